@@ -1,0 +1,54 @@
+"""A capsule network that is right, tested and fast: "Dynamic Routing Between Capsules" in PyTorch.
+
+The book in this repository builds it step by step; this module holds the finished pieces.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from capsnet_tutorial.data import Digits, digits
+    from capsnet_tutorial.functional import (
+        RoutingTrace,
+        capsule_lengths,
+        margin_loss,
+        mask_capsules,
+        prediction_vectors,
+        reconstruction_loss,
+        route,
+        squash,
+    )
+    from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
+    from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
+    from capsnet_tutorial.pretrained import load_pretrained, load_weights, save_weights
+
+_HOMES = {
+    "data": ("Digits", "digits"),
+    "functional": (
+        "RoutingTrace",
+        "capsule_lengths",
+        "margin_loss",
+        "mask_capsules",
+        "prediction_vectors",
+        "reconstruction_loss",
+        "route",
+        "squash",
+    ),
+    "layers": ("Decoder", "PrimaryCapsules", "RoutedCapsules"),
+    "model": ("CapsNet", "CapsNetConfig", "CapsNetOutput"),
+    "pretrained": ("load_pretrained", "load_weights", "save_weights"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: the book builds without torch, and a widget needs none."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,149 @@
+"""The ``capsnet`` command: train a network, evaluate one."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import torch
+
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.data import digits
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
+from capsnet_tutorial.results import describe_run, write_json
+from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the exit status: 0, or 1 for a run that diverged, or 2 for input that cannot be used."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options, f"capsnet {shlex.join(arguments)}")
+    except Diverged as problem:
+        print(f"capsnet: {problem}", file=sys.stderr)
+        return 1
+    except (ValueError, OSError) as problem:
+        print(f"capsnet: {problem}", file=sys.stderr)
+        return 2
+
+
+def _train(options: argparse.Namespace, command: str) -> int:
+    recipe = _recipe(options)
+    config = CapsNetConfig.preset(options.preset)
+    folder = _writable(Path(options.output))
+    _keep_freed_memory()
+    training, validation, test = (digits(split, options.source, options.data) for split in ("train", "validation", "test"))
+    print(f"{len(training.images):,} digits to train on ({training.source}), {len(validation.images):,} to validate")
+    torch.manual_seed(recipe.seed)
+    trained, history = fit(
+        CapsNet(config),
+        training,
+        recipe,
+        validation=validation,
+        checkpoint=folder / "checkpoint.safetensors",
+        resume=options.resume,
+    )
+    save_weights(trained, folder / "weights.safetensors")
+    saved = load_weights(folder / "weights.safetensors")  # what is measured is what is in the file
+    evaluations = {"validation": evaluate(saved, validation), "test": evaluate(saved, test)}
+    write_json(
+        folder / "result.json", describe_run(command, saved, recipe, history, training, evaluations)
+    )
+    for split, result in evaluations.items():
+        print(f"{split}: {1 - result.error:.2%} right, reconstruction MSE {result.reconstruction_mse:.4f} a pixel")
+    print(f"{history.step:,} steps in {history.seconds:.0f} s -> {folder}")
+    return 0
+
+
+def _evaluate(options: argparse.Namespace, command: str) -> int:
+    model = load_pretrained(options.weights) if options.weights in SHIPPED else load_weights(options.weights)
+    data = digits(options.split, options.source, options.data)
+    result = evaluate(model, data)
+    print(json.dumps({"digits": len(data.images), "source": data.source, "split": options.split} | result._asdict()))
+    return 0
+
+
+def _recipe(options: argparse.Namespace) -> Recipe:
+    """The options that are fields of a recipe or of its augmentation."""
+    given = vars(options)
+    moved = Augmentation(**{field.name: given[field.name] for field in fields(Augmentation)})
+    simple = {field.name: given[field.name] for field in fields(Recipe) if field.name in given}
+    return Recipe(**simple, augmentation=moved)
+
+
+def _writable(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".capsnet").touch()
+        (folder / ".capsnet").unlink()
+    except OSError as problem:
+        raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
+    return folder
+
+
+def _keep_freed_memory() -> None:
+    """Let glibc keep what a step frees for the next one, instead of asking the kernel for it again and again."""
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "mallopt"):
+            trim_threshold, top_pad, mmap_max = -1, -2, -4
+            for parameter, value in ((mmap_max, 0), (trim_threshold, 2**31 - 1), (top_pad, 64 * 2**20)):
+                libc.mallopt(parameter, value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="capsnet", description="Train and evaluate capsule networks.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    train = commands.add_parser(
+        "train",
+        help="train a network on MNIST",
+        description="Train a network on MNIST less its validation split. Writes checkpoint.safetensors, "
+        "weights.safetensors and result.json.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    train.set_defaults(run=_train)
+    default, moved = Recipe(), Augmentation()
+    train.add_argument("--preset", default="small", help="small or paper")
+    train.add_argument("--output", default="runs/small", help="folder for what the run writes")
+    train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
+    length = train.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=float, default=default.epochs, help="how often to see each digit")
+    length.add_argument("--seconds", type=float, help="train for so long instead")
+    train.add_argument("--batch-size", type=int, default=default.batch_size)
+    train.add_argument("--learning-rate", type=float, default=default.learning_rate, help="at its peak")
+    train.add_argument("--warmup", type=float, default=default.warmup, help="share of the run")
+    train.add_argument("--average", type=float, default=default.average, help="decay of the weights' average; 0: none")
+    train.add_argument("--routing-gradient", choices=("all", "last"), default=default.routing_gradient)
+    train.add_argument("--precision", choices=("fp32", "bf16"), default=default.precision)
+    train.add_argument("--seed", type=int, default=default.seed)
+    train.add_argument("--shift", type=float, default=moved.shift, help="pixels, at random")
+    train.add_argument("--rotation", type=float, default=moved.rotation, help="degrees, at random")
+    train.add_argument("--scale", type=float, default=moved.scale, help="share, at random")
+    train.add_argument("--shear", type=float, default=moved.shear, help="pixels per pixel, at random")
+    train.add_argument("--elastic", type=float, default=moved.elastic, help="pixels, at random")
+    _add_data_options(train)
+
+    evaluation = commands.add_parser("evaluate", help="measure a network's errors")
+    evaluation.set_defaults(run=_evaluate)
+    evaluation.add_argument("weights", help=f"{' or '.join(SHIPPED)}, or a file that `capsnet train` wrote")
+    evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
+    _add_data_options(evaluation)
+    return parser
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--source", choices=("auto", "mnist", "sample"), default="auto", help="where digits come from")
+    parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,160 @@
+"""Digits: MNIST where it can be had, and the sample of it that comes with the package."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.errors import expect
+
+Split = Literal["train", "validation", "test"]
+Source = Literal["auto", "mnist", "sample"]
+
+# SHA-256 of the pixels and of the labels (one byte each, no header), from the original files.
+_MNIST_SHA256 = {
+    True: (
+        "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
+        "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
+    ),
+    False: (
+        "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
+        "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
+    ),
+}
+_HELD_OUT_PER_CLASS = 500
+
+
+class Digits(NamedTuple):
+    """Images with what they show, and where they came from."""
+
+    images: Tensor
+    """float32 [N, 1, 28, 28], from 0 (paper) to 1 (ink)."""
+    labels: Tensor
+    """int64 [N], 0 to 9."""
+    source: str
+    """"mnist" or "sample"."""
+
+
+def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:
+    """Handwritten digits.
+
+    =========  ==========================  ==========================
+    split      source "mnist"              source "sample"
+    =========  ==========================  ==========================
+    train      55,000                      the sample's first 4,000
+    validation 5,000: **the** sample       the next 500
+    test       MNIST's 10,000 test digits  the last 500
+    =========  ==========================  ==========================
+
+    The sample is the first 500 of each class among MNIST's 60,000 training digits, in the order
+    0, 1, …, 9, 0, 1, …. No weights that come with the package were trained on any of them.
+
+    Args:
+        split: "train", "validation" or "test".
+        source: "mnist": on disk in torchvision's layout under ``root``, else ``$CAPSNET_DATA``, else the
+            user's cache, where it is downloaded to. "sample": the bundled one, no network.
+            "auto": MNIST, or the sample if MNIST cannot be had; one line on stderr says so.
+        root: a folder that holds, or shall hold, ``MNIST/raw``.
+
+    Raises:
+        ValueError: an unknown split or source; MNIST's files are damaged.
+        FileNotFoundError: source "mnist", which is neither on disk nor can be downloaded.
+    """
+    expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
+    expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
+    if source == "sample":
+        return _from_sample(split)
+    try:
+        return _from_mnist(split, _root(root))
+    except FileNotFoundError as problem:
+        if source == "mnist":
+            raise
+        print(f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits", file=sys.stderr)
+        return _from_sample(split)
+
+
+def held_out(labels: Tensor) -> Tensor:
+    """Which of MNIST's 60,000 training digits are kept from training: their positions, int64 [5000].
+
+    The first 500 of each class, in the order 0, 1, …, 9, 0, 1, ….
+    """
+    first = [torch.nonzero(labels == digit).flatten()[:_HELD_OUT_PER_CLASS] for digit in range(10)]
+    return torch.stack(first, dim=1).flatten()
+
+
+def _from_sample(split: Split) -> Digits:
+    images, labels = _sample()
+    part = {"train": slice(0, 4000), "validation": slice(4000, 4500), "test": slice(4500, 5000)}[split]
+    return Digits(_to_float(images[part]), labels[part].clone(), "sample")
+
+
+@lru_cache(maxsize=1)
+def _sample() -> tuple[Tensor, Tensor]:
+    path = resources.files("capsnet_tutorial") / "sample" / "digits.npz"
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
+
+
+def _from_mnist(split: Split, root: Path) -> Digits:
+    images, labels = _mnist(split != "test", root)
+    if split != "test":
+        kept_out = held_out(labels)
+        if split == "validation":
+            images, labels = images[kept_out], labels[kept_out]
+        else:
+            training = torch.ones(len(labels), dtype=torch.bool)
+            training[kept_out] = False
+            images, labels = images[training], labels[training]
+    return Digits(_to_float(images), labels.clone(), "mnist")
+
+
+@lru_cache(maxsize=2)
+def _mnist(train: bool, root: Path) -> tuple[Tensor, Tensor]:
+    """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
+    from torchvision.datasets import MNIST  # a second to import, and the sample does without
+
+    damaged = f"expected MNIST's original files under {root / 'MNIST' / 'raw'}; what is there is damaged"
+    try:
+        data = MNIST(str(root), train=train, download=False)
+    except RuntimeError:  # nothing there
+        data = _download(train, root)
+    except Exception as problem:  # torchvision reads a damaged file with asserts, struct and numpy errors
+        raise ValueError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
+    found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
+    if found != _MNIST_SHA256[train]:
+        raise ValueError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
+    return data.data, data.targets
+
+
+def _download(train: bool, root: Path):
+    from torchvision.datasets import MNIST
+
+    try:
+        return MNIST(str(root), train=train, download=True)
+    except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
+        raise FileNotFoundError(f"MNIST is not in {root} and could not be downloaded") from problem
+
+
+def _root(root: str | Path | None) -> Path:
+    if root is not None:
+        return Path(root)
+    if os.environ.get("CAPSNET_DATA"):
+        return Path(os.environ["CAPSNET_DATA"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsnet_tutorial"
+
+
+def _to_float(images: Tensor) -> Tensor:
+    return images.unsqueeze(1).float() / 255
+
+
+def _sha256(tensor: Tensor) -> str:
+    return hashlib.sha256(tensor.contiguous().numpy().tobytes()).hexdigest()

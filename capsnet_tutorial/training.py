@@ -1,0 +1,286 @@
+"""Training, evaluation and checkpoints: one loop for every size, on whatever device there is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from tqdm import tqdm
+
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.errors import expect
+from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
+from capsnet_tutorial.model import CapsNet
+
+
+_BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides how a network is trained; with the data, it decides the result."""
+
+    epochs: float = 10
+    """How long to train. Ignored where ``seconds`` is given."""
+    seconds: float | None = None
+    """Train for so long instead, evaluation not counted; the learning rate follows the clock."""
+    batch_size: int = 128
+    learning_rate: float = 1e-2
+    """At its peak: it rises over the first ``warmup`` of the run and falls along a cosine to zero."""
+    warmup: float = 0.3
+    betas: tuple[float, float] = (0.9, 0.99)
+    average: float = 0.998
+    """Decay of the running average of the weights; the average is what is evaluated and saved. 0: none."""
+    reconstruction_weight: float = RECONSTRUCTION_WEIGHT
+    augmentation: Augmentation = field(default_factory=Augmentation)
+    routing_gradient: Literal["all", "last"] = "all"
+    """Through "all" rounds of routing, or only the "last"."""
+    precision: str = "fp32"
+    """"fp32", or "bf16" for autocast."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "learning_rate"):
+            expect(getattr(self, name) > 0, f"{name} above 0", repr(getattr(self, name)))
+        expect(self.seconds is None or self.seconds > 0, "seconds above 0", repr(self.seconds))
+        expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
+        expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
+        expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Recipe:
+        """The inverse of `dataclasses.asdict`, from JSON."""
+        augmentation = Augmentation(**fields["augmentation"])
+        return cls(**(fields | {"augmentation": augmentation, "betas": tuple(fields["betas"])}))
+
+
+class Evaluation(NamedTuple):
+    """What a network does on a set of digits."""
+
+    error: float
+    """Share of digits whose longest capsule is the wrong one, 0 to 1."""
+    margin_loss: float
+    reconstruction_mse: float
+    """Mean squared difference a pixel, decoded from the longest capsule."""
+
+
+@dataclass
+class History:
+    """What a run has been through: goes into checkpoints and results."""
+
+    step: int = 0
+    seconds: float = 0.0
+    """Spent on training, evaluation not counted."""
+    curve: list[dict[str, float]] = field(default_factory=list)
+    """One entry an epoch: epoch, seconds, loss, and the validation error if there is a validation set."""
+
+
+class Diverged(RuntimeError):
+    """The loss is no longer a finite number."""
+
+
+def evaluate(model: CapsNet, data: Digits, batch_size: int = 500) -> Evaluation:
+    """Test error, margin loss and reconstruction error of a network, in eval mode."""
+    expect(len(data.images) > 0, "at least one digit", "none")
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    wrong = margin = squared = 0.0
+    with torch.no_grad():
+        for images, labels in zip(data.images.split(batch_size), data.labels.split(batch_size), strict=True):
+            images, labels = images.to(device), labels.to(device)
+            output = model(images)
+            wrong += (output.lengths.argmax(dim=1) != labels).sum().item()
+            margin += margin_loss(output.lengths, labels).item() * len(images)
+            squared += (output.reconstruction - images.flatten(1)).square().mean(dim=1).sum().item()
+    model.train(was_training)
+    count = len(data.images)
+    return Evaluation(wrong / count, margin / count, squared / count)
+
+
+def fit(
+    model: CapsNet,
+    data: Digits,
+    recipe: Recipe,
+    *,
+    validation: Digits | None = None,
+    checkpoint: Path | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    on_epoch: Callable[[CapsNet, History], None] | None = None,
+) -> tuple[CapsNet, History]:
+    """Train a network on images and their labels.
+
+    Every random choice of a step follows from the seed and the step's number alone. A run that was
+    interrupted, at any moment, and resumed, therefore takes the very same steps as one that was not.
+
+    Args:
+        model: trained in place.
+        data: the digits to train on.
+        recipe: how.
+        validation: evaluated after every epoch (at the end, if time is what limits the run); never trained on.
+        checkpoint: a file to write the run's state to before the first step and after every epoch.
+        resume: go on from that file, if it exists.
+        progress: show a bar.
+        on_epoch: called with the network so far and the history after every epoch.
+
+    Returns:
+        The network to use (the average of the weights, if the recipe averages), in eval mode, and the history.
+
+    Raises:
+        Diverged: the loss became nan or infinite; the last checkpoint is from before.
+        ValueError: the checkpoint is damaged, or of another network or recipe; too few digits for a batch.
+    """
+    steps_per_epoch = len(data.images) // recipe.batch_size
+    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{len(data.images)}")
+    run = _Run(model, recipe, math.ceil(recipe.epochs * steps_per_epoch))
+    history = run.history
+    if resume and checkpoint is not None and checkpoint.exists():
+        run.restore(checkpoint)
+    elif checkpoint is not None:
+        run.store(checkpoint)
+
+    losses: list[Tensor] = []
+    with tqdm(total=100, disable=not (progress and run.accelerator.is_main_process), bar_format=_BAR) as bar:
+        while run.share_done < 1:
+            epoch, position = divmod(history.step, steps_per_epoch)
+            started = time.perf_counter()
+            losses.append(run.step(*_batch(data, recipe, epoch, position)))
+            history.seconds += time.perf_counter() - started
+            bar.update(min(100 * run.share_done, 100) - bar.n)
+            if position < steps_per_epoch - 1 and run.share_done < 1:
+                continue
+            loss = torch.stack(losses).mean().item()
+            losses.clear()
+            if not math.isfinite(loss):
+                raise Diverged(f"the loss is {loss} after {history.step} steps; try a lower learning rate")
+            point = {"epoch": history.step / steps_per_epoch, "seconds": history.seconds, "loss": loss}
+            if validation is not None and (recipe.seconds is None or run.share_done >= 1):
+                point["validation_error"] = evaluate(run.result, validation).error
+            history.curve.append(point)
+            bar.set_postfix({name: f"{value:.4f}" for name, value in point.items() if name not in ("epoch", "seconds")})
+            if checkpoint is not None:
+                run.store(checkpoint)
+            if on_epoch is not None:
+                on_epoch(run.result, history)
+    return run.result.eval(), history
+
+
+def one_cycle(share_done: float, warmup: float) -> float:
+    """The learning rate as a share of its peak: up from 1/25 along a cosine, then down to zero along another."""
+    if share_done < warmup:
+        return 1 / 25 + (1 - 1 / 25) * (1 - math.cos(math.pi * share_done / warmup)) / 2
+    return (1 + math.cos(math.pi * (share_done - warmup) / (1 - warmup))) / 2
+
+
+class _Run:
+    """The state of a training run, how it takes a step, and how it is stored."""
+
+    def __init__(self, model: CapsNet, recipe: Recipe, total_steps: int) -> None:
+        self.accelerator = Accelerator()
+        self.recipe = recipe
+        self.total_steps = total_steps
+        self.history = History()
+        self.model = model.train()
+        model.routed.gradient = recipe.routing_gradient
+        self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
+        self.average.to(self.accelerator.device)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
+        self.trained, self.prepared_optimizer = self.accelerator.prepare(model, self.optimizer)
+
+    @property
+    def share_done(self) -> float:
+        if self.recipe.seconds is not None:
+            return self.history.seconds / self.recipe.seconds
+        return self.history.step / self.total_steps
+
+    @property
+    def result(self) -> CapsNet:
+        return self.average.module if self.recipe.average else self.model
+
+    def step(self, images: Tensor, labels: Tensor) -> Tensor:
+        """One step of the optimiser; the loss, detached."""
+        device = self.accelerator.device
+        share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
+        images, labels = images[share].to(device), labels[share].to(device)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.recipe.learning_rate * one_cycle(self.share_done, self.recipe.warmup)
+        with torch.autocast(device.type, torch.bfloat16, enabled=self.recipe.precision == "bf16"):
+            output = self.trained(images, labels)
+        margin = margin_loss(output.lengths.float(), labels)
+        reconstruction = reconstruction_loss(output.reconstruction.float(), images)
+        loss = margin + self.recipe.reconstruction_weight * reconstruction
+        self.prepared_optimizer.zero_grad()
+        self.accelerator.backward(loss)
+        self.prepared_optimizer.step()
+        self.average.update_parameters(self.model)
+        self.history.step += 1
+        return loss.detach()
+
+    def store(self, path: Path) -> None:
+        """Write everything that the next step depends on."""
+        if not self.accelerator.is_main_process:
+            return
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
+        for name, parameter in self.model.named_parameters():
+            for key, tensor in self.optimizer.state[parameter].items():
+                tensors[f"optimizer.{key}.{name}"] = tensor
+        write_tensors(path, tensors, {"checkpoint": self._identity() | {"history": asdict(self.history)}})
+
+    def restore(self, path: Path) -> None:
+        """Take up where `store` left off."""
+        tensors, metadata = read_tensors(path)
+        expect("checkpoint" in metadata, f"a checkpoint of a training run in {path}", "another safetensors file")
+        stored = metadata["checkpoint"]
+        for key, wanted in self._identity().items():
+            expect(stored[key] == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{stored[key]} in {path}")
+
+        def part(prefix: str) -> dict[str, Tensor]:
+            return {name.removeprefix(prefix): each for name, each in tensors.items() if name.startswith(prefix)}
+
+        self.model.load_state_dict(part("model."))
+        self.average.load_state_dict(part("average."))
+        for name, parameter in self.model.named_parameters():
+            keys = ("step", "exp_avg", "exp_avg_sq")
+            state = {key: tensors[f"optimizer.{key}.{name}"] for key in keys if f"optimizer.{key}.{name}" in tensors}
+            if state:
+                moved = {key: each.to(parameter.device) if key != "step" else each for key, each in state.items()}
+                self.optimizer.state[parameter] = moved
+        for name, value in stored["history"].items():
+            setattr(self.history, name, value)
+
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must have in common with the run that takes it up, as JSON has it."""
+        return json.loads(json.dumps({"config": asdict(self.model.config), "recipe": asdict(self.recipe)}))
+
+
+def _batch(data: Digits, recipe: Recipe, epoch: int, position: int) -> tuple[Tensor, Tensor]:
+    """The images of one step, augmented, and their labels."""
+    order = _order(len(data.images), recipe.seed, epoch)
+    chosen = order[position * recipe.batch_size :][: recipe.batch_size]
+    generator = torch.Generator().manual_seed(_mixed(recipe.seed, epoch, position + 1))
+    return recipe.augmentation(data.images[chosen], generator), data.labels[chosen]
+
+
+@lru_cache(maxsize=1)
+def _order(count: int, seed: int, epoch: int) -> Tensor:
+    return torch.randperm(count, generator=torch.Generator().manual_seed(_mixed(seed, epoch, 0)))
+
+
+def _mixed(*numbers: int) -> int:
+    """One seed from several numbers, far from the seeds of their neighbours."""
+    return int.from_bytes(hashlib.sha256(repr(numbers).encode()).digest()[:8], "big") >> 1
