@@ -40,7 +40,9 @@ def _train(options: argparse.Namespace, command: str) -> int:
     config = CapsNetConfig.preset(options.preset)
     folder = _writable(Path(options.output))
     _keep_freed_memory()
-    training, validation, test = (digits(split, options.source, options.data) for split in ("train", "validation", "test"))
+    training, validation, test = (
+        digits(split, options.source, options.data) for split in ("train", "validation", "test")
+    )
     print(f"{len(training.images):,} digits to train on ({training.source}), {len(validation.images):,} to validate")
     torch.manual_seed(recipe.seed)
     trained, history = fit(
@@ -54,9 +56,7 @@ def _train(options: argparse.Namespace, command: str) -> int:
     save_weights(trained, folder / "weights.safetensors")
     saved = load_weights(folder / "weights.safetensors")  # what is measured is what is in the file
     evaluations = {"validation": evaluate(saved, validation), "test": evaluate(saved, test)}
-    write_json(
-        folder / "result.json", describe_run(command, saved, recipe, history, training, evaluations)
-    )
+    write_json(folder / "result.json", describe_run(command, saved, recipe, history, training, evaluations))
     for split, result in evaluations.items():
         print(f"{split}: {1 - result.error:.2%} right, reconstruction MSE {result.reconstruction_mse:.4f} a pixel")
     print(f"{history.step:,} steps in {history.seconds:.0f} s -> {folder}")

@@ -80,9 +80,7 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[False] = 
 def route(u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[True]) -> tuple[Tensor, RoutingTrace]: ...
 
 
-def route(
-    u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False
-) -> Tensor | tuple[Tensor, RoutingTrace]:
+def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> Tensor | tuple[Tensor, RoutingTrace]:
     """Routing by agreement: Procedure 1, with equations 2 (left) and 3.
 
     The gradient flows through every round. The logits start at zero for every image of every call:
@@ -282,9 +280,7 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
     )
     if not torch.compiler.is_compiling() and labels.numel():
         low, high = labels.aminmax()
-        expect(
-            bool(low >= 0) and bool(high < classes), f"labels from 0 to {classes - 1}", f"{int(low)} to {int(high)}"
-        )
+        expect(bool(low >= 0) and bool(high < classes), f"labels from 0 to {classes - 1}", f"{int(low)} to {int(high)}")
     return labels.unsqueeze(1) == torch.arange(classes, device=labels.device)
 
 

@@ -58,7 +58,7 @@ class CapsNetConfig:
 
     @classmethod
     def preset(cls, name: str) -> CapsNetConfig:
-        """"paper" or "small"."""
+        """ "paper" or "small"."""
         presets = {"paper": cls.paper, "small": cls.small}
         expect(name in presets, f"a preset, one of {', '.join(presets)}", repr(name))
         return presets[name]()

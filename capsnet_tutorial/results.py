@@ -36,7 +36,10 @@ def describe_run(
         "steps": history.step,
         "training_seconds": round(history.seconds, 1),
         "curve": [{key: float(f"{value:.6g}") for key, value in point.items()} for point in history.curve],
-        **{split: {key: round(value, 6) for key, value in each._asdict().items()} for split, each in evaluations.items()},
+        **{
+            split: {key: round(value, 6) for key, value in each._asdict().items()}
+            for split, each in evaluations.items()
+        },
         "hardware": {
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
             "processor": platform.machine(),
