@@ -8,13 +8,16 @@ import sys
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect
+
+if TYPE_CHECKING:
+    from torchvision.datasets import MNIST
 
 Split = Literal["train", "validation", "test"]
 Source = Literal["auto", "mnist", "sample"]
@@ -135,7 +138,7 @@ def _mnist(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     return data.data, data.targets
 
 
-def _download(train: bool, root: Path):
+def _download(train: bool, root: Path) -> MNIST:
     from torchvision.datasets import MNIST
 
     try:

@@ -135,7 +135,7 @@ def route_capsules(
     _check_capsules(u, weight)
     _check_iterations(iterations)
     expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
-    batch, in_capsules, in_dim = u.shape
+    in_capsules, in_dim = u.shape[1:]
     with torch.autocast(u.device.type, enabled=False):
         # I comes last, so that c spreads over D_in along rows that lie together in memory.
         below = _at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]

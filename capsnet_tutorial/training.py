@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from accelerate import Accelerator
@@ -24,7 +24,6 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet
-
 
 _BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 
@@ -209,7 +208,7 @@ class _Run:
 
     @property
     def result(self) -> CapsNet:
-        return self.average.module if self.recipe.average else self.model
+        return cast(CapsNet, self.average.module) if self.recipe.average else self.model
 
     def step(self, images: Tensor, labels: Tensor) -> Tensor:
         """One step of the optimiser; the loss, detached."""

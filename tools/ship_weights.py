@@ -30,38 +30,46 @@ def main() -> None:
 
 def card(name: str, result: dict[str, Any], size: int) -> str:
     """What somebody who uses the weights should know, in Markdown."""
-    versions = ", ".join(f"{package} {version}" for package, version in result["versions"].items())
+    test, validation, hardware = result["test"], result["validation"], result["hardware"]
+    facts = {
+        "right on MNIST's 10,000 test digits": f"{1 - test['error']:.2%} ({round(test['error'] * 10_000)} errors)",
+        "right on the 5,000 validation digits": f"{1 - validation['error']:.2%}",
+        "reconstruction, mean squared error a pixel, test digits": f"{test['reconstruction_mse']:.4f}",
+        "command": f"`{result['command']}`",
+        "seed": result["recipe"]["seed"],
+        "trained on": f"{result['data']['training_digits']:,} digits of MNIST's training set",
+        "**not** trained on": "the test set; the 5,000 validation digits, which are the package's sample",
+        "chosen by": "the validation digits; the test set was looked at once, at the end of the run",
+        "steps, seconds of training": f"{result['steps']:,}, {result['training_seconds']:,.0f}",
+        "hardware": f"{hardware['device']}, {hardware['processor']}, "
+        f"{hardware['threads']} thread(s) on {hardware['cores']} cores",
+        "versions": ", ".join(f"{package} {version}" for package, version in result["versions"].items()),
+    }
     curve = thinned(result["curve"], 12)
-    rows = "\n".join(f"| {p['epoch']:.0f} | {p['loss']:.4f} | {100 * p['validation_error']:.2f} |" for p in curve)
-    return f"""# The weights `{name}`
-
-A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits: {result["parameters"]:,} parameters with its
-decoder, stored in half precision ({size:,} bytes), computed in float32. Written by `tools/ship_weights.py` from
-`results/{name}.json`.
-
-| | |
-|:--|:--|
-| right on MNIST's 10,000 test digits | {100 * (1 - result["test"]["error"]):.2f} % ({round(result["test"]["error"] * 10000)} errors) |
-| right on the 5,000 validation digits | {100 * (1 - result["validation"]["error"]):.2f} % |
-| reconstruction, mean squared error a pixel, test digits | {result["test"]["reconstruction_mse"]:.4f} |
-| command | `{result["command"]}` |
-| seed | {result["recipe"]["seed"]} |
-| trained on | {result["data"]["training_digits"]:,} digits of MNIST's training set |
-| **not** trained on | the test set; the 5,000 validation digits, which are the sample that comes with the package |
-| chosen by | the validation digits; the test set was looked at once, at the end of the run |
-| steps, seconds of training | {result["steps"]:,}, {result["training_seconds"]:,.0f} |
-| hardware | {result["hardware"]["device"]}, {result["hardware"]["processor"]}, {result["hardware"]["threads"]} of {result["hardware"]["cores"]} cores |
-| versions | {versions} |
-
-The weights are the running average over the last steps (decay {result["recipe"]["average"]}). The curve, thinned:
-
-| epoch | loss | validation error, % |
-|--:|--:|--:|
-{rows}
-
-What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are, calls everything a
-digit, and was never measured on other handwriting.
-"""
+    return "\n".join(
+        [
+            f"# The weights `{name}`",
+            "",
+            "A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits:",
+            f"{result['parameters']:,} parameters with its decoder, stored in half precision ({size:,} bytes) and",
+            f"computed in float32. Written by `tools/ship_weights.py` from `results/{name}.json`.",
+            "",
+            "| | |",
+            "|:--|:--|",
+            *(f"| {fact} | {value} |" for fact, value in facts.items()),
+            "",
+            f"The weights are the running average over the last steps (decay {result['recipe']['average']}).",
+            "The curve, thinned:",
+            "",
+            "| epoch | loss | validation error, % |",
+            "|--:|--:|--:|",
+            *(f"| {p['epoch']:.0f} | {p['loss']:.4f} | {100 * p['validation_error']:.2f} |" for p in curve),
+            "",
+            "What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,",
+            "calls everything a digit, and was never measured on other handwriting.",
+            "",
+        ]
+    )
 
 
 def thinned(curve: list[dict[str, float]], most: int) -> list[dict[str, float]]:
