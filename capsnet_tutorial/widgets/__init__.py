@@ -1,0 +1,11 @@
+"""The book's interactive parts: alive in Jupyter, Colab, VS Code and in the static page, with or without a kernel.
+
+Each is one Python file and one JavaScript file of the same name. `core.js` is the small network in plain
+JavaScript: the page classifies and redraws by itself. Nothing here imports torch.
+"""
+
+from capsnet_tutorial.widgets.draw_digit import DrawDigit
+from capsnet_tutorial.widgets.pose_sliders import PoseSliders
+from capsnet_tutorial.widgets.squash_vector import SquashVector
+
+__all__ = ["DrawDigit", "PoseSliders", "SquashVector"]

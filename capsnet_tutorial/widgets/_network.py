@@ -1,0 +1,42 @@
+"""The weights that all widgets of a page share.
+
+How they reach the page. `Network` is a model without a view; its only trait is `weights`, the exact bytes of
+`weights/small.safetensors`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which travels
+as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls the widget's
+``render({ model, el, signal, host, experimental })``, where
+
+    host.getModel("anywidget:<model id>")  ->  Promise of a model with get, set, save_changes, send, on, off
+
+and ``(await host.getModel(model.get("network"))).get("weights")`` are the bytes, a DataView. The static page has
+a host of its own that keeps the same promise.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import anywidget
+import traitlets
+
+_network: Network | None = None
+
+
+class Network(anywidget.AnyWidget):
+    """The weights of the small network, for the widgets beside it. Nothing to look at."""
+
+    _esm = "export default {};\n"
+    _view_name = traitlets.Unicode(None, allow_none=True).tag(sync=True)  # type: ignore[assignment]
+
+    weights = traitlets.Bytes().tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"Network({len(self.weights)} bytes)"
+
+
+def shared_network() -> Network:
+    """The one `Network` of this process, so that a page holds the weights once however many widgets it has."""
+    global _network
+    if _network is None or _network.comm is None:  # none yet, or closed since
+        weights = files("capsnet_tutorial").joinpath("weights", "small.safetensors").read_bytes()
+        _network = Network(weights=weights)
+    return _network

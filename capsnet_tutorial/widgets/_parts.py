@@ -1,0 +1,104 @@
+"""What the widgets have in common: how their source is put together, and how digits become bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from capsnet_tutorial.palette import css_variables
+
+SIDE = 28
+"""Pixels along a side of a digit."""
+
+_PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
+
+
+def module(*names: str) -> str:
+    """One ES module made of several files, in this order: what they import from each other is already there."""
+    return "\n".join(_IMPORT.sub("", _read(name)) for name in names)
+
+
+def stylesheet() -> str:
+    """The palette and the widgets' rules."""
+    return css_variables() + _read("widgets.css")
+
+
+def pixels(images: Any) -> np.ndarray:
+    """Digits as bytes, uint8 [N, 28, 28].
+
+    Args:
+        images: [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; a numpy array, a torch tensor, nested
+            lists, or one such digit.
+
+    Raises:
+        ValueError: another shape, no digits, numbers outside [0, 1], nan.
+    """
+    array = _array(images)
+    if array.ndim == 4 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 3 or array.shape[1:] != (SIDE, SIDE) or len(array) == 0:
+        raise ValueError(f"expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; got {list(_array(images).shape)}")
+    if array.dtype == np.uint8:
+        return array
+    if not np.issubdtype(array.dtype, np.floating):
+        raise ValueError(f"expected digits as floats in [0, 1] or as uint8; got {array.dtype}")
+    if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
+        raise ValueError(f"expected digits within [0, 1]; got numbers from {array.min():g} to {array.max():g}")
+    return np.rint(array * 255).astype(np.uint8)
+
+
+def digits_and_labels(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
+    """Pixels [N, 28, 28] and one label each; `images` may be a `capsnet_tutorial.data.Digits`, which has both."""
+    if hasattr(images, "images") and hasattr(images, "labels"):
+        labels = images.labels if labels is None else labels
+        images = images.images
+    digits = pixels(images)
+    if labels is None:
+        raise ValueError("expected a label for each digit; got none")
+    array = _array(labels)
+    if array.shape != (len(digits),) or not np.issubdtype(array.dtype, np.integer):
+        came = f"{array.dtype} of shape {list(array.shape)}"
+        raise ValueError(f"expected {len(digits)} whole numbers as labels; got {came}")
+    if array.min() < 0 or array.max() > 9:
+        raise ValueError(f"expected labels from 0 to 9; got {array.min()} to {array.max()}")
+    return digits, array.tolist()
+
+
+def one_of_each() -> tuple[np.ndarray, list[int]]:
+    """A plainly written digit of each class, 0 to 9, that no shipped weight was trained on."""
+    from capsnet_tutorial.data import digits  # here, because it brings torch along
+
+    sample = digits("test", source="sample")
+    labels = _array(sample.labels)
+    chosen = [int(np.flatnonzero(labels == label)[which]) for label, which in enumerate(_PLAIN)]
+    return pixels(sample.images[chosen]), list(range(10))
+
+
+def finite(name: str, values: Sequence[float], length: int) -> list[float]:
+    """A list of `length` finite numbers, or a `ValueError` that says what came."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (length,) or not np.isfinite(array).all():
+        raise ValueError(f"expected {name} to be {length} finite numbers; got {values!r}")
+    return array.tolist()
+
+
+def _array(values: Any) -> np.ndarray:
+    if hasattr(values, "detach"):  # a torch tensor
+        values = values.detach().cpu().numpy()
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError("expected an array of numbers; got lists of different lengths") from None
+
+
+def _read(name: str) -> str:
+    return files("capsnet_tutorial.widgets").joinpath(name).read_text(encoding="utf-8")

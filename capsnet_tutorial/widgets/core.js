@@ -1,0 +1,338 @@
+// The small capsule network, in plain JavaScript: read it beside the equations of the paper.
+//
+//   image ─ conv + ReLU ─ primary capsules u ─ prediction vectors û ─ routing ─ digit capsules v ─ decoder
+//
+// A tensor is a flat Float32Array; its shape stands in a comment, the last axis runs fastest:
+// element [i, j, d] of a tensor [I, J, D] is data[(i * J + j) * D + d].
+
+// ---------------------------------------------------------------------------------- the weights file
+
+const BYTES_OF = { F32: 4, F16: 2 };
+
+/** Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata } */
+export function readSafetensors(source) {
+  const bytes = asBytes(source);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 8) throw new Error(`weights: expected a safetensors file, got ${bytes.length} bytes`);
+  const headerLength = Number(view.getBigUint64(0, true));
+  const start = 8 + headerLength;
+  if (start > bytes.length) {
+    throw new Error(`weights: expected a safetensors header of ${headerLength} bytes, got a file of ${bytes.length}`);
+  }
+  let header;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8, start)));
+  } catch {
+    throw new Error(`weights: expected a JSON header as safetensors has it, got something else`);
+  }
+  const { __metadata__: metadata = {}, ...entries } = header;
+
+  const tensors = {};
+  for (const [name, { dtype, shape, data_offsets: [from, to] }] of Object.entries(entries)) {
+    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32 or F16 for ${name}, got ${dtype}`);
+    const needed = product(shape) * BYTES_OF[dtype];
+    if (to - from !== needed) {
+      throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
+    }
+    if (start + to > bytes.length) {
+      throw new Error(`weights: expected ${start + to} bytes up to ${name}, got ${bytes.length}: the file is cut short`);
+    }
+    const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
+    tensors[name] = { shape, data: dtype === "F32" ? new Float32Array(raw) : halfToFloat(new Uint16Array(raw)) };
+  }
+  return { tensors, metadata };
+}
+
+/** float16 (1 bit of sign, 5 of exponent, 10 of fraction) -> float32 (1, 8 and 23), by moving the bits. */
+function halfToFloat(halves) {
+  const floats = new Float32Array(halves.length);
+  const bits = new Uint32Array(floats.buffer);
+  for (let k = 0; k < halves.length; k++) {
+    const sign = (halves[k] & 0x8000) << 16;
+    const exponent = (halves[k] >> 10) & 31;
+    const fraction = halves[k] & 1023;
+    if (exponent === 0) floats[k] = (sign ? -1 : 1) * fraction * 2 ** -24; // the tiniest numbers, and 0
+    else bits[k] = sign | ((exponent === 31 ? 255 : exponent - 15 + 127) << 23) | (fraction << 13);
+  }
+  return floats;
+}
+
+function asBytes(source) {
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
+  throw new Error(`weights: expected the bytes of a safetensors file, got ${source === null ? "null" : typeof source}`);
+}
+
+const product = (shape) => shape.reduce((all, n) => all * n, 1);
+
+// -------------------------------------------------------------------------------------- the equations
+
+/**
+ * A fully connected layer, y = W x + b. x [M], columns of W [M, N], b [N] -> y [N]
+ *
+ * This is where nearly all of the time goes, so it is done a column of W at a time, four of them in one sweep,
+ * and the columns whose x is 0 are left out: most pixels are 0, and so is half of what comes out of a ReLU.
+ */
+export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) {
+  const M = x.length;
+  const N = bias.length;
+  const used = new Int32Array(M + 3); // where x is not 0; the last sweep may reach beyond, with weight 0
+  let count = 0;
+  for (let m = 0; m < M; m++) if (x[m] !== 0) used[count++] = m;
+
+  const sum = new Float64Array(bias);
+  for (let k = 0; k < count; k += 4) {
+    const [m0, m1, m2, m3] = [used[k], used[k + 1], used[k + 2], used[k + 3]];
+    const x0 = x[m0];
+    const x1 = k + 1 < count ? x[m1] : 0;
+    const x2 = k + 2 < count ? x[m2] : 0;
+    const x3 = k + 3 < count ? x[m3] : 0;
+    for (let n = 0, at0 = m0 * N, at1 = m1 * N, at2 = m2 * N, at3 = m3 * N; n < N; n++) {
+      sum[n] += columns[at0 + n] * x0 + columns[at1 + n] * x1 + columns[at2 + n] * x2 + columns[at3 + n] * x3;
+    }
+  }
+  y.set(sum);
+  return y;
+}
+
+/**
+ * Convolution without padding: at every place the same fully connected layer looks at the patch that lies there.
+ * x [C, size, size] -> [O, out, out]
+ */
+export function convolve(x, size, { C, O, kernel, stride, ...layer }) {
+  const out = sizeAfter(size, kernel, stride);
+  const y = new Float32Array(O * out * out);
+  const patch = new Float32Array(C * kernel * kernel);
+  const channels = new Float32Array(O);
+  for (let row = 0; row < out; row++) {
+    for (let column = 0; column < out; column++) {
+      let k = 0;
+      for (let c = 0; c < C; c++) {
+        for (let dy = 0; dy < kernel; dy++) {
+          const at = (c * size + row * stride + dy) * size + column * stride;
+          for (let dx = 0; dx < kernel; dx++) patch[k++] = x[at + dx];
+        }
+      }
+      linear(patch, layer, channels);
+      for (let o = 0; o < O; o++) y[(o * out + row) * out + column] = channels[o];
+    }
+  }
+  return y;
+}
+
+export function relu(x) {
+  for (let k = 0; k < x.length; k++) if (x[k] < 0) x[k] = 0;
+  return x;
+}
+
+export function sigmoid(x) {
+  for (let k = 0; k < x.length; k++) x[k] = 1 / (1 + Math.exp(-x[k]));
+  return x;
+}
+
+/** Equation 1, in place, for one vector of `D` numbers: v = ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ = s / (n + 1/n), n = ‖s‖. */
+export function squash(s, from = 0, D = s.length) {
+  const n = Math.max(norm(s, from, D), 1e-8); // so that 0 stays 0, and is not 0/0
+  const scale = 1 / (n + 1 / n);
+  for (let d = from; d < from + D; d++) s[d] *= scale;
+  return s;
+}
+
+export function norm(s, from = 0, D = s.length) {
+  let sum = 0;
+  for (let d = from; d < from + D; d++) sum += s[d] * s[d];
+  return Math.sqrt(sum);
+}
+
+/** A capsule is the D channels of one type at one place. features [types·D, places] -> u [I, D], I = types·places */
+export function primaryCapsules(features, types, D) {
+  const places = features.length / (types * D);
+  const u = new Float32Array(features.length);
+  for (let type = 0; type < types; type++) {
+    for (let place = 0; place < places; place++) {
+      const i = type * places + place;
+      for (let d = 0; d < D; d++) u[i * D + d] = features[(type * D + d) * places + place];
+      squash(u, i * D, D);
+    }
+  }
+  return u;
+}
+
+/** Equation 2: û_j|i = W_ij u_i. u [I, D_in], weight [I, J, D_in, D_out] -> û [I, J, D_out] */
+export function predictionVectors(u, weight) {
+  const [I, J, D_in, D_out] = weight.shape;
+  const W = weight.data;
+  const u_hat = new Float32Array(I * J * D_out);
+  for (let i = 0, k = 0; i < I; i++) {
+    for (let j = 0; j < J; j++) {
+      const to = (i * J + j) * D_out;
+      for (let d_in = 0; d_in < D_in; d_in++) {
+        const u_i = u[i * D_in + d_in];
+        for (let d = 0; d < D_out; d++, k++) u_hat[to + d] += W[k] * u_i;
+      }
+    }
+  }
+  return u_hat;
+}
+
+/**
+ * Procedure 1, routing by agreement, with what it held in every round: b, c [rounds][I, J] and v [rounds][J, D].
+ * b[t] are the logits that c[t] was made of: b[0] is 0, c[0] is 1/J everywhere.
+ */
+export function route(u_hat, I, J, D, rounds) {
+  const trace = { b: [], c: [], v: [] };
+  const b = new Float32Array(I * J);
+  for (let t = 0; t < rounds; t++) {
+    const c = softmaxOverJ(b, I, J);
+    trace.b.push(b.slice());
+
+    const v = new Float32Array(J * D); // s_j = Σ_i c_ij û_j|i
+    for (let i = 0; i < I; i++) {
+      for (let j = 0; j < J; j++) {
+        const c_ij = c[i * J + j];
+        const from = (i * J + j) * D;
+        for (let d = 0; d < D; d++) v[j * D + d] += c_ij * u_hat[from + d];
+      }
+    }
+    for (let j = 0; j < J; j++) squash(v, j * D, D); // v_j = squash(s_j)
+
+    for (let i = 0; i < I; i++) {
+      for (let j = 0; j < J; j++) {
+        let agreement = 0; // a_ij = û_j|i · v_j
+        const from = (i * J + j) * D;
+        for (let d = 0; d < D; d++) agreement += u_hat[from + d] * v[j * D + d];
+        b[i * J + j] += agreement;
+      }
+    }
+    trace.c.push(c);
+    trace.v.push(v);
+  }
+  return trace;
+}
+
+/** Equation 3: each capsule i shares itself out among the J above. b [I, J] -> c [I, J], Σ_j c_ij = 1 */
+export function softmaxOverJ(b, I, J) {
+  const c = new Float32Array(I * J);
+  for (let i = 0; i < I; i++) {
+    let largest = -Infinity;
+    for (let j = 0; j < J; j++) largest = Math.max(largest, b[i * J + j]);
+    let sum = 0;
+    for (let j = 0; j < J; j++) sum += c[i * J + j] = Math.exp(b[i * J + j] - largest);
+    for (let j = 0; j < J; j++) c[i * J + j] /= sum;
+  }
+  return c;
+}
+
+// ---------------------------------------------------------------------------------------- the network
+
+/** The network of a weights file: { config, forward(image, rounds), decode(capsules) }. */
+export function makeNetwork(source) {
+  const { tensors, metadata } = readSafetensors(source);
+  const config = readConfig(metadata);
+  checkShapes(tensors, config);
+
+  const { image_size, in_channels, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
+  const W = tensors["routed.weight"];
+  const [I] = W.shape;
+  const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
+  const conv = convolution(tensors, "conv", config.conv_stride);
+  const primary = convolution(tensors, "primary.conv", config.primary_stride);
+  const decoder = decoderLayers(config).map(({ name }) => layer(tensors, name));
+
+  /** The picture that digit capsules [J, D_out] stand for; all but one of them are set to zero before (see mask). */
+  function decode(capsules) {
+    if (capsules.length !== J * D_out) {
+      throw new Error(`decode: expected ${J} capsules of ${D_out} = ${J * D_out} numbers, got ${capsules.length}`);
+    }
+    const hidden = decoder.slice(0, -1).reduce((x, layer) => relu(linear(x, layer)), capsules);
+    return sigmoid(linear(hidden, decoder.at(-1)));
+  }
+
+  /** Only capsule `j` is kept. v [J, D_out] -> [J, D_out] */
+  function mask(v, j) {
+    const masked = new Float32Array(v.length);
+    masked.set(v.subarray(j * D_out, (j + 1) * D_out), j * D_out);
+    return masked;
+  }
+
+  /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */
+  function forward(image, rounds = config.iterations) {
+    if (image.length !== in_channels * image_size * image_size) {
+      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
+    }
+    if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
+    const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
+    const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
+    const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
+    const u_hat = predictionVectors(u, W); // [I, J, D_out]
+    const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
+    const capsules = v[rounds - 1]; // [J, D_out]
+    const lengths = lengthsOf(capsules, J, D_out); // [J]
+    const prediction = lengths.indexOf(Math.max(...lengths));
+    return { u, u_hat, b, c, v, capsules, lengths, prediction, reconstruction: decode(mask(capsules, prediction)) };
+  }
+
+  return { config, I, J, D_in, D_out, forward, decode, mask };
+}
+
+/** How long each capsule is: how sure the network is of that class. v [J, D] -> [J] */
+export function lengthsOf(v, J, D) {
+  const lengths = new Float32Array(J);
+  for (let j = 0; j < J; j++) lengths[j] = norm(v, j * D, D);
+  return lengths;
+}
+
+/** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
+function layer(tensors, name) {
+  const { shape: [N, ...rest], data } = tensors[`${name}.weight`];
+  const M = product(rest);
+  const columns = new Float32Array(M * N);
+  for (let n = 0; n < N; n++) for (let m = 0; m < M; m++) columns[m * N + n] = data[n * M + m];
+  return { columns, bias: tensors[`${name}.bias`].data };
+}
+
+function convolution(tensors, name, stride) {
+  const [O, C, kernel] = tensors[`${name}.weight`].shape; // [O, C, kernel, kernel]
+  return { O, C, kernel, stride, ...layer(tensors, name) };
+}
+
+const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
+
+/** The sizes, under the names of Python's CapsNetConfig. */
+function readConfig({ config, ...others }) {
+  if (config === undefined) {
+    throw new Error(`weights: expected metadata "config" beside the tensors, got ${Object.keys(others).join(", ") || "none"}`);
+  }
+  try {
+    return JSON.parse(config);
+  } catch {
+    throw new Error(`weights: expected config as JSON, got ${config.slice(0, 60)}`);
+  }
+}
+
+function decoderLayers(config) {
+  const widths = [config.classes * config.class_dim, ...config.decoder_hidden, config.in_channels * config.image_size ** 2];
+  return widths.slice(1).map((width, k) => ({ name: `decoder.${2 * k}`, shape: [width, widths[k]] }));
+}
+
+function checkShapes(tensors, config) {
+  const { in_channels, conv_channels, conv_kernel, primary_types, primary_dim, primary_kernel, classes, class_dim } = config;
+  const convSize = sizeAfter(config.image_size, conv_kernel, config.conv_stride);
+  const places = sizeAfter(convSize, primary_kernel, config.primary_stride) ** 2;
+  const expected = {
+    "conv.weight": [conv_channels, in_channels, conv_kernel, conv_kernel],
+    "conv.bias": [conv_channels],
+    "primary.conv.weight": [primary_types * primary_dim, conv_channels, primary_kernel, primary_kernel],
+    "primary.conv.bias": [primary_types * primary_dim],
+    "routed.weight": [primary_types * places, classes, primary_dim, class_dim],
+  };
+  for (const { name, shape } of decoderLayers(config)) {
+    expected[`${name}.weight`] = shape;
+    expected[`${name}.bias`] = [shape[0]];
+  }
+  for (const [name, shape] of Object.entries(expected)) {
+    if (!(name in tensors)) throw new Error(`weights: expected a tensor ${name} [${shape}], got none of that name`);
+    const got = tensors[name].shape;
+    if (String(got) !== String(shape)) throw new Error(`weights: expected ${name} [${shape}], got [${got}]`);
+  }
+}

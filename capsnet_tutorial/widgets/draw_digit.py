@@ -1,0 +1,41 @@
+"""A pad to draw a digit on, and everything the network makes of it."""
+
+from __future__ import annotations
+
+import anywidget
+import traitlets
+
+from capsnet_tutorial.widgets import _parts
+from capsnet_tutorial.widgets._network import shared_network
+
+FIRST = 5
+"""The digit on the pad before anything is drawn."""
+
+
+class DrawDigit(anywidget.AnyWidget):
+    """Classifies and redraws while the reader draws; shows the couplings of every routing round.
+
+    Attributes:
+        image: the 28×28 pixels that the network sees, 784 bytes, 0 (paper) to 255 (ink). Setting it shows the
+            network exactly these pixels; what is drawn by hand is first fitted and centred as MNIST was.
+    """
+
+    _esm = _parts.module("core.js", "ui.js", "ink.js", "draw_digit.js")
+    _css = _parts.stylesheet()
+
+    network = anywidget.WidgetTrait().tag(sync=True)
+    samples = traitlets.Bytes().tag(sync=True)
+    image = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
+
+    def __init__(self) -> None:
+        digits, _ = _parts.one_of_each()
+        super().__init__(network=shared_network(), samples=digits.tobytes(), image=digits[FIRST].tobytes())
+
+    @traitlets.validate("image")
+    def _image_is_a_digit(self, proposal: dict) -> bytes:
+        if len(proposal["value"]) != _parts.SIDE**2:
+            raise ValueError(f"expected an image of {_parts.SIDE**2} bytes; got {len(proposal['value'])}")
+        return proposal["value"]
+
+    def __repr__(self) -> str:
+        return "DrawDigit()"

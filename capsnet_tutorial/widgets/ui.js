@@ -1,0 +1,175 @@
+// What the widgets share: making elements, painting digits in the page's colours, speaking to screen readers.
+
+/** element("button", { class: "x", onclick: f }, "text", child, …): text goes in as text, never as HTML. */
+export function element(tag, attributes = {}, ...children) {
+  return furnish(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+}
+
+function furnish(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== undefined) node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+export function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+}
+
+/**
+ * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
+ * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
+ */
+export function makeRoot(name, label) {
+  const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
+  const root = element("div", { class: "capsnet", "data-widget": name, role: "group", "aria-label": label, [suppress]: "" });
+  const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
+  root.addEventListener("keydown", (event) => {
+    shortcuts(event);
+    if (!(event.ctrlKey || event.metaKey)) event.stopPropagation();
+  });
+  root.addEventListener("keyup", shortcuts);
+  return root;
+}
+
+/**
+ * Puts a widget into its place; what goes wrong is said there in a sentence, and in `data-error`.
+ * `build(root)` makes the widget and returns what takes it down again.
+ */
+export async function mount(el, root, build) {
+  el.append(root);
+  let dismantle = () => {};
+  try {
+    dismantle = (await build(root)) ?? dismantle;
+    root.dataset.ready = "true";
+  } catch (error) {
+    root.dataset.error = error.message;
+    root.replaceChildren(element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`));
+  }
+  return () => {
+    dismantle();
+    root.remove();
+  };
+}
+
+/** The bytes of the weights that all widgets of the page share. */
+export async function sharedWeights(model, host) {
+  if (!host?.getModel) throw new Error("expected anywidget 0.11 or later in this page");
+  const network = await host.getModel(model.get("network"));
+  return network.get("weights");
+}
+
+/** A synced Bytes value, however it comes (DataView in Jupyter), as Uint8Array. */
+export function bytesOf(value) {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/** Listens to changes of the model until the returned function is called. */
+export function listen(model, handlers) {
+  const entries = Object.entries(handlers).map(([name, handler]) => [`change:${name}`, handler]);
+  for (const [name, handler] of entries) model.on(name, handler);
+  return () => entries.forEach(([name, handler]) => model.off(name, handler));
+}
+
+/** Calls of the returned function within one frame become one call of `work`, at the next frame. */
+export function oncePerFrame(work) {
+  let frame = 0;
+  const schedule = () => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      work();
+    });
+  };
+  schedule.cancel = () => cancelAnimationFrame(frame);
+  return schedule;
+}
+
+/** A polite live region. It speaks to a reader who is in the widget, once things have been quiet for a while. */
+export function makeAnnouncer(root) {
+  const region = element("p", { class: "unseen", "aria-live": "polite", "data-role": "announcement" });
+  root.append(region);
+  let timer;
+  const announce = (text) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (root.contains(document.activeElement)) region.textContent = text;
+    }, 700);
+  };
+  announce.cancel = () => clearTimeout(timer);
+  return announce;
+}
+
+// -------------------------------------------------------------------------------------------- colours
+
+/** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
+export function themeColours(root) {
+  const style = getComputedStyle(root);
+  const brush = document.createElement("canvas").getContext("2d");
+  const roles = ["surface", "raised", "line", "ink", "muted", "accent", "contrast", "paper", "stroke"];
+  return Object.fromEntries(roles.map((role) => {
+    brush.fillStyle = style.getPropertyValue(`--caps-${role}`).trim(); // reads any CSS colour, gives back #rrggbb
+    return [role, [1, 3, 5].map((at) => parseInt(brush.fillStyle.slice(at, at + 2), 16))];
+  }));
+}
+
+export const mix = (from, to, t) => from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
+export const css = (colour) => `rgb(${colour.join(" ")})`;
+
+/** Calls back when the page changes between light and dark. Returns what stops it. */
+export function whenThemeChanges(callback) {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const observer = new MutationObserver(callback);
+  const attributeFilter = ["data-theme", "data-jp-theme-light", "data-vscode-theme-kind", "class"];
+  for (const node of [document.documentElement, document.body]) observer.observe(node, { attributes: true, attributeFilter });
+  system.addEventListener("change", callback);
+  return () => {
+    observer.disconnect();
+    system.removeEventListener("change", callback);
+  };
+}
+
+// --------------------------------------------------------------------------------------------- digits
+
+export const SIDE = 28;
+
+/** A canvas of 28×28 pixels; the stylesheet makes it large. */
+export function digitCanvas(role, label, more = {}) {
+  return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
+}
+
+/** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
+export function makePainter(root) {
+  const shades = new Uint32Array(256); // red, green, blue and alpha in one
+  const image = new ImageData(SIDE, SIDE);
+  const pixels = new Uint32Array(image.data.buffer);
+  const refresh = () => {
+    const { paper, stroke } = themeColours(root);
+    const channels = new Uint8Array(shades.buffer);
+    shades.forEach((_, k) => channels.set([...mix(paper, stroke, k / 255), 255], 4 * k));
+  };
+  const paint = (canvas, grey, full = 1) => {
+    for (let k = 0; k < pixels.length; k++) pixels[k] = shades[Math.round((grey[k] / full) * 255)];
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  };
+  refresh();
+  return { paint, refresh };
+}
+
+// -------------------------------------------------------------------------------------------- numbers
+
+/** 0.25 -> "0.25", with a true minus; `sign` also shows the plus. */
+export function format(x, decimals = 2, sign = false) {
+  const text = Math.abs(x).toFixed(decimals);
+  const zero = Number(text) === 0;
+  if (x < 0 && !zero) return `−${text}`;
+  return sign && !zero ? `+${text}` : text;
+}
+
+export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));

@@ -1,0 +1,216 @@
+"""core.js against PyTorch, its complaints, and its speed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from capsnet_tutorial.data import digits
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.pretrained import load_pretrained
+
+SHIPPED = Path(str(files("capsnet_tutorial") / "weights" / "small.safetensors"))
+FORWARD_MS, DECODE_MS = 12, 4
+"""What a forward pass and a slider's move may take."""
+
+
+@pytest.fixture(scope="module")
+def images() -> torch.Tensor:
+    """200 digits that no shipped weight was trained on, and 20 that no one would write."""
+    noise = torch.rand(20, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    noise[0], noise[1] = 0, 1
+    return torch.cat([digits("test", source="sample").images[:200], noise])
+
+
+@pytest.fixture(scope="module")
+def exact() -> CapsNet:
+    """The shipped network, each weight moved off the grid of half precision."""
+    model = load_pretrained("small")
+    noise = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        parameter.data *= 1 + 3e-4 * torch.randn(parameter.shape, generator=noise)
+    return model
+
+
+def save(model: CapsNet, path: Path, dtype: torch.dtype) -> Path:
+    tensors = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
+    save_file(tensors, path, metadata={"config": json.dumps(asdict(model.config))})
+    return path
+
+
+def in_javascript(
+    run_node: Callable[..., Any], weights: Path, images: torch.Tensor, folder: Path, *rounds: int
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    images.numpy().tofile(folder / "images")
+    report = run_node("forward.mjs", weights, folder / "images", folder / "out", *rounds)
+    R = rounds[0] if rounds else 3
+    shapes = {"u": (72, 8), "b": (R, 72, 10), "c": (R, 72, 10), "v": (R, 10, 16)}
+    shapes |= {"capsules": (10, 16), "lengths": (10,), "reconstruction": (784,)}
+    numbers = np.fromfile(folder / "out", dtype=np.float32).reshape(len(images), -1)
+    parts = np.split(numbers, np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1], axis=1)
+    named = {name: part.reshape(-1, *shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+    return {**named, "prediction": np.array(report["predictions"])}, report
+
+
+@torch.no_grad()
+def in_torch(model: CapsNet, images: torch.Tensor) -> dict[str, np.ndarray]:
+    out = model(images)
+    _, trace = model.trace(images)
+    by_image = {name: getattr(trace, name).transpose(0, 1) for name in ("b", "c", "v")}
+    named = {"u": model.primary_capsules(images), **by_image, **out._asdict(), "prediction": model.predict(images)}
+    return {name: tensor.numpy() for name, tensor in named.items()}
+
+
+def farthest(came: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> dict[str, float]:
+    return {name: float(np.abs(came[name] - expected[name]).max()) for name in expected if name != "prediction"}
+
+
+def test_fp32_weights_agree_to_1e_5(run_node, images, exact, tmp_path):
+    weights = save(exact, tmp_path / "weights", torch.float32)
+    came, _ = in_javascript(run_node, weights, images, tmp_path)
+    expected = in_torch(exact, images)
+    distances = farthest(came, expected)
+    logits = distances.pop("b")  # not within [-1, 1]
+    assert max(distances.values()) < 1e-5, distances
+    assert logits < 1e-5 * max(1, np.abs(expected["b"]).max())
+    assert (came["prediction"] == expected["prediction"]).all()
+
+
+def test_fp16_weights_agree_to_1e_3(run_node, images, exact, tmp_path):
+    """With PyTorch, given the same rounded weights. What the rounding itself costs is a matter of the weights: it
+    moves lengths and couplings by less than 1e-3 as well, and no digit changes its class."""
+    weights = save(exact, tmp_path / "weights", torch.float16)
+    came, _ = in_javascript(run_node, weights, images[:200], tmp_path)
+    rounded = CapsNet(exact.config).eval()
+    rounded.load_state_dict(load_file(weights))
+    distances = farthest(came, in_torch(rounded, images[:200]))
+    assert max(distances.values()) < 1e-3, distances
+
+    unrounded = in_torch(exact, images[:200])
+    costs = {name: farthest(came, unrounded)[name] for name in ("c", "v", "lengths")}
+    assert 0 < max(costs.values()) < 1e-3, costs
+    assert (came["prediction"] == unrounded["prediction"]).all()
+
+
+def test_the_shipped_weights_agree_with_load_pretrained(run_node, images, tmp_path):
+    came, _ = in_javascript(run_node, SHIPPED, images, tmp_path)
+    expected = in_torch(load_pretrained("small"), images)
+    distances = farthest(came, expected)
+    logits = distances.pop("b")
+    assert max(distances.values()) < 1e-5, distances
+    assert logits < 1e-5 * max(1, np.abs(expected["b"]).max())
+    assert (came["prediction"] == expected["prediction"]).all()
+
+
+def test_it_is_fast_enough_to_follow_the_hand(run_node, images, tmp_path):
+    _, report = in_javascript(run_node, SHIPPED, images, tmp_path)
+    forward, decode = report["forward_ms"], report["decode_ms"]
+    assert min(forward.values()) <= FORWARD_MS, forward  # by the clock; on a busy machine, of the processor's time
+    assert min(decode.values()) <= DECODE_MS, decode
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_other_numbers_of_rounds(run_node, images, exact, tmp_path, rounds):
+    weights = save(exact, tmp_path / "weights", torch.float32)
+    came, _ = in_javascript(run_node, weights, images[:10], tmp_path, rounds)
+    exact_rounds = CapsNet(exact.config).eval()
+    exact_rounds.load_state_dict(exact.state_dict())
+    exact_rounds.routed.iterations = rounds
+    expected = in_torch(exact_rounds, images[:10])
+    assert came["c"].shape == (10, rounds, 72, 10)
+    assert np.abs(came["c"] - expected["c"]).max() < 1e-5
+    assert np.abs(came["v"] - expected["v"]).max() < 1e-5
+
+
+def test_couplings_start_even_and_sum_to_one(run_node, images, tmp_path):
+    came, _ = in_javascript(run_node, SHIPPED, images[:20], tmp_path)
+    assert np.allclose(came["c"][:, 0], 0.1)
+    assert np.allclose(came["c"].sum(-1), 1, atol=1e-6)
+    assert (came["b"][:, 0] == 0).all()
+
+
+def test_half_precision_is_read_exactly(run_node, tmp_path):
+    """Every float16: the subnormal ones, both zeros, both infinities; nan stays nan, whatever its bits."""
+    halves = torch.arange(65536, dtype=torch.int32).to(torch.int16).view(torch.float16)
+    model = CapsNet(CapsNetConfig.small())
+    tensors = {name: tensor.half() for name, tensor in model.state_dict().items()}
+    tensors["primary.conv.weight"].view(-1)[:65536] = halves
+    save_file(tensors, tmp_path / "weights", metadata={"config": json.dumps(asdict(model.config))})
+    shape = run_node("read.mjs", tmp_path / "weights", "primary.conv.weight", tmp_path / "out")
+    came = np.fromfile(tmp_path / "out", dtype=np.float32)
+    expected = tensors["primary.conv.weight"].float().numpy().ravel()
+    assert shape == list(tensors["primary.conv.weight"].shape)
+    assert np.array_equal(came, expected, equal_nan=True)
+    assert np.array_equal(np.signbit(came[came == 0]), np.signbit(expected[expected == 0]))
+
+
+def foreign_files(folder: Path) -> dict[str, Path]:
+    """Files that are no weights of this network, by what is wrong with them."""
+    good = SHIPPED.read_bytes()
+    tensors = load_file(SHIPPED)
+    config = json.dumps(asdict(CapsNetConfig.small()))
+
+    def other(metadata: dict[str, str] | None, **changes: torch.Tensor | None) -> bytes:
+        named = {name.replace("_", "."): tensor for name, tensor in changes.items()}
+        kept = {name: tensor for name, tensor in {**tensors, **named}.items() if tensor is not None}
+        save_file(kept, folder / "other", metadata=metadata)
+        return (folder / "other").read_bytes()
+
+    contents = {
+        "empty": b"",
+        "header cut": good[:100],
+        "numbers cut": good[:-1],
+        "sizes that differ": good.replace(b'"shape":[784]', b'"shape":[783]'),
+        "a web page": b"<!doctype html><title>404</title>" * 9,
+        "not json": (20).to_bytes(8, "little") + b"x" * 20 + good[28:],
+        "no config": other(None),
+        "config broken": other({"config": "{"}),
+        "a tensor missing": other({"config": config}, routed_weight=None),
+        "a shape": other({"config": config}, routed_weight=torch.zeros(72, 10, 16, 8)),
+        "a dtype": other({"config": config}, conv_bias=torch.zeros(64, dtype=torch.bfloat16)),
+    }
+    paths = {}
+    for name, content in contents.items():
+        paths[name] = folder / name.replace(" ", "-")
+        paths[name].write_bytes(content)
+    return paths
+
+
+def test_foreign_weights_are_refused_in_words(run_node, tmp_path):
+    paths = foreign_files(tmp_path)
+    messages = dict(zip(paths, run_node("errors.mjs", *paths.values()), strict=True))
+    for name, words in {
+        "empty": ("a safetensors file", "0 bytes"),
+        "header cut": ("header", "100"),
+        "numbers cut": ("cut short", "911"),
+        "sizes that differ": ("1566 bytes for decoder.4.bias [783]", "1568"),
+        "a web page": ("header", "297"),
+        "not json": ("JSON header", "something else"),
+        "no config": ('"config"', "none"),
+        "config broken": ("config", "JSON"),
+        "a tensor missing": ("routed.weight [72,10,8,16]", "none"),
+        "a shape": ("routed.weight [72,10,8,16]", "[72,10,16,8]"),
+        "a dtype": ("F32 or F16 for conv.bias", "BF16"),
+    }.items():
+        assert messages[name].startswith("Error: weights: expected"), (name, messages[name])
+        assert all(word in messages[name] for word in words), (name, messages[name])
+
+
+def test_wrong_calls_are_refused_in_words(run_node):
+    said = run_node("calls.mjs", SHIPPED)
+    assert said["pixels"] == "forward: expected 784 pixels, got 783"
+    assert said["rounds"] == "forward: expected a whole number of rounds, at least 1, got 0"
+    assert said["capsules"] == "decode: expected 10 capsules of 16 = 160 numbers, got 16"
+    assert "got string" in said["source"]
+    assert said["views"] == [True, True, True]
+    assert said["untouched"]
+    assert said["zero"] == [0, 0]

@@ -1,0 +1,232 @@
+"""The Python side: what is sent to the page, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.resources import files
+from types import SimpleNamespace
+
+import anywidget
+import numpy as np
+import pytest
+import torch
+import traitlets
+
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.palette import DARK, LIGHT
+from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector
+from capsnet_tutorial.widgets._network import Network, shared_network
+
+WEIGHTS = (files("capsnet_tutorial") / "weights" / "small.safetensors").read_bytes()
+TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
+
+
+@pytest.fixture(scope="module")
+def sample() -> Digits:
+    return digits("test", source="sample")
+
+
+# ---------------------------------------------------------------------------------------- the network
+
+
+def test_one_network_for_all_widgets_with_the_files_exact_bytes():
+    first, second = PoseSliders(TWO, [0, 1]), DrawDigit()
+    assert first.network is second.network
+    assert first.network.weights == WEIGHTS
+    assert len(WEIGHTS) < 1_000_000
+    assert first.network.get_state("_view_name") == {"_view_name": None}  # nothing to look at
+
+
+def test_the_network_travels_as_a_reference():
+    widget = PoseSliders(TWO, [0, 1])
+    assert widget.get_state("network") == {"network": f"anywidget:{widget.network.model_id}"}
+
+
+def test_a_closed_network_is_made_anew():
+    closed = shared_network()
+    closed.close()
+    opened = shared_network()
+    assert opened is not closed
+    assert opened.weights == WEIGHTS
+
+
+def test_no_torch_is_needed_to_import_the_widgets():
+    code = "import sys, capsnet_tutorial.widgets; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# ----------------------------------------------------------------------------------------- the source
+
+
+@pytest.mark.parametrize("widget", [PoseSliders, DrawDigit, SquashVector])
+def test_the_source_is_one_module_that_needs_nothing_else(widget):
+    source = widget._esm
+    assert "import " not in source.replace("important ", "")
+    assert source.count("export default { render }") == 1
+    assert "export function render" not in source  # deprecated by anywidget
+    for forbidden in ("innerHTML", "insertAdjacentHTML", "http://", "https://", "eval(", "localStorage"):
+        assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_stylesheet_uses_the_palette_and_nothing_but_it():
+    css = PoseSliders._css
+    rules = css[css.index("/* All widgets.") :]
+    used = {part.split(")")[0] for part in rules.split("var(--caps-")[1:]}
+    assert used <= LIGHT.keys() & DARK.keys()
+    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))
+
+
+@pytest.mark.parametrize(
+    ("widget", "text"),
+    [
+        (lambda: PoseSliders(TWO, [0, 1]), "PoseSliders(2 digits)"),
+        (lambda: PoseSliders(TWO[:1], [0]), "PoseSliders(1 digit)"),
+        (DrawDigit, "DrawDigit()"),
+        (SquashVector, "SquashVector(s=[1.2, 0.9])"),
+        (shared_network, f"Network({len(WEIGHTS)} bytes)"),
+    ],
+)
+def test_repr_holds_no_address(widget, text):
+    made = widget()
+    assert isinstance(made, anywidget.AnyWidget)
+    assert repr(made) == text
+
+
+# --------------------------------------------------------------------------------------- pose sliders
+
+
+def test_without_digits_one_of_each_class():
+    widget = PoseSliders()
+    assert widget.labels == list(range(10))
+    assert len(widget.images) == 10 * 784
+    assert widget.index == 0
+    assert widget.offsets == [0.0] * 16
+    assert widget.ranges == [[-0.25, 0.25]] * 16  # section 5.1
+
+
+def test_digits_come_as_whatever_they_are(sample):
+    expected = np.rint(sample.images[:3, 0].numpy() * 255).astype(np.uint8).tobytes()
+    labels = sample.labels[:3]
+    for images in (
+        sample.images[:3],
+        sample.images[:3, 0],
+        sample.images[:3].numpy(),
+        sample.images[:3, 0].double().numpy(),
+        (sample.images[:3] * 255).round().to(torch.uint8),
+        sample.images[:3].tolist(),
+    ):
+        assert PoseSliders(images, labels).images == expected
+    assert set(PoseSliders(np.full((1, 28, 28), 0.999), [0]).images) == {255}  # the nearest, not the one below
+    widget = PoseSliders(Digits(sample.images[:3], labels, "sample"))
+    assert widget.images == expected
+    assert widget.labels == labels.tolist()
+    assert PoseSliders(SimpleNamespace(images=sample.images[:3], labels=labels), [7, 8, 9]).labels == [7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "words"),
+    [
+        (np.zeros((2, 27, 28)), [0, 1], r"\[N, 28, 28\].*\[2, 27, 28\]"),
+        (np.zeros((28, 28)), [0], r"\[28, 28\]"),
+        (np.zeros((2, 3, 28, 28)), [0, 1], r"\[2, 3, 28, 28\]"),
+        (np.zeros((0, 28, 28)), [], r"\[0, 28, 28\]"),
+        ("digits", [0], "shape"),
+        ([[0.0], [0.0, 1.0]], [0, 1], "array of numbers"),
+        (np.full((1, 28, 28), 1.01), [0], "0, 1.*1.01"),
+        (np.full((1, 28, 28), -0.01), [0], "0, 1.*-0.01"),
+        (np.full((1, 28, 28), np.nan), [0], "nan"),
+        (np.full((1, 28, 28), np.inf), [0], "inf"),
+        (np.zeros((1, 28, 28), np.int64), [0], "int64"),
+        (np.zeros((1, 28, 28), bool), [0], "bool"),
+        (TWO, [0], r"2 whole numbers.*\[1\]"),
+        (TWO, [0, 1, 2], r"2 whole numbers.*\[3\]"),
+        (TWO, [0.0, 1.0], "float64"),
+        (TWO, [0, 10], "0 to 9.*10"),
+        (TWO, [-1, 0], "0 to 9.*-1"),
+        (TWO, None, "label"),
+        (None, [0], "digits"),
+    ],
+)
+def test_bad_digits_are_refused_in_words(images, labels, words):
+    with pytest.raises(ValueError, match=words):
+        PoseSliders(images, labels)
+
+
+def test_ranges_for_all_or_for_each():
+    assert PoseSliders(TWO, [0, 1], ranges=(-1, 0.5)).ranges == [[-1, 0.5]] * 16
+    each = [[-0.1 * d, 0.2 * d] for d in range(1, 17)]
+    assert PoseSliders(TWO, [0, 1], ranges=each).ranges == each
+
+
+@pytest.mark.parametrize("ranges", [0.25, (0.25, -0.25), (0, 1), (-1, np.nan), [(-1, 1)] * 15, "wide", [(-1, 1), (1,)]])
+def test_bad_ranges_are_refused(ranges):
+    with pytest.raises(ValueError, match="expected ranges"):
+        PoseSliders(TWO, [0, 1], ranges=ranges)
+
+
+def test_names_for_all_or_by_label():
+    texts = [f"name {d}" for d in range(16)]
+    assert PoseSliders(TWO, [3, 4], names=texts).names == {"3": texts, "4": texts}
+    assert PoseSliders(TWO, [3, 4], names={4: texts}).names == {"4": texts}
+
+
+@pytest.mark.parametrize(
+    "names", [["too", "few"], "sixteen letters!", [1] * 16, {4: ["too", "few"]}, {4: 7}, 7, {"x": [""] * 16}]
+)
+def test_bad_names_are_refused(names):
+    with pytest.raises(ValueError, match="expected"):
+        PoseSliders(TWO, [3, 4], names=names)
+
+
+def test_state_that_is_no_pose_is_refused():
+    widget = PoseSliders(TWO, [0, 1])
+    widget.index = 1
+    widget.offsets = [0.1] * 16
+    for name, value in {"index": 2, "offsets": [0.1] * 15}.items():
+        with pytest.raises(ValueError, match="expected"):
+            setattr(widget, name, value)
+    with pytest.raises(ValueError, match="finite"):
+        widget.offsets = [float("nan")] * 16
+    assert (widget.index, widget.offsets) == (1, [0.1] * 16)
+
+
+# --------------------------------------------------------------------------- draw digit, squash vector
+
+
+def test_the_pad_starts_with_one_of_its_samples():
+    widget = DrawDigit()
+    assert len(widget.samples) == 10 * 784
+    assert widget.image in [widget.samples[k : k + 784] for k in range(0, 7840, 784)]
+
+
+def test_an_image_of_another_size_is_refused():
+    widget = DrawDigit()
+    widget.image = bytes(784)
+    with pytest.raises(ValueError, match="784 bytes; got 783"):
+        widget.image = bytes(783)
+    with pytest.raises(traitlets.TraitError):
+        widget.image = "pixels"
+
+
+@pytest.mark.parametrize("s", [(1,), (1, 2, 3), (1, float("nan")), (float("inf"), 0), ("a", "b")])
+def test_a_vector_that_is_none_is_refused(s):
+    with pytest.raises(ValueError, match="expected s to be 2 finite numbers"):
+        SquashVector(s)
+
+
+def test_state_reaches_python():
+    """What a front end sends back, as ipywidgets hands it over."""
+    widget = PoseSliders(TWO, [0, 1])
+    widget.set_state({"index": 1, "offsets": [0.25] + [0] * 15})
+    assert (widget.index, widget.offsets[0]) == (1, 0.25)
+    pad = DrawDigit()
+    pad.set_state({"image": memoryview(bytes(784))})
+    assert pad.image == bytes(784)
+    vector = SquashVector()
+    vector.set_state({"s": [0, 2]})
+    assert vector.s == [0, 2]
+
+
+def test_network_is_a_widget_without_a_view():
+    assert Network(weights=b"x")._repr_mimebundle_() is None
