@@ -5,6 +5,7 @@ Images are [N, 1, H, W] with 0 for paper; what comes in at the border is paper.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -18,7 +19,7 @@ from capsnet_tutorial.errors import expect, expect_floating, expect_shape
 class Augmentation:
     """How far training images are moved at random. The default is the paper's: shifts of up to 2 pixels.
 
-    With no more than shifts, pixels are moved whole; with anything else, they are interpolated.
+    With nothing but shifts by whole numbers, pixels are moved whole; with anything else, they are interpolated.
     """
 
     shift: float = 2.0
@@ -35,10 +36,12 @@ class Augmentation:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             expect(value >= 0, f"{name} of at least 0", repr(value))
+            expect(value < math.inf, f"{name} to be finite", repr(value))
         expect(self.scale < 1, "scale below 1", repr(self.scale))
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        if not (self.rotation or self.scale or self.shear or self.elastic):
+        moved_whole = self.shift == int(self.shift)
+        if moved_whole and not (self.rotation or self.scale or self.shear or self.elastic):
             return random_shift(images, int(self.shift), generator)
         count = len(images)
 

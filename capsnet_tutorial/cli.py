@@ -22,11 +22,14 @@ from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status: 0, or 1 for a run that diverged, or 2 for input that cannot be used."""
+    """Run the command; the exit status: 0, 1 if a run diverged, 2 if input cannot be used, 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
     try:
         return options.run(options, f"capsnet {shlex.join(arguments)}")
+    except KeyboardInterrupt:
+        print("capsnet: interrupted; a training run goes on from its last checkpoint with --resume", file=sys.stderr)
+        return 130
     except Diverged as problem:
         print(f"capsnet: {problem}", file=sys.stderr)
         return 1

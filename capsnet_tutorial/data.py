@@ -8,16 +8,13 @@ import sys
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect
-
-if TYPE_CHECKING:
-    from torchvision.datasets import MNIST
 
 Split = Literal["train", "validation", "test"]
 Source = Literal["auto", "mnist", "sample"]
@@ -125,12 +122,14 @@ def _mnist(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
     from torchvision.datasets import MNIST  # a second to import, and the sample does without
 
-    damaged = f"expected MNIST's original files under {root / 'MNIST' / 'raw'}; what is there is damaged"
+    kind = "train" if train else "t10k"
+    raw = root / "MNIST" / "raw"
+    if not any((raw / f"{kind}-{part}").exists() for part in ("images-idx3-ubyte", "labels-idx1-ubyte")):
+        _download(train, root)
+    damaged = f"expected MNIST's original files under {raw}; what is there is damaged"
     try:
         data = MNIST(str(root), train=train, download=False)
-    except RuntimeError:  # nothing there
-        data = _download(train, root)
-    except Exception as problem:  # torchvision reads a damaged file with asserts, struct and numpy errors
+    except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
         raise ValueError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
     found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
     if found != _MNIST_SHA256[train]:
@@ -138,11 +137,11 @@ def _mnist(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     return data.data, data.targets
 
 
-def _download(train: bool, root: Path) -> MNIST:
+def _download(train: bool, root: Path) -> None:
     from torchvision.datasets import MNIST
 
     try:
-        return MNIST(str(root), train=train, download=True)
+        MNIST(str(root), train=train, download=True)
     except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
         raise FileNotFoundError(f"MNIST is not in {root} and could not be downloaded") from problem
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor
 
 
@@ -11,11 +13,21 @@ def expect(condition: bool, expected: str, came: str) -> None:
         raise ValueError(f"expected {expected}; got {came}")
 
 
+def expect_tensor(name: str, value: Any) -> None:
+    """Raise `ValueError` unless it is a tensor."""
+    expect(isinstance(value, Tensor), f"{name} to be a torch.Tensor", type(value).__name__)
+
+
 def expect_floating(name: str, tensor: Tensor) -> None:
     """Raise `ValueError` unless it is a tensor of floating-point numbers."""
-    if not isinstance(tensor, Tensor):
-        raise ValueError(f"expected {name} to be a torch.Tensor; got {type(tensor).__name__}")
+    expect_tensor(name, tensor)
     expect(tensor.is_floating_point(), f"{name} in floating point", f"{tensor.dtype}")
+
+
+def expect_count(name: str, value: Any) -> None:
+    """Raise `ValueError` unless it is a whole number, at least 1."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    expect(whole and value >= 1, f"{name} to be a whole number, at least 1", repr(value))
 
 
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:

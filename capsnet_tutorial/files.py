@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +25,15 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, An
 
 def write_whole(path: Path, content: bytes) -> None:
     """Replace a file's content in one step."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = path.with_name(f".{path.name}.partial")  # always the same name: what a kill leaves, the next write takes
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with partial.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        os.replace(partial, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
 
 

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_floating, expect_shape
+from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
@@ -96,7 +96,7 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
     """
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[B, I, J, D_out]")
-    _check_iterations(iterations)
+    expect_count("iterations", iterations)
     with torch.autocast(u_hat.device.type, enabled=False):
         votes = _at_least_float32(u_hat)
         b = votes.new_zeros(votes.shape[:3])  # [B, I, J]
@@ -133,7 +133,7 @@ def route_capsules(
         v: [B, J, D_out], to rounding the same as ``route(prediction_vectors(u, weight), iterations)``.
     """
     _check_capsules(u, weight)
-    _check_iterations(iterations)
+    expect_count("iterations", iterations)
     expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
     in_capsules, in_dim = u.shape[1:]
     with torch.autocast(u.device.type, enabled=False):
@@ -249,6 +249,7 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
 
 def _check_capsules(u: Tensor, weight: Tensor) -> None:
     expect_floating("u", u)
+    expect_floating("weight", weight)
     expect_shape("u", u, "[B, I, D_in]")
     expect_shape("weight", weight, "[I, J, D_in, D_out]")
     expect(
@@ -256,14 +257,8 @@ def _check_capsules(u: Tensor, weight: Tensor) -> None:
         f"u of shape [B, {weight.shape[0]}, {weight.shape[2]}] for a weight of shape {list(weight.shape)}",
         f"u of shape {list(u.shape)}",
     )
-
-
-def _check_iterations(iterations: int) -> None:
-    expect(
-        isinstance(iterations, int) and not isinstance(iterations, bool) and iterations >= 1,
-        "a whole number of iterations, at least 1",
-        f"iterations = {iterations!r}",
-    )
+    if not torch.is_autocast_enabled(u.device.type):
+        expect(u.dtype == weight.dtype, f"u in the weight's dtype, {weight.dtype}", f"{u.dtype}")
 
 
 def _at_least_float32(x: Tensor) -> Tensor:
@@ -272,6 +267,7 @@ def _at_least_float32(x: Tensor) -> Tensor:
 
 def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
     """bool [B, J] from class numbers [B]."""
+    expect_tensor("labels", labels)
     batch, classes = shape
     expect(
         not labels.is_floating_point() and labels.dtype != torch.bool and labels.shape == (batch,),
@@ -286,6 +282,7 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
 
 def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
     """T of equation 4 from class numbers [B] or from itself."""
+    expect_tensor("targets", targets)
     if targets.dim() == 1:
         return _one_hot(targets, shape)
     expect(

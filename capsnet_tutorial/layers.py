@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_shape
+from capsnet_tutorial.errors import expect, expect_count, expect_shape
 from capsnet_tutorial.functional import RoutingTrace, prediction_vectors, route, route_capsules, squash
 
 
@@ -72,7 +72,7 @@ class RoutedCapsules(nn.Module):
         init_std: float = 0.1,
     ) -> None:
         super().__init__()
-        expect(iterations >= 1, "at least 1 routing iteration", f"iterations = {iterations}")
+        expect_count("iterations", iterations)
         self.iterations = iterations
         self.gradient: Literal["all", "last"] = gradient
         self.weight = nn.Parameter(torch.empty(in_capsules, out_capsules, in_dim, out_dim))

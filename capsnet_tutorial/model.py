@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_floating
+from capsnet_tutorial.errors import expect, expect_count, expect_floating
 from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules
 from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
 
@@ -35,9 +36,12 @@ class CapsNetConfig:
     def __post_init__(self) -> None:
         sizes = {name: value for name, value in asdict(self).items() if name != "decoder_hidden"}
         for name, value in sizes.items():
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            expect(whole and value >= 1, f"{name} to be a whole number, at least 1", repr(value))
-        object.__setattr__(self, "decoder_hidden", tuple(self.decoder_hidden))  # a list when it was JSON
+            expect_count(name, value)
+        hidden = self.decoder_hidden
+        expect(isinstance(hidden, Sequence) and not isinstance(hidden, str), "decoder_hidden as a tuple", repr(hidden))
+        for width in hidden:
+            expect_count("decoder_hidden's widths", width)
+        object.__setattr__(self, "decoder_hidden", tuple(hidden))  # a list when it was JSON
         expect(self.primary_side >= 1, "an image that both convolutions fit into", f"{self.image_size} pixels")
 
     @classmethod

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import expect, expect_floating
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
@@ -44,6 +44,9 @@ def load_weights(path: str | Path) -> CapsNet:
     if differ:
         first = differ[0]
         raise ValueError(f"expected {first} of shape {wanted.get(first)} in {path}; got {found.get(first)}")
+    for name, tensor in tensors.items():
+        expect_floating(name, tensor)
+        expect(bool(tensor.isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
     model.load_state_dict(tensors)
     return model.eval()
 

@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet
@@ -52,12 +52,16 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "learning_rate"):
-            expect(getattr(self, name) > 0, f"{name} above 0", repr(getattr(self, name)))
-        expect(self.seconds is None or self.seconds > 0, "seconds above 0", repr(self.seconds))
+        expect_count("batch_size", self.batch_size)
+        for name in ("epochs", "seconds", "learning_rate"):
+            value = getattr(self, name)
+            if value is not None:
+                expect(value > 0, f"{name} above 0", repr(value))
+                expect(value < math.inf, f"{name} to be finite", repr(value))
         expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
         expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
         expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
+        expect(self.routing_gradient in ("all", "last"), "routing_gradient all or last", repr(self.routing_gradient))
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Recipe:
@@ -166,6 +170,8 @@ def fit(
             losses.clear()
             if not math.isfinite(loss):
                 raise Diverged(f"the loss is {loss} after {history.step} steps; try a lower learning rate")
+            if not run.is_finite:  # the loss was a number, and then the last step spoilt the weights
+                raise Diverged(f"the weights are not finite after {history.step} steps; try a lower learning rate")
             point = {"epoch": history.step / steps_per_epoch, "seconds": history.seconds, "loss": loss}
             if validation is not None and (recipe.seconds is None or run.share_done >= 1):
                 point["validation_error"] = evaluate(run.result, validation).error
@@ -199,12 +205,21 @@ class _Run:
         self.average.to(self.accelerator.device)
         self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
         self.trained, self.prepared_optimizer = self.accelerator.prepare(model, self.optimizer)
+        for parameter in model.parameters():  # as Adam's first step would, so that a checkpoint always has it all
+            zero = torch.zeros((), device=parameter.device)
+            moments = {key: torch.zeros_like(parameter) for key in ("exp_avg", "exp_avg_sq")}
+            self.optimizer.state[parameter] = {"step": zero} | moments
 
     @property
     def share_done(self) -> float:
         if self.recipe.seconds is not None:
             return self.history.seconds / self.recipe.seconds
         return self.history.step / self.total_steps
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all weights are numbers."""
+        return all(bool(tensor.isfinite().all()) for tensor in self.model.parameters())
 
     @property
     def result(self) -> CapsNet:
@@ -233,34 +248,34 @@ class _Run:
         """Write everything that the next step depends on."""
         if not self.accelerator.is_main_process:
             return
+        write_tensors(path, self._tensors(), {"checkpoint": self._identity() | {"history": asdict(self.history)}})
+
+    @torch.no_grad()
+    def restore(self, path: Path) -> None:
+        """Take up where `store` left off."""
+        stored, metadata = read_tensors(path)
+        expect("checkpoint" in metadata, f"a checkpoint of a training run in {path}", "another safetensors file")
+        checkpoint = metadata["checkpoint"]
+        for key, wanted in self._identity().items():
+            found = checkpoint.get(key)
+            expect(found == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{found} in {path}")
+        ours = self._tensors()
+        for name in sorted(ours.keys() | stored.keys()):
+            wanted, found = (list(each[name].shape) if name in each else None for each in (ours, stored))
+            expect(found == wanted, f"{name} of shape {wanted} in the checkpoint {path}", f"{found}")
+        history = checkpoint.get("history")
+        expect(isinstance(history, dict) and history.keys() == asdict(History()).keys(), "a history", f"{history!r}")
+        for name, tensor in ours.items():
+            tensor.copy_(stored[name])
+        vars(self.history).update(history)
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """Everything that changes from step to step, by name: the tensors themselves."""
         tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
         for name, parameter in self.model.named_parameters():
-            for key, tensor in self.optimizer.state[parameter].items():
-                tensors[f"optimizer.{key}.{name}"] = tensor
-        write_tensors(path, tensors, {"checkpoint": self._identity() | {"history": asdict(self.history)}})
-
-    def restore(self, path: Path) -> None:
-        """Take up where `store` left off."""
-        tensors, metadata = read_tensors(path)
-        expect("checkpoint" in metadata, f"a checkpoint of a training run in {path}", "another safetensors file")
-        stored = metadata["checkpoint"]
-        for key, wanted in self._identity().items():
-            expect(stored[key] == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{stored[key]} in {path}")
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            return {name.removeprefix(prefix): each for name, each in tensors.items() if name.startswith(prefix)}
-
-        self.model.load_state_dict(part("model."))
-        self.average.load_state_dict(part("average."))
-        for name, parameter in self.model.named_parameters():
-            keys = ("step", "exp_avg", "exp_avg_sq")
-            state = {key: tensors[f"optimizer.{key}.{name}"] for key in keys if f"optimizer.{key}.{name}" in tensors}
-            if state:
-                moved = {key: each.to(parameter.device) if key != "step" else each for key, each in state.items()}
-                self.optimizer.state[parameter] = moved
-        for name, value in stored["history"].items():
-            setattr(self.history, name, value)
+            tensors |= {f"optimizer.{key}.{name}": each for key, each in self.optimizer.state[parameter].items()}
+        return tensors
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the run that takes it up, as JSON has it."""

@@ -1,0 +1,46 @@
+"""Two networks for the tests: one small enough for loops, one small enough to train."""
+
+from __future__ import annotations
+
+import torch
+
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+
+def tiny() -> CapsNet:
+    """Every part of a CapsNet on 9×9 images, in float64: 18 primary capsules of 3, 4 classes of 5."""
+    torch.manual_seed(0)
+    config = CapsNetConfig(
+        image_size=9,
+        conv_channels=4,
+        conv_kernel=3,
+        primary_types=2,
+        primary_dim=3,
+        primary_kernel=3,
+        classes=4,
+        class_dim=5,
+        decoder_hidden=(6, 7),
+    )
+    network = CapsNet(config).double()
+    network.routed.weight.data *= 10  # strong enough for routing to matter
+    return network
+
+
+def learner() -> CapsNet:
+    """On 28×28 images, a few milliseconds a step: the same one at every call."""
+    torch.manual_seed(0)
+    config = CapsNetConfig(
+        conv_channels=8,
+        conv_stride=2,
+        primary_types=2,
+        primary_dim=4,
+        primary_kernel=5,
+        class_dim=8,
+        decoder_hidden=(16,),
+    )
+    return CapsNet(config)
+
+
+def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> torch.Tensor:
+    """Normally distributed numbers."""
+    return scale * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)

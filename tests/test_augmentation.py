@@ -1,0 +1,247 @@
+"""augmentation.py: whole shifts against loops, directions, identity, reproducible chance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from networks import noise
+
+from capsnet_tutorial.augmentation import Augmentation, Pose, random_shift, smooth_field, thicken, transform
+from capsnet_tutorial.data import digits
+
+EVERYTHING = Augmentation(shift=2, rotation=15, scale=0.1, shear=0.2, elastic=0.5)
+
+
+def chance(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def some_digits(count: int = 8) -> torch.Tensor:
+    return digits("test", source="sample").images[:count]
+
+
+def blob(x: float, y: float, size: int = 21) -> torch.Tensor:
+    """A round spot, x to the right and y downwards of the middle."""
+    places = torch.arange(size) - (size - 1) / 2
+    return torch.exp(-((places[:, None] - y) ** 2 + (places[None, :] - x) ** 2) / 2).view(1, 1, size, size)
+
+
+def middle_of_mass(image: torch.Tensor) -> tuple[float, float]:
+    """(x, y), to the right and downwards of the middle."""
+    image = image[0, 0] / image.sum()
+    places = torch.arange(len(image)) - (len(image) - 1) / 2
+    return float(image.sum(dim=0) @ places), float(image.sum(dim=1) @ places)
+
+
+def moved(x: float, y: float, **pose: float) -> tuple[float, float]:
+    return middle_of_mass(transform(blob(x, y), Pose(**pose)))
+
+
+# --- whole shifts
+
+
+def shifted(image: np.ndarray, right: int, down: int) -> np.ndarray:
+    """One image [H, W], moved over paper."""
+    result = np.zeros_like(image)
+    height, width = image.shape
+    for row in range(height):
+        for column in range(width):
+            if 0 <= row - down < height and 0 <= column - right < width:
+                result[row, column] = image[row - down, column - right]
+    return result
+
+
+@pytest.mark.parametrize("pixels", [0, 1, 2])
+def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels):
+    images = noise(1, 1, 5, 7, dtype=torch.float32).abs().expand(400, 1, 5, 7)
+    reach = range(-pixels, pixels + 1)
+    expected = {(right, down): shifted(images[0, 0].numpy(), right, down) for right in reach for down in reach}
+    seen = []
+    for result in random_shift(images, pixels, chance()):
+        matching = [shift for shift, image in expected.items() if np.array_equal(result[0].numpy(), image)]
+        assert len(matching) == 1, "no shift that was asked for"
+        seen += matching
+    assert set(seen) == set(expected)
+    assert max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1  # none much more often than the others
+
+
+def test_every_image_is_shifted_on_its_own():
+    images = some_digits(1).expand(50, -1, -1, -1)
+    assert len({image.numpy().tobytes() for image in random_shift(images, 2, chance())}) > 10
+
+
+def test_the_default_is_the_papers_shift():
+    images = some_digits()
+    assert Augmentation() == Augmentation(shift=2, rotation=0, scale=0, shear=0, elastic=0)
+    assert Augmentation()(images, chance()).equal(random_shift(images, 2, chance()))
+
+
+# --- transforms
+
+
+def test_doing_nothing_changes_nothing():
+    images = some_digits()
+    for each in (images, images.double()):
+        torch.testing.assert_close(transform(each, Pose()), each, atol=1e-5, rtol=0)
+    nothing = torch.zeros(len(images), 28, 28, 2)
+    torch.testing.assert_close(transform(images, Pose(), nothing), images, atol=1e-5, rtol=0)
+
+
+def test_whole_shifts_are_exact_and_go_right_and_down():
+    images = some_digits(2)
+    expected = np.stack([shifted(image[0].numpy(), 3, -2)[None] for image in images])
+    came = transform(images, Pose(shift_x=3, shift_y=-2))
+    torch.testing.assert_close(came, torch.from_numpy(expected), atol=1e-5, rtol=0)
+
+
+def test_a_positive_rotation_turns_anticlockwise():
+    x, y = moved(5, 0, rotation=90)  # from the right to the top
+    assert x == pytest.approx(0, abs=0.05)
+    assert y == pytest.approx(-5, abs=0.05)
+    x, y = moved(5, 0, rotation=30)
+    assert (x, y) == pytest.approx((5 * math.cos(math.pi / 6), -5 * math.sin(math.pi / 6)), abs=0.05)
+
+
+def test_a_quarter_turn_is_the_quarter_turn():
+    images = some_digits()
+    torch.testing.assert_close(transform(images, Pose(rotation=90)), images.rot90(1, (2, 3)), atol=1e-4, rtol=0)
+
+
+def test_a_positive_shear_leans_the_top_to_the_right():
+    assert moved(0, -5, shear=0.4) == pytest.approx((2, -5), abs=0.05)
+    assert moved(0, 5, shear=0.4) == pytest.approx((-2, 5), abs=0.05)
+
+
+def test_scales_stretch_their_own_axis():
+    assert moved(4, 3, scale_x=1.5) == pytest.approx((6, 3), abs=0.05)
+    assert moved(4, 3, scale_y=0.5) == pytest.approx((4, 1.5), abs=0.05)
+
+
+def test_scale_comes_first_then_shear_then_rotation_then_shift():
+    x, y = 3.0, 0.0
+    x, y = 2 * x, y  # scale_x
+    x, y = x - 0.5 * y, y  # shear
+    x, y = y, -x  # a quarter turn anticlockwise
+    x, y = x + 1, y + 2  # shift
+    assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx((x, y), abs=0.05)
+    x, y = 0.0, 3.0
+    x, y = x - 0.5 * y, y
+    x, y = y, -x
+    assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((x, y), abs=0.05)
+
+
+def test_each_image_has_its_own_pose():
+    images = some_digits(3)
+    angles = torch.tensor([0.0, 45.0, -10.0])
+    together = transform(images, Pose(rotation=angles, shift_x=1))
+    for k in range(3):
+        alone = transform(images[k : k + 1], Pose(rotation=float(angles[k]), shift_x=1))
+        torch.testing.assert_close(together[k : k + 1], alone)
+
+
+def test_a_bend_is_where_a_pixel_comes_from():
+    images = some_digits(2)
+    bend = torch.zeros(2, 28, 28, 2)
+    bend[..., 0], bend[..., 1] = 3, -2  # from 3 to the right and 2 above
+    torch.testing.assert_close(
+        transform(images, Pose(), bend), transform(images, Pose(shift_x=-3, shift_y=2)), atol=1e-5, rtol=0
+    )
+
+
+def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
+    field = smooth_field(200, 28, 0.5, chance())
+    assert list(field.shape) == [200, 28, 28, 2]
+    assert field.mean().abs() < 0.02
+    assert 0.25 < field.std() < 0.6
+    for axis in (1, 2):  # neighbours move alike
+        assert field.diff(dim=axis).std() < 0.4 * field.std()
+    torch.testing.assert_close(smooth_field(200, 28, 1.0, chance()), 2 * field)
+
+
+# --- chance
+
+
+@pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+def test_the_generator_decides_everything(augmentation):
+    images = some_digits()
+    torch.manual_seed(1)
+    first = augmentation(images, chance())
+    torch.manual_seed(2)
+    assert augmentation(images, chance()).equal(first)
+    assert not augmentation(images, chance(1)).equal(first)
+
+
+@pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+def test_what_comes_out_is_still_images(augmentation):
+    images = some_digits()
+    before = images.clone()
+    came = augmentation(images, chance())
+    assert images.equal(before), "the images that came in were changed"
+    assert came.shape == images.shape
+    assert came.dtype == images.dtype
+    assert came.isfinite().all()
+    assert came.min() >= 0
+    assert came.max() <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("field", ["rotation", "scale", "shear", "elastic"])
+def test_every_field_does_something_on_its_own(field):
+    images = some_digits()
+    came = replace(Augmentation(shift=0), **{field: 0.2})(images, chance())
+    assert (came - images).abs().max() > 1e-3
+
+
+# --- strokes
+
+
+def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smallest():
+    images = some_digits(2)
+    thick, thin = thicken(images, 1), thicken(images, -1)
+    for row, column in ((5, 7), (14, 14), (20, 9)):
+        window = images[:, 0, row - 1 : row + 2, column - 1 : column + 2].flatten(1)
+        torch.testing.assert_close(thick[:, 0, row, column], window.amax(dim=1))
+        torch.testing.assert_close(thin[:, 0, row, column], window.amin(dim=1))
+    assert thin.sum() < images.sum() < thick.sum()
+
+
+def test_a_little_thicker_lies_between():
+    images = some_digits(2)
+    assert thicken(images, 0).equal(images)
+    torch.testing.assert_close(thicken(images, 0.25), 0.75 * images + 0.25 * thicken(images, 1))
+    torch.testing.assert_close(thicken(images, -0.25), 0.75 * images + 0.25 * thicken(images, -1))
+    both = thicken(images, torch.tensor([0.5, -0.5]))
+    torch.testing.assert_close(both[0], thicken(images, 0.5)[0])
+    torch.testing.assert_close(both[1], thicken(images, -0.5)[1])
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize("field", ["shift", "rotation", "scale", "shear", "elastic"])
+@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf], ids=repr)
+def test_amounts_below_0_or_without_bound_are_refused(field, value):
+    with pytest.raises(ValueError, match=f"expected {field}.*; got {value!r}"):
+        Augmentation(**{field: value})
+
+
+def test_a_scale_that_could_shrink_to_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"scale below 1; got 1\.0"):
+        Augmentation(scale=1.0)
+
+
+def test_images_of_another_kind_are_refused():
+    with pytest.raises(ValueError, match="images in floating point; got torch.uint8"):
+        transform(some_digits().to(torch.uint8), Pose())
+    with pytest.raises(ValueError, match=r"images of shape \[N, 1, H, W\]; got shape \[28, 28\]"):
+        transform(some_digits()[0, 0], Pose())
+    with pytest.raises(ValueError, match="square images; got 28×20"):
+        transform(some_digits()[..., :20], Pose())
+
+
+def test_more_than_wholly_thicker_is_refused():
+    with pytest.raises(ValueError, match=r"amounts from -1 to 1; got up to 1\.5"):
+        thicken(some_digits(), 1.5)

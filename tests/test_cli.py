@@ -1,0 +1,238 @@
+"""cli.py: the command from end to end, what it writes, and what it says when it cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from urllib.error import URLError
+
+import networks
+import pytest
+import torch
+
+import capsnet_tutorial
+from capsnet_tutorial.cli import main
+from capsnet_tutorial.data import digits
+from capsnet_tutorial.files import read_tensors
+from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.training import evaluate
+
+ROOT = Path(capsnet_tutorial.__file__).parent.parent
+SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5"]
+
+
+def capsnet(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "capsnet_tutorial.cli", *map(str, arguments)]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": path})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A short run of the small preset: its folder, and what it printed."""
+    folder = tmp_path_factory.mktemp("runs") / "new" / "small"
+    done = capsnet("train", "--preset", "small", *SHORT, "--output", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+def test_training_leaves_a_checkpoint_the_weights_and_the_result_and_nothing_else(run):
+    folder, said = run
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "checkpoint.safetensors",
+        "result.json",
+        "weights.safetensors",
+    ]
+    assert "4,000 digits to train on (sample), 500 to validate" in said
+    assert "test: " in said
+
+
+def test_the_result_says_what_was_run_on_what_and_what_came_of_it(run):
+    folder, _ = run
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    assert result["command"] == f"capsnet train --preset small {' '.join(SHORT)} --output {folder}"
+    assert result["config"]["conv_channels"] == 64
+    assert result["parameters"] == 454_992
+    assert result["recipe"]["seed"] == 0
+    assert result["recipe"]["epochs"] == 0.1
+    assert result["recipe"]["augmentation"] == {"shift": 1, "rotation": 5, "scale": 0, "shear": 0, "elastic": 0}
+    assert result["data"] == {"source": "sample", "training_digits": 4000}
+    assert result["steps"] == 4
+    assert result["training_seconds"] > 0
+    assert [set(point) for point in result["curve"]] == [{"epoch", "seconds", "loss", "validation_error"}]
+    assert result["hardware"].keys() == {"device", "processor", "cores", "threads"}
+    assert result["versions"]["torch"] == metadata.version("torch")
+    assert result["versions"].keys() == {"python", "torch", "torchvision", "accelerate"}
+
+
+def test_what_was_measured_is_what_is_in_the_file(run):
+    folder, _ = run
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    model = load_weights(folder / "weights.safetensors")
+    for split in ("validation", "test"):
+        measured = evaluate(model, digits(split, source="sample"))
+        assert result[split] == pytest.approx(measured._asdict(), rel=1e-4, abs=1e-6)
+
+
+def test_evaluate_prints_one_line_of_json(run, capsys):
+    folder, _ = run
+    assert main(["evaluate", str(folder / "weights.safetensors"), "--source", "sample"]) == 0
+    came = json.loads(capsys.readouterr().out)
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    assert came == pytest.approx(result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6)
+
+
+def test_a_finished_run_can_be_resumed_and_stays_as_it_is(run, capsys):
+    folder, _ = run
+    before = read_tensors(folder / "weights.safetensors")[0]
+    assert main(["train", "--preset", "small", *SHORT, "--output", str(folder), "--resume"]) == 0
+    after = read_tensors(folder / "weights.safetensors")[0]
+    assert all(after[name].equal(tensor) for name, tensor in before.items())
+    assert "4 steps" in capsys.readouterr().out
+
+
+def test_the_shipped_weights_are_evaluated_by_name_even_offline(monkeypatch, tmp_path, capfd):
+    def refuse(*_: object, **__: object) -> None:
+        raise URLError("no network in this test")
+
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
+    assert main(["evaluate", "small", "--data", str(tmp_path / "none"), "--split", "validation"]) == 0
+    said = capfd.readouterr()
+    came = json.loads(said.out)
+    assert (came["digits"], came["source"], came["split"]) == (500, "sample", "validation")
+    assert came["error"] < 0.03
+    assert len(said.err.splitlines()) == 1
+
+
+def test_the_command_is_called_capsnet_and_explains_itself(capsys):
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts == {"capsnet": "capsnet_tutorial.cli:main"}
+    for arguments, expected in (["--help"], "evaluate"), (["train", "--help"], "--resume"):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 0
+        assert expected in capsys.readouterr().out
+
+
+# --- bad input: status 2 and one line
+
+
+def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert len(said.err.splitlines()) == 1, said.err
+    assert said.err.startswith("capsnet: ")
+    assert message in said.err
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--preset", "large"], "a preset, one of paper, small; got 'large'"),
+        (["--epochs", "0"], "epochs above 0; got 0.0"),
+        (["--epochs", "inf"], "epochs"),
+        (["--seconds", "-1"], "seconds above 0; got -1.0"),
+        (["--batch-size", "0"], "batch_size to be a whole number, at least 1; got 0"),
+        (["--learning-rate", "nan"], "learning_rate above 0; got nan"),
+        (["--warmup", "1"], "warmup between 0 and 1; got 1.0"),
+        (["--average", "1"], "average from 0 to below 1; got 1.0"),
+        (["--shift", "inf"], "shift"),
+        (["--rotation", "-5"], "rotation of at least 0; got -5.0"),
+        (["--scale", "1"], "scale below 1; got 1.0"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(options, message, tmp_path, capsys):
+    folder = tmp_path / "run"
+    assert_refused(["train", "--source", "sample", "--output", str(folder), *options], message, capsys)
+    assert not folder.exists()
+
+
+def test_a_batch_larger_than_the_data_is_refused(tmp_path, capsys):
+    assert main(["train", "--source", "sample", "--batch-size", "5000", "--output", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "capsnet: expected at least one batch of 5000 digits; got 4000\n"
+
+
+def test_an_output_folder_below_a_file_is_refused(tmp_path, capsys):
+    (tmp_path / "file").write_text("in the way")
+    folder = tmp_path / "file" / "run"
+    assert_refused(["train", *SHORT, "--output", str(folder)], f"a folder that can be written to; got {folder}", capsys)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_an_output_folder_without_permission_is_refused(tmp_path, capsys):
+    tmp_path.chmod(0o500)
+    assert_refused(["train", *SHORT, "--output", str(tmp_path)], "a folder that can be written to", capsys)
+
+
+@pytest.mark.parametrize("kind", ["missing", "truncated", "foreign", "folder"])
+def test_weights_that_are_none_are_refused(kind, tmp_path, capsys):
+    path = tmp_path / "weights"
+    if kind == "truncated":
+        save_weights(networks.tiny(), path)
+        path.write_bytes(path.read_bytes()[:-1])
+    elif kind == "foreign":
+        torch.save({"x": torch.zeros(3)}, path)
+    elif kind == "folder":
+        path.mkdir()
+    assert_refused(["evaluate", str(path), "--source", "sample"], str(path), capsys)
+
+
+def test_weights_for_other_images_are_refused(tmp_path, capsys):
+    save_weights(networks.tiny(), tmp_path / "weights")
+    arguments = ["evaluate", str(tmp_path / "weights"), "--source", "sample"]
+    assert_refused(arguments, "images of shape [B, 1, 9, 9]; got shape [500, 1, 28, 28]", capsys)
+
+
+def test_a_checkpoint_of_another_run_is_refused(run, capsys):
+    folder, _ = run
+    before = (folder / "checkpoint.safetensors").read_bytes()
+    assert main(["train", *SHORT, "--seed", "1", "--output", str(folder), "--resume"]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "a checkpoint of a run with the recipe" in said
+    assert (folder / "checkpoint.safetensors").read_bytes() == before
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path, capsys):
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"half a file")
+    assert main(["train", *SHORT, "--output", str(tmp_path), "--resume"]) == 2
+    assert "expected a whole safetensors file" in capsys.readouterr().err
+
+
+def test_damaged_digits_are_refused(tmp_path, capsys):
+    raw = tmp_path / "MNIST" / "raw"
+    raw.mkdir(parents=True)
+    for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        (raw / f"{name}-ubyte").write_bytes(b"not a digit")
+    assert_refused(["evaluate", "small", "--data", str(tmp_path)], "damaged", capsys)
+
+
+def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
+    assert main(["train", *SHORT, "--learning-rate", "1e30", "--output", str(tmp_path)]) == 1
+    lines = [line for line in capfd.readouterr().err.splitlines() if "|" not in line]  # less the progress bar
+    assert len([line for line in lines if line.strip()]) == 1
+    assert "try a lower learning rate" in lines[-1]
+    assert not (tmp_path / "weights.safetensors").exists()
+
+
+def test_options_that_do_not_exist_are_refused_by_status_2(capsys):
+    for arguments in (["train", "--iterations", "0"], ["evaluate"], ["draw"], []):
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert end.value.code == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_process_ends_with_status_2_and_no_traceback(tmp_path):
+    done = capsnet("evaluate", tmp_path / "none.safetensors", "--source", "sample")
+    assert done.returncode == 2
+    assert done.stderr == f"capsnet: expected a weights file at {tmp_path / 'none.safetensors'}; there is none\n"
+    assert done.stdout == ""

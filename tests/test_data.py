@@ -1,0 +1,231 @@
+"""data.py: the sample, MNIST where it is, the way from one to the other, and damaged files."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+import torch
+
+from capsnet_tutorial.data import Digits, digits, held_out
+
+SPLITS = ("train", "validation", "test")
+FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No mirror answers."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise URLError("no network in this test")
+
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
+
+
+def lay_out(root: Path, count: int = 20) -> Path:
+    """MNIST's four files with digits of our own; the folder they are in."""
+    raw = root / "MNIST" / "raw"
+    raw.mkdir(parents=True)
+    for name in FILES:
+        if "images" in name:
+            content = struct.pack(">IIII", 0x803, count, 28, 28) + bytes(range(256)) * (count * 784 // 256 + 1)
+            content = content[: 16 + count * 784]
+        else:
+            content = struct.pack(">II", 0x801, count) + bytes(k % 10 for k in range(count))
+        (raw / name).write_bytes(content)
+    return raw
+
+
+def as_set(data: Digits) -> set[bytes]:
+    return {image.numpy().tobytes() for image in (data.images * 255).round().to(torch.uint8)}
+
+
+# --- the sample
+
+
+def test_the_sample_is_5000_digits_split_into_4000_500_and_500():
+    for split, count in zip(SPLITS, (4000, 500, 500), strict=True):
+        data = digits(split, source="sample")
+        assert data.source == "sample"
+        assert list(data.images.shape) == [count, 1, 28, 28]
+        assert list(data.labels.shape) == [count]
+        assert data.images.dtype == torch.float32
+        assert data.labels.dtype == torch.int64
+        assert data.images.min() == 0
+        assert data.images.max() == 1
+
+
+def test_the_samples_splits_share_no_digit():
+    train, validation, test = (as_set(digits(split, source="sample")) for split in SPLITS)
+    assert len(train) + len(validation) + len(test) == len(train | validation | test) == 5000
+
+
+def test_the_samples_classes_take_turns_in_every_split():
+    for split in SPLITS:
+        labels = digits(split, source="sample").labels
+        assert labels.equal(torch.arange(len(labels)) % 10)
+
+
+def test_changing_what_digits_returned_changes_nothing_for_the_next_caller():
+    first = digits("test", source="sample")
+    first.images.zero_()
+    first.labels.zero_()
+    again = digits("test", source="sample")
+    assert again.images.sum() > 0
+    assert again.labels.sum() > 0
+
+
+def test_the_first_500_of_each_class_are_held_out_in_turns():
+    labels = torch.arange(7000).flip(0) % 10
+    kept = held_out(labels)
+    assert len(kept) == len(set(kept.tolist())) == 5000
+    assert labels[kept].equal(torch.arange(5000) % 10)
+    for digit in range(10):
+        of_class = [place for place in range(7000) if labels[place] == digit]
+        assert kept[digit::10].tolist() == of_class[:500]
+
+
+# --- MNIST
+
+
+def test_the_sample_is_what_mnist_holds_out(mnist):
+    validation = digits("validation", source="mnist", root=mnist)
+    sample = [digits(split, source="sample") for split in SPLITS]
+    assert validation.images.equal(torch.cat([each.images for each in sample]))
+    assert validation.labels.equal(torch.cat([each.labels for each in sample]))
+
+
+def test_mnists_splits_share_no_place_and_have_their_sizes(mnist):
+    found = {split: digits(split, source="mnist", root=mnist) for split in SPLITS}
+    assert [len(found[split].images) for split in SPLITS] == [55_000, 5_000, 10_000]
+    assert {data.source for data in found.values()} == {"mnist"}
+    assert not as_set(found["train"]) & as_set(found["validation"])
+    assert found["validation"].labels.bincount().tolist() == [500] * 10
+    assert digits("test", root=mnist).images.equal(found["test"].images)
+
+
+def test_a_single_flipped_bit_in_mnist_is_noticed(mnist, tmp_path):
+    raw = tmp_path / "MNIST" / "raw"
+    shutil.copytree(mnist / "MNIST" / "raw", raw)
+    content = bytearray((raw / "t10k-images-idx3-ubyte").read_bytes())
+    content[1_000_000] ^= 1
+    (raw / "t10k-images-idx3-ubyte").chmod(0o644)
+    (raw / "t10k-images-idx3-ubyte").write_bytes(content)
+    with pytest.raises(ValueError, match="checksums differ"):
+        digits("test", root=tmp_path)
+    assert len(digits("validation", root=tmp_path).images) == 5000
+
+
+# --- without MNIST
+
+
+@pytest.mark.usefixtures("offline")
+def test_auto_falls_back_to_the_sample_and_says_so_in_one_line(tmp_path, capfd):
+    data = digits("test", root=tmp_path / "nothing here")
+    said = capfd.readouterr()
+    assert data.source == "sample"
+    assert data.images.equal(digits("test", source="sample").images)
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert f"MNIST is not in {tmp_path / 'nothing here'}" in said.err
+    assert "using the bundled sample of 5,000 digits" in said.err
+
+
+@pytest.mark.usefixtures("offline")
+def test_mnist_is_looked_for_where_the_environment_says(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CAPSNET_DATA", raising=False)
+    digits("test")
+    assert str(tmp_path / "cache" / "capsnet_tutorial") in capfd.readouterr().err
+    monkeypatch.setenv("CAPSNET_DATA", str(tmp_path / "data"))
+    digits("test")
+    assert str(tmp_path / "data") in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("offline")
+def test_mnist_that_cannot_be_had_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
+        digits("test", source="mnist", root=tmp_path)
+
+
+@pytest.mark.usefixtures("offline")
+def test_a_folder_that_cannot_be_written_to_falls_back_too(tmp_path, capfd):
+    (tmp_path / "file").write_text("in the way")
+    assert digits("test", root=tmp_path / "file").source == "sample"
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+# --- damaged files
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def cut_to_the_header(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:16])
+
+
+def cut_into_the_header(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:5])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def replace_by_a_page(path: Path) -> None:
+    path.write_text("<!doctype html><title>404 Not Found</title>" * 20)
+
+
+def claim_more_digits(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4:8] = struct.pack(">I", 2**31)
+    path.write_bytes(content)
+
+
+DAMAGES = (truncate, cut_to_the_header, cut_into_the_header, empty, flip_a_bit, replace_by_a_page, claim_more_digits)
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("source", ["auto", "mnist"])
+@pytest.mark.parametrize("name", FILES[2:])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_named_as_such_and_never_used(damage, name, source, tmp_path):
+    raw = lay_out(tmp_path)
+    damage(raw / name)
+    with pytest.raises(ValueError, match="expected MNIST's original files under .* damaged") as refusal:
+        digits("test", source=source, root=tmp_path)
+    assert str(raw) in str(refusal.value)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_files_of_the_right_form_with_other_digits_are_not_mnist(split, tmp_path):
+    lay_out(tmp_path)
+    with pytest.raises(ValueError, match="damaged .checksums differ"):
+        digits(split, root=tmp_path)
+
+
+# --- bad input
+
+
+@pytest.mark.parametrize("split", ["training", "", None, 1], ids=repr)
+def test_an_unknown_split_is_refused(split):
+    with pytest.raises(ValueError, match=f"a split, one of train, validation, test; got {split!r}"):
+        digits(split, source="sample")
+
+
+@pytest.mark.parametrize("source", ["fashion", "", None], ids=repr)
+def test_an_unknown_source_is_refused(source):
+    with pytest.raises(ValueError, match=f"a source, one of auto, mnist, sample; got {source!r}"):
+        digits("test", source=source)

@@ -1,0 +1,321 @@
+"""functional.py against loops: forwards, backwards, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+import torch
+from networks import noise
+from oracle import agrees
+
+from capsnet_tutorial import functional
+
+PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
+
+B, I, J, D_IN, D_OUT = 3, 6, 4, 3, 5
+
+
+def capsules_and_weight(dtype: torch.dtype = torch.float64) -> tuple[torch.Tensor, torch.Tensor]:
+    return noise(B, I, D_IN, dtype=dtype), noise(I, J, D_IN, D_OUT, seed=1, dtype=dtype)
+
+
+# --- forwards
+
+
+@PRECISIONS
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_squash_is_equation_1(dtype, scale):
+    s = noise(B, J, D_OUT, dtype=dtype, scale=scale)
+    agrees(functional.squash(s), oracle.squash(s))
+
+
+def test_squash_works_along_any_axis():
+    s = noise(B, D_OUT, J)
+    agrees(functional.squash(s, dim=1).transpose(1, 2), oracle.squash(s.transpose(1, 2)))
+    assert functional.squash(s, dim=1).equal(functional.squash(s, dim=-2))
+
+
+def test_squash_of_zero_is_zero_and_so_is_its_gradient():
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        s = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
+        v = functional.squash(s)
+        v.sum().backward()
+        assert v.eq(0).all()
+        assert s.grad.isfinite().all(), f"gradient {s.grad.tolist()} in {dtype}"
+
+
+@PRECISIONS
+def test_prediction_vectors_are_equation_2(dtype):
+    u, weight = capsules_and_weight(dtype)
+    agrees(functional.prediction_vectors(u, weight), oracle.prediction_vectors(u, weight))
+
+
+@PRECISIONS
+@ROUNDS
+def test_routing_is_procedure_1_in_every_round(dtype, rounds):
+    u_hat = noise(B, I, J, D_OUT, dtype=dtype)
+    v, trace = functional.route(u_hat, rounds, return_trace=True)
+    expected = oracle.route(u_hat, rounds)
+    agrees(trace.b, expected.b)
+    agrees(trace.c, expected.c)
+    agrees(trace.v, expected.v)
+    agrees(v, expected.v[-1])
+    assert functional.route(u_hat, rounds).equal(v)
+
+
+def test_routing_takes_three_rounds_unless_told_otherwise():
+    u, weight = capsules_and_weight()
+    u_hat = oracle.prediction_vectors(u, weight)
+    expected = oracle.route(u_hat, 3).v[-1]
+    agrees(functional.route(torch.from_numpy(u_hat)), expected)
+    agrees(functional.route_capsules(u, weight), expected)
+
+
+@PRECISIONS
+@ROUNDS
+def test_routing_without_u_hat_is_the_same(dtype, rounds):
+    u, weight = capsules_and_weight(dtype)
+    expected = oracle.route(oracle.prediction_vectors(u, weight), rounds).v[-1]
+    agrees(functional.route_capsules(u, weight, rounds), expected)
+    agrees(functional.route_capsules(u, weight, rounds, gradient="last"), expected)
+
+
+@PRECISIONS
+def test_capsule_lengths_are_lengths(dtype):
+    v = noise(B, J, D_OUT, dtype=dtype)
+    agrees(functional.capsule_lengths(v), oracle.capsule_lengths(v))
+
+
+@PRECISIONS
+def test_margin_loss_is_equation_4_for_labels(dtype):
+    lengths = noise(8, J, dtype=dtype).sigmoid()
+    labels = torch.arange(8) % J
+    agrees(functional.margin_loss(lengths, labels), oracle.margin_loss(lengths, oracle.multi_hot(labels, J)))
+
+
+@PRECISIONS
+def test_margin_loss_is_equation_4_for_several_classes_at_once(dtype):
+    lengths = noise(8, J, dtype=dtype).sigmoid()
+    present = noise(8, J, seed=1) > 0
+    expected = oracle.margin_loss(lengths, present)
+    for targets in (present, present.long(), present.to(dtype)):
+        agrees(functional.margin_loss(lengths, targets), expected)
+
+
+def test_margin_loss_obeys_its_margins_and_its_weight():
+    lengths, labels = noise(8, J).sigmoid(), torch.arange(8) % J
+    expected = oracle.margin_loss(lengths, oracle.multi_hot(labels, J), 0.8, 0.3, 0.2)
+    agrees(functional.margin_loss(lengths, labels, m_plus=0.8, m_minus=0.3, lambda_=0.2), expected)
+
+
+def test_margin_loss_is_zero_beyond_the_margins():
+    assert functional.margin_loss(torch.tensor([[0.95, 0.05, 0.0]]), torch.tensor([0])) == 0
+
+
+@PRECISIONS
+def test_the_mask_keeps_the_labelled_capsule(dtype):
+    v = noise(8, J, D_OUT, dtype=dtype)
+    labels = torch.arange(8) % J
+    agrees(functional.mask_capsules(v, labels), oracle.mask_capsules(v, labels))
+
+
+@PRECISIONS
+def test_the_mask_keeps_the_longest_capsule_if_there_is_no_label(dtype):
+    v = noise(8, J, D_OUT, dtype=dtype)
+    agrees(functional.mask_capsules(v), oracle.mask_capsules(v))
+
+
+@PRECISIONS
+def test_reconstruction_loss_sums_over_pixels_and_averages_over_images(dtype):
+    reconstruction, images = noise(B, 36, dtype=dtype).sigmoid(), noise(B, 1, 6, 6, seed=1, dtype=dtype).sigmoid()
+    agrees(functional.reconstruction_loss(reconstruction, images), oracle.reconstruction_loss(reconstruction, images))
+    assert functional.RECONSTRUCTION_WEIGHT == 0.0005
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_comes_back_as_half_precision_and_close(dtype):
+    u, weight = capsules_and_weight(dtype)
+    u_hat = functional.prediction_vectors(u, weight)
+    v = functional.route(u_hat)
+    agrees(functional.squash(u_hat), oracle.squash(u_hat.double()))
+    agrees(v, oracle.route(u_hat.double(), 3).v[-1])
+    agrees(functional.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1])
+    agrees(functional.capsule_lengths(v), oracle.capsule_lengths(v.double()))
+
+
+# --- backwards
+
+
+def test_the_gradient_of_routing_flows_through_every_round():
+    """Autograd of the package against central differences of the loops."""
+    u_hat = noise(1, 3, 3, 2).requires_grad_()
+    direction = noise(1, 3, 2, seed=1)
+    (functional.route(u_hat, 3) * direction).sum().backward()
+    step = 1e-5
+    expected = np.zeros(u_hat.shape)
+    for place in np.ndindex(*u_hat.shape):
+        ends = []
+        for sign in (1, -1):
+            moved = oracle.array(u_hat)
+            moved[place] += sign * step
+            ends.append((oracle.route(moved, 3).v[-1] * oracle.array(direction)).sum())
+        expected[place] = (ends[0] - ends[1]) / (2 * step)
+    assert np.abs(u_hat.grad.numpy() - expected).max() < 1e-8
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_gradients_are_those_of_finite_differences(rounds):
+    u, weight = noise(2, 3, 2).requires_grad_(), noise(3, 3, 2, 2, seed=1).requires_grad_()
+    u_hat = noise(2, 3, 3, 2).requires_grad_()
+    labels = torch.tensor([0, 2])
+    check = torch.autograd.gradcheck
+    assert check(functional.squash, (u_hat,))
+    assert check(functional.prediction_vectors, (u, weight))
+    assert check(lambda x: functional.route(x, rounds), (u_hat,))
+    assert check(lambda x: functional.route(x, rounds, return_trace=True)[1].v, (u_hat,))
+    assert check(lambda x, w: functional.route_capsules(x, w, rounds), (u, weight))
+    assert check(functional.capsule_lengths, (u,))
+    assert check(lambda x: functional.margin_loss(functional.capsule_lengths(x), labels), (u,))
+    assert check(lambda x: functional.mask_capsules(x, labels), (u,))
+    assert check(functional.reconstruction_loss, (u, noise(2, 3, 2, seed=2).requires_grad_()))
+
+
+def test_the_last_rounds_gradient_is_that_of_routing_with_fixed_couplings():
+    u, weight = (each.requires_grad_() for each in capsules_and_weight())
+    direction = noise(B, J, D_OUT, seed=2)
+    couplings = torch.from_numpy(oracle.route(oracle.prediction_vectors(u, weight), 3).c[-1])
+    s = (couplings.unsqueeze(-1) * torch.einsum("bid,ijde->bije", u, weight)).sum(dim=1)
+    n = s.norm(dim=-1, keepdim=True)
+    expected = torch.autograd.grad((n / (1 + n**2) * s * direction).sum(), (u, weight))
+    last = functional.route_capsules(u, weight, gradient="last")
+    for came, wanted in zip(torch.autograd.grad((last * direction).sum(), (u, weight)), expected, strict=True):
+        agrees(came, wanted.detach())
+
+
+def test_the_gradient_of_all_rounds_is_that_of_routing_with_u_hat():
+    u, weight = (each.requires_grad_() for each in capsules_and_weight())
+    direction = noise(B, J, D_OUT, seed=2)
+    textbook = functional.route(functional.prediction_vectors(u, weight))
+    expected = torch.autograd.grad((textbook * direction).sum(), (u, weight))
+    direct = functional.route_capsules(u, weight)
+    for came, wanted in zip(torch.autograd.grad((direct * direction).sum(), (u, weight)), expected, strict=True):
+        agrees(came, wanted)
+
+
+def test_the_gradient_of_a_zero_capsules_length_is_zero():
+    v = torch.zeros(1, 2, 3, requires_grad=True)
+    functional.capsule_lengths(v).sum().backward()
+    assert v.grad.eq(0).all()
+
+
+def test_no_gradient_reaches_a_masked_capsule():
+    for labels in (torch.tensor([1, 3]), None):
+        v = noise(2, J, D_OUT).requires_grad_()
+        functional.mask_capsules(v, labels).sum().backward()
+        agrees(v.grad, oracle.mask_capsules(v, labels) != 0)
+
+
+# --- compiled
+
+
+def test_compiled_functions_give_the_same_forwards_and_backwards():
+    torch.compiler.reset()
+    u, weight = (each.requires_grad_() for each in capsules_and_weight(torch.float32))
+    u_hat = noise(B, I, J, D_OUT, dtype=torch.float32).requires_grad_()
+    labels = torch.tensor([0, 3, 1])
+
+    def loss(v: torch.Tensor) -> torch.Tensor:
+        return functional.margin_loss(functional.capsule_lengths(functional.mask_capsules(v, labels)), labels)
+
+    cases = [
+        (functional.squash, (u_hat,)),
+        (functional.route, (u_hat,)),
+        (functional.route_capsules, (u, weight)),
+        (lambda u, weight: functional.route_capsules(u, weight, gradient="last"), (u, weight)),
+        (loss, (u,)),
+    ]
+    for function, inputs in cases:
+        if function is loss:
+            inputs = (noise(B, J, D_OUT, dtype=torch.float32).requires_grad_(),)
+        plain, compiled = function(*inputs), torch.compile(function, backend="aot_eager", fullgraph=True)(*inputs)
+        torch.testing.assert_close(compiled, plain)
+        grads = [torch.autograd.grad(result.square().sum(), inputs) for result in (compiled, plain)]
+        torch.testing.assert_close(*grads)
+
+
+# --- bad input
+
+u, weight = capsules_and_weight(torch.float32)
+u_hat, v = torch.rand(B, I, J, D_OUT), torch.rand(B, J, D_OUT)
+lengths, labels = torch.rand(B, J), torch.tensor([0, 1, 3])
+whole = torch.ones(B, I, J, D_OUT, dtype=torch.long)
+
+REFUSED = {
+    "squash of integers": (lambda: functional.squash(whole), "floating point", "int64"),
+    "squash of a list": (lambda: functional.squash([1.0, 2.0]), "torch.Tensor", "list"),
+    "squash of a scalar": (lambda: functional.squash(torch.tensor(1.0)), "dim", "-1"),
+    "squash along an axis that is not there": (lambda: functional.squash(v, dim=3), "3 axes", "3"),
+    "squash with eps 0": (lambda: functional.squash(v, eps=0), "eps > 0", "0"),
+    "predictions of 4 axes": (lambda: functional.prediction_vectors(u_hat, weight), "[B, I, D_in]", "[3, 6, 4, 5]"),
+    "predictions with a matrix": (lambda: functional.prediction_vectors(u, weight[0]), "[I, J, D_in", "[4, 3, 5]"),
+    "predictions of another size": (lambda: functional.prediction_vectors(u[:, :5], weight), "[B, 6, 3]", "[3, 5, 3]"),
+    "predictions of integers": (lambda: functional.prediction_vectors(u.long(), weight), "floating point", "int64"),
+    "predictions with whole weights": (
+        lambda: functional.prediction_vectors(u, weight.long()),
+        "weight in floating point",
+        "int64",
+    ),
+    "predictions with weights of another dtype": (
+        lambda: functional.prediction_vectors(u, weight.double()),
+        "float32",
+        "float64",
+    ),
+    "predictions with a list": (lambda: functional.prediction_vectors(u, [[1.0]]), "weight to be a torch", "list"),
+    "routing of 3 axes": (lambda: functional.route(v), "[B, I, J, D_out]", "[3, 4, 5]"),
+    "routing of integers": (lambda: functional.route(whole), "floating point", "int64"),
+    "routing capsules of another size": (lambda: functional.route_capsules(u[..., :2], weight), "6, 3", "[3, 6, 2]"),
+    "routing with whole weights": (lambda: functional.route_capsules(u, weight.long()), "floating point", "int64"),
+    "another gradient": (lambda: functional.route_capsules(u, weight, gradient="first"), "all", "'first'"),
+    "lengths of 2 axes": (lambda: functional.capsule_lengths(lengths), "[B, J, D]", "[3, 4]"),
+    "lengths of integers": (lambda: functional.capsule_lengths(whole[0]), "floating point", "int64"),
+    "margins of 3 axes": (lambda: functional.margin_loss(v, labels), "[B, J]", "[3, 4, 5]"),
+    "margins of integers": (lambda: functional.margin_loss(whole[0, 0], labels), "floating point", "int64"),
+    "margins with too few labels": (lambda: functional.margin_loss(lengths, labels[:2]), "[3]", "[2]"),
+    "margins with float labels": (lambda: functional.margin_loss(lengths, labels.float()), "integer", "float32"),
+    "margins with bool labels": (lambda: functional.margin_loss(lengths, labels.bool()), "integer", "bool"),
+    "margins with label 4": (lambda: functional.margin_loss(lengths, labels + 1), "0 to 3", "1 to 4"),
+    "margins with label -1": (lambda: functional.margin_loss(lengths, labels - 1), "0 to 3", "-1 to 2"),
+    "margins with a list": (lambda: functional.margin_loss(lengths, [0, 1, 3]), "torch.Tensor", "list"),
+    "margins with T of another shape": (lambda: functional.margin_loss(lengths, lengths.T), "[3, 4]", "[4, 3]"),
+    "margins with T of halves": (lambda: functional.margin_loss(lengths, lengths), "zeros and ones", "other"),
+    "mask of 2 axes": (lambda: functional.mask_capsules(lengths), "[B, J, D]", "[3, 4]"),
+    "mask with label 4": (lambda: functional.mask_capsules(v, labels + 1), "0 to 3", "1 to 4"),
+    "mask with float labels": (lambda: functional.mask_capsules(v, labels.float()), "integer", "float32"),
+    "mask with too many labels": (lambda: functional.mask_capsules(v, labels.repeat(2)), "[3]", "[6]"),
+    "mask with a list": (lambda: functional.mask_capsules(v, [0, 1, 3]), "torch.Tensor", "list"),
+    "reconstruction of another size": (lambda: functional.reconstruction_loss(v, v[:, :3]), "[3, 15]", "[3, 20]"),
+    "reconstruction of another batch": (lambda: functional.reconstruction_loss(v, v[:2]), "[2, 20]", "[3, 20]"),
+    "reconstruction of one axis": (lambda: functional.reconstruction_loss(v[0, 0], v[0, 0]), "batch", "[5]"),
+    "reconstruction of integers": (lambda: functional.reconstruction_loss(v, whole[0, :3]), "floating point", "int64"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_bad_input_is_refused_with_what_was_expected_and_what_came(what):
+    call, expected, came = REFUSED[what]
+    with pytest.raises(ValueError, match="expected") as refusal:
+        call()
+    assert expected in str(refusal.value)
+    assert came in str(refusal.value)
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 1.5, True, "3", None], ids=repr)
+def test_routing_refuses_anything_but_a_whole_number_of_rounds(iterations):
+    for call in (
+        lambda: functional.route(u_hat, iterations),
+        lambda: functional.route_capsules(u, weight, iterations),
+    ):
+        with pytest.raises(ValueError, match=f"at least 1; got {iterations!r}"):
+            call()

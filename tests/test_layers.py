@@ -1,0 +1,111 @@
+"""layers.py against loops."""
+
+from __future__ import annotations
+
+import oracle
+import pytest
+import torch
+from networks import noise
+from oracle import agrees
+
+from capsnet_tutorial import functional, layers
+
+PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+
+
+def test_a_primary_capsule_is_its_channels_at_one_place():
+    features = noise(2, 6, 3, 4)
+    expected = oracle.group_into_capsules(features, 3)
+    agrees(layers.group_into_capsules(features, 3), expected)
+    agrees(layers.group_into_capsules(features.contiguous(memory_format=torch.channels_last), 3), expected)
+
+
+@PRECISIONS
+def test_primary_capsules_are_a_convolution_cut_into_capsules_and_squashed(dtype):
+    torch.manual_seed(0)
+    primary = layers.PrimaryCapsules(in_channels=3, types=2, dim=4, kernel=3, stride=2).to(dtype)
+    x = noise(2, 3, 7, 7, dtype=dtype)
+    features = oracle.convolution(x, primary.conv.weight, primary.conv.bias, stride=2)
+    agrees(primary(x), oracle.squash(oracle.group_into_capsules(features, 4)))
+
+
+@PRECISIONS
+@pytest.mark.parametrize("gradient", ["all", "last"])
+def test_routed_capsules_predict_and_route(dtype, gradient):
+    torch.manual_seed(0)
+    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, gradient=gradient, init_std=1).to(dtype)
+    u = noise(3, 6, 3, dtype=dtype)
+    expected = oracle.route(oracle.prediction_vectors(u, routed.weight), 2)
+    agrees(routed(u), expected.v[-1])
+    v, trace = routed.trace(u)
+    agrees(v, expected.v[-1])
+    for came, wanted in zip(trace, (expected.b, expected.c, expected.v), strict=True):
+        agrees(came, wanted)
+
+
+def test_routed_capsules_route_three_times_and_have_no_bias_unless_told_otherwise():
+    routed = layers.RoutedCapsules(6, 3, 4, 5)
+    assert routed.iterations == 3
+    assert routed.gradient == "all"
+    assert {name: list(parameter.shape) for name, parameter in routed.named_parameters()} == {"weight": [6, 4, 3, 5]}
+
+
+def test_weights_start_as_a_truncated_normal_of_std_0_1():
+    torch.manual_seed(0)
+    weight = layers.RoutedCapsules(100, 8, 10, 16).weight
+    assert weight.abs().max() <= 0.2
+    assert weight.mean().abs() < 0.001
+    assert 0.085 < weight.std() < 0.09  # cut off at two standard deviations, a normal of 0.1 has 0.088
+
+
+def test_the_gradient_can_be_changed_at_any_time():
+    torch.manual_seed(0)
+    routed = layers.RoutedCapsules(6, 3, 4, 5, init_std=1).double()
+    u = noise(2, 6, 3)
+    found = []
+    for gradient in ("all", "last", "all"):
+        routed.gradient = gradient
+        found.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
+    assert found[0].equal(found[2])
+    assert not found[0].allclose(found[1])
+
+
+@PRECISIONS
+def test_the_decoder_is_relu_between_layers_and_a_sigmoid_at_the_end(dtype):
+    torch.manual_seed(0)
+    decoder = layers.Decoder(10, (6, 7), 9).to(dtype)
+    linear = [(oracle.array(each.weight), oracle.array(each.bias)) for each in decoder if hasattr(each, "weight")]
+    assert [weight.shape for weight, _ in linear] == [(6, 10), (7, 6), (9, 7)]
+    x = noise(3, 10, dtype=dtype)
+    agrees(decoder(x), oracle.decoder(x, linear))
+
+
+def test_every_layer_learns_in_half_precision_autocast():
+    torch.manual_seed(0)
+    primary, routed = layers.PrimaryCapsules(3, 2, 4, 3, 2), layers.RoutedCapsules(18, 4, 4, 5)
+    with torch.autocast("cpu", torch.bfloat16):
+        lengths = functional.capsule_lengths(routed(primary(noise(2, 3, 7, 7, dtype=torch.float32))))
+    lengths.float().sum().backward()
+    for parameter in (*primary.parameters(), *routed.parameters()):
+        assert parameter.grad.isfinite().all()
+        assert parameter.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("iterations", [0, -1, 1.5, True], ids=repr)
+def test_routed_capsules_refuse_anything_but_a_whole_number_of_rounds(iterations):
+    with pytest.raises(ValueError, match=f"at least 1.*; got {iterations!r}"):
+        layers.RoutedCapsules(6, 3, 4, 5, iterations=iterations)
+
+
+def test_features_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"features of shape \[B, types\*dim, H, W\]; got shape \[6, 3, 4\]"):
+        layers.group_into_capsules(noise(6, 3, 4), 3)
+    with pytest.raises(ValueError, match="channels that 4 divides; got 6 channels"):
+        layers.group_into_capsules(noise(2, 6, 3, 4), 4)
+    with pytest.raises(ValueError, match="channels that 0 divides; got 6 channels"):
+        layers.group_into_capsules(noise(2, 6, 3, 4), 0)
+
+
+def test_capsules_of_another_shape_are_refused():
+    with pytest.raises(ValueError, match=r"expected u of shape \[B, 6, 3\] .* got u of shape \[2, 5, 3\]"):
+        layers.RoutedCapsules(6, 3, 4, 5)(noise(2, 5, 3, dtype=torch.float32))

@@ -1,0 +1,262 @@
+"""model.py: the whole network against loops, its sizes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import networks
+import oracle
+import pytest
+import torch
+from networks import noise
+from oracle import agrees
+
+from capsnet_tutorial.functional import margin_loss, reconstruction_loss
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+
+def count(module: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def images(batch: int = 3, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    return noise(batch, 1, 9, 9, dtype=dtype).sigmoid()
+
+
+def compare_with_loops(model: CapsNet, x: torch.Tensor, labels: torch.Tensor | None) -> None:
+    expected = oracle.network(model.state_dict(), x, labels, strides=(1, 2), primary_dim=3, iterations=3)
+    output = model(x, labels)
+    agrees(model.primary_capsules(x), expected.primary)
+    agrees(output.capsules, expected.capsules)
+    agrees(output.lengths, expected.lengths)
+    agrees(output.reconstruction, expected.reconstruction)
+    v, trace = model.trace(x)
+    agrees(v, expected.capsules)
+    agrees(trace.v[-1], expected.capsules)
+
+
+def test_the_network_is_the_papers_in_float64():
+    compare_with_loops(networks.tiny(), images(), None)
+
+
+def test_the_network_is_the_papers_in_float32():
+    compare_with_loops(networks.tiny().float(), images(dtype=torch.float32), None)
+
+
+def test_the_label_decides_which_capsule_is_decoded():
+    model, x = networks.tiny(), images(4)
+    for labels in (torch.tensor([0, 1, 2, 3]), torch.tensor([3, 2, 1, 0])):
+        compare_with_loops(model, x, labels)
+
+
+def test_with_a_label_the_decoder_teaches_only_the_true_capsule():
+    model, x = networks.tiny(), images(4)
+    labels = (model.predict(x) + 1) % 4  # never the capsule that is longest
+    output = model(x, labels)
+    (grad,) = torch.autograd.grad(reconstruction_loss(output.reconstruction, x), output.capsules)
+    taught = grad.abs().sum(dim=2) > 0
+    assert taught.equal(labels.unsqueeze(1) == torch.arange(4)), "the decoder's gradient reached another capsule"
+
+
+def test_without_labels_the_longest_capsule_is_decoded():
+    model, x = networks.tiny(), images(8)
+    assert model(x).reconstruction.equal(model(x, model.predict(x)).reconstruction)
+
+
+def test_the_prediction_is_the_longest_capsule():
+    model, x = networks.tiny(), images(8)
+    assert model.predict(x).equal(model(x).lengths.argmax(dim=1))
+    assert model.predict(x).dtype == torch.int64
+    assert not model.predict(x).requires_grad
+
+
+def test_decode_draws_capsules_as_they_are():
+    model = networks.tiny()
+    v = noise(2, 4, 5)
+    layers = [(oracle.array(each.weight), oracle.array(each.bias)) for each in model.decoder if hasattr(each, "weight")]
+    agrees(model.decode(v), oracle.decoder(v.flatten(1), layers))
+
+
+def test_an_image_is_answered_as_if_it_were_alone():
+    model, x = networks.tiny(), images(4)
+    together = model(x)
+    for k in range(4):
+        alone = model(x[k : k + 1])
+        for came, expected in zip(alone, together, strict=True):
+            torch.testing.assert_close(came, expected[k : k + 1])
+
+
+def test_a_second_call_gives_what_the_first_gave():
+    model, x = networks.tiny(), images()
+    first = model(x)
+    model(1 - x)
+    for came, expected in zip(model(x), first, strict=True):
+        assert came.equal(expected)
+
+
+def test_an_empty_batch_gives_an_empty_answer():
+    output = networks.tiny()(images(0))
+    assert [list(each.shape) for each in output] == [[0, 4, 5], [0, 4], [0, 81]]
+
+
+# --- sizes
+
+
+def test_the_paper_preset_has_exactly_the_papers_parameters():
+    with torch.device("meta"):
+        model = CapsNet(CapsNetConfig.paper())
+    assert count(model) == 8_215_568
+    assert count(model) - count(model.decoder) == 6_804_224
+    assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[1152, 10, 8, 16]]
+    assert CapsNet().config == CapsNetConfig.paper() == CapsNetConfig.preset("paper")
+
+
+def test_the_small_preset_has_at_most_half_a_million_parameters():
+    model = CapsNet(CapsNetConfig.small())
+    assert count(model) == 454_992
+    assert count(model) <= 500_000
+    assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[72, 10, 8, 16]]
+    assert CapsNetConfig.small() == CapsNetConfig.preset("small")
+
+
+@pytest.mark.parametrize(
+    ("preset", "conv", "primary", "capsules"), [("paper", 20, 6, 1152), ("small", 10, 3, 72)], ids=["paper", "small"]
+)
+def test_a_config_knows_the_sizes_on_the_way(preset, conv, primary, capsules):
+    config = CapsNetConfig.preset(preset)
+    assert (config.conv_side, config.primary_side, config.primary_capsules) == (conv, primary, capsules)
+    assert config.pixels == 784
+    model = CapsNet(config).eval()
+    with torch.no_grad():
+        x = torch.rand(1, 1, 28, 28)
+        assert list(model.conv(x).shape[2:]) == [conv, conv]
+        assert list(model.primary_capsules(x).shape) == [1, capsules, 8]
+        assert [list(each.shape) for each in model(x)] == [[1, 10, 16], [1, 10], [1, 784]]
+
+
+def test_a_config_survives_json():
+    for config in (CapsNetConfig.paper(), CapsNetConfig.small()):
+        assert CapsNetConfig.from_dict(json.loads(json.dumps(asdict(config)))) == config
+
+
+# --- precision, compilers, devices
+
+
+def test_bf16_autocast_is_finite_and_close():
+    torch.manual_seed(0)
+    model, x, labels = CapsNet(CapsNetConfig.small()), torch.rand(4, 1, 28, 28), torch.arange(4)
+    with torch.autocast("cpu", torch.bfloat16):
+        output = model(x, labels)
+    exact = model(x, labels)
+    for came, expected in zip(output, exact, strict=True):
+        torch.testing.assert_close(came.float(), expected, atol=0.02, rtol=0.05)
+    loss = margin_loss(output.lengths.float(), labels) + reconstruction_loss(output.reconstruction.float(), x)
+    loss.backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_a_half_precision_network_is_finite_and_close():
+    torch.manual_seed(0)
+    model, x = CapsNet(CapsNetConfig.small()), torch.rand(2, 1, 28, 28)
+    with torch.no_grad():
+        expected = model(x)
+        for came, wanted in zip(model.half()(x.half()), expected, strict=True):
+            assert came.dtype == torch.float16
+            torch.testing.assert_close(came.float(), wanted, atol=0.01, rtol=0.01)
+
+
+@pytest.mark.parametrize("labels", [torch.tensor([0, 3, 1]), None], ids=["labels", "none"])
+def test_a_compiled_network_gives_the_same(labels):
+    torch.compiler.reset()
+    model, x = networks.tiny(), images()
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    for came, expected in zip(compiled(x, labels), model(x, labels), strict=True):
+        torch.testing.assert_close(came, expected)
+    grads = [torch.autograd.grad(each(x, labels).lengths.sum(), model.routed.weight) for each in (compiled, model)]
+    torch.testing.assert_close(*grads)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_gpu_gives_the_same():
+    model, x, labels = networks.tiny(), images(), torch.tensor([0, 3, 1])
+    expected = model(x, labels)
+    came = model.cuda()(x.cuda(), labels.cuda())
+    for each, wanted in zip(came, expected, strict=True):
+        torch.testing.assert_close(each.cpu(), wanted)
+
+
+# --- bad input
+
+REFUSED_IMAGES = {
+    "integers": (images().to(torch.uint8), "images in floating point", "uint8"),
+    "an array": (images().numpy(), "torch.Tensor", "ndarray"),
+    "no channel": (images()[:, 0], "[B, 1, 9, 9]", "[3, 9, 9]"),
+    "three channels": (images().expand(3, 3, 9, 9), "[B, 1, 9, 9]", "[3, 3, 9, 9]"),
+    "another size": (noise(3, 1, 28, 28), "[B, 1, 9, 9]", "[3, 1, 28, 28]"),
+    "nan": (images().index_fill(0, torch.tensor(1), torch.nan), "finite images", "nan"),
+    "infinity": (images() / 0, "finite images", "infinity"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED_IMAGES)
+def test_bad_images_are_refused(what):
+    x, expected, came = REFUSED_IMAGES[what]
+    model = networks.tiny()
+    for call in (model, model.predict, model.trace, model.primary_capsules):
+        with pytest.raises(ValueError, match="expected") as refusal:
+            call(x)
+        assert expected in str(refusal.value)
+        assert came in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (torch.tensor([0, 1, 4]), "labels from 0 to 3; got 0 to 4"),
+        (torch.tensor([0, -1, 1]), "labels from 0 to 3; got -1 to 1"),
+        (torch.tensor([0, 1]), r"integer labels of shape \[3\]; got torch.int64 of shape \[2\]"),
+        (torch.tensor([0.0, 1.0, 2.0]), "integer labels .* got torch.float32"),
+    ],
+    ids=["too high", "negative", "too few", "floats"],
+)
+def test_bad_labels_are_refused(labels, message):
+    with pytest.raises(ValueError, match=message):
+        networks.tiny()(images(), labels)
+
+
+def test_capsules_of_another_shape_are_not_decoded():
+    for shape in ((2, 20), (2, 5, 4), (2, 4, 6)):
+        with pytest.raises(ValueError, match=r"capsules of shape \[B, 4, 5\]; got shape"):
+            networks.tiny().decode(noise(*shape))
+
+
+@pytest.mark.parametrize("field", ["iterations", "classes", "conv_kernel", "image_size", "primary_stride"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, True, "3", None], ids=repr)
+def test_a_config_refuses_anything_but_whole_numbers_above_0(field, value):
+    with pytest.raises(ValueError, match=f"expected {field} to be a whole number, at least 1; got {value!r}"):
+        replace(CapsNetConfig.small(), **{field: value})
+
+
+@pytest.mark.parametrize("value", [5, (0,), (-3,), (1.5,), ("wide",), (True,), None], ids=repr)
+def test_a_config_refuses_a_decoder_of_anything_but_whole_numbers_above_0(value):
+    with pytest.raises(ValueError, match="expected decoder_hidden"):
+        replace(CapsNetConfig.small(), decoder_hidden=value)
+
+
+def test_a_config_refuses_an_image_that_the_convolutions_do_not_fit_into():
+    for size in (5, 12, 20):
+        with pytest.raises(ValueError, match=f"both convolutions fit into; got {size} pixels"):
+            replace(CapsNetConfig.paper(), image_size=size, primary_kernel=13)
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(ValueError, match="a preset, one of paper, small; got 'large'"):
+        CapsNetConfig.preset("large")
+
+
+def test_fields_that_no_config_has_are_refused():
+    with pytest.raises(ValueError, match=r"fields among .*got \{'depth': 3\}"):
+        CapsNetConfig.from_dict({"depth": 3})
+    with pytest.raises(ValueError, match="fields among"):
+        CapsNetConfig.from_dict(["iterations"])

@@ -1,0 +1,144 @@
+"""The stored notebooks: short cells, described pictures, a way to Colab, and nothing that changes by itself."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from refresh_notebooks import LARGE, STATE, all_notebooks, normalise
+from set_repository import repository
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = all_notebooks(ROOT)
+CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
+LINES = 15
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+
+
+def test_there_are_notebooks_and_the_table_of_contents_has_them_all() -> None:
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert len(CHAPTERS) >= 3
+    assert [path for path in NOTEBOOKS if f"book/{name(path)}\n" not in contents] == []
+
+
+@each_notebook
+def test_cells_are_short(path: Path) -> None:
+    code = [cell.source for cell in read(path).cells if cell.cell_type == "code"]
+    long = [source.splitlines()[0] for source in code if len(source.splitlines()) > LINES]
+    assert not long, f"cells of more than {LINES} lines, which begin so"
+
+
+@each_notebook
+def test_every_picture_is_described(path: Path) -> None:
+    undescribed = []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            undescribed += undescribed_pictures(cell.source)
+        for output in cell.get("outputs", []):
+            is_picture = any(kind.startswith("image/") for kind in output.get("data", {}))
+            if is_picture and not cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):
+                undescribed.append(f"the picture of the cell {cell.source!r} (its metadata: mystnb.image.alt)")
+    assert not undescribed
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("book/**/*.md")), ids=lambda path: path.name)
+def test_every_picture_of_a_page_is_described(path: Path) -> None:
+    assert not undescribed_pictures(path.read_text(encoding="utf-8"))
+
+
+def undescribed_pictures(markdown: str) -> list[str]:
+    """Pictures without a text for those who cannot see them."""
+    empty = re.findall(r"!\[\s*\]\([^)]*\)", markdown)
+    tags = [tag for tag in re.findall(r"<img\b[^>]*>", markdown) if not re.search(r"""alt=["'][^"']+["']""", tag)]
+    directives = re.findall(r"```+\{(?:image|figure)\}[^`]*```", markdown)
+    return (
+        empty + tags + [directive for directive in directives if not re.search(r"^:alt: \S", directive, re.MULTILINE)]
+    )
+
+
+@each_notebook
+def test_colab_is_one_click_away(path: Path) -> None:
+    cells, address = read(path).cells, repository(ROOT)
+    slug = address.removeprefix("https://github.com/")
+    link = f"https://colab.research.google.com/github/{slug}/blob/main/{path.relative_to(ROOT).as_posix()}"
+    assert link in cells[0].source, "the badge stands in the first cell"
+    set_up = next(cell.source for cell in cells if cell.cell_type == "code")
+    assert f"git+{address}" in set_up, "the first code cell installs the package where it is missing"
+    assert "torch" not in set_up, "Colab's own torch stays"
+
+
+@each_notebook
+def test_the_notebook_was_executed_from_top_to_bottom(path: Path) -> None:
+    code = [cell for cell in read(path).cells if cell.cell_type == "code" and cell.source.strip()]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    for cell in code:
+        for output in cell.outputs:
+            expected = "raises-exception" in cell.metadata.get("tags", [])
+            assert output.output_type != "error" or expected, cell.source
+            assert output.get("name") != "stderr", f"{cell.source!r} writes to stderr"
+
+
+@each_notebook
+def test_nothing_in_it_changes_by_itself(path: Path) -> None:
+    notebook = read(path)
+    normalised = copy.deepcopy(notebook)
+    normalise(normalised, path.stem)
+    assert normalised == notebook, "`make notebooks` stores notebooks without timings, versions and random ids"
+    for text in stored_texts(notebook):
+        assert not re.search(r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b", text), text
+    for entry in (entry for model in models(notebook).values() for entry in model.get("buffers", [])):
+        assert entry["encoding"] == "sha256" or len(entry["data"]) <= LARGE * 4 / 3 + 4
+    assert path.stat().st_size < 1_000_000
+
+
+def stored_texts(notebook: Any) -> list[str]:
+    """What the outputs say."""
+    outputs = [
+        output
+        for cell in notebook.cells
+        if "nbval-ignore-output" not in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+    ]
+    return [output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs]
+
+
+@each_notebook
+def test_its_widgets_are_todays(path: Path) -> None:
+    """The JavaScript is stored with the notebook: after a change of a widget, `make notebooks`."""
+    for model in models(read(path)).values():
+        module, _, widget = model["state"]["_anywidget_id"].rpartition(".")
+        current = getattr(importlib.import_module(module), widget)
+        for source in ("_esm", "_css"):
+            if source in model["state"]:
+                assert model["state"][source] == str(getattr(current, source)), f"{widget}.{source} changed"
+
+
+def test_some_notebook_stores_each_widget() -> None:
+    from capsnet_tutorial import widgets
+
+    stored = {
+        model["state"]["_anywidget_id"].rpartition(".")[2]
+        for path in NOTEBOOKS
+        for model in models(read(path)).values()
+    }
+    assert set(widgets.__all__) <= stored
+
+
+def models(notebook: Any) -> dict[str, Any]:
+    """The stored state of the notebook's widgets."""
+    return notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})

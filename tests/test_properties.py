@@ -1,0 +1,217 @@
+"""What holds for every input, tried on inputs that hypothesis chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from networks import noise
+
+from capsnet_tutorial import functional, layers
+
+ULP = torch.finfo(torch.float32).eps
+LARGEST = float(np.float32(3e38))
+
+vectors = hnp.arrays(
+    np.float32,
+    st.tuples(st.integers(1, 4), st.integers(1, 8)),
+    elements=st.floats(-LARGEST, LARGEST, width=32, allow_nan=False),
+).map(torch.from_numpy)
+
+
+@st.composite
+def predictions(
+    draw: st.DrawFn, scales: tuple[float, ...] = (0.01, 0.3, 1.0, 10.0), least_above: int = 1
+) -> torch.Tensor:
+    """û of any small shape and of several sizes, float64."""
+    shape = [draw(st.integers(least, most)) for least, most in ((1, 4), (1, 6), (least_above, 5), (1, 4))]
+    return noise(*shape, seed=draw(st.integers(0, 2**31)), scale=draw(st.sampled_from(scales)))
+
+
+rounds = st.integers(1, 5)
+
+
+def length(x: torch.Tensor) -> torch.Tensor:
+    """In float64, where the square of no float32 overflows."""
+    return torch.linalg.vector_norm(x.double(), dim=-1)
+
+
+# --- squash
+
+
+@given(vectors)
+def test_no_vector_is_longer_than_1_after_squash(s):
+    v = functional.squash(s)
+    assert v.isfinite().all()
+    assert (length(v) <= 1 + 4 * ULP).all()
+    moderate = length(s) < 100
+    assert (length(v)[moderate] < 1).all()
+
+
+@given(vectors)
+def test_squash_keeps_the_direction(s):
+    n = length(s)
+    assume(((n == 0) | (n > 1e-15)).all())  # shorter ones end among the subnormal numbers
+    v = functional.squash(s)
+    aligned = (s.double() * v.double()).sum(dim=-1)
+    torch.testing.assert_close(aligned, n * length(v), rtol=1e-5, atol=0)
+
+
+@given(st.floats(0, LARGEST, width=32), st.floats(0, LARGEST, width=32), st.integers(0, 2**31))
+def test_a_longer_vector_stays_the_longer_one_after_squash(a, b, seed):
+    direction = torch.nn.functional.normalize(noise(4, seed=seed), dim=0)
+    short, long = (functional.squash((size * direction).float()) for size in sorted((a, b)))
+    assert length(short) <= length(long) * (1 + 4 * ULP)
+
+
+# --- routing
+
+
+@given(predictions(), rounds)
+def test_each_capsule_below_shares_itself_out_completely_in_every_round(u_hat, iterations):
+    _, trace = functional.route(u_hat, iterations, return_trace=True)
+    assert (trace.c >= 0).all()
+    torch.testing.assert_close(trace.c.sum(dim=3), torch.ones(iterations, *u_hat.shape[:2], dtype=u_hat.dtype))
+
+
+@given(predictions(), rounds)
+def test_routing_starts_even_and_ends_with_what_it_returns(u_hat, iterations):
+    v, trace = functional.route(u_hat, iterations, return_trace=True)
+    assert trace.b[0].eq(0).all()
+    assert len(trace.b) == len(trace.c) == len(trace.v) == iterations
+    assert trace.v[-1].equal(v)
+
+
+@given(predictions(scales=(0.3, 1.0), least_above=2))
+def test_couplings_move_from_round_to_round(u_hat):
+    _, trace = functional.route(u_hat, 4, return_trace=True)
+    for before, after in zip(trace.c, trace.c[1:], strict=False):
+        assert not before.equal(after)
+
+
+@given(predictions(), rounds)
+def test_an_image_is_routed_as_if_it_were_alone(u_hat, iterations):
+    v, trace = functional.route(u_hat, iterations, return_trace=True)
+    for image in range(len(u_hat)):
+        alone, its_trace = functional.route(u_hat[image : image + 1], iterations, return_trace=True)
+        torch.testing.assert_close(v[image : image + 1], alone)
+        torch.testing.assert_close(trace.c[:, image : image + 1], its_trace.c)
+
+
+@given(predictions(), rounds)
+def test_a_second_call_gives_what_the_first_gave(u_hat, iterations):
+    first = functional.route(u_hat, iterations)
+    functional.route(-2 * u_hat, iterations)
+    assert functional.route(u_hat, iterations).equal(first)
+
+
+@given(predictions(), rounds, st.randoms(use_true_random=False))
+def test_the_order_of_the_capsules_below_does_not_matter(u_hat, iterations, random):
+    order = random.sample(range(u_hat.shape[1]), u_hat.shape[1])
+    v, trace = functional.route(u_hat, iterations, return_trace=True)
+    permuted, its_trace = functional.route(u_hat[:, order], iterations, return_trace=True)
+    torch.testing.assert_close(permuted, v)
+    torch.testing.assert_close(its_trace.c, trace.c[:, :, order])
+
+
+@given(predictions(), rounds, st.randoms(use_true_random=False))
+def test_permuting_the_capsules_above_permutes_the_answer(u_hat, iterations, random):
+    order = random.sample(range(u_hat.shape[2]), u_hat.shape[2])
+    v, trace = functional.route(u_hat, iterations, return_trace=True)
+    permuted, its_trace = functional.route(u_hat[:, :, order], iterations, return_trace=True)
+    torch.testing.assert_close(permuted, v[:, order])
+    torch.testing.assert_close(its_trace.c, trace.c[..., order])
+
+
+@given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
+def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient):
+    """Alone or in a batch, first call or second, in whatever order: route_capsules answers as route does."""
+    batch, below, above, out_dim = u_hat.shape
+    u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
+    expected = functional.route(functional.prediction_vectors(u, weight), iterations)
+    for _ in range(2):
+        together = functional.route_capsules(u, weight, iterations, gradient=gradient)
+        torch.testing.assert_close(together, expected)
+    alone = [functional.route_capsules(each[None], weight, iterations, gradient=gradient) for each in u]
+    torch.testing.assert_close(torch.cat(alone), expected)
+    below_flipped = functional.route_capsules(u.flip(1), weight.flip(0), iterations, gradient=gradient)
+    torch.testing.assert_close(below_flipped, expected)
+    above_flipped = functional.route_capsules(u, weight.flip(1), iterations, gradient=gradient)
+    torch.testing.assert_close(above_flipped, expected.flip(1))
+
+
+# --- gradients stay finite
+
+EXTREMES = [
+    *((value, dtype) for value in (0.0, 1e-30, 1e-8, 1e20) for dtype in (torch.float64, torch.float32)),
+    *((value, torch.float16) for value in (0.0, 6e-8, 1e-4, 6e4)),
+    *((value, torch.bfloat16) for value in (0.0, 1e-30, 1e-4, 1e20)),
+]
+extremes = pytest.mark.parametrize(("value", "dtype"), EXTREMES, ids=str)
+
+
+def assert_finite_backwards(result: torch.Tensor, *inputs: torch.Tensor) -> None:
+    assert result.isfinite().all()
+    for grad in torch.autograd.grad(result.double().sum(), inputs, retain_graph=True):
+        assert grad.isfinite().all()
+
+
+def alike_and_not(value: float, dtype: torch.dtype, *shape: int) -> list[torch.Tensor]:
+    """All numbers the same, and numbers of this size with either sign."""
+    mixed = noise(*shape).sign() * value * noise(*shape, seed=1).abs().clamp(0.1, 1)
+    return [torch.full(shape, value, dtype=dtype, requires_grad=True), mixed.to(dtype).requires_grad_()]
+
+
+@pytest.mark.parametrize(("value", "dtype"), [*EXTREMES, (3e38, torch.float32), (3e38, torch.bfloat16)], ids=str)
+def test_squash_has_finite_gradients_at_the_extremes(value, dtype):
+    for s in alike_and_not(value, dtype, 2, 3, 4):
+        assert_finite_backwards(functional.squash(s), s)
+
+
+@extremes
+def test_routing_has_finite_gradients_at_the_extremes(value, dtype):
+    for u_hat in alike_and_not(value, dtype, 2, 6, 3, 4):
+        assert_finite_backwards(functional.route(u_hat), u_hat)
+    weight = noise(6, 3, 4, 5, dtype=dtype, scale=0.1).requires_grad_()
+    for u in alike_and_not(value, dtype, 2, 6, 4):
+        assert_finite_backwards(functional.route_capsules(u, weight), u, weight)
+        assert_finite_backwards(functional.route_capsules(u, weight, gradient="last"), u, weight)
+
+
+@extremes
+def test_lengths_of_squashed_capsules_have_finite_gradients_at_the_extremes(value, dtype):
+    for s in alike_and_not(value, dtype, 2, 3, 4):
+        lengths = functional.capsule_lengths(functional.squash(s))
+        assert_finite_backwards(lengths, s)
+        assert_finite_backwards(functional.margin_loss(lengths, torch.tensor([0, 2])), s)
+
+
+# --- primary capsules
+
+
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.data())
+def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(types, dim, height, width, data):
+    features = noise(2, types * dim, height, width)
+    row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    moved = features.clone()
+    moved[:, :, row, column] += 1
+    before, after = (layers.group_into_capsules(each, dim) for each in (features, moved))
+    changed = (before != after).any(dim=2).view(2, types, height, width)
+    expected = torch.zeros_like(changed)
+    expected[:, :, row, column] = True
+    assert changed.equal(expected)
+
+
+# --- losses
+
+
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**31))
+def test_margin_loss_is_the_mean_of_the_images_losses(batch, classes, seed):
+    lengths = noise(batch, classes, seed=seed).sigmoid()
+    labels = torch.arange(batch) % classes
+    each = [functional.margin_loss(lengths[k : k + 1], labels[k : k + 1]) for k in range(batch)]
+    torch.testing.assert_close(functional.margin_loss(lengths, labels), torch.stack(each).mean())
+    assert functional.margin_loss(lengths, labels) >= 0

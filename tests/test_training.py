@@ -1,0 +1,465 @@
+"""training.py: that it learns, repeats itself exactly, and survives being killed at any moment."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import os
+import random
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import networks
+import oracle
+import pytest
+import torch
+from torch import Tensor, nn
+
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.model import CapsNetOutput
+from capsnet_tutorial.pretrained import save_weights
+from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit, one_cycle
+
+RECIPE = Recipe(
+    epochs=6,
+    batch_size=16,
+    average=0.8,
+    augmentation=Augmentation(shift=1, rotation=5, elastic=0.3),
+    seed=3,
+)
+"""Four steps an epoch, of a few milliseconds each."""
+
+ONE_EPOCH = replace(RECIPE, epochs=1)
+
+
+def few(count: int = 64) -> Digits:
+    sample = digits("train", source="sample")
+    return Digits(sample.images[:count], sample.labels[:count], sample.source)
+
+
+def assert_same_tensors(came: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    """Bit by bit."""
+    assert came.keys() == expected.keys()
+    differ = [name for name, tensor in expected.items() if not came[name].equal(tensor)]
+    assert not differ
+
+
+def without_times(curve: list[dict[str, float]]) -> list[dict[str, float]]:
+    return [{key: value for key, value in point.items() if key != "seconds"} for point in curve]
+
+
+# --- learning
+
+
+def test_the_loss_falls_and_the_digits_are_learnt():
+    data = few(200)
+    recipe = Recipe(epochs=10, batch_size=20, average=0.8, augmentation=Augmentation(shift=0))
+    model, history = fit(networks.learner(), data, recipe, progress=False)
+    losses = [point["loss"] for point in history.curve]
+    assert history.step == 100
+    assert len(losses) == 10
+    assert losses[-1] < 0.6 * losses[0]
+    assert evaluate(model, data).error < 0.5  # chance: 0.9
+    assert not model.training
+
+
+def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions():
+    data, model = few(), networks.learner()
+    with torch.no_grad():
+        output = model(data.images, data.labels)
+    margin = oracle.margin_loss(output.lengths, oracle.multi_hot(data.labels, 10))
+    expected = margin + 0.0005 * oracle.reconstruction_loss(output.reconstruction, data.images)
+    still = Recipe(epochs=1, batch_size=64, augmentation=Augmentation(shift=0))
+    _, history = fit(model, data, still, progress=False)
+    assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_bf16_learns_too():
+    recipe = replace(RECIPE, precision="bf16", routing_gradient="last", epochs=8)
+    model, history = fit(networks.learner(), few(), recipe, progress=False)
+    assert history.curve[-1]["loss"] < history.curve[0]["loss"]
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+def test_the_recipe_chooses_the_gradient_of_routing():
+    ends = []
+    for gradient in ("all", "last"):
+        model, _ = fit(networks.learner(), few(), replace(RECIPE, routing_gradient=gradient, epochs=1), progress=False)
+        assert model.routed.gradient == gradient
+        ends.append(model.routed.weight)
+    assert not ends[0].equal(ends[1])
+
+
+def test_part_of_an_epoch_is_enough():
+    _, history = fit(networks.learner(), few(), replace(RECIPE, epochs=1.5), progress=False)
+    assert history.step == 6
+    assert [point["epoch"] for point in history.curve] == [1, 1.5]
+
+
+def test_a_run_on_time_ends_in_time():
+    recipe = replace(RECIPE, seconds=0.6, epochs=1000)
+    started = time.perf_counter()
+    _, history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
+    assert 0.6 <= history.seconds < 1.5
+    assert time.perf_counter() - started < 10
+    assert history.step > 1
+    assert ["validation_error" in point for point in history.curve] == [False] * (len(history.curve) - 1) + [True]
+
+
+# --- the average
+
+
+def test_what_is_returned_is_the_running_average_of_the_weights():
+    model, raw = networks.learner(), []
+    recipe = replace(RECIPE, batch_size=64)  # one step an epoch
+    result, _ = fit(
+        model, few(), recipe, progress=False, on_epoch=lambda *_: raw.append(model.conv.weight.detach().clone())
+    )
+    expected = raw[0]
+    for weight in raw[1:]:
+        expected = 0.8 * expected + 0.2 * weight
+    torch.testing.assert_close(result.conv.weight, expected)
+    assert not raw[-1].allclose(expected)
+
+
+def test_what_is_validated_is_what_is_returned():
+    data, held_out = few(), digits("validation", source="sample")
+    result, history = fit(networks.learner(), data, RECIPE, validation=held_out, progress=False)
+    assert len(history.curve) == 6
+    assert history.curve[-1]["validation_error"] == evaluate(result, held_out).error
+
+
+def test_without_an_average_the_network_itself_is_returned():
+    model = networks.learner()
+    result, _ = fit(model, few(), replace(RECIPE, average=0, epochs=1), progress=False)
+    assert result.conv.weight.equal(model.conv.weight)
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero():
+    assert one_cycle(0, 0.3) == pytest.approx(1 / 25)
+    assert one_cycle(0.3, 0.3) == pytest.approx(1)
+    assert one_cycle(1, 0.3) == pytest.approx(0, abs=1e-12)
+    shares = [k / 100 for k in range(101)]
+    rates = [one_cycle(share, 0.3) for share in shares]
+    assert rates[:31] == sorted(rates[:31])
+    assert rates[30:] == sorted(rates[30:], reverse=True)
+    assert one_cycle(0.15, 0.3) == pytest.approx((1 + 1 / 25) / 2)
+    assert one_cycle(0.65, 0.3) == pytest.approx(1 / 2)
+
+
+# --- evaluation
+
+
+class HandMade(nn.Module):
+    """Answers with what is written in an image's first row, and draws grey."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameter = nn.Parameter(torch.zeros(1))
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
+        assert labels is None, "an evaluation tells the network the answers"
+        assert not self.training
+        return CapsNetOutput(
+            images.new_zeros(len(images), 10, 16), images[:, 0, 0, :10], images.new_full((1, 784), 0.5)
+        )
+
+
+def test_an_evaluation_is_what_one_would_count_by_hand():
+    images = torch.rand(11, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    labels = images[:, 0, 0, :10].argmax(dim=1)
+    labels[:3] = (labels[:3] + 1) % 10  # three are wrong
+    model = HandMade()
+    for batch_size in (500, 4):
+        result = evaluate(model, Digits(images, labels, "sample"), batch_size)
+        assert result.error == pytest.approx(3 / 11)
+        expected = oracle.margin_loss(images[:, 0, 0, :10], oracle.multi_hot(labels, 10))
+        assert result.margin_loss == pytest.approx(expected, rel=1e-5)
+        assert result.reconstruction_mse == pytest.approx((images - 0.5).square().mean().item(), rel=1e-5)
+    assert model.training, "the mode that the network was in was not restored"
+
+
+def test_no_digits_cannot_be_evaluated():
+    with pytest.raises(ValueError, match="at least one digit; got none"):
+        evaluate(networks.learner(), Digits(torch.zeros(0, 1, 28, 28), torch.zeros(0, dtype=torch.long), "sample"))
+
+
+# --- the same again
+
+
+def test_the_same_seed_gives_the_same_network_bit_by_bit():
+    first, its_history = fit(networks.learner(), few(), RECIPE, progress=False)
+    torch.rand(3)  # chance that is drawn elsewhere makes no difference
+    second, history = fit(networks.learner(), few(), RECIPE, progress=False)
+    assert_same_tensors(second.state_dict(), first.state_dict())
+    assert without_times(history.curve) == without_times(its_history.curve)
+    other, _ = fit(networks.learner(), few(), replace(RECIPE, seed=4), progress=False)
+    assert not other.conv.weight.equal(first.conv.weight)
+
+
+class Stop(Exception):
+    """Somebody pressed a key."""
+
+
+@pytest.mark.parametrize("average", [0.8, 0.0])
+def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
+    recipe = replace(RECIPE, average=average)
+    expected, its_history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
+
+    def stop(_: Any, history: Any) -> None:
+        if history.step == 12:
+            raise Stop
+
+    interrupted = networks.learner()
+    with pytest.raises(Stop):
+        fit(interrupted, few(), recipe, validation=few(), checkpoint=tmp_path / "c", progress=False, on_epoch=stop)
+    model = networks.learner()
+    model.conv.weight.data += 1  # where a resumed run starts from does not matter
+    result, history = fit(
+        model, few(), recipe, validation=few(), checkpoint=tmp_path / "c", resume=True, progress=False
+    )
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    assert history.step == its_history.step
+    assert without_times(history.curve) == without_times(its_history.curve)
+    again, history = fit(networks.learner(), few(), recipe, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(again.state_dict(), expected.state_dict())  # a finished run has nothing left to do
+    assert history.step == 24
+
+
+def test_resume_without_a_checkpoint_starts_from_the_beginning(tmp_path):
+    expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
+    result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_run_on_a_gpu_can_be_resumed(tmp_path):
+    def stop(*_: Any) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop)
+    model, history = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert history.step == 24
+    assert next(model.parameters()).is_cuda
+
+
+# --- kill -9
+
+
+KILLED = replace(RECIPE, epochs=20)
+
+
+def train_until_killed(folder: Path, dies_in_write: int, epochs_done: Connection) -> None:
+    """What the processes run that are killed: a run of 80 steps that resumes if there is something to resume.
+
+    With `dies_in_write` = n it kills itself in the n-th checkpoint, at the worst moment: written, not yet in place.
+    """
+    torch.set_num_threads(1)
+    replace_file, writes = os.replace, 0
+
+    def deadly_replace(*paths: Any) -> None:
+        nonlocal writes
+        writes += 1
+        if writes == dies_in_write:
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace_file(*paths)
+
+    os.replace = deadly_replace
+    model, history = fit(
+        networks.learner(),
+        few(),
+        KILLED,
+        checkpoint=folder / "checkpoint",
+        resume=True,
+        progress=False,
+        on_epoch=lambda _, history: epochs_done.send(history.step),
+    )
+    save_weights(model, folder / "weights", torch.float32)
+    (folder / "curve").write_text(json.dumps(without_times(history.curve)))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
+def test_a_run_that_is_killed_at_any_moment_can_be_resumed_and_ends_bit_equal(tmp_path):
+    context = multiprocessing.get_context("forkserver")  # imports torch once, not once a process
+    context.set_forkserver_preload(["torch", "torchvision", "accelerate", "capsnet_tutorial.training"])
+
+    def start(folder: Path, dies_in_write: int = 0) -> tuple[Any, Connection]:
+        listening, sending = context.Pipe(duplex=False)
+        process = context.Process(target=train_until_killed, args=(folder, dies_in_write, sending))
+        process.start()
+        sending.close()  # so that the pipe ends with the process
+        return process, listening
+
+    def wait(process: Any) -> int:
+        process.join(120)
+        assert process.exitcode is not None, "the run hangs"
+        return process.exitcode
+
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    undisturbed.mkdir()
+    killed.mkdir()
+    process, epochs_done = start(undisturbed)
+    ends = []
+    with suppress(EOFError):
+        while epochs_done.poll(60):
+            epochs_done.recv()
+            ends.append(time.perf_counter())
+    assert wait(process) == 0
+    an_epoch = (ends[-1] - ends[0]) / (len(ends) - 1)
+
+    for dies_in_write in (1, 3):
+        process, _ = start(killed, dies_in_write)
+        assert wait(process) == -signal.SIGKILL
+        assert (killed / "checkpoint").exists() == (dies_in_write > 1)
+    chance = random.Random(0)
+    steps = [read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"]]
+    for _ in range(5):
+        process, epochs_done = start(killed)
+        for _ in range(chance.randint(1, 2)):
+            assert epochs_done.poll(60)
+            epochs_done.recv()
+        time.sleep(chance.uniform(0, an_epoch))
+        process.kill()
+        assert wait(process) in (-signal.SIGKILL, 0)  # 0: it was faster than we
+        steps.append(read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"])  # whole and readable
+    assert steps == sorted(steps)
+    assert 0 < steps[0] < steps[-1]
+
+    process, _ = start(killed)
+    assert wait(process) == 0
+    for name in ("checkpoint", "weights"):
+        assert_same_tensors(read_tensors(killed / name)[0], read_tensors(undisturbed / name)[0])
+    assert (killed / "curve").read_text() == (undisturbed / "curve").read_text()
+
+
+# --- what can go wrong
+
+
+@pytest.mark.parametrize("batch_size", [16, 64], ids=["four steps an epoch", "one step an epoch"])
+def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(batch_size, tmp_path):
+    recipe = replace(RECIPE, learning_rate=1e37, batch_size=batch_size)
+    with pytest.raises(Diverged, match="the loss is (nan|inf) after .* steps; try a lower learning rate"):
+        fit(networks.learner(), few(), recipe, checkpoint=tmp_path / "c", progress=False)
+    tensors, metadata = read_tensors(tmp_path / "c")
+    assert all(tensor.isfinite().all() for tensor in tensors.values())
+    assert all(math.isfinite(point["loss"]) for point in metadata["checkpoint"]["history"]["curve"])
+
+
+@pytest.mark.parametrize("step", [1, 3, 4], ids=["first step", "third step", "last of the epoch"])
+def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, tmp_path):
+    model, calls = networks.learner(), []
+
+    def poison(grad: Tensor) -> Tensor:
+        calls.append(grad)
+        return grad * torch.nan if len(calls) == step else grad
+
+    model.conv.weight.register_hook(poison)
+    with pytest.raises(Diverged):
+        fit(model, few(), ONE_EPOCH, checkpoint=tmp_path / "c", progress=False)
+    assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
+
+
+def test_too_few_digits_for_a_batch_are_refused():
+    with pytest.raises(ValueError, match="at least one batch of 16 digits; got 15"):
+        fit(networks.learner(), few(15), RECIPE, progress=False)
+
+
+def test_bad_digits_are_refused():
+    good = few()
+    not_a_number = good.images.clone()
+    not_a_number[3, 0, 5, 5] = torch.nan
+    cases = {
+        "finite images": good._replace(images=not_a_number),
+        "images in floating point": good._replace(images=(good.images * 255).to(torch.uint8)),
+        "labels from 0 to 9": good._replace(labels=good.labels + 1),
+        "integer labels": good._replace(labels=good.labels.float()),
+    }
+    for message, data in cases.items():
+        with pytest.raises(ValueError, match=message):
+            fit(networks.learner(), data, replace(RECIPE, augmentation=Augmentation()), progress=False)
+
+
+def stored_run(folder: Path) -> Path:
+    fit(networks.learner(), few(), ONE_EPOCH, checkpoint=folder / "c", progress=False)
+    return folder / "c"
+
+
+def resume(path: Path, recipe: Recipe = ONE_EPOCH, model: Any = None) -> None:
+    fit(model or networks.learner(), few(), recipe, checkpoint=path, resume=True, progress=False)
+
+
+def test_a_checkpoint_of_another_recipe_is_refused(tmp_path):
+    path = stored_run(tmp_path)
+    with pytest.raises(ValueError, match="a checkpoint of a run with the recipe .*'seed': 4.*; got .*'seed': 3"):
+        resume(path, replace(ONE_EPOCH, seed=4))
+
+
+def test_a_checkpoint_of_another_network_is_refused(tmp_path):
+    path = stored_run(tmp_path)
+    other = networks.learner()
+    other.config = replace(other.config, iterations=2)
+    with pytest.raises(ValueError, match="a checkpoint of a run with the config .*; got"):
+        resume(path, model=other)
+
+
+def test_a_truncated_checkpoint_is_refused(tmp_path):
+    path = stored_run(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="expected a whole safetensors file"):
+        resume(path)
+
+
+def test_weights_are_no_checkpoint(tmp_path):
+    save_weights(networks.learner(), tmp_path / "c")
+    with pytest.raises(ValueError, match="expected a checkpoint of a training run in .*; got another safetensors file"):
+        resume(tmp_path / "c")
+
+
+@pytest.mark.parametrize("lacks", ["a tensor", "the optimiser", "a shape", "its history", "its recipe"])
+def test_a_checkpoint_that_lacks_a_part_is_refused(lacks, tmp_path):
+    path = stored_run(tmp_path)
+    tensors, metadata = read_tensors(path)
+    if lacks == "a tensor":
+        del tensors["model.routed.weight"]
+    elif lacks == "the optimiser":
+        del tensors["optimizer.exp_avg.routed.weight"]
+    elif lacks == "a shape":
+        tensors["average.module.conv.bias"] = torch.zeros(3)
+    else:
+        del metadata["checkpoint"][lacks.removeprefix("its ")]
+    write_tensors(path, tensors, metadata)
+    with pytest.raises(ValueError, match="expected"):
+        resume(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("epochs", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("seconds", value) for value in (0, -1.0, math.nan)),
+        *(("batch_size", value) for value in (0, -1, 1.5)),
+        *(("learning_rate", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("warmup", value) for value in (0, 1, -0.1, math.nan)),
+        *(("average", value) for value in (1, 1.5, -0.1, math.nan)),
+        ("precision", "fp16"),
+        ("routing_gradient", "first"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(field, value):
+    with pytest.raises(ValueError, match="expected .*; got") as refusal:
+        replace(RECIPE, **{field: value})
+    assert repr(value) in str(refusal.value)
+
+
+def test_a_recipe_survives_json():
+    assert Recipe.from_dict(json.loads(json.dumps(asdict(RECIPE)))) == RECIPE
