@@ -5,7 +5,6 @@ The first is section 5.1 of the paper. The second turns "dimension 7 seems to be
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -24,25 +23,43 @@ class Change(NamedTuple):
 
     name: str
     unit: str
-    amounts: Tensor
-    """From one extreme to the other, evenly spaced, as much to either side of "unchanged"."""
-    apply: Callable[[Tensor, float], Tensor]
-    """images [N, 1, 28, 28], amount -> images."""
+    reach: float
+    """The largest amount to either side of "unchanged"."""
 
+    @property
+    def amounts(self) -> Tensor:
+        """Seven amounts from one extreme to the other, the fourth of them zero."""
+        return torch.arange(-3, 4) * (self.reach / 3)
 
-def _amounts(reach: float) -> Tensor:
-    return torch.arange(-3, 4) * (reach / 3)
+    def apply(self, images: Tensor, amount: float) -> Tensor:
+        """This change alone: images [N, 1, 28, 28] -> [N, 1, 28, 28]."""
+        amounts = torch.zeros(len(images), len(CHANGES))
+        amounts[:, CHANGES.index(self)] = amount
+        return apply_changes(images, amounts)
 
 
 CHANGES = (
-    Change("rotation", "degrees", _amounts(20.0), lambda x, a: transform(x, Pose(rotation=a))),
-    Change("shear", "pixels per pixel", _amounts(0.3), lambda x, a: transform(x, Pose(shear=a))),
-    Change("scale", "share", _amounts(0.2), lambda x, a: transform(x, Pose(scale_x=1 + a, scale_y=1 + a))),
-    Change("thickness", "of 3×3 dilation", _amounts(0.6), thicken),
-    Change("shift x", "pixels", _amounts(2.0), lambda x, a: transform(x, Pose(shift_x=a))),
-    Change("shift y", "pixels", _amounts(2.0), lambda x, a: transform(x, Pose(shift_y=a))),
+    Change("rotation", "degrees", 20.0),
+    Change("shear", "pixels per pixel", 0.3),
+    Change("scale", "share", 0.2),
+    Change("thickness", "of a 3×3 dilation", 0.6),
+    Change("shift x", "pixels", 2.0),
+    Change("shift y", "pixels", 2.0),
 )
 """The changes that the book measures the pose with."""
+
+
+def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
+    """All changes at once.
+
+    Args:
+        images: [N, 1, 28, 28].
+        amounts: [N, 6], in the order of `CHANGES`.
+    """
+    expected = [len(images), len(CHANGES)]
+    expect(list(amounts.shape) == expected, f"amounts of shape {expected}", f"{list(amounts.shape)}")
+    rotation, shear, scale, thickness, shift_x, shift_y = amounts.unbind(dim=1)
+    return transform(thicken(images, thickness), Pose(rotation, 1 + scale, 1 + scale, shear, shift_x, shift_y))
 
 
 @torch.no_grad()
@@ -86,47 +103,69 @@ def traverse(model: CapsNet, pose: Tensor, label: int, offsets: Tensor = OFFSETS
 
 
 def responses(model: CapsNet, images: Tensor, labels: Tensor, change: Change) -> Tensor:
-    """Poses of digits that are changed by each of the amounts: [amounts, N, D_out]."""
+    """Poses of digits under one change, for each of its amounts: [7, N, D_out]."""
     return torch.stack([poses(model, change.apply(images, float(amount)), labels) for amount in change.amounts])
+
+
+def mixed_responses(
+    model: CapsNet, images: Tensor, labels: Tensor, times: int, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Poses of digits under all changes at once, each by a random amount within its reach.
+
+    Returns:
+        The amounts [times, N, 6] and the poses [times, N, D_out].
+    """
+    reach = torch.tensor([change.reach for change in CHANGES])
+    amounts = (2 * torch.rand(times, len(images), len(CHANGES), generator=generator) - 1) * reach
+    return amounts, torch.stack([poses(model, apply_changes(images, each), labels) for each in amounts])
 
 
 def follow(amounts: Tensor, response: Tensor) -> Tensor:
     """How strongly each dimension follows a change: the correlation within digits, pooled over them.
 
-    What a dimension is for the unchanged digit is taken off first. 1 or −1: it moves in proportion to
+    What a dimension is for each digit on average is taken off first. 1 or −1: it moves in proportion to
     the amount, by the same step for every digit. 0: it does not care, or moves one way for one digit
     and the other way for the next.
 
     Args:
-        amounts: [T].
-        response: [T, N, D_out], as `responses` gives it.
+        amounts: [T], or [T, N] where each digit is changed by amounts of its own.
+        response: [T, N, D_out].
 
     Returns:
         [D_out], from −1 to 1.
     """
-    a = (amounts - amounts.mean())[:, None, None]  # [T, 1, 1]
-    p = response - response.mean(dim=0)  # [T, N, D_out]
-    digits = response.shape[1]
-    together = (a * p).sum(dim=(0, 1))
-    alone = (digits * a.square().sum()).sqrt() * p.square().sum(dim=(0, 1)).sqrt()
-    return together / alone.clamp_min(1e-12)
+    a, p = _within_digits(amounts, response)
+    together = (a.unsqueeze(2) * p).sum(dim=(0, 1))
+    alone = a.square().sum().sqrt() * p.square().sum(dim=(0, 1)).sqrt()
+    return (together / alone.clamp_min(1e-12)).to(response.dtype)
 
 
 def readout(amounts: Tensor, response: Tensor) -> float:
     """How well the amount can be read from all numbers of the pose at once: R² on digits not fitted to.
 
-    A linear readout is fitted to every other digit by least squares and tried on the rest.
+    A weighted sum of the numbers is fitted to every other digit by least squares and tried on the rest.
 
     Args:
-        amounts: [T].
+        amounts: [T] or [T, N], as for `follow`.
         response: [T, N, D_out].
 
     Returns:
         1 if the pose tells the amount exactly; 0 if it says nothing.
     """
-    a = (amounts - amounts.mean())[:, None].expand(response.shape[:2]).double()  # [T, N]
-    p = (response - response.mean(dim=0)).double()
+    a, p = _within_digits(amounts, response)
     fitted, tried = slice(0, None, 2), slice(1, None, 2)
     weights = torch.linalg.lstsq(p[:, fitted].flatten(0, 1), a[:, fitted].flatten().unsqueeze(1)).solution
     guess = (p[:, tried] @ weights).squeeze(2)
     return float(1 - (a[:, tried] - guess).square().sum() / a[:, tried].square().sum())
+
+
+def _within_digits(amounts: Tensor, response: Tensor) -> tuple[Tensor, Tensor]:
+    """Amounts [T, N] and poses [T, N, D_out] in float64, less each digit's own average."""
+    expect(
+        response.dim() == 3 and amounts.shape in (response.shape[:1], response.shape[:2]),
+        "poses [T, N, D_out] and amounts [T] or [T, N]",
+        f"poses {list(response.shape)} and amounts {list(amounts.shape)}",
+    )
+    a = amounts if amounts.dim() == 2 else amounts.unsqueeze(1).expand(response.shape[:2])
+    a, p = a.double(), response.double()
+    return a - a.mean(dim=0), p - p.mean(dim=0)

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 STATIC = ROOT / "book" / "_static"
 WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
 THEMES = {"": "light", "-dark": "dark"}
-SCALE = 2  # pixels of the picture for one of the page; live_widgets.py counts on it
+SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
+TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
 
 
 def main() -> None:
@@ -43,22 +44,22 @@ def main() -> None:
                 taken: set[str] = set()
                 for path, text in pages.items():
                     if 'class="live-widget"' in text:
-                        page = opened(browser, address + path.relative_to(BOOK).as_posix(), width, scheme)
+                        place = address + path.relative_to(BOOK).as_posix()
+                        page = opened(browser, place, (width, TALL), scheme, SCALE)
                         take_widgets(page, f"{window}{theme}", taken)
                         page.close()
-        page = opened(browser, address + "book/index.html", 1280, "light")
-        page.mouse.move(0, 0)
+        page = opened(browser, address + "book/index.html", (1280, 800), "light", 1)
         save(page.screenshot(), STATIC / "screenshot.png")
         browser.close()
     server.shutdown()
 
 
-def opened(browser: Browser, address: str, width: int, scheme: str) -> Page:
+def opened(browser: Browser, address: str, window: tuple[int, int], scheme: str, scale: int) -> Page:
     """A page with all its widgets alive, at its top."""
     page = browser.new_page(
-        viewport={"width": width, "height": 800},
+        viewport={"width": window[0], "height": window[1]},
         color_scheme="dark" if scheme == "dark" else "light",
-        device_scale_factor=SCALE,
+        device_scale_factor=scale,
         reduced_motion="reduce",
     )
     page.goto(address)
@@ -76,12 +77,13 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
         name = widget.get_attribute("data-widget") or ""
         if name not in taken:
             taken.add(name)
-            save(widget.locator(".live-view").screenshot(), STATIC / "stills" / f"{name}{suffix}.png")
+            save(widget.locator(".live-view").screenshot(), STATIC / "stills" / f"{name}{suffix}.webp")
 
 
 def save(png: bytes, path: Path) -> None:
-    """Write a picture with a palette of 128 colours: a third of the bytes, and no difference to see."""
-    Image.open(io.BytesIO(png)).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
+    """Write a picture, every pixel as it was; WebP takes half the bytes of PNG, which READMEs prefer."""
+    options = {"lossless": True, "method": 6} if path.suffix == ".webp" else {"optimize": True}
+    Image.open(io.BytesIO(png)).convert("RGB").save(path, **options)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
 

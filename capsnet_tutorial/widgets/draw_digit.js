@@ -216,7 +216,7 @@ function render({ model, el, host }) {
 
     function drawPad() {
       const size = Math.round(pad.clientWidth * (window.devicePixelRatio || 1));
-      if (pad.width !== size) pad.width = pad.height = size;
+      if (pad.width !== size || pad.height !== size) pad.width = pad.height = size; // an untouched canvas is 300 × 150
       const brush = pad.getContext("2d");
       brush.fillStyle = css(colours.paper);
       brush.fillRect(0, 0, size, size);

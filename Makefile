@@ -1,0 +1,81 @@
+# Two commands matter: `make book` and `make test`. README.md has the same lines for people without make.
+
+# The first Python that is new enough; `make book PYTHON=/path/to/python` takes another.
+PYTHON ?= $(or $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
+VENV ?= .venv
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
+
+# A stamp says what the environment holds: what the book's pages need, or everything.
+BOOK := $(VENV)/has-book
+ALL := $(VENV)/has-everything
+INDEX := _build/html/index.html
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve lab test lint notebooks stills train repository lock clean
+
+help: ## say what can be made
+	@echo "make …"
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14 | sed 's/^/  /'
+
+book: $(BOOK) ## build the pages, with every warning an error
+	@$(BIN)/jupyter-book build . -q -W -n --keep-going
+	@echo "The book is in $(INDEX) (open the file as it is; \`make serve\` serves it and opens it)"
+
+serve: book ## build, serve and open the book
+	@$(BIN)/python tools/serve.py
+
+lab: $(ALL) ## open the chapters live, in JupyterLab
+	@$(BIN)/jupyter lab book
+
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
+	@$(BIN)/python -m pytest tests
+	@$(BIN)/python -m pytest --nbval --nbval-current-env book
+
+lint: $(ALL) ## check the style and the types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code, weights or widgets)
+	@$(BIN)/python tools/refresh_notebooks.py
+
+stills: $(ALL) book ## take the widgets' still pictures and the README's screenshot from the built book
+	@$(BIN)/python tools/stills.py
+
+train: ## print the command that trains the shipped weights
+	@echo "$(BIN)/capsnet train --preset small    # options: $(BIN)/capsnet train --help"
+
+repository: ## URL=… says where the project lives, in every file that names the place
+	@$(PYTHON) tools/set_repository.py "$(URL)"
+
+lock: $(ALL) ## make requirements.txt from requirements.in
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
+
+clean: ## remove what was built (not the environment: that is $(VENV))
+	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# --- environments ------------------------------------------------------------------------------------------------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "The book needs Python 3.11 or newer; $(PYTHON) is: $$($(PYTHON) --version 2>&1)." >&2; \
+		echo "Install one, or name it: make book PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make a virtual environment; Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+
+# The notebooks carry their outputs, so the pages need neither torch nor a kernel: half a minute instead of minutes.
+# The pins are the same, since all of them constrain.
+$(BOOK): requirements.txt pyproject.toml | $(BIN)/python
+	@echo "Installing what the book's pages need (once) …"
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
+	@$(PIP) install --no-deps --editable .
+	@touch $@
+
+$(ALL): requirements.txt pyproject.toml | $(BIN)/python
+	@echo "Installing everything (once; PyTorch takes a few minutes) …"
+	@$(PIP) install --requirement requirements.txt
+	@$(PIP) install --no-deps --editable .
+	@touch $(BOOK) $@

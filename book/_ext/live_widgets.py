@@ -1,0 +1,218 @@
+"""Put the widgets of a notebook into a static page, alive.
+
+MyST-NB writes what a notebook stores about its widgets into the page: the state of every model, and at each widget's
+place a small JSON script that names the model to show. This extension
+
+* turns such a place into a container with a still picture and a sentence. A reader without JavaScript keeps those;
+  for everyone else `_static/live-host.js` puts the living widget there;
+* publishes large buffers (the network's weights), which a notebook names by their SHA-256 only, as files of their own
+  under `_static/widget-buffers/`, so that a browser fetches each once, however many widgets and pages use it;
+* adds the directive `live-widget`, which shows a notebook's widget on another page:
+
+      ```{live-widget} chapters/01-try-it.ipynb PoseSliders
+      ```
+
+No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and `make book` makes
+warnings errors.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import imagesize
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.osutil import relative_uri
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+REFERENCE = "anywidget:"  # how the state of one anywidget names another: "anywidget:<model id>"
+BUFFERS = Path("_static", "widget-buffers")
+SENTENCE = "A still picture: with JavaScript switched on, this widget comes alive right here."
+
+logger = logging.getLogger(__name__)
+
+Models = dict[str, dict[str, Any]]  # model id -> what the notebook stores about the model
+
+
+class live_widget(nodes.General, nodes.Element):
+    """The place of one widget (in lower case, as docutils names nodes).
+
+    Attributes: `model` (its id), `name` (its class), `state` (JSON to add to the page, or None).
+    """
+
+
+class LiveWidget(SphinxDirective):
+    """```{live-widget} notebook WidgetClass```: the notebook's first widget of that class, with the state it needs."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        notebook, name = self.arguments
+        relative, absolute = self.env.relfn2path(notebook)
+        self.env.note_dependency(relative)  # a refreshed notebook refreshes this page
+        try:
+            stored = json.loads(Path(absolute).read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError) as error:
+            return self.problem(f"live-widget cannot read the notebook {relative}: {error}")
+        models: Models = stored["metadata"].get("widgets", {}).get(STATE, {}).get("state", {})
+        for model in views(stored):
+            if model in models and class_name(models[model]) == name:
+                needed = {key: models[key] for key in reachable(model, models)}
+                return [live_widget("", model=model, name=name, state=json.dumps({"state": needed}))]
+        return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
+
+    def problem(self, message: str) -> list[nodes.Node]:
+        logger.warning(message, location=self.get_location(), type="live-widget")
+        return []
+
+
+class PlaceWidgets(SphinxPostTransform):
+    """Replace the view scripts that MyST-NB writes by `live_widget` nodes."""
+
+    default_priority = 200  # after MyST-NB has chosen among the formats of an output
+
+    def run(self, **kwargs: Any) -> None:
+        opening = f'<script type="{VIEW}">'
+        models = notebook_models(self.app, self.env.docname)
+        for raw in list(self.document.findall(nodes.raw)):
+            if not raw.astext().startswith(opening):
+                continue
+            model = json.loads(raw.astext().removeprefix(opening).removesuffix("</script>"))["model_id"]
+            name = class_name(models.get(model, {}))
+            if name:
+                raw.replace_self(live_widget("", model=model, name=name, state=None))
+            else:
+                logger.warning(
+                    "a widget of this page is no anywidget with a stored state; `make notebooks` stores it",
+                    location=self.env.docname,
+                    type="live-widget",
+                )
+
+
+def views(notebook: dict[str, Any]) -> Iterator[str]:
+    """The ids of the models that a stored notebook shows, in reading order."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", []):
+            if VIEW in output.get("data", {}):
+                yield output["data"][VIEW]["model_id"]
+
+
+def class_name(model: dict[str, Any]) -> str:
+    """The Python class of an anywidget's model: `PoseSliders`. Empty for anything that is no anywidget."""
+    return model.get("state", {}).get("_anywidget_id", "").rpartition(".")[2]
+
+
+def reachable(model: str, models: Models) -> list[str]:
+    """A model's id and those of all models it refers to, directly or not."""
+    found, open_ = [], [model]
+    while open_:
+        key = open_.pop()
+        if key in models and key not in found:
+            found.append(key)
+            values = models[key]["state"].values()
+            open_ += [v.removeprefix(REFERENCE) for v in values if isinstance(v, str) and v.startswith(REFERENCE)]
+    return found
+
+
+def notebook_models(app: Sphinx, page: str) -> Models:
+    """The models that MyST-NB writes into a page."""
+    _, script = NbMetadataCollector.get_js_files(app.env, page).get("ipywidgets_state", (None, {"body": "{}"}))
+    return json.loads(script["body"]).get("state", {})
+
+
+def visit_html(writer: Any, node: live_widget) -> None:
+    """Write the container: state if it brings its own, the still picture, the sentence."""
+    name, builder = node["name"], writer.builder
+    stills = Path(builder.srcdir, "book", "_static", "stills")
+    here = builder.get_target_uri(builder.current_docname)
+    writer.body.append(f'<figure class="live-widget" data-model="{node["model"]}" data-widget="{name}">\n')
+    if node["state"]:
+        state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
+        writer.body.append(f'<script type="{STATE}">{state}</script>\n')
+    for theme, suffix in (("light", ""), ("dark", "-dark")):
+        wide, narrow = (stills / f"{name}{width}{suffix}.webp" for width in ("", "-narrow"))
+        if wide.exists():
+            on_phones = f'<source media="(max-width: 600px)" srcset={placed(narrow, here)}>' if narrow.exists() else ""
+            picture = f'<img class="dark-light" src={placed(wide, here)} loading="lazy" alt="The widget {name}">'
+            writer.body.append(f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n')
+    writer.body.append(f"<figcaption>{SENTENCE}</figcaption>\n</figure>\n")
+    raise nodes.SkipNode
+
+
+def skip(writer: Any, node: live_widget) -> None:
+    """Other formats than HTML show nothing."""
+    raise nodes.SkipNode
+
+
+def placed(still: Path, page: str) -> str:
+    """A still's address on a page and its size, as HTML attributes: a browser reserves the place before it is there.
+
+    Stills hold two pixels for each of the page's (tools/stills.py).
+    """
+    width, height = imagesize.get(still)
+    return f'"{relative_uri(page, f"_static/stills/{still.name}")}" width="{width // 2}" height="{height // 2}"'
+
+
+def add_host(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+    """Give a page with widgets the script that wakes them, and publish the buffers they name."""
+    widgets = list(doctree.findall(live_widget)) if doctree else []
+    if widgets:
+        app.add_js_file("live-host.js", loading_method="defer")
+        publish(app, page, notebook_models(app, page))
+        for node in widgets:
+            publish(app, page, json.loads(node["state"] or "{}").get("state", {}))
+
+
+def publish(app: Sphinx, page: str, models: Models) -> None:
+    """Write the buffers that the models name by hash: for http as they are, for file:// as a script.
+
+    (A page opened from the disk may not fetch a file beside it, but may run a script.)
+    """
+    weights = Path(app.srcdir, "capsnet_tutorial", "weights")
+    folder = Path(app.outdir, BUFFERS)
+    for entry in (entry for model in models.values() for entry in model.get("buffers", [])):
+        if entry["encoding"] != "sha256":
+            continue
+        sha256 = entry["data"]
+        source = files_by_hash(weights).get(sha256)
+        if source is None:
+            logger.warning(
+                f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of {weights.name}/ is that. "
+                "The weights changed after the notebook was executed: `make notebooks` refreshes it.",
+                location=page,
+                type="live-widget",
+            )
+            continue
+        script, binary = folder / f"{sha256}.js", folder / f"{sha256}.safetensors"
+        if not script.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            data = source.read_bytes()
+            binary.write_bytes(data)
+            script.write_text(f'capsnetBuffers["{sha256}"] = "{base64.b64encode(data).decode()}";\n')
+
+
+@cache
+def files_by_hash(folder: Path) -> dict[str, Path]:
+    """SHA-256 -> file, for the weights in a folder."""
+    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(folder.glob("*.safetensors"))}
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    app.add_node(live_widget, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
+    app.add_directive("live-widget", LiveWidget)
+    app.add_post_transform(PlaceWidgets)
+    app.connect("html-page-context", add_host)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

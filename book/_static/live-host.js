@@ -1,0 +1,175 @@
+/* Brings the anywidgets of a built page to life: no kernel, no server, no require.js.
+
+   The page holds what the notebook stored: the state of every model (a JSON script), and for every widget to show a
+   <figure class="live-widget" data-model="..."> with a still picture and a sentence (book/_ext/live_widgets.py).
+   This file plays the part that Jupyter plays elsewhere. It implements anywidget's front-end contract
+   (https://anywidget.dev/en/afm/): `render({ model, el, host })`, models with get, set, on, off and save_changes,
+   and host.getModel, through which all widgets share one network.
+
+   It is a classic script, and a widget's module is imported from a blob: a page opened from the disk (file://) may
+   load neither a module nor data from a file beside it. */
+
+globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file:// only
+
+(() => {
+  const STATES = 'script[type="application/vnd.jupyter.widget-state+json"]';
+  const REFERENCE = "anywidget:"; // "anywidget:<model id>" is how one widget's state names another model
+  const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
+  const STARTING = "Waking the widget …";
+  const LIVE = "Live: computed in this page, with no server behind it.";
+
+  /** A function that makes the thing of each key once, and gives everyone who asks the same one. */
+  const once = (make) => {
+    const made = new Map();
+    return (key) => (made.has(key) ? made : made.set(key, make(key))).get(key);
+  };
+
+  // What all notebooks of this page stored: model id -> { state, buffers }.
+  const stored = {};
+  for (const script of document.querySelectorAll(STATES)) Object.assign(stored, JSON.parse(script.textContent).state);
+
+  // --- Binary values, as DataView like everywhere else -------------------------------------------------------------
+
+  const decode = (base64) => new DataView(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer);
+
+  const runScript = (url) =>
+    new Promise((resolve, reject) => {
+      const script = Object.assign(document.createElement("script"), { src: url, onload: resolve });
+      script.onerror = () => reject(new Error(`${url} cannot be loaded`));
+      document.head.append(script);
+    });
+
+  /** A large value lies in a file of its own, named by its hash; each is loaded once a page. */
+  const loadBuffer = once(async (sha256) => {
+    if (location.protocol === "file:") {
+      await runScript(new URL(`${sha256}.js`, BUFFERS));
+      return decode(capsnetBuffers[sha256]);
+    }
+    const response = await fetch(new URL(`${sha256}.safetensors`, BUFFERS));
+    if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
+    return new DataView(await response.arrayBuffer());
+  });
+
+  // --- Models ------------------------------------------------------------------------------------------------------
+
+  class Model {
+    #values;
+    #listeners = new Map(); // event -> set of callbacks
+
+    constructor(values) {
+      this.#values = values;
+    }
+
+    get(name) {
+      return this.#values[name];
+    }
+
+    set(name, value) {
+      const given = typeof name === "object" ? name : { [name]: value };
+      const changed = Object.keys(given).filter((key) => given[key] !== this.#values[key]);
+      Object.assign(this.#values, given);
+      for (const key of changed) this.#tell(`change:${key}`, given[key]);
+      if (changed.length) this.#tell("change");
+    }
+
+    on(events, callback) {
+      for (const event of events.split(" ")) {
+        if (!this.#listeners.has(event)) this.#listeners.set(event, new Set());
+        this.#listeners.get(event).add(callback);
+      }
+    }
+
+    /** Without a callback: all of that event; without an event: all. */
+    off(events, callback) {
+      for (const event of events?.split(" ") ?? [...this.#listeners.keys()]) {
+        if (callback) this.#listeners.get(event)?.delete(callback);
+        else this.#listeners.delete(event);
+      }
+    }
+
+    // There is no kernel: nothing to save to, no one to send to.
+    save_changes() {}
+    send() {}
+
+    #tell(event, value) {
+      for (const callback of [...(this.#listeners.get(event) ?? [])]) callback(this, value);
+    }
+  }
+
+  const getModel = once(async (id) => {
+    if (!stored[id]) throw new Error(`the page holds no model ${id}`);
+    const values = { ...stored[id].state };
+    for (const { path, encoding, data } of stored[id].buffers ?? []) {
+      const holder = path.slice(0, -1).reduce((inner, key) => inner[key], values);
+      holder[path.at(-1)] = encoding === "sha256" ? await loadBuffer(data) : decode(data);
+    }
+    return new Model(values);
+  });
+
+  const host = {
+    async getModel(reference) {
+      if (!String(reference).startsWith(REFERENCE)) throw new Error(`[anywidget] Invalid widget reference: ${reference}`);
+      return getModel(reference.slice(REFERENCE.length));
+    },
+  };
+
+  // --- Widgets -----------------------------------------------------------------------------------------------------
+
+  const addStyle = once((css) => document.head.append(Object.assign(document.createElement("style"), { textContent: css })));
+
+  const importModule = once(async (source) => {
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    try {
+      const { default: widget } = await import(url);
+      return typeof widget === "function" ? await widget() : widget;
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+  });
+
+  const signal = new AbortController().signal; // never aborted: a widget lives as long as its page
+  const experimental = { invoke: () => Promise.reject(new Error("there is no kernel behind this page")) };
+
+  /** A model and its module, initialised once however often the widget is shown. */
+  const prepare = once(async (id) => {
+    const model = await getModel(id);
+    const widget = await importModule(model.get("_esm"));
+    await widget.initialize?.({ model, signal, experimental });
+    return { model, widget };
+  });
+
+  /** Put the living widget where the still picture is, or say why that cannot be and keep the picture. */
+  const wake = async (figure) => {
+    const caption = figure.querySelector("figcaption");
+    const el = Object.assign(document.createElement("div"), { className: "live-view" });
+    caption.textContent = STARTING;
+    figure.append(el);
+    try {
+      const { model, widget } = await prepare(figure.dataset.model);
+      addStyle(model.get("_css") ?? "");
+      const references = Object.values(stored[figure.dataset.model].state).filter((v) => String(v).startsWith(REFERENCE));
+      await Promise.all(references.map(host.getModel)); // what is missing shows here, before the picture is gone
+      await widget.render({ model, el, host, signal, experimental });
+      for (const still of figure.querySelectorAll(".live-still")) still.remove();
+      figure.dataset.live = "true";
+      caption.textContent = LIVE;
+    } catch (error) {
+      el.remove();
+      caption.textContent = `This widget could not start (${error.message}). The picture shows what it looks like.`;
+      console.error(error);
+    }
+  };
+
+  // A widget starts when it comes near the window; what no one scrolls to costs nothing.
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        if (!isIntersecting) continue;
+        observer.unobserve(target);
+        wake(target);
+      }
+    },
+    { rootMargin: "400px" },
+  );
+  for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
+})();

@@ -1,0 +1,101 @@
+"""The build refuses a page whose widget would be dead, and says what to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .conftest import ROOT, build
+
+NOTEBOOK = "book/chapters/01-try-it.ipynb"
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+@pytest.fixture
+def small_book(tmp_path: Path) -> Path:
+    """A book of two pages, the front page and the first chapter, to be damaged."""
+    source = tmp_path / "source"
+    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/weights"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (source / "book" / "chapters").mkdir()
+    for file in ("_config.yml", "book/references.bib"):
+        shutil.copy(ROOT / file, source / file)
+    notebook = json.loads((ROOT / NOTEBOOK).read_text(encoding="utf-8"))
+    notebook["cells"] = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    notebook["cells"].insert(0, {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# A chapter"]})
+    write(source, notebook)
+    front(source, "chapters/01-try-it.ipynb PoseSliders")
+    (source / "_toc.yml").write_text("format: jb-book\nroot: book/index\nchapters:\n- file: book/chapters/01-try-it\n")
+    return source
+
+
+def front(source: Path, arguments: str) -> None:
+    (source / "book/index.md").write_text(f"# A book\n\n```{{live-widget}} {arguments}\n```\n")
+
+
+def read(source: Path) -> dict:
+    return json.loads((source / NOTEBOOK).read_text(encoding="utf-8"))
+
+
+def write(source: Path, notebook: dict) -> None:
+    (source / NOTEBOOK).write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def built(source: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+    """The build, and all that it said in one line."""
+    result = build(source, source)
+    return result, " ".join((result.stdout + result.stderr).split())
+
+
+def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(small_book: Path) -> None:
+    result, said = built(small_book)
+    assert result.returncode == 0, said
+    page = small_book / "_build/html/book/index.html"
+    assert "another widget" not in page.read_text(encoding="utf-8")
+
+    notebook = read(small_book)
+    for model in notebook["metadata"]["widgets"][STATE]["state"].values():
+        if model["state"]["_anywidget_id"].endswith("PoseSliders"):
+            model["state"]["_esm"] = "/* another widget </script> */"
+    write(small_book, notebook)
+    result, said = built(small_book)
+    assert result.returncode == 0, said
+    text = page.read_text(encoding="utf-8")
+    assert "another widget" in text
+    assert "another widget </script>" not in text, "a widget's text must not end the script that holds it"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("chapters/99-gone.ipynb PoseSliders", "live-widget cannot read the notebook book/chapters/99-gone.ipynb"),
+        ("chapters/01-try-it.ipynb Gone", "book/chapters/01-try-it.ipynb shows no Gone"),
+    ],
+)
+def test_a_directive_that_finds_no_widget_fails(small_book: Path, arguments: str, message: str) -> None:
+    front(small_book, arguments)
+    result, said = built(small_book)
+    assert result.returncode != 0
+    assert message in said
+
+
+def test_weights_that_changed_after_the_notebook_fail(small_book: Path) -> None:
+    (small_book / "capsnet_tutorial/weights/small.safetensors").write_bytes(b"other weights")
+    result, said = built(small_book)
+    assert result.returncode != 0
+    assert "no safetensors file" in said
+    assert "make notebooks" in said
+
+
+def test_a_notebook_without_its_widgets_state_fails(small_book: Path) -> None:
+    front(small_book, "chapters/01-try-it.ipynb PoseSliders")
+    notebook = read(small_book)
+    del notebook["metadata"]["widgets"]
+    write(small_book, notebook)
+    result, said = built(small_book)
+    assert result.returncode != 0
+    assert "no anywidget with a stored state" in said

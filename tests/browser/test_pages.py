@@ -1,0 +1,156 @@
+"""Every page of the built book: over http and from the disk, light and dark, on a phone, without JavaScript."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from .conftest import ROOT, Visit
+
+PAGES = [
+    f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+]
+WITH_WIDGETS = ["book/index.html", "book/chapters/01-try-it.html"]
+PHONE = {"width": 375, "height": 800}
+AUDITED = {
+    "include": [["article.bd-article"]],  # what the book says, not the theme around it
+    "exclude": [[".citation-list"]],  # docutils marks it as a list whose items have another role
+}
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+
+
+@pytest.mark.parametrize("page", [*PAGES, "index.html", "search.html?q=capsule", "genindex.html"])
+def test_a_page_is_at_peace(visit: Callable[..., Visit], address: str, page: str) -> None:
+    """No error, no request outside (`visit` checks both), formulas set, every widget alive."""
+    seen = visit(address + page).page
+    seen.wait_for_load_state("networkidle")
+    for widget in seen.locator("figure.live-widget").all():
+        widget.scroll_into_view_if_needed()
+        widget.and_(seen.locator("[data-live]")).wait_for()
+        assert widget.locator('.capsnet[data-ready="true"]').count() == 1
+        assert widget.locator("> figcaption").inner_text().startswith("Live:")
+        assert widget.locator(".live-still").count() == 0
+    if seen.locator(".math").count():
+        seen.locator("mjx-container").first.wait_for()
+
+
+def test_the_front_page_opens_at_the_books_address(visit: Callable[..., Visit], address: str) -> None:
+    seen = visit(address + "index.html").page
+    seen.wait_for_url("**/book/index.html")
+    assert seen.locator("article h1").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, str], page: str, scheme: str) -> None:
+    seen = visit(addresses["http"] + page, viewport=PHONE, color_scheme=scheme).page
+    for widget in seen.locator("figure.live-widget").all():
+        widget.scroll_into_view_if_needed()
+        widget.and_(seen.locator("[data-live]")).wait_for()
+    seen.wait_for_load_state("networkidle")
+    assert seen.evaluate(OVERFLOW) <= 0, "the page scrolls sideways"
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    visit: Callable[..., Visit], addresses: dict[str, str], page: str, scheme: str
+) -> None:
+    """Among its rules: text that is readable on its background, a name for every control and picture."""
+    seen = visit(addresses["http"] + page, color_scheme=scheme).page
+    for widget in seen.locator("figure.live-widget").all():
+        widget.scroll_into_view_if_needed()
+        widget.and_(seen.locator("[data-live]")).wait_for()
+    seen.wait_for_load_state("networkidle")
+    assert seen.evaluate("document.documentElement.dataset.theme") == scheme
+    violations = Axe().run(seen, AUDITED, {"preload": False}).response["violations"]
+    serious = [
+        f"{violation['id']}: {node['target']} {node['failureSummary']}"
+        for violation in violations
+        if violation["impact"] in {"serious", "critical"}
+        for node in violation["nodes"]
+    ]
+    assert not serious, "\n".join(serious)
+
+
+@pytest.mark.parametrize("page", WITH_WIDGETS)
+def test_without_javascript_a_picture_and_a_sentence_stay(visit: Callable[..., Visit], address: str, page: str) -> None:
+    seen = visit(address + page, java_script_enabled=False).page
+    seen.wait_for_load_state("networkidle")
+    figures = seen.locator("figure.live-widget").all()
+    assert figures
+    for figure in figures:
+        figure.scroll_into_view_if_needed()
+        picture = figure.locator(".live-still:visible img")
+        assert picture.count() == 1, "one picture, for the theme that the page has"
+        assert picture.bounding_box()["height"] > 100
+        assert picture.get_attribute("alt")
+        assert "JavaScript" in figure.locator("figcaption").inner_text()
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("page", WITH_WIDGETS)
+def test_nothing_jumps_when_a_widget_comes_alive(
+    visit: Callable[..., Visit], addresses: dict[str, str], page: str, viewport: dict[str, int]
+) -> None:
+    """The still has the widget's size. When this fails after a change of a widget: `make stills`."""
+    still = visit(addresses["http"] + page, viewport=viewport, java_script_enabled=False).page
+    alive = visit(addresses["http"] + page, viewport=viewport).page
+    for before, after in zip(still.locator(".live-widget").all(), alive.locator(".live-widget").all(), strict=True):
+        after.scroll_into_view_if_needed()
+        after.and_(alive.locator("[data-live]")).wait_for()
+        picture, widget = before.locator(".live-still:visible img"), after.locator(".live-view")
+        assert picture.bounding_box()["height"] == pytest.approx(widget.bounding_box()["height"], abs=8)
+
+
+def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
+    visit: Callable[..., Visit], addresses: dict[str, str]
+) -> None:
+    seen = visit(addresses["http"] + "search.html", tolerate=True)
+    seen.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
+    seen.page.goto(addresses["http"] + "book/index.html")
+    caption = seen.page.locator("figure.live-widget > figcaption", has_text="could not start")
+    caption.wait_for()
+    assert "404" in caption.inner_text()
+    assert seen.page.locator(".live-still:visible").count() == 1
+    assert any("404" in error for error in seen.errors)
+
+
+def test_the_weights_are_fetched_once_however_many_widgets(
+    visit: Callable[..., Visit], addresses: dict[str, str]
+) -> None:
+    requests: list[str] = []
+    seen = visit(addresses["http"] + "search.html")
+    seen.page.on("request", lambda request: requests.append(request.url))
+    seen.page.goto(addresses["http"] + "book/chapters/01-try-it.html")
+    for name in ("PoseSliders", "DrawDigit"):
+        seen.widget(name)
+    assert len([url for url in requests if "widget-buffers" in url]) == 1
+
+
+def test_the_first_visit_is_light(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) -> None:
+    """Under 2 MB over the wire, the network included; text counted as a server compresses it."""
+    requests: set[str] = set()
+    seen = visit(addresses["http"] + "genindex.html")
+    seen.page.on("request", lambda request: requests.add(urlsplit(request.url).path))
+    seen.page.goto(addresses["http"] + "book/index.html")
+    seen.widget("PoseSliders")
+    seen.page.wait_for_load_state("networkidle")
+    files = {path: book / path.lstrip("/") for path in requests if (book / path.lstrip("/")).is_file()}
+    assert any("widget-buffers" in path for path in files)
+    sizes = {path: transferred(file) for path, file in files.items()}
+    heaviest = "\n".join(f"{size:>9,} {path}" for path, size in sorted(sizes.items(), key=lambda item: -item[1])[:8])
+    print(f"first visit: {sum(sizes.values()):,} bytes in {len(sizes)} files\n{heaviest}")
+    assert sum(sizes.values()) < 2_000_000, heaviest
+
+
+def transferred(file: Path) -> int:
+    """Bytes of a file on its way: servers compress text, and little else."""
+    data = file.read_bytes()
+    return len(gzip.compress(data, 6)) if file.suffix in {".html", ".css", ".js", ".svg", ".json"} else len(data)

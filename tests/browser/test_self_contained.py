@@ -1,0 +1,95 @@
+"""What the built files would make a browser load, read from the files themselves: nothing from anywhere else.
+
+(test_pages.py watches real requests; this one also sees what only some reader's click would fetch.)
+"""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+ELSEWHERE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
+LOADED_LINKS = {"stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "icon", "manifest"}
+CSS_LOADS = re.compile(r"""(?:url\(\s*|@import\s+)["']?\s*((?:https?:)?//[^"')\s]+)""", re.IGNORECASE)
+JS_LOADS = re.compile(
+    r"""(?:\bimport\s*\(?|\bfrom|\bimportScripts\(|\bfetch\(|new\s+(?:Worker|WebSocket|EventSource)\(|\.(?:src|href)\s*=)"""
+    r"""\s*["'`]\s*((?:https?:|wss?:)?//[^"'`\s]+)""",
+    re.IGNORECASE,
+)
+
+
+class Loads(HTMLParser):
+    """What a page's own tags load from other places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.inside = tag
+        loaded = [given.get(name, "") for name in ("src", "poster", "data") if tag != "a"]
+        loaded += re.split(r",\s+", given.get("srcset", ""))
+        if tag == "link" and LOADED_LINKS & set(given.get("rel", "").lower().split()):
+            loaded.append(given.get("href", ""))
+        self.found += [f"<{tag}> {url}" for url in loaded if ELSEWHERE.match(url)]
+        self.found += CSS_LOADS.findall(given.get("style", ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.found += JS_LOADS.findall(data)
+        elif self.inside == "style":
+            self.found += CSS_LOADS.findall(data)
+
+
+def loads(path: Path) -> list[str]:
+    """The outside addresses that a built file would make a browser load."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".css":
+        return CSS_LOADS.findall(text)
+    if path.suffix == ".js":
+        return JS_LOADS.findall(text)
+    page = Loads()
+    page.feed(text)
+    return page.found
+
+
+def test_no_file_of_the_book_loads_anything_from_elsewhere(book: Path) -> None:
+    files = [path for path in sorted(book.rglob("*")) if path.suffix in {".html", ".css", ".js"}]
+    assert len(files) > 30
+    found = {str(path.relative_to(book)): found for path in files if (found := loads(path))}
+    assert not found
+
+
+def test_the_scan_sees_what_a_browser_would_load(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        '<link rel="stylesheet" href="//cdn.example/a.css"><img srcset="a.png 1x, https://cdn.example/b.png 2x">'
+        '<script src="https://cdn.example/c.js"></script><script>import("https://cdn.example/d.js")</script>'
+        '<style>@font-face { src: url(https://cdn.example/e.woff) }</style><a href="https://example.com">fine</a>'
+    )
+    assert sorted(re.findall(r"\w\.\w+(?=$| 2x)", "\n".join(loads(page)), re.MULTILINE)) == [
+        "a.css",
+        "b.png",
+        "c.js",
+        "d.js",
+        "e.woff",
+    ]
+
+
+def test_no_page_needs_require_or_html_manager(book: Path) -> None:
+    for path in book.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        for name in ("require.min.js", "embed-amd", "html-manager", "thebe", "fontawesome.js"):
+            assert name not in text, f"{path.relative_to(book)} names {name}"
+
+
+def test_the_network_lies_in_the_book_once(book: Path) -> None:
+    buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
+    assert buffers == [".js", ".safetensors"]
+    assert all(path.stat().st_size < 400_000 for path in book.rglob("*.html")), "a page holds a large buffer"

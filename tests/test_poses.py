@@ -1,0 +1,139 @@
+"""Poses: traversals move one number at a time, and the measures find what was put in."""
+
+import pytest
+import torch
+
+from capsnet_tutorial.augmentation import Pose, thicken, transform
+from capsnet_tutorial.data import digits
+from capsnet_tutorial.poses import (
+    CHANGES,
+    OFFSETS,
+    apply_changes,
+    draw,
+    follow,
+    mixed_responses,
+    poses,
+    readout,
+    responses,
+    traverse,
+)
+from capsnet_tutorial.pretrained import load_pretrained
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_pretrained("small")
+
+
+@pytest.fixture(scope="module")
+def ten():
+    images, labels, _ = digits("test", source="sample")
+    return images[:10], labels[:10]
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_the_pose_is_the_capsule_of_the_true_class(model, ten):
+    images, labels = ten
+    with torch.no_grad():
+        capsules = model(images).capsules
+    assert torch.equal(poses(model, images, labels), torch.stack([capsules[n, labels[n]] for n in range(10)]))
+
+
+def test_drawing_the_pose_of_a_digit_gives_its_reconstruction(model, ten):
+    images, labels = ten
+    with torch.no_grad():
+        reconstruction = model(images, labels).reconstruction.view(-1, 28, 28)
+    pose = poses(model, images, labels)
+    for n in (0, 4, 9):
+        torch.testing.assert_close(draw(model, pose[n], int(labels[n])), reconstruction[n])
+
+
+def test_a_traversal_moves_one_number_at_a_time_by_the_offsets_of_the_paper(model, ten):
+    pose = poses(model, *ten)[4]
+    drawings = traverse(model, pose, 4)
+    assert drawings.shape == (16, 11, 28, 28)
+    assert OFFSETS.tolist() == pytest.approx([-0.25 + 0.05 * k for k in range(11)])
+    for d in (0, 7, 15):
+        for k in (0, 5, 10):
+            moved = pose.clone()
+            moved[d] += OFFSETS[k]
+            torch.testing.assert_close(drawings[d, k], draw(model, moved, 4))
+
+
+def test_each_change_alone_is_what_its_name_says(ten):
+    images, _ = ten
+    alone = {
+        "rotation": transform(images, Pose(rotation=20.0)),
+        "shear": transform(images, Pose(shear=0.3)),
+        "scale": transform(images, Pose(scale_x=1.2, scale_y=1.2)),
+        "thickness": thicken(images, 0.6),
+        "shift x": transform(images, Pose(shift_x=2.0)),
+        "shift y": transform(images, Pose(shift_y=2.0)),
+    }
+    assert [change.name for change in CHANGES] == list(alone)
+    for change in CHANGES:
+        assert change.amounts[3] == 0
+        assert float(change.amounts[-1]) == pytest.approx(change.reach)
+        torch.testing.assert_close(change.apply(images, change.reach), alone[change.name], atol=1e-4, rtol=0)
+
+
+def test_no_change_at_all_is_the_image_itself(ten):
+    images, _ = ten
+    torch.testing.assert_close(apply_changes(images, torch.zeros(10, 6)), images, atol=1e-4, rtol=0)
+
+
+def test_responses_have_a_pose_for_every_amount(model, ten):
+    response = responses(model, *ten, CHANGES[0])
+    assert response.shape == (7, 10, 16)
+    torch.testing.assert_close(response[3], poses(model, *ten), atol=1e-4, rtol=0)
+
+
+def test_mixed_amounts_stay_within_reach_and_follow_the_seed(model, ten):
+    amounts, response = mixed_responses(model, *ten, 3, torch.Generator().manual_seed(1))
+    assert amounts.shape == (3, 10, 6)
+    assert response.shape == (3, 10, 16)
+    assert bool((amounts.abs() <= torch.tensor([change.reach for change in CHANGES])).all())
+    again, _ = mixed_responses(model, *ten, 3, torch.Generator().manual_seed(1))
+    assert torch.equal(amounts, again)
+
+
+def test_follow_is_the_correlation_within_digits():
+    amounts, response = numbers(7, 5), numbers(7, 5, 3, seed=1)
+    a = amounts - amounts.mean(0)
+    for d, strength in enumerate(follow(amounts, response)):
+        p = response[..., d] - response[..., d].mean(0)
+        assert float(strength) == pytest.approx(float((a * p).sum() / (a.norm() * p.norm())), abs=1e-6)
+
+
+def test_follow_tells_who_follows_who_opposes_and_who_does_not_care():
+    amounts = torch.linspace(-1, 1, 7)
+    level = numbers(5)  # what differs from digit to digit must not matter
+    follower = level + 2 * amounts[:, None]
+    undecided = amounts[:, None] * torch.tensor([1.0, -1.0, 1.0, -1.0, 0.0])
+    strength = follow(amounts, torch.stack([follower, -follower, undecided, level.expand(7, 5)], dim=2))
+    assert strength.tolist() == pytest.approx([1, -1, 0, 0], abs=1e-6)
+
+
+def test_readout_finds_an_amount_that_is_spread_over_all_numbers_and_nothing_in_noise():
+    amounts = numbers(12, 50)
+    spread = amounts.unsqueeze(2) * numbers(16, seed=1) + 3 * numbers(50, 16, seed=2)
+    assert readout(amounts, spread) == pytest.approx(1, abs=1e-6)
+    assert readout(amounts, numbers(12, 50, 16, seed=3)) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda model, x, y: poses(model, x, y[:3]), "10 labels; got 3"),
+        (lambda model, x, y: draw(model, torch.zeros(15), 4), "poses of 16 numbers; got 15"),
+        (lambda model, x, y: draw(model, torch.zeros(16), 10), "a class from 0 to 9; got 10"),
+        (lambda model, x, y: apply_changes(x, torch.zeros(10, 5)), r"amounts of shape \[10, 6\]"),
+        (lambda model, x, y: follow(torch.zeros(7), torch.zeros(6, 5, 16)), "amounts"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, message, model, ten):
+    with pytest.raises(ValueError, match=message):
+        call(model, *ten)
