@@ -44,8 +44,8 @@ notebooks: $(ALL) ## execute the notebooks and store their outputs (after a chan
 stills: $(ALL) book ## take the widgets' still pictures and the README's screenshot from the built book
 	@$(BIN)/python tools/stills.py
 
-train: ## print the command that trains the shipped weights
-	@echo "$(BIN)/capsnet train --preset small    # options: $(BIN)/capsnet train --help"
+train: ## print the command that trained the shipped weights
+	@$(PYTHON) -c 'import json; print("$(BIN)/" + json.load(open("results/small.json"))["command"])'
 
 repository: ## URL=… says where the project lives, in every file that names the place
 	@$(PYTHON) tools/set_repository.py "$(URL)"

@@ -74,7 +74,6 @@ class Visit:
     page: Page
     errors: list[str] = field(default_factory=list)
     outside: list[str] = field(default_factory=list)
-    fetched: dict[str, bytes] = field(default_factory=dict)
 
     def widget(self, name: str) -> Any:
         """The root of the page's first widget of a class, alive."""
