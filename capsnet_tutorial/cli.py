@@ -8,7 +8,7 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import torch
@@ -76,10 +76,11 @@ def _evaluate(options: argparse.Namespace, command: str) -> int:
 
 def _recipe(options: argparse.Namespace) -> Recipe:
     """The options that are fields of a recipe or of its augmentation."""
-    given = vars(options)
-    moved = Augmentation(**{field.name: given[field.name] for field in fields(Augmentation)})
+    given = vars(options)  # has only those that were given
+    base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
+    moved = {field.name: given[field.name] for field in fields(Augmentation) if field.name in given}
     simple = {field.name: given[field.name] for field in fields(Recipe) if field.name in given}
-    return Recipe(**simple, augmentation=moved)
+    return replace(base, **simple, augmentation=replace(base.augmentation, **moved))
 
 
 def _writable(folder: Path) -> Path:
@@ -111,28 +112,12 @@ def _parser() -> argparse.ArgumentParser:
         help="train a network on MNIST",
         description="Train a network on MNIST less its validation split. Writes checkpoint.safetensors, "
         "weights.safetensors and result.json.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     train.set_defaults(run=_train)
-    default, moved = Recipe(), Augmentation()
     train.add_argument("--preset", default="small", help="small or paper")
     train.add_argument("--output", default="runs/small", help="folder for what the run writes")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
-    length = train.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=float, default=default.epochs, help="how often to see each digit")
-    length.add_argument("--seconds", type=float, help="train for so long instead")
-    train.add_argument("--batch-size", type=int, default=default.batch_size)
-    train.add_argument("--learning-rate", type=float, default=default.learning_rate, help="at its peak")
-    train.add_argument("--warmup", type=float, default=default.warmup, help="share of the run")
-    train.add_argument("--average", type=float, default=default.average, help="decay of the weights' average; 0: none")
-    train.add_argument("--routing-gradient", choices=("all", "last"), default=default.routing_gradient)
-    train.add_argument("--precision", choices=("fp32", "bf16"), default=default.precision)
-    train.add_argument("--seed", type=int, default=default.seed)
-    train.add_argument("--shift", type=float, default=moved.shift, help="pixels, at random")
-    train.add_argument("--rotation", type=float, default=moved.rotation, help="degrees, at random")
-    train.add_argument("--scale", type=float, default=moved.scale, help="share, at random")
-    train.add_argument("--shear", type=float, default=moved.shear, help="pixels per pixel, at random")
-    train.add_argument("--elastic", type=float, default=moved.elastic, help="pixels, at random")
+    _add_recipe_options(train)
     _add_data_options(train)
 
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
@@ -141,6 +126,42 @@ def _parser() -> argparse.ArgumentParser:
     evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
     _add_data_options(evaluation)
     return parser
+
+
+def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
+    """An option for each field of a recipe. What is not given is as in `Recipe()`, or `Recipe.quick` with --seconds."""
+    quick = Recipe.quick(60)
+
+    def add(name: str, kind: type, help_text: str, choices: tuple[str, ...] | None = None) -> None:
+        defaults = [
+            getattr(recipe if hasattr(recipe, name) else recipe.augmentation, name) for recipe in (Recipe(), quick)
+        ]
+        said = f"{defaults[0]}" if defaults[0] == defaults[1] else f"{defaults[0]}; with --seconds {defaults[1]}"
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            type=kind,
+            choices=choices,
+            default=argparse.SUPPRESS,
+            help=f"{help_text} (default: {said})",
+        )
+
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--epochs", type=float, default=argparse.SUPPRESS, help="how often to see each digit (default: 10)"
+    )
+    length.add_argument("--seconds", type=float, default=argparse.SUPPRESS, help="train for so long instead")
+    add("batch_size", int, "digits a step")
+    add("learning_rate", float, "at its peak")
+    add("warmup", float, "share of the run in which the rate rises")
+    add("average", float, "decay of the weights' running average, 0 for none")
+    add("routing_gradient", str, "through which rounds of routing", ("all", "last"))
+    add("precision", str, "of the arithmetic", ("fp32", "bf16"))
+    add("seed", int, "of every random choice")
+    add("shift", float, "pixels, at random")
+    add("rotation", float, "degrees, at random")
+    add("scale", float, "share, at random")
+    add("shear", float, "pixels per pixel, at random")
+    add("elastic", float, "pixels, at random")
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:

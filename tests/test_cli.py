@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from urllib.error import URLError
@@ -16,11 +17,11 @@ import pytest
 import torch
 
 import capsnet_tutorial
-from capsnet_tutorial.cli import main
+from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.files import read_tensors
 from capsnet_tutorial.pretrained import load_weights, save_weights
-from capsnet_tutorial.training import evaluate
+from capsnet_tutorial.training import Recipe, evaluate
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
 SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5"]
@@ -236,3 +237,21 @@ def test_a_process_ends_with_status_2_and_no_traceback(tmp_path):
     assert done.returncode == 2
     assert done.stderr == f"capsnet: expected a weights file at {tmp_path / 'none.safetensors'}; there is none\n"
     assert done.stdout == ""
+
+
+def recipe_of(*options):
+    return _recipe(_parser().parse_args(["train", *options]))
+
+
+def test_without_options_the_recipe_is_the_default_one():
+    assert recipe_of() == Recipe()
+
+
+def test_a_time_budget_brings_its_own_defaults():
+    assert recipe_of("--seconds", "30") == Recipe.quick(30.0)
+
+
+def test_what_is_given_counts_with_a_budget_too():
+    recipe = recipe_of("--seconds", "30", "--shift", "2", "--average", "0.9", "--rotation", "5")
+    quick = Recipe.quick(30.0)
+    assert recipe == replace(quick, average=0.9, augmentation=replace(quick.augmentation, shift=2.0, rotation=5.0))

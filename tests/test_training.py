@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -459,7 +459,3 @@ def test_a_recipe_that_cannot_be_followed_is_refused(field, value):
     with pytest.raises(ValueError, match="expected .*; got") as refusal:
         replace(RECIPE, **{field: value})
     assert repr(value) in str(refusal.value)
-
-
-def test_a_recipe_survives_json():
-    assert Recipe.from_dict(json.loads(json.dumps(asdict(RECIPE)))) == RECIPE

@@ -26,6 +26,8 @@ def substitutions(results: Path) -> dict[str, str]:
             threads = run["hardware"]["threads"]
             found[f"{path.stem}_threads"] = "one core" if threads == 1 else f"{threads} cores"
             found[f"{path.stem}_parameters"] = f"{run['parameters']:,}"
+        for row in run.get("rows", []):
+            found[f"accuracy_after_{row['seconds']:.0f}_s"] = f"{sum(row['accuracy']) / len(row['accuracy']):.1f} %"
     return found
 
 
