@@ -42,6 +42,9 @@ def _train(options: argparse.Namespace, command: str) -> int:
     recipe = _recipe(options)
     config = CapsNetConfig.preset(options.preset)
     folder = _writable(Path(options.output))
+    checkpoint = folder / "checkpoint.safetensors"
+    if checkpoint.exists() and not options.resume:
+        raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
     _keep_freed_memory()
     training, validation, test = (
         digits(split, options.source, options.data) for split in ("train", "validation", "test")
@@ -53,7 +56,7 @@ def _train(options: argparse.Namespace, command: str) -> int:
         training,
         recipe,
         validation=validation,
-        checkpoint=folder / "checkpoint.safetensors",
+        checkpoint=checkpoint,
         resume=options.resume,
     )
     save_weights(trained, folder / "weights.safetensors")

@@ -255,3 +255,10 @@ def test_what_is_given_counts_with_a_budget_too():
     recipe = recipe_of("--seconds", "30", "--shift", "2", "--average", "0.9", "--rotation", "5")
     quick = Recipe.quick(30.0)
     assert recipe == replace(quick, average=0.9, augmentation=replace(quick.augmentation, shift=2.0, rotation=5.0))
+
+
+def test_a_run_is_not_begun_over_another(tmp_path, capsys):
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"hours of work")
+    assert main(["train", "--source", "sample", "--output", str(tmp_path)]) == 2
+    assert "holds a run already: --resume goes on with it" in capsys.readouterr().err
+    assert (tmp_path / "checkpoint.safetensors").read_bytes() == b"hours of work"
