@@ -24,9 +24,9 @@ def module(*names: str) -> str:
     return "\n".join(_IMPORT.sub("", _read(name)) for name in names)
 
 
-def stylesheet() -> str:
-    """The palette and the widgets' rules."""
-    return css_variables() + _read("widgets.css")
+def stylesheet(*names: str) -> str:
+    """The palette, the rules that all widgets share, and those of one widget alone."""
+    return css_variables() + "".join(map(_read, ("widgets.css", *names)))
 
 
 def pixels(images: Any) -> np.ndarray:

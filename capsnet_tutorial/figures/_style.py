@@ -1,0 +1,63 @@
+"""What every figure has in common: the size, the palette, and how a digit is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from capsnet_tutorial.palette import LIGHT
+
+WIDTH = 7.0  # inches; the page shows 100 pixels an inch, the file holds twice as many
+
+_STYLE = {
+    "figure.dpi": 200,
+    "figure.facecolor": LIGHT["surface"],
+    "axes.facecolor": LIGHT["surface"],
+    "axes.edgecolor": LIGHT["line"],
+    "axes.labelcolor": LIGHT["ink"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlecolor": LIGHT["ink"],
+    "font.size": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 2.0,
+    "text.color": LIGHT["ink"],
+    "xtick.color": LIGHT["muted"],
+    "ytick.color": LIGHT["muted"],
+}
+INK: Colormap = LinearSegmentedColormap.from_list("ink", [LIGHT["paper"], LIGHT["stroke"]])
+SIGNED: Colormap = LinearSegmentedColormap.from_list("signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]])
+
+
+def show_digit(axes: Axes, image: Tensor) -> None:
+    axes.imshow(image.numpy(), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
+
+
+@contextmanager
+def one_plot(height: float) -> Iterator[tuple[Figure, Axes]]:
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        yield figure, axes
+        plt.close(figure)  # the caller shows it; the notebook shall not show it a second time
+
+
+@contextmanager
+def grid_of_plots(rows: int, columns: int, height: float) -> Iterator[tuple[Figure, np.ndarray]]:
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(
+            rows, columns, figsize=(WIDTH, height), squeeze=False, gridspec_kw={"wspace": 0.06, "hspace": 0.06}
+        )
+        for axis in axes.flat:
+            axis.set(xticks=[], yticks=[])
+            for side in axis.spines.values():
+                side.set_visible(False)
+        yield figure, axes
+        plt.close(figure)
