@@ -209,8 +209,16 @@ def files_by_hash(folder: Path) -> dict[str, Path]:
     return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(folder.glob("*.safetensors"))}
 
 
+def write_palette(app: Sphinx, exception: Exception | None) -> None:
+    """The palette for every page: what a notebook shows as HTML uses it, too, with a widget beside it or not."""
+    if not exception and app.builder.format == "html":
+        Path(app.outdir, "_static", PALETTE).write_text(css_variables(), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    app.add_css_file(PALETTE)
+    app.connect("build-finished", write_palette)
     app.add_node(live_widget, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
     app.add_directive("live-widget", LiveWidget)
     app.add_post_transform(PlaceWidgets)
