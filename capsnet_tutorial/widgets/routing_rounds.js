@@ -37,7 +37,7 @@ export function planeOf(u_hat, v, j, I, J, D) {
     return minus(vote, dot(vote, right), right);
   });
   // The first principal axis, by power iteration from the vote that lies farthest out.
-  let up = beside.reduce((far, vote) => (norm(vote) > norm(far) ? vote : far));
+  let up = beside.reduce((far, vote) => (norm(vote) > norm(far) ? vote : far)).slice();
   if (norm(up) === 0) up = minus(Float64Array.from(right, (_, d) => (d === 1 ? 1 : 0)), right[1], right);
   normalise(up);
   for (let step = 0; step < 300; step++) {
