@@ -345,7 +345,8 @@ function render({ model, el, host }) {
       const [bx, by] = [tx - ux * size, ty - uy * size];
       setAttributes(shaft, { x1: 0, y1: 0, x2: bx.toFixed(2), y2: by.toFixed(2) });
       head.setAttribute("points", `${tx},${ty} ${bx - uy * size * 0.5},${by + ux * size * 0.5} ${bx + uy * size * 0.5},${by - ux * size * 0.5}`);
-      setAttributes(nameV, { x: ux * (UNIT + 14 * zoom), y: uy * (UNIT + 14 * zoom) + 5 * zoom });
+      const out = Math.max(n, 0.45 * UNIT) + 14 * zoom; // clear of the crowd in the middle
+      setAttributes(nameV, { x: (ux * out).toFixed(2), y: (uy * out + 5 * zoom).toFixed(2) });
       nameV.textContent = "v";
 
       const [x, y] = toView(placeOf(capsule));
