@@ -1,5 +1,5 @@
 // Routing by agreement, round by round. The network reads a digit once; its votes are routed again with every move of
-// the hand: 72 × 10 votes of 16 numbers, ten rounds, well under a millisecond or two.
+// the hand: 72 × 10 votes of 16 numbers, ten rounds, a few milliseconds.
 import { lengthsOf, makeNetwork, norm, route } from "./core.js";
 import { SIDE, bytesOf, clamp, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, whenThemeChanges } from "./ui.js";
 
@@ -492,7 +492,7 @@ function render({ model, el, host }) {
         if (now > 1.15 * without + 0.02) return `The agreement has grown: with ${votesMoved}, capsule ${chosen} is ${format(now)} long in this round, and was ${format(without)}.`;
         return `With ${votesMoved}, capsule ${chosen} is ${format(now)} long in this round; without, ${format(without)}.`;
       }
-      if (round === 1) return `Round 1: every capsule gives each class a tenth, so v is the squashed average of the votes. Nobody has compared anything yet.`;
+      if (round === 1) return `Round 1: every capsule gives each class a tenth, so all votes count alike. Nobody has compared anything yet.`;
       let convinced = 0;
       for (let i = 0; i < I; i++) if (c[i * J + chosen] > 2 / J) convinced++;
       const who = convinced === 0 ? `No capsule gives ${chosen} more than twice the tenth it began with` : `${convinced} of ${I} ${convinced === 1 ? "capsule gives" : "capsules give"} ${chosen} more than twice the tenth they began with`;
