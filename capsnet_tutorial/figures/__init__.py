@@ -3,11 +3,13 @@
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
+from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.squash import squash_curve
 
 __all__ = [
     "WIDTH",
     "alone_and_together",
+    "coupling_maps",
     "digit_grid",
     "digit_row",
     "follow_map",
