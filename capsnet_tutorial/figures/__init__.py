@@ -2,6 +2,7 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
+from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.squash import squash_curve
 
@@ -11,6 +12,8 @@ __all__ = [
     "digit_grid",
     "digit_row",
     "follow_map",
+    "lengths_below",
+    "margin_curves",
     "pose_bars",
     "squash_curve",
     "traversal_grid",
