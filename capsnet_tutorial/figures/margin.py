@@ -14,7 +14,7 @@ from capsnet_tutorial.palette import LIGHT
 
 
 def margin_curves(m_plus: float = 0.9, m_minus: float = 0.1) -> Figure:
-    """Left, what a length costs a present and an absent class; right, the length that costs least if a share p is there."""
+    """Left, what a length costs; right, the length that costs least when the class is present in a share p of cases."""
     lengths = np.linspace(0, 1, 401)
     with plt.rc_context(_STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 3.5), layout="constrained")
