@@ -7,6 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from capsnet_tutorial.check import (
+        Report,
+        check_answer,
+        check_function,
+        check_margin_loss,
+        check_mask,
+        check_model,
+        check_primary_capsules,
+        check_reconstruction_loss,
+        check_routing,
+        check_squash,
+    )
     from capsnet_tutorial.data import Digits, digits
     from capsnet_tutorial.functional import (
         RoutingTrace,
@@ -23,6 +35,18 @@ if TYPE_CHECKING:
     from capsnet_tutorial.pretrained import load_pretrained, load_weights, save_weights
 
 _HOMES = {
+    "check": (
+        "Report",
+        "check_answer",
+        "check_function",
+        "check_margin_loss",
+        "check_mask",
+        "check_model",
+        "check_primary_capsules",
+        "check_reconstruction_loss",
+        "check_routing",
+        "check_squash",
+    ),
     "data": ("Digits", "digits"),
     "functional": (
         "RoutingTrace",

@@ -1,4 +1,4 @@
-"""The ``capsnet`` command: train a network, evaluate one."""
+"""The ``capsnet`` command: train a network, evaluate one, check somebody's code."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pathlib import Path
 import torch
 
 from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.check import CHECKERS
+from capsnet_tutorial.check.loading import load, piece_of
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
@@ -22,7 +24,11 @@ from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status: 0, 1 if a run diverged, 2 if input cannot be used, 130 if interrupted."""
+    """Run the command.
+
+    Returns:
+        The exit status: 0; 1 if a run diverged or a check failed, 2 if input cannot be used, 130 if interrupted.
+    """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
     try:
@@ -77,6 +83,14 @@ def _evaluate(options: argparse.Namespace, command: str) -> int:
     return 0
 
 
+def _check(options: argparse.Namespace, command: str) -> int:
+    name = options.place.rpartition(":")[2]
+    piece = options.piece or piece_of(name)
+    report = CHECKERS[piece](load(options.place))
+    print(report)
+    return 0 if report.passed else 1
+
+
 def _recipe(options: argparse.Namespace) -> Recipe:
     """The options that are fields of a recipe or of its augmentation."""
     given = vars(options)  # has only those that were given
@@ -107,7 +121,7 @@ def _keep_freed_memory() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="capsnet", description="Train and evaluate capsule networks.")
+    parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate and check capsule networks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     train = commands.add_parser(
@@ -128,6 +142,18 @@ def _parser() -> argparse.ArgumentParser:
     evaluation.add_argument("weights", help=f"{' or '.join(SHIPPED)}, or a file that `capsnet train` wrote")
     evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
     _add_data_options(evaluation)
+
+    check = commands.add_parser(
+        "check",
+        help="find known mistakes in a capsule network's code",
+        description="Run a function from a file on inputs that tell the known mistakes apart. The file is run, as by "
+        "an import. Exit status: 0 if the function is right, 1 if not, 2 if it cannot be found.",
+    )
+    check.set_defaults(run=_check)
+    check.add_argument(
+        "place", metavar="FILE.py:FUNCTION", help="a function, or a module's class that needs no arguments"
+    )
+    check.add_argument("--as", dest="piece", choices=tuple(CHECKERS), help="which piece it is (default: by its name)")
     return parser
 
 

@@ -20,6 +20,8 @@ FLOORS = (
     "errors",
     "palette",
     "functional",
+    "bugs",
+    "check",
     "layers",
     "model",
     "files",

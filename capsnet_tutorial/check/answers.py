@@ -1,0 +1,97 @@
+"""Checks for exercises that no catalogue covers: a function beside the right one, and an answer by its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble, in_time
+from capsnet_tutorial.check.pieces import examined
+from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
+
+_TOLERANCE = 1e-4
+
+
+def check_function(
+    function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...], time_limit: float = TIME_LIMIT
+) -> Report:
+    """Does a function return what another returns?
+
+    Args:
+        function: what the reader wrote.
+        reference: the right function; it returns a tensor or a number.
+        examples: at least one; each is a tuple of arguments for both.
+        time_limit: seconds that one call may take.
+
+    Returns:
+        A `Report`, with the first number that differs.
+
+    Raises:
+        ValueError: no examples.
+    """
+    if not examples:
+        raise ValueError("expected at least one example, a tuple of arguments; got none")
+    name = getattr(function, "__name__", "the function")
+    called = f"{name}({', '.join(_kind(each) for each in examples[0])})"
+
+    def examine(subject: Subject) -> list[Finding]:
+        for example in examples:
+            expected = torch.as_tensor(reference(*example)).detach().double()
+            out = subject(*example)
+            if out is ... or (isinstance(out, tuple) and ... in out):
+                raise NotWritten
+            if not isinstance(out, (Tensor, int, float)):
+                raise Trouble(f"It returns {out!r}; expected {'a tensor' if expected.dim() else 'a number'}.")
+            came = torch.as_tensor(out).detach().double()
+            if came.shape != expected.shape:
+                raise Trouble(f"It returns the shape {list(came.shape)}; expected {list(expected.shape)}.")
+            far = ~((came - expected).abs() <= _TOLERANCE * (1 + expected.abs()))
+            if far.any():
+                return [_first(far, expected, came)]
+        return []
+
+    agrees = f"It agrees with the right one on {len(examples)} example{'s' * (len(examples) > 1)}."
+    return examined(name, called, function, agrees, examine, time_limit)
+
+
+def check_answer(answer: Any, test: Callable[[Any], Any], *, time_limit: float = TIME_LIMIT) -> Report:
+    """Is an answer right, by a test that knows what the answer must be like?
+
+    Args:
+        answer: the reader's; ``...`` is "not written yet".
+        test: returns None or True if the answer is right, otherwise a sentence that says what is wrong, or False.
+        time_limit: seconds that the test may take.
+    """
+    if answer is ...:
+        return Report(False, checked="answer", written=False)
+    try:
+        verdict = in_time(lambda: test(answer), time_limit, f"for the answer {_said(answer)}")
+    except NotWritten:
+        return Report(False, checked="answer", written=False)
+    except Trouble as trouble:
+        return failed("answer", Finding(None, f"The answer {_said(answer)} cannot be tested. {trouble}"))
+    if verdict is None or verdict is True:
+        return Report(True, checked="answer")
+    says = verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."
+    return failed("answer", Finding(None, says))
+
+
+def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
+    where = tuple(far.nonzero()[0].tolist()) if far.dim() else ()
+    place = f"[{', '.join(map(str, where))}]" if where else ""
+    says = f"The first number that differs is output{place}: expected {rounded(expected[where])}, "
+    says += f"came {rounded(came[where])}."
+    if 0 < expected.dim() <= 2 and expected.numel() <= 24:
+        return Finding(None, says, Example("the first input that tells them apart", "output", expected, came))
+    return Finding(None, says)
+
+
+def _kind(argument: Any) -> str:
+    return "tensor" if isinstance(argument, Tensor) else type(argument).__name__
+
+
+def _said(answer: Any) -> str:
+    return rounded(answer) if isinstance(answer, Tensor) and answer.numel() <= 8 else repr(answer)[:60]

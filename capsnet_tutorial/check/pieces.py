@@ -1,0 +1,117 @@
+"""What the checkers of single pieces have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.bugs import Deviation
+from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble
+from capsnet_tutorial.check.recognise import close, right
+from capsnet_tutorial.check.report import Example, Finding, Report, failed, figure
+
+
+class Small(NamedTuple):
+    """A small input to show a mistake with."""
+
+    given: str
+    arguments: tuple[Any, ...]
+    what: str
+    """What the output is called."""
+    shown: Callable[[Tensor], Tensor] = lambda out: out
+    """The output as at most two axes."""
+    arrows: bool = False
+
+
+def examined(
+    checked: str,
+    called: str,
+    function: Any,
+    agrees: str,
+    examine: Callable[[Subject], list[Finding]],
+    time_limit: float = TIME_LIMIT,
+) -> Report:
+    """The report of an examination; the reader's random numbers go on as if nothing had been called."""
+    with torch.random.fork_rng(devices=[]):
+        try:
+            findings = examine(Subject(function, called, time_limit))
+        except NotWritten:
+            return Report(False, checked=checked, written=False)
+        except Trouble as trouble:
+            return failed(checked, Finding(None, str(trouble)))
+    return failed(checked, *findings) if findings else Report(True, checked=checked, agrees=agrees)
+
+
+def of_deviations(subject: Subject, piece: str, deviations: Sequence[Deviation], smalls: Sequence[Small]) -> list:
+    """A finding for each deviation."""
+    shown = shortest_example(subject, piece, smalls)
+    return [
+        Finding(each.bug, _sentence(each.says) if each.bug else f"Not as in the paper: {each.says}.", shown)
+        for each in deviations
+    ]
+
+
+def differs(subject: Subject, piece: str, arguments: Sequence[Any], came: Tensor, smalls: Sequence[Small]) -> Finding:
+    """A finding for what nothing in the catalogue explains: the first number that differs."""
+    expected = right(piece, arguments)
+    where = _first_difference(came, expected)
+    place = f"[{', '.join(map(str, where))}]" if where else ""
+    given = ", ".join(
+        f"a tensor of shape {list(each.shape)}" if isinstance(each, Tensor) else repr(each) for each in arguments
+    )
+    says = (
+        f"It differs from the paper, and not by a mistake of the catalogue. For {given} the first number that differs "
+        f"is output{place}: expected {figure(float(expected[where]))}, came {figure(float(came[where]))}."
+    )
+    return Finding(None, says, shortest_example(subject, piece, smalls))
+
+
+def shortest_example(subject: Subject, piece: str, smalls: Sequence[Small]) -> Example | None:
+    """The first of some small inputs on which the function is wrong."""
+    for small in smalls:
+        expected = right(piece, small.arguments)
+        try:
+            came = subject.tensor(expected.shape, *small.arguments)
+        except Trouble:
+            continue
+        if not close(came, expected):
+            return Example(small.given, small.what, small.shown(expected), small.shown(came), small.arrows)
+    return None
+
+
+def nan_at_zero(subject: Subject, shape: Sequence[int], zeros: Tensor, *more: Any, name: str) -> list[Finding]:
+    """What the zero vector becomes, and its gradient."""
+    value, gradient = subject.gradient(shape, zeros, *more)
+    if not value.isfinite().all():
+        shown = value.reshape(-1)[:2]
+        example = Example(f"{name} = 0", "the output", torch.zeros_like(shown), shown)
+        return [Finding("squash-nan", "Zero in, nan out.", example)]
+    if not gradient.isfinite().all():
+        shown = gradient.reshape(-1)[:2]
+        example = Example(f"{name} = 0", f"a gradient at {name} = 0", torch.zeros_like(shown), shown)
+        return [Finding("squash-nan", "The value at zero is a number; the gradient is not.", example)]
+    if value.abs().max() > 1e-3:
+        came = float(value.flatten()[value.abs().argmax()])
+        return [Finding(None, f"For {name} = 0 it returns {figure(came)}; expected 0.")]
+    return []
+
+
+def unequal(piece: str, subject: Subject, arguments: Sequence[Any]) -> Tensor | None:
+    """What the function returns for these arguments if that is not right."""
+    expected = right(piece, arguments)
+    came = subject.tensor(expected.shape, *arguments)
+    return None if close(came, expected) else came
+
+
+def _first_difference(came: Tensor, expected: Tensor) -> tuple[int, ...]:
+    if not came.dim():
+        return ()
+    far = (came - expected).abs() > 2e-4 * expected.abs() + 1e-5 * expected.abs().max()
+    return tuple(far.nonzero()[0].tolist())
+
+
+def _sentence(says: str) -> str:
+    return f"Here: {says}."

@@ -1,0 +1,53 @@
+"""Which mistakes explain what a function returns: its numbers beside those of the wrong variants of `bugs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.bugs import PIECES, Deviation, deviating
+
+Probe = tuple[tuple[Any, ...], Tensor]
+"""Arguments, and what the function returned for them in float64."""
+
+_BEHAVIOUR = ("memory", "safe")  # seen in what a function does, not in its numbers on ordinary input
+
+
+def close(came: Tensor, expected: Tensor) -> bool:
+    """Whether two tensors agree to what float32 and any epsilon up to 1e-7 leave."""
+    return bool(((came - expected).abs() <= 2e-4 * expected.abs() + 1e-5 * expected.abs().max()).all())
+
+
+def right(piece: str, arguments: Sequence[Any]) -> Tensor:
+    """What the piece returns when it is right, in float64."""
+    return explained_by(piece, (), arguments)
+
+
+def explained_by(piece: str, deviations: Sequence[Deviation], arguments: Sequence[Any]) -> Tensor:
+    """What the piece returns with these deviations, in float64."""
+    exact = [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in arguments]
+    with torch.no_grad():
+        return deviating(PIECES[piece].function, deviations)(*exact)
+
+
+def recognise(piece: str, probes: Sequence[Probe], at_most: int = 5) -> tuple[Deviation, ...] | None:
+    """The fewest deviations that explain all probes; () if it is right, None if nothing explains them."""
+    for deviations in _fewest_first(PIECES[piece].deviations, at_most):
+        if all(close(came, explained_by(piece, deviations, arguments)) for arguments, came in probes):
+            return deviations
+    return None
+
+
+def _fewest_first(deviations: Sequence[Deviation], at_most: int) -> Iterator[tuple[Deviation, ...]]:
+    """Every combination, with at most one setting an option."""
+    options: dict[str, list[Deviation]] = {}
+    for each in deviations:
+        if each.option not in _BEHAVIOUR:
+            options.setdefault(each.option, []).append(each)
+    for count in range(min(at_most, len(options)) + 1):
+        for chosen in combinations(options.values(), count):
+            yield from product(*chosen)

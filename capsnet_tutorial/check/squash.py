@@ -1,0 +1,77 @@
+"""Is this squash equation 1?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from capsnet_tutorial.check.calls import TIME_LIMIT, Subject
+from capsnet_tutorial.check.pieces import Small, differs, examined, nan_at_zero, of_deviations, unequal
+from capsnet_tutorial.check.recognise import recognise
+from capsnet_tutorial.check.report import Finding, Report
+from capsnet_tutorial.functional import squash
+
+_SMALLS = (
+    Small(
+        "one image, two capsules: s = (0.6, 0.8) and (2, 0)",
+        (torch.tensor([[[0.6, 0.8], [2.0, 0.0]]]),),
+        "v",
+        lambda v: v[0],
+        arrows=True,
+    ),
+    Small(
+        "two images with one capsule each: s = (0.6, 0.8) and (2, 0)",
+        (torch.tensor([[[0.6, 0.8]], [[2.0, 0.0]]]),),
+        "v",
+        lambda v: v[:, 0],
+        arrows=True,
+    ),
+)
+
+
+def check_squash(function: Any, *, time_limit: float = TIME_LIMIT) -> Report:
+    """Is this function squash, equation 1? Names what is wrong.
+
+    Args:
+        function: ``squash(s [B, J, D]) -> v [B, J, D]``, a function or a module.
+        time_limit: seconds that one call may take.
+
+    Returns:
+        A `Report`; bugs that it knows: squash-axis, squash-nan.
+    """
+    agrees = "It is equation 1, the zero vector gives zero, and its gradient is a number."
+    return examined("squash", "squash(s)", function, agrees, _examine, time_limit)
+
+
+def _examine(subject: Subject) -> list[Finding]:
+    generator = torch.Generator().manual_seed(0)
+    s = torch.randn(3, 10, 16, generator=generator) * torch.linspace(0.03, 1.5, 30).reshape(3, 10, 1)
+    came = subject.tensor(s.shape, s)
+    deviations = recognise("squash", [((s,), came)])
+    if deviations is None:
+        findings = [differs(subject, "squash", (s,), came, _SMALLS)]
+    else:
+        findings = of_deviations(subject, "squash", deviations, _SMALLS)
+    findings += nan_at_zero(subject, s.shape, torch.zeros_like(s), name="s")
+    if findings:
+        return findings
+    one_is_zero = s.clone()
+    one_is_zero[1, 2] = 0
+    _, gradient = subject.gradient(s.shape, one_is_zero)
+    if not gradient.isfinite().all():
+        return [Finding("squash-nan", "One zero vector among others gets a gradient of nan.")]
+    alone = unequal("squash", subject, (s[:1],))
+    if alone is not None:
+        return [differs(subject, "squash", (s[:1],), alone, _SMALLS)]
+    return _gradient(subject, s)
+
+
+def _gradient(subject: Subject, s: torch.Tensor) -> list[Finding]:
+    """The value can be right and the gradient wrong, where something is detached."""
+    _, came = subject.gradient(s.shape, s)
+    exact = s.double().requires_grad_()
+    (expected,) = torch.autograd.grad(squash(exact).sum(), exact)
+    if ((came - expected).abs() <= 1e-2 * expected.abs().amax()).all():
+        return []
+    return [Finding(None, "Its values are right and its gradient is not: is a part of it detached?")]
