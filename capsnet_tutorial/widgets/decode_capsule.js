@@ -106,7 +106,7 @@ function render({ model, el, host }) {
       model.set("keep", keep);
       model.save_changes();
       draw();
-      announce(`${drawnFrom.textContent}, squared error ${error.textContent}`);
+      announce(`Drawn ${drawnFrom.textContent}, squared error ${error.textContent}`);
     }
 
     function setStretch(on) {
@@ -123,8 +123,8 @@ function render({ model, el, host }) {
       const picture = network.decode(maskCapsules(capsules, kept, D));
       const lost = squaredError(picture, image);
       paint(drawing, picture);
-      drawnFrom.textContent = kept.length === 1 ? `drawn from capsule ${kept[0]}` : kept.length ? "drawn from all ten" : "drawn from nothing";
-      setAttributes(drawing, { "aria-label": `The digit ${drawnFrom.textContent}` });
+      drawnFrom.textContent = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
+      setAttributes(drawing, { "aria-label": `The digit as drawn ${drawnFrom.textContent}` });
       error.textContent = format(lost, 1);
       weighed.textContent = `× ${WEIGHT} = ${format(WEIGHT * lost, 4)}`;
       for (const mode of modes) mode.setAttribute("aria-pressed", mode.dataset.keep === keep);

@@ -60,7 +60,8 @@ class DecodeCapsule(anywidget.AnyWidget):
     @traitlets.validate("keep")
     def _keep_is_known(self, proposal: dict) -> str:
         if proposal["value"] not in KEEP:
-            raise ValueError(f'expected keep as "longest", "label", "all", "none" or "0" to "9"; got {proposal["value"]!r}')
+            known = '"longest", "label", "all", "none" or "0" to "9"'
+            raise ValueError(f"expected keep as {known}; got {proposal['value']!r}")
         return proposal["value"]
 
     def __repr__(self) -> str:
