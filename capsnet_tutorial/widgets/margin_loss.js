@@ -345,9 +345,10 @@ function render({ model, el }) {
 
 /** What the class whose curve is shown is told. */
 function aboutClass(there, length, { mPlus, mMinus, lambda }) {
-  if (there && length >= mPlus) return "Present and long enough: the curve is flat here, and nothing pulls any more.";
+  const near = 0.005; // what rounds to 0.00
+  if (there && length > mPlus - near) return "Present and long enough: the curve is flat here, and nothing pulls any more.";
   if (there) return `Present and ${format(mPlus - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
-  if (length <= mMinus) return "Absent and short enough: the curve is flat here, and nothing pushes.";
+  if (length < mMinus + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
   if (lambda === 0) return "Absent and too long, but with λ = 0 nobody minds.";
   return `Absent and ${format(length - mMinus)} beyond m⁻: pushed down, with weight λ = ${format(lambda)}.`;
 }
