@@ -2,6 +2,8 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
+from capsnet_tutorial.figures.margin import lengths_below, margin_curves
+from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.squash import squash_curve
@@ -13,7 +15,11 @@ __all__ = [
     "digit_grid",
     "digit_row",
     "follow_map",
+    "lengths_below",
+    "margin_curves",
     "pose_bars",
     "squash_curve",
+    "ten_drawings",
     "traversal_grid",
+    "two_losses",
 ]

@@ -4,9 +4,12 @@ Each is one Python file and one JavaScript file of the same name. `core.js` is t
 JavaScript: the page classifies and redraws by itself. Nothing here imports torch.
 """
 
+from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
+from capsnet_tutorial.widgets.margin_loss import MarginLoss
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 
 __all__ = ["DrawDigit", "PoseSliders", "RoutingRounds", "SquashVector"]
+__all__ = ["DecodeCapsule", "DrawDigit", "MarginLoss", "PoseSliders", "SquashVector"]
