@@ -353,7 +353,7 @@ function inWords(length, bag, opinions, shown, [, , turn]) {
     return `Three parts agree; the ${PARTS[apart[0]]} thinks the face is somewhere else, or turned, or of another size. The other three still make a face.`;
   }
   if (length > 0.5) return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
-  return "Everything is there, so the bag is content. But each part believes in another face: their vectors point different ways and all but cancel.";
+  return "Everything is there, so the bag is content. But each part believes in another face: their vectors point different ways, and the sum stays short.";
 }
 
 const degrees = (angle) => `${format(angle, 0)}°`;
