@@ -1,4 +1,4 @@
-"""The figure on length and direction shows what it was given."""
+"""The figures of the chapter on why capsules show what they were given."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,3 +21,14 @@ def test_length_and_direction_show_the_medians_and_every_digit():
         (line,) = axes.lines
         np.testing.assert_allclose(line.get_xdata(), angles)
         np.testing.assert_allclose(line.get_ydata(), values.median(dim=1).values)
+
+
+def test_every_picture_stands_over_its_own_bag():
+    images, features = torch.rand(3, 1, 28, 28), torch.rand(3, 5)
+    figure = figures.pictures_and_bags(images, features, ["a", "b", "c"])
+    figure.canvas.draw()
+    assert figure.get_figwidth() == figures.WIDTH and not plt.get_fignums()
+    for k in range(3):
+        above, below = figure.axes[k], figure.axes[3 + k]
+        np.testing.assert_array_equal(above.get_images()[0].get_array(), images[k, 0])
+        np.testing.assert_allclose([bar.get_height() for bar in below.patches], features[k])

@@ -4,7 +4,7 @@ from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.squash import squash_curve
-from capsnet_tutorial.figures.why import length_and_direction
+from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
     "WIDTH",
@@ -13,6 +13,7 @@ __all__ = [
     "digit_row",
     "follow_map",
     "length_and_direction",
+    "pictures_and_bags",
     "pose_bars",
     "squash_curve",
     "traversal_grid",

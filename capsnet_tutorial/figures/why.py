@@ -1,6 +1,8 @@
-"""The figure of the chapter on why capsules: what a turn does to a capsule's length, and to its direction."""
+"""The figures of the chapter on why capsules: what a bag remembers, and what a turn does to a capsule."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -9,6 +11,26 @@ from torch import Tensor
 
 from capsnet_tutorial.figures._style import _STYLE, WIDTH, show_digit
 from capsnet_tutorial.palette import LIGHT
+
+
+def pictures_and_bags(images: Tensor, features: Tensor, titles: Sequence[str]) -> Figure:
+    """Pictures, and under each what max pooling keeps of it. images: [N, 1, 28, 28]; features: [N, C]."""
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(
+            2, len(images), figsize=(WIDTH, 2.9), height_ratios=(1.0, 0.55), layout="constrained", squeeze=False
+        )
+        for above, below, image, bag, title in zip(*axes, images, features, titles, strict=True):
+            show_digit(above, image[0])
+            above.set_title(title)
+            below.bar(range(len(bag)), bag.numpy(), color=LIGHT["accent"], width=0.8)
+            below.set(ylim=(0, 1.05 * float(features.max())))
+            for axis in (above, below):
+                axis.set(xticks=[], yticks=[])
+                for side in axis.spines.values():
+                    side.set(visible=True, color=LIGHT["line"])
+        axes[1, 0].set_ylabel("the bag")
+        plt.close(figure)
+    return figure
 
 
 def length_and_direction(images: Tensor, angles: Tensor, lengths: Tensor, directions: Tensor, seen: float) -> Figure:
