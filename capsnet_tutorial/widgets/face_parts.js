@@ -314,9 +314,9 @@ function tidy([x, y, turn, size]) {
   return [round(x / out), round(y / out), round(around(turn)), clamp(round(size), ...SIZES)];
 }
 
-/** The same angle between −180° and 180°. */
+/** The same angle between −180° and 180°; both of these stay. */
 function around(angle) {
-  return angle - 360 * Math.round(angle / 360);
+  return Math.abs(angle) <= 180 ? angle : angle - 360 * Math.round(angle / 360);
 }
 
 /** A path that turns all parts together about the centre of the picture. */
