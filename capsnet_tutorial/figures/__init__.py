@@ -7,6 +7,7 @@ from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.squash import squash_curve
+from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
     "WIDTH",
@@ -17,6 +18,8 @@ __all__ = [
     "follow_map",
     "lengths_below",
     "margin_curves",
+    "length_and_direction",
+    "pictures_and_bags",
     "pose_bars",
     "squash_curve",
     "ten_drawings",
