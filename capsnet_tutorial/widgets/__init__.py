@@ -5,7 +5,8 @@ JavaScript: the page classifies and redraws by itself. Nothing here imports torc
 """
 
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
+from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 
-__all__ = ["DrawDigit", "PoseSliders", "SquashVector"]
+__all__ = ["DrawDigit", "PartVotes", "PoseSliders", "SquashVector"]
