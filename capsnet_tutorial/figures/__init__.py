@@ -3,6 +3,7 @@
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
+from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.squash import squash_curve
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "pose_bars",
     "squash_curve",
     "traversal_grid",
+    "vote_rings",
 ]
