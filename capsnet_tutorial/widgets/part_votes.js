@@ -5,9 +5,9 @@ import { clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePer
 const PARTS = ["triangle", "rectangle"];
 const WHOLES = ["house", "boat"];
 const SIGNS = { triangle: "▲", rectangle: "■" };
-const HALF = 4.25; // the picture shows -HALF … HALF, both ways
+const HALF = 3.4; // the picture shows -HALF … HALF, both ways
 const UNIT = 40; // units of the viewBox in a unit of the plane
-const FARTHEST = 2.7; // from the middle to a part
+const FARTHEST = 2.1; // from the middle to a part
 const AGREE = 0.25; // two predictions that are closer than this count as the same
 const TURN = 30; // degrees
 const MOMENT = 450; // milliseconds that an animation takes
@@ -15,8 +15,8 @@ const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDow
 
 // Outlines, in the part's or the whole's own axes: y points up.
 const SHAPES = {
-  triangle: { body: "M-1.1 -.45H1.1L0 .75Z", up: 0.75, knob: 1.45 },
-  rectangle: { body: "M-1.1 -.5H1.1V.5H-1.1Z", up: 0.5, knob: 1.25 },
+  triangle: { body: "M-1.1 -.45H1.1L0 .75Z", up: 0.75, knob: 1.25 },
+  rectangle: { body: "M-1.1 -.5H1.1V.5H-1.1Z", up: 0.5, knob: 1.05 },
 };
 const OUTLINES = {
   house: "M-1.1 -.05H1.1L0 1.15ZM-1.1 -1.05H1.1V-.05H-1.1ZM-.22 -1.05V-.45H.22V-1.05",
@@ -123,11 +123,11 @@ function render({ model, el }) {
         svg("path", { class: "outline", d: OUTLINES[whole] }), svg("circle", { class: "middle", r: 0.13 })));
       const links = PARTS.map((part) => svg("line", { class: `link ${part}` }));
       const bodies = PARTS.map((part) => svg("path", { class: `faint ${part}`, d: SHAPES[part].body }));
-      const picture = svg("svg", { viewBox: `0 0 ${size} ${size}`, class: "plane", role: "img" }, ...bodies, ...links, ...ghosts);
+      const picture = svg("svg", { viewBox: `0 0 ${size} ${size}`, class: "plane", role: "img" }, ...bodies, ...links, ghosts[1], ghosts[0]); // the dashed ones on top
       const verdict = element("span", { class: "verdict-word" });
       const distance = element("output", {});
       const panel = element("figure", { class: "panel", "data-role": whole },
-        element("p", { class: "lead" }, `What if it is a ${whole}?`), picture,
+        element("p", { class: "heading" }, `Predicted: a ${whole}`), picture,
         element("figcaption", {}, verdict, element("span", {}, "distance ", distance)));
       return { panel, picture, ghosts, links, bodies, verdict, distance };
     });
@@ -145,7 +145,7 @@ function render({ model, el }) {
     const bracket = (kind, contents) => element("span", { class: `bracket ${kind}` }, ...contents);
     const product = element("div", { class: "product", role: "img", "data-role": "product" },
       element("span", { class: "over" }, "û"), element("span"), element("span", { class: "over" }, "W"), element("span"), element("span", { class: "over" }, "u"), element("span"),
-      bracket("column", cellsV), element("span", {}, "="), bracket("square", cellsW), element("span", {}, "·"), bracket("column", cellsU),
+      bracket("four", cellsV), element("span", {}, "="), bracket("square", cellsW), element("span", {}, "·"), bracket("four", cellsU),
       bracket("names", ["cos", "sin", "x", "y"].map((name) => element("span", {}, name))));
 
     const button = (role, text, work) => element("button", { "data-role": role, onclick: work }, text);
@@ -156,7 +156,7 @@ function render({ model, el }) {
     const remark = element("p", { class: "remark", "data-role": "remark" });
     root.append(
       element("div", { class: "part-votes" },
-        element("div", { class: "parts-side" }, element("p", { class: "lead" }, "Two parts"), scene, bar),
+        element("div", { class: "parts-side" }, element("p", { class: "heading" }, "Two parts"), scene, bar),
         element("div", { class: "wholes-side" },
           element("div", { class: "panels" }, ...panels.map(({ panel }) => panel)),
           element("div", { class: "picks", role: "group", "aria-label": "Which matrix to show" }, ...pairs), product)),
@@ -315,6 +315,6 @@ function inWords([house, boat]) {
 const copy = (poses) => poses.map((pose) => pose.slice());
 
 /** An entry of W: as few decimals as it needs, two at most. */
-const short = (x) => format(x, Number.isInteger(x) ? 0 : 2);
+const short = (x) => format(x, [0, 1].find((decimals) => Math.abs(x - x.toFixed(decimals)) < 1e-9) ?? 2);
 
 export default { render };

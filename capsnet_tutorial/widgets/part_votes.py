@@ -31,7 +31,7 @@ class PartVotes(anywidget.AnyWidget):
     Args:
         weight: W, [2, 2, 4, 4], as `prediction_vectors` takes it: triangle and rectangle, house and boat, D_in, D_out.
             None: the matrices that know where a triangle and a rectangle stand in a house and in a boat.
-        poses: for the triangle and the rectangle (angle in degrees, x, y); the picture shows -4 to 4.
+        poses: for the triangle and the rectangle (angle in degrees, x, y); the picture shows -3.4 to 3.4.
 
     Attributes:
         poses: where the parts are now.
