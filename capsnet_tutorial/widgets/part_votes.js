@@ -211,7 +211,7 @@ function render({ model, el }) {
       pairs.forEach((pair, k) => pair.setAttribute("aria-pressed", String(k === i * 2 + j)));
       const entry = (row, column) => weight[((i * 2 + j) * 4 + column) * 4 + row]; // stored [D_in, D_out]: û_d = Σ u_e W_ed
       cellsW.forEach((cell, k) => (cell.textContent = short(entry(k >> 2, k & 3))));
-      cellsW.forEach((cell, k) => cell.classList.toggle("zero", entry(k >> 2, k & 3) === 0));
+      cellsW.forEach((cell, k) => cell.classList.toggle("zero", Math.abs(entry(k >> 2, k & 3)) < 1e-6));
       cellsU.forEach((cell, d) => (cell.textContent = format(u[d])));
       cellsV.forEach((cell, d) => (cell.textContent = format(u_hat[i][j][d])));
       product.className = `product ${PARTS[i]}`;
@@ -315,6 +315,6 @@ function inWords([house, boat]) {
 const copy = (poses) => poses.map((pose) => pose.slice());
 
 /** An entry of W: as few decimals as it needs, two at most. */
-const short = (x) => format(x, [0, 1].find((decimals) => Math.abs(x - x.toFixed(decimals)) < 1e-9) ?? 2);
+const short = (x) => format(x, [0, 1].find((decimals) => Math.abs(x - x.toFixed(decimals)) < 1e-6) ?? 2);
 
 export default { render };
