@@ -6,6 +6,7 @@ from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.routing import coupling_maps
+from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
@@ -25,4 +26,5 @@ __all__ = [
     "ten_drawings",
     "traversal_grid",
     "two_losses",
+    "vote_rings",
 ]

@@ -8,6 +8,7 @@ from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
 from capsnet_tutorial.widgets.margin_loss import MarginLoss
 from capsnet_tutorial.widgets.face_parts import FaceParts
+from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
@@ -15,3 +16,4 @@ from capsnet_tutorial.widgets.squash_vector import SquashVector
 __all__ = ["DrawDigit", "PoseSliders", "RoutingRounds", "SquashVector"]
 __all__ = ["DecodeCapsule", "DrawDigit", "MarginLoss", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "FaceParts", "PoseSliders", "SquashVector"]
+__all__ = ["DrawDigit", "PartVotes", "PoseSliders", "SquashVector"]
