@@ -66,7 +66,8 @@ def main() -> None:
     tensors, told = recording(folder, result["command"])
     RECORDING.parent.mkdir(exist_ok=True)
     write_tensors(RECORDING, tensors, {"recording": told})
-    print(f"{RECORDING}: {RECORDING.stat().st_size:,} bytes; shipped weights at its end: {told['about']['shipped']}")
+    ends = "the shipped weights" if told["about"]["shipped"] else "weights of its own"
+    print(f"{RECORDING}: {RECORDING.stat().st_size:,} bytes; the run ends at {ends}")
 
 
 def recording(folder: Path, command: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -87,7 +88,11 @@ def recording(folder: Path, command: str) -> tuple[dict[str, Tensor], dict[str, 
     curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
     kept = [{key: float(f"{point[key]:.6g}") for key in ("epoch", "loss", "validation_error")} for point in curve]
     last = folder / f"epoch-{MOMENTS[-1]:02}.safetensors"
-    about = {"command": command, "shipped": last.read_bytes() == SHIPPED.read_bytes()}
+    about = {
+        "command": command,
+        "shipped": last.read_bytes() == SHIPPED.read_bytes(),
+        "types": CapsNetConfig.small().primary_types,
+    }
     return tensors, {"epochs": MOMENTS, "labels": labels.tolist(), "curve": kept, "about": about}
 
 

@@ -4,12 +4,15 @@ from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.squash import squash_curve
+from capsnet_tutorial.figures.training import LiveCurve, film_strip
 
 __all__ = [
     "WIDTH",
+    "LiveCurve",
     "alone_and_together",
     "digit_grid",
     "digit_row",
+    "film_strip",
     "follow_map",
     "pose_bars",
     "squash_curve",
