@@ -187,7 +187,7 @@ function render({ model, el }) {
       });
       root.dataset.lengths = Array.from(lengths, (length) => length.toFixed(4)).join(",");
       root.dataset.decided = decided;
-      setAttributes(map, { "aria-label": `Couplings of the last round. The largest is ${format(most)}; ${decided} of ${run.I} capsules give more than half to one digit.` });
+      setAttributes(map, { "aria-label": `Couplings of the last round. The largest is ${format(most)}; ${decided} of ${run.I} capsules give one digit more than twice an equal share.` });
       remark.textContent = inWords(run, moment, digit);
       announce(`${clock.textContent}. ${remark.textContent}`);
 
@@ -287,7 +287,7 @@ export function readRecording(bytes) {
       lengths, couplings,
       prediction: lengths.indexOf(Math.max(...lengths)),
       most: Math.max(...largest),
-      decided: largest.filter((c) => c > 0.5).length, // capsules that give more than half to one digit
+      decided: largest.filter((c) => c > 2 / J).length, // capsules that give one digit more than twice an equal share
     };
   };
   const reconstruction = (moment, n) => part(tensors.reconstructions, moment, n);
@@ -302,8 +302,8 @@ export function inWords(run, moment, digit) {
   const name = `${label === 8 ? "an" : "a"} ${label}`;
   const long = Array.from(lengths.keys()).filter((j) => lengths[j] >= 0.5).sort((p, q) => lengths[q] - lengths[p]);
   const votes = decided === 0
-    ? `No primary capsule gives even half of its vote to one digit; the largest coupling is ${format(most)}.`
-    : `${decided} of the ${run.I} primary capsules give${decided === 1 ? "s" : ""} more than half of ${decided === 1 ? "its" : "their"} vote to one digit.`;
+    ? `No primary capsule gives any digit twice an equal share of its vote; the largest coupling is ${format(most)}.`
+    : `${decided} of the ${run.I} primary capsules give${decided === 1 ? "s" : ""} one digit more than twice an equal share; the largest coupling is ${format(most)}.`;
   if (long.length === 0) return `Written as ${name}. No capsule is half long yet; the longest is ${prediction}, ${format(lengths[prediction])}. ${votes}`;
   if (long.length > 1) return `Written as ${name}. Several capsules are long: ${long.map((j) => `${j} (${format(lengths[j])})`).join(", ")}. ${votes}`;
   return `Written as ${name}, and ${prediction === label ? "recognised" : `taken for ${prediction === 8 ? "an" : "a"} ${prediction}`}: that capsule is ${format(lengths[prediction])} long. ${votes}`;
