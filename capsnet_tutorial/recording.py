@@ -28,7 +28,7 @@ class Recording(NamedTuple):
     curve: list[dict[str, float]]
     """Every epoch of the run: epoch, loss, validation_error."""
     about: dict[str, Any]
-    """`command`, the run's; `shipped`, whether its last weights equal the shipped ones bit for bit; `types` of capsules."""
+    """`command`, the run's; `shipped`: its last weights are the shipped ones, bit for bit; `types` of capsules."""
 
     @property
     def predictions(self) -> np.ndarray:

@@ -145,7 +145,7 @@ def by_hash(buffer: dict[str, Any]) -> dict[str, Any]:
     if all(hashlib.sha256(file.read_bytes()).hexdigest() != sha256 for file in files):
         raise SystemExit(
             f"The widget value {'.'.join(map(str, buffer['path']))} has {len(data):,} bytes and is no file of "
-            f"capsnet_tutorial's folders {' and '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
+            f"capsnet_tutorial's {' and '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
         )
     return {"data": sha256, "encoding": "sha256", "path": buffer["path"]}
 

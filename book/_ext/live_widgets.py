@@ -190,7 +190,8 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
         source = files_by_hash(package).get(sha256)
         if source is None:
             logger.warning(
-                f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of {' or '.join(PUBLISHED)} is that. "
+                f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of "
+                f"{' or '.join(PUBLISHED)} is that. "
                 "The file changed after the notebook was executed: `make notebooks` refreshes it.",
                 location=page,
                 type="live-widget",

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
@@ -26,7 +26,6 @@ STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
 def film_strip(run: Recording, epochs: Sequence[int] = STRIP) -> Figure:
     """The validation error of a run, and under it what its network drew at some of its moments."""
     columns = np.arange(1, len(epochs) + 1)  # column 0 holds the digits as they were written
-    moments = [run.epochs.index(epoch) for epoch in epochs]
     count = len(run.labels)
     strip = (WIDTH - 0.1) / (len(epochs) + 1)  # inches a frame
     above = 2.1
@@ -41,14 +40,15 @@ def film_strip(run: Recording, epochs: Sequence[int] = STRIP) -> Figure:
             _frame(written, run.images[n], f"{run.labels[n]}", LIGHT["muted"])
             if n == 0:
                 written.set_title("written", fontsize=8)
-            for column, moment in zip(columns, moments, strict=True):
-                prediction, trained = int(run.predictions[moment, n]), epochs[column - 1] > 0
+            for column, epoch in enumerate(epochs, start=1):
+                moment, trained = run.epochs.index(epoch), epoch > 0
+                prediction = int(run.predictions[moment, n])
                 right_answer = trained and prediction == run.labels[n]
                 axes = figure.add_subplot(grid[n, column])
                 colour = LIGHT["agree"] if right_answer else LIGHT["contrast"]
                 _frame(axes, run.reconstructions[moment, n], f"{prediction}" if trained else "", colour)
                 if n == 0:
-                    axes.set_title(f"{epochs[column - 1]}" if trained else "untrained", fontsize=8)
+                    axes.set_title(f"{epoch}" if trained else "untrained", fontsize=8)
                 if right_answer:
                     for side in axes.spines.values():
                         side.set(visible=True, color=LIGHT["agree"], linewidth=1.4)
@@ -90,7 +90,7 @@ def _error_above(axes: Axes, run: Recording, epochs: Sequence[int], columns: np.
 class LiveCurve:
     """Shows how training goes while it goes: `fit(…, on_epoch=LiveCurve(recipe.epochs, digits))`.
 
-    A curve of the loss and one of the validation error, and beside them some digits, redrawn by the network of the moment.
+    Curves of the loss and of the validation error, and beside them some digits as the network redraws them by now.
 
     Args:
         epochs: how many there will be.
@@ -135,13 +135,16 @@ class LiveCurve:
 
     def _curves(self, axes: Axes, history: History) -> None:
         passed = [point["epoch"] for point in history.curve]
-        for name, colour in (("loss", LIGHT["contrast"]), ("validation_error", LIGHT["accent"])):
+        for name, said, colour in (
+            ("loss", "loss", LIGHT["contrast"]),
+            ("validation_error", "share wrong in validation", LIGHT["accent"]),
+        ):
             if name in history.curve[-1]:
                 values = [point[name] for point in history.curve]
-                axes.plot(passed, values, "o-", color=colour, label=name.replace("_", " "), markersize=4)
+                axes.plot(passed, values, "o-", color=colour, label=said, markersize=4)
         axes.set(xlim=(0, self.epochs * 1.03), ylim=(0.005, 1), yscale="log", xlabel="epochs")
         axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
-        axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(loc="upper right", fontsize=8)
 
 

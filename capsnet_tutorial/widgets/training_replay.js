@@ -6,6 +6,7 @@ const PIXELS = SIDE * SIDE;
 const PACE = 700; // milliseconds a moment
 const CHART = { height: 216, left: 40, right: 46, top: 14, bottom: 44 };
 const RANGE = [0.002, 0.7]; // of the chart's upright axis, which is logarithmic
+const FULL = 4; // so many times an equal share, or as little, has the full colour
 const TICKS = [0, 1, 2, 5, 10, 20, 40, 60];
 const KEYS = { ArrowRight: 1, ArrowUp: 1, PageUp: 1, ArrowLeft: -1, ArrowDown: -1, PageDown: -1 };
 
@@ -203,7 +204,7 @@ function render({ model, el }) {
       for (let i = 0; i < run.I; i++) {
         const x = (i + gap * Math.floor(i / places)) * w;
         for (let j = 0; j < run.J; j++) {
-          const t = clamp(Math.log(couplings[i * run.J + j] * run.J) / Math.log(run.J), -1, 1);
+          const t = clamp(Math.log(couplings[i * run.J + j] * run.J) / Math.log(FULL), -1, 1);
           brush.fillStyle = css(mix(colours.raised, t < 0 ? colours.contrast : colours.accent, Math.abs(t)));
           brush.fillRect(x, j * h, w + 0.2, h - ratio);
         }
