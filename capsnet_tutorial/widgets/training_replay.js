@@ -179,7 +179,7 @@ function render({ model, el }) {
 
     function drawRouting() {
       const { lengths, couplings, prediction, decided, most } = run.at(moment, digit);
-      lead.textContent = `Where the ${run.I} primary capsules of this ${run.labels[digit]} send their votes, and the ten lengths that follow`;
+      lead.textContent = `Where the ${run.I} primary capsules of this ${run.labels[digit]} send their votes, and the ten lengths`;
       rows.forEach(({ fill, value, row }, j) => {
         fill.style.width = `${100 * lengths[j]}%`;
         value.textContent = format(lengths[j]);
