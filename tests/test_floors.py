@@ -30,6 +30,7 @@ FLOORS = (
     "augmentation",
     "training",
     "results",
+    "recording",
     "poses",
     "figures",
     "widgets",

@@ -9,13 +9,16 @@ from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
+from capsnet_tutorial.figures.training import LiveCurve, film_strip
 
 __all__ = [
     "WIDTH",
+    "LiveCurve",
     "alone_and_together",
     "coupling_maps",
     "digit_grid",
     "digit_row",
+    "film_strip",
     "follow_map",
     "lengths_below",
     "margin_curves",

@@ -12,8 +12,10 @@ from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
+from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
 __all__ = ["DrawDigit", "PoseSliders", "RoutingRounds", "SquashVector"]
 __all__ = ["DecodeCapsule", "DrawDigit", "MarginLoss", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "FaceParts", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "PartVotes", "PoseSliders", "SquashVector"]
+__all__ = ["DrawDigit", "PoseSliders", "SquashVector", "TrainingReplay"]
