@@ -3,14 +3,17 @@
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
+from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
 from capsnet_tutorial.figures.squash import squash_curve
 
 __all__ = [
     "WIDTH",
     "alone_and_together",
+    "capsule_cuts",
     "digit_grid",
     "digit_row",
     "follow_map",
+    "patches_by_direction",
     "pose_bars",
     "squash_curve",
     "traversal_grid",

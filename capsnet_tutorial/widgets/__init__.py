@@ -6,6 +6,7 @@ JavaScript: the page classifies and redraws by itself. Nothing here imports torc
 
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
+from capsnet_tutorial.widgets.primary_field import PrimaryField
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 
-__all__ = ["DrawDigit", "PoseSliders", "SquashVector"]
+__all__ = ["DrawDigit", "PoseSliders", "PrimaryField", "SquashVector"]
