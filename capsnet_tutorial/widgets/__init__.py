@@ -11,6 +11,7 @@ from capsnet_tutorial.widgets.face_parts import FaceParts
 from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
+from capsnet_tutorial.widgets.primary_field import PrimaryField
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
@@ -19,3 +20,4 @@ __all__ = ["DecodeCapsule", "DrawDigit", "MarginLoss", "PoseSliders", "SquashVec
 __all__ = ["DrawDigit", "FaceParts", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "PartVotes", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "PoseSliders", "SquashVector", "TrainingReplay"]
+__all__ = ["DrawDigit", "PoseSliders", "PrimaryField", "SquashVector"]
