@@ -4,8 +4,9 @@ Each is one Python file and one JavaScript file of the same name. `core.js` is t
 JavaScript: the page classifies and redraws by itself. Nothing here imports torch.
 """
 
+from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 
-__all__ = ["DrawDigit", "PoseSliders", "SquashVector"]
+__all__ = ["CouplingGraph", "DrawDigit", "PoseSliders", "SquashVector"]
