@@ -15,6 +15,7 @@ This file alone needs PyTorch Geometric: ``pip install "capsnet-tutorial[graph]"
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, overload
 
 import torch
@@ -176,3 +177,19 @@ def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None
         inside = min(first_i, first_j) >= 0 and last_i < below and last_j < above
         came = f"from {first_i} … {last_i} to {first_j} … {last_j}"
         expect(inside, f"edges from 0 … {below - 1} to 0 … {above - 1}", came)
+
+
+def coupling_entropy(c: Tensor) -> Tensor:
+    """How undecided the capsules below are: the entropy of their couplings in bits, averaged over them.
+
+    log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
+
+    Args:
+        c: [..., I, J], couplings; over j they sum to 1.
+
+    Returns:
+        [...].
+    """
+    expect_floating("c", c)
+    expect(c.dim() >= 2, "c of shape [..., I, J]", f"shape {list(c.shape)}")
+    return -torch.special.xlogy(c, c).sum(dim=-1).mean(dim=-1) / math.log(2)
