@@ -20,6 +20,7 @@ FLOORS = (
     "errors",
     "palette",
     "functional",
+    "message_passing",
     "bugs",
     "check",
     "layers",

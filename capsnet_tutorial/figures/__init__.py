@@ -1,6 +1,7 @@
 """Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
 
 from capsnet_tutorial.figures._style import WIDTH
+from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.masking import ten_drawings, two_losses
@@ -18,6 +19,7 @@ __all__ = [
     "alone_and_together",
     "coupling_maps",
     "capsule_cuts",
+    "coupling_graphs",
     "digit_grid",
     "digit_row",
     "film_strip",

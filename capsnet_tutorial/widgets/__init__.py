@@ -5,6 +5,7 @@ JavaScript: the page classifies and redraws by itself. Nothing here imports torc
 """
 
 from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
+from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
 from capsnet_tutorial.widgets.margin_loss import MarginLoss
 from capsnet_tutorial.widgets.face_parts import FaceParts
@@ -21,3 +22,4 @@ __all__ = ["DrawDigit", "FaceParts", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "PartVotes", "PoseSliders", "SquashVector"]
 __all__ = ["DrawDigit", "PoseSliders", "SquashVector", "TrainingReplay"]
 __all__ = ["DrawDigit", "PoseSliders", "PrimaryField", "SquashVector"]
+__all__ = ["CouplingGraph", "DrawDigit", "PoseSliders", "SquashVector"]

@@ -1,0 +1,217 @@
+"""Routing as messages: equal to `route` and to plain loops, forwards and backwards, on full and on thin graphs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+import torch
+from networks import noise
+from oracle import agrees
+from torch import Tensor
+
+import capsnet_tutorial
+from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route, squash
+
+pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
+from capsnet_tutorial.message_passing import CapsuleRouting, all_pairs, route_by_messages
+
+ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
+PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+
+B, I, J, D_OUT = 3, 6, 4, 5
+
+
+def some_links() -> Tensor:
+    """Half of the edges; capsule 2 below has none, nor has capsule 3 above."""
+    links = noise(I, J, seed=5) > 0
+    links[2] = links[:, 3] = False
+    links[0, 0] = True
+    return links
+
+
+def by_masked_softmax(u_hat: Tensor, rounds: int, links: Tensor) -> tuple[Tensor, Tensor]:
+    """The same in dense tensors: an edge that is not there has the logit -∞. Every capsule below needs one."""
+    b = u_hat.new_zeros(u_hat.shape[:3])
+    for r in range(rounds):
+        c = b.masked_fill(~links, -torch.inf).softmax(dim=2)
+        v = squash((c.unsqueeze(3) * u_hat).sum(dim=1))
+        if r < rounds - 1:
+            b = b + (u_hat * v.unsqueeze(1)).sum(dim=3)
+    return v, c
+
+
+# --- on the graph of all pairs
+
+
+@PRECISIONS
+@ROUNDS
+def test_messages_are_procedure_1_in_every_round(dtype, rounds):
+    u_hat = noise(B, I, J, D_OUT, dtype=dtype)
+    v, trace = route_by_messages(u_hat, rounds, return_trace=True)
+    expected = oracle.route(u_hat, rounds)
+    agrees(v, expected.v[-1])
+    for name in ("b", "c", "v"):
+        agrees(getattr(trace, name), getattr(expected, name))
+
+
+@ROUNDS
+@pytest.mark.parametrize("scale", [0.1, 0.3, 1.0])
+def test_messages_give_what_route_gives_to_a_millionth(rounds, scale):
+    u_hat = noise(2, 72, 10, 16, dtype=torch.float32, scale=scale)
+    torch.testing.assert_close(route_by_messages(u_hat, rounds), route(u_hat, rounds), atol=1e-6, rtol=0)
+
+
+@torch.no_grad()
+def test_so_they_do_on_digits_in_the_shipped_network():
+    model = load_pretrained("small")
+    u = model.primary_capsules(digits("test", source="sample").images[:50])
+    u_hat = prediction_vectors(u, model.routed.weight)
+    torch.testing.assert_close(route_by_messages(u_hat), route(u_hat), atol=1e-6, rtol=0)
+
+
+@ROUNDS
+def test_the_gradients_are_the_same(rounds):
+    u_hat = noise(B, I, J, D_OUT)
+    weights = noise(B, J, D_OUT, seed=1)
+    came, expected = (
+        torch.autograd.grad((function(leaf, rounds) * weights).sum(), leaf)[0]
+        for function, leaf in ((each, u_hat.clone().requires_grad_()) for each in (route_by_messages, route))
+    )
+    torch.testing.assert_close(came, expected, atol=1e-12, rtol=0)
+    assert expected.abs().max() > 1e-3
+
+
+def test_the_gradient_is_that_of_the_loops():
+    u_hat = noise(1, 3, 2, 2)
+    assert torch.autograd.gradcheck(route_by_messages, (u_hat.requires_grad_(),))
+    step, weights = 1e-6, oracle.array(noise(1, 2, 2, seed=1))
+    (grad,) = torch.autograd.grad((route_by_messages(u_hat) * torch.as_tensor(weights)).sum(), u_hat)
+    numbers = oracle.array(u_hat)
+    for place in np.ndindex(numbers.shape):
+        moved = [numbers.copy(), numbers.copy()]
+        moved[0][place] += step
+        moved[1][place] -= step
+        up, down = ((oracle.route(each, 3).v[-1] * weights).sum() for each in moved)
+        assert float(grad[place]) == pytest.approx((up - down) / (2 * step), abs=1e-7)
+
+
+def test_an_images_neighbours_in_the_batch_do_not_matter():
+    u_hat = noise(B, I, J, D_OUT)
+    alone = torch.cat([route_by_messages(image.unsqueeze(0)) for image in u_hat])
+    torch.testing.assert_close(route_by_messages(u_hat), alone)
+
+
+def test_half_precision_is_computed_in_single_and_handed_back():
+    u_hat = noise(B, I, J, D_OUT, dtype=torch.float32, scale=100.0).half()
+    v, trace = route_by_messages(u_hat, return_trace=True)
+    assert v.dtype == torch.float16
+    assert trace.c.dtype == torch.float32
+    torch.testing.assert_close(v, route(u_hat))
+
+
+def test_all_pairs_lists_every_pair_once_in_order():
+    assert all_pairs(2, 3).tolist() == [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]
+    assert all_pairs(72, 10).shape == (2, 720)
+
+
+# --- on graphs with fewer edges
+
+
+@ROUNDS
+def test_a_thin_graph_is_a_masked_softmax(rounds):
+    u_hat, links = noise(B, I, J, D_OUT), some_links()
+    links[~links.any(1), 1] = True  # -∞ everywhere has no softmax
+    v, trace = route_by_messages(u_hat, rounds, links=links, return_trace=True)
+    expected, couplings = by_masked_softmax(u_hat, rounds, links)
+    torch.testing.assert_close(v, expected, atol=1e-12, rtol=0)
+    torch.testing.assert_close(trace.c[-1], couplings, atol=1e-12, rtol=0)
+
+
+def test_every_edge_spelled_out_is_no_links_at_all():
+    u_hat = noise(B, I, J, D_OUT)
+    assert route_by_messages(u_hat, links=torch.ones(I, J, dtype=torch.bool)).equal(route_by_messages(u_hat))
+
+
+def test_a_capsule_without_edges_says_and_hears_nothing():
+    u_hat, links = noise(B, I, J, D_OUT).requires_grad_(), some_links()
+    v, trace = route_by_messages(u_hat, links=links, return_trace=True)
+    assert v[:, 3].eq(0).all()
+    assert trace.c[:, :, 2].eq(0).all()
+    torch.testing.assert_close(trace.c.sum(3)[:, :, links.any(1)], torch.ones(3, B, int(links.any(1).sum())).double())
+    (grad,) = torch.autograd.grad(v.sum(), u_hat)
+    assert grad.isfinite().all()
+    assert grad[:, ~links].eq(0).all()
+    assert grad[:, links].ne(0).any()
+
+
+def test_without_any_edge_all_is_zero():
+    v = route_by_messages(noise(B, I, J, D_OUT), links=torch.zeros(I, J, dtype=torch.bool))
+    assert v.shape == (B, J, D_OUT)
+    assert v.eq(0).all()
+
+
+def test_edges_may_come_in_any_order():
+    edges, u_hat = all_pairs(I, J), noise(I * J, D_OUT)
+    order = noise(I * J, seed=2).argsort()
+    _, c, v = CapsuleRouting()(edges, u_hat, I, J)[-1]
+    _, shuffled_c, shuffled_v = CapsuleRouting()(edges[:, order], u_hat[order], I, J)[-1]
+    torch.testing.assert_close(shuffled_v, v)
+    torch.testing.assert_close(shuffled_c, c[order])
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: route_by_messages([1.0]), "u_hat.*torch.Tensor; got list"),
+        (lambda: route_by_messages(torch.ones(1, 2, 3, 4).long()), "floating point; got torch.int64"),
+        (lambda: route_by_messages(torch.ones(2, 3, 4)), r"\[B, I, J, D_out\]; got shape \[2, 3, 4\]"),
+        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), 0), "iterations.*at least 1; got 0"),
+        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(2, 3)), r"bool \[I, J\].*torch.float32"),
+        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()), r"\[2, 3\]; got.*\[3, 2\]"),
+        (lambda: all_pairs(0, 3), "below.*at least 1; got 0"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3), r"int64 \[2, 5\].*\[2, 6\]"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3).int(), torch.ones(6, 4), 2, 3), "int64.*got torch.int32"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2), "to 0 … 1; got.*to 0 … 2"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3) - 1, torch.ones(6, 4), 2, 3), "from 0 … 1.*got from -1"),
+    ],
+)
+def test_wrong_calls_are_refused_in_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize("absent", ["torch_geometric", "torch_geometric.nn"])
+def test_without_pytorch_geometric_a_sentence_says_what_to_do(absent):
+    code = f"""
+import sys
+sys.modules[{absent!r}] = None
+import capsnet_tutorial.layers
+import capsnet_tutorial.message_passing
+"""
+    path = os.pathsep.join([str(Path(capsnet_tutorial.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: ")
+    assert last.endswith("needs PyTorch Geometric: pip install torch_geometric")
+
+
+def test_nothing_else_brings_pytorch_geometric_along():
+    code = """
+import sys, capsnet_tutorial, capsnet_tutorial.figures, capsnet_tutorial.widgets, capsnet_tutorial.cli
+for name in capsnet_tutorial.__all__:
+    getattr(capsnet_tutorial, name)
+sys.exit("torch_geometric" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
