@@ -35,9 +35,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
+from capsnet_tutorial.palette import css_variables
+
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = "anywidget:"  # how the state of one anywidget names another: "anywidget:<model id>"
+PALETTE = "palette.css"
 BUFFERS = Path("_static", "widget-buffers")
 PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
 SENTENCE = "A still picture: with JavaScript switched on, this widget comes alive right here."
