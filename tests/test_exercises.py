@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import matplotlib as mpl
 import nbformat
 import pytest
+import torch
 
 from capsnet_tutorial.check import Report
 
@@ -66,22 +69,36 @@ def blanks(path: Path) -> list[str]:
     return names
 
 
-def run(sources: list[str], folder: Path) -> list[Any]:
-    """Run cells one after the other; the value of each cell's last expression."""
-    namespace: dict[str, Any] = {"__name__": "__main__", "display": lambda *_: None}
+def run(sources: list[str], folder: Path, instead: dict[str, Any] | None = None) -> tuple[list[Any], dict[str, Any]]:
+    """Run cells one after the other.
+
+    Args:
+        sources: the cells.
+        folder: where they run.
+        instead: what takes the place of what a cell defines by that name.
+
+    Returns:
+        The value of each cell's last expression, and the variables at the end.
+    """
+    module = ModuleType("a_notebook")  # a real one: what compiles a function looks for its module
+    variables = module.__dict__
+    variables["display"] = lambda *_: None
     values = []
     before = Path.cwd()
     os.chdir(folder)
+    sys.modules[module.__name__] = module
     try:
         for source in sources:
             body = parsed(source).body
             last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-            exec(compile(ast.Module(body, []), "cell", "exec"), namespace)
-            shown = eval(compile(ast.Expression(last.value), "cell", "eval"), namespace) if last else None
-            values.append(shown)
+            exec(compile(ast.Module(body, []), "cell", "exec"), variables)
+            variables.update({name: instead[name] for name in defined(source) if name in (instead or {})})
+            values.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables) if last else None)
     finally:
         os.chdir(before)
-    return values
+        del sys.modules[module.__name__]
+        torch.set_grad_enabled(True)  # a notebook may switch it off for good
+    return values, variables
 
 
 def with_exercises() -> list[Path]:
@@ -119,25 +136,12 @@ def test_blank_it_runs_through_and_says_not_written_yet(path):
 @each_chapter
 def test_with_the_solutions_filled_in_every_check_passes(path):
     mpl.use("agg")
-    cells, solved = code(path), {}
-    for cell in code(BOOK / "solutions" / path.name):
-        solved |= dict.fromkeys(defined(cell.source), cell.source)
-    filled = [cell.source for cell in cells[: len(cells) - len(exercises(path))]]
-    for cell in exercises(path):
-        names = [name for name in defined(cell.source) if name in solved]
-        filled.append(only(solved[names[0]], names) if names else cell.source)
-    reports = [value for value in run(filled, path.parent) if isinstance(value, Report)]
-    exercised = reports[-len([cell for cell in exercises(path) if "check_" in cell.source]) :]
-    assert len(exercised) >= len(blanks(path))
-    assert all(exercised), "\n\n".join(str(report) for report in exercised if not report)
-
-
-def only(source: str, names: list[str]) -> str:
-    """Of a solution's cell, its imports and definitions; not what it goes on to show."""
-    kept = [
-        node
-        for node in parsed(source).body
-        if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef))
-        or (isinstance(node, ast.Assign) and set(defined(ast.unparse(node))) & set(names))
-    ]
-    return "\n".join(ast.unparse(node) for node in kept)
+    given = [name for cell in exercises(path) for name in defined(cell.source)]
+    _, solved = run([cell.source for cell in code(BOOK / "solutions" / path.name)], path.parent)
+    solutions = {
+        name: solved[name] for name in given if name in solved and (callable(solved[name]) or name in blanks(path))
+    }
+    values, _ = run([cell.source for cell in code(path)], path.parent, solutions)
+    reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
+    assert len(reports) >= len(blanks(path))
+    assert all(reports), "\n\n".join(str(report) for report in reports if not report)

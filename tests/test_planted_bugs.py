@@ -21,21 +21,7 @@ import torch
 from networks import noise
 from torch import Tensor
 
-from capsnet_tutorial import functional, layers
-
-CATALOGUE = {
-    "softmax-axis",
-    "margin-not-squared",
-    "recon-mean",
-    "mask-prediction",
-    "capsule-view",
-    "squash-nan",
-    "squash-axis",
-    "batch-agreement",
-    "stale-logits",
-    "lengths-softmax",
-    "no-update-rounds",
-}
+from capsnet_tutorial import bugs, functional, layers
 
 REAL = {
     name: getattr(functional, name)
@@ -82,25 +68,12 @@ def margin_not_squared(lengths: Tensor, targets: Tensor, m_plus=0.9, m_minus=0.1
     return loss.sum(dim=1).mean()
 
 
-def mean_over_pixels(reconstruction: Tensor, images: Tensor) -> Tensor:
-    return (reconstruction.flatten(1) - images.flatten(1)).square().mean()
-
-
-def always_mask_by_prediction(v: Tensor, labels: Tensor | None = None) -> Tensor:
-    return REAL["mask_capsules"](v)
-
-
-def view_as_capsules(features: Tensor, dim: int) -> Tensor:
-    return features.contiguous().view(len(features), -1, dim)
-
-
 def squash_without_epsilon(s: Tensor, dim: int = -1, eps: float = 0) -> Tensor:
-    n = s.square().sum(dim, keepdim=True).sqrt()
-    return n**2 / (1 + n**2) * s / n
+    return bugs.squash(s, over=(dim,), safe=False)
 
 
 def squash_along_the_capsules(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
-    return REAL["squash"](s, dim=dim - 1)
+    return bugs.squash(s, over=(dim - 1,))
 
 
 def margin_of_softmax(lengths: Tensor, targets: Tensor, **margins: float) -> Tensor:
@@ -160,7 +133,7 @@ PLANTED = {
     ),
     "mean over pixels": Planted(
         "recon-mean",
-        {"reconstruction_loss": mean_over_pixels},
+        {"reconstruction_loss": partial(bugs.reconstruction_loss, over_pixels="mean", weight=1.0)},
         (
             partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
             training_loss,
@@ -168,7 +141,7 @@ PLANTED = {
     ),
     "masked by the prediction": Planted(
         "mask-prediction",
-        {"mask_capsules": always_mask_by_prediction},
+        {"mask_capsules": partial(bugs.mask, by="prediction")},
         (
             partial(test_functional.test_the_mask_keeps_the_labelled_capsule, dtype=EXACTLY),
             test_model.test_with_a_label_the_decoder_teaches_only_the_true_capsule,
@@ -177,7 +150,7 @@ PLANTED = {
     ),
     "capsules by view": Planted(
         "capsule-view",
-        {"group_into_capsules": view_as_capsules},
+        {"group_into_capsules": partial(bugs.primary_capsules, mixed=True, over=None)},
         (
             test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
             primary_layer,
@@ -249,7 +222,7 @@ def plant(variant: dict[str, Callable[..., Any]], monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_bug_of_the_catalogue_is_planted():
-    assert {planted.bug for planted in PLANTED.values()} == CATALOGUE
+    assert {planted.bug for planted in PLANTED.values()} == set(bugs.BUGS)
 
 
 CASES = [
