@@ -137,7 +137,7 @@ function render({ model, el, host }) {
     const frame = side * CELL + (side - 1) * GAP;
     const cells = [];
     const maps = Array.from({ length: types }, (_, type) => {
-      const group = svg("svg", { viewBox: `-1 -1 ${frame + 2} ${frame + 2}`, class: "type", "aria-hidden": "true" });
+      const group = svg("svg", { viewBox: `0 0 ${frame} ${frame}`, class: "type", "aria-hidden": "true" });
       for (let place = 0; place < places; place++) {
         const [row, column] = [Math.floor(place / side), place % side];
         const [x, y] = [column * (CELL + GAP), row * (CELL + GAP)];
@@ -169,6 +169,7 @@ function render({ model, el, host }) {
     const [longBefore, longAfter, angle] = [fact("before-squash"), fact("after-squash"), fact("turned")];
     const entry = (text, node) => element("div", {}, element("dt", {}, text), node);
     const title = element("p", { class: "title", "data-role": "title" });
+    const eightCaption = element("figcaption");
     const remark = element("p", { class: "remark", "data-role": "remark" });
 
     root.append(
@@ -182,10 +183,10 @@ function render({ model, el, host }) {
           title,
           element("div", { class: "arrow-of" },
             element("figure", {}, crop, element("figcaption", {}, "its patch")),
-            element("dl", { class: "facts" }, entry("length before squash", longBefore), entry("length after squash", longAfter), entry("turned by", angle))))),
+            element("dl", { class: "facts" }, entry("length before squash", longBefore), entry("after squash", longAfter), entry("turned by", angle))))),
       element("figure", { class: "numbers-of" },
         element("ol", { class: "eight", "aria-label": "The eight numbers of the chosen capsule" }, ...numbers.map(({ node }) => node)),
-        element("figcaption", {}, "its eight numbers, after squash")),
+        eightCaption),
       remark,
     );
     const announce = makeAnnouncer(root);
@@ -216,6 +217,7 @@ function render({ model, el, host }) {
         was.hidden = degrees === 0;
         value.textContent = format(x);
       });
+      eightCaption.textContent = `its eight numbers, after squash${degrees === 0 ? "" : "; the lines show where they were"}`;
       const n = norm(s, chosen * D, D);
       longBefore.textContent = format(n, 1);
       longAfter.textContent = format(Math.floor(1e6 * ((n * n) / (1 + n * n))) / 1e6, 6); // rounded down: it stays below 1

@@ -126,7 +126,7 @@ def test_a_phone_shows_all_of_it_and_targets_are_large(visit: Callable[..., Visi
     seen = visit(address + CHAPTER, viewport={"width": 375, "height": 700}, color_scheme=scheme, has_touch=True)
     primary = seen.widget("PrimaryField")
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 375
-    for target in ('[data-capsule="0"]', '[data-role="sample"]', '[data-role="draw"]'):
+    for target in ('[data-capsule="0"] .ground', '[data-role="sample"]', '[data-role="draw"]'):
         box = primary.locator(target).first.bounding_box()
         assert min(box["width"], box["height"]) >= 24
     primary.locator('[data-capsule="10"]').tap()
