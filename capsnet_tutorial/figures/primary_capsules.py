@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -31,28 +32,30 @@ def capsule_cuts(cuts: dict[str, Tensor], place: int = 4) -> Figure:
             axis.imshow(colours.numpy(), aspect="auto", interpolation="nearest")
             _draw_borders(axis, cut)
             axis.add_patch(
-                Rectangle((place - 0.5, -0.5), 1, channels, fill=False, edgecolor=LIGHT["contrast"], linewidth=2)
+                Rectangle(
+                    (place - 0.5, -0.5), 1, channels, fill=False, edgecolor=LIGHT["contrast"], linewidth=2, zorder=3
+                )
             )
             axis.set_xticks(range(places))
-            axis.set_yticks(range(0, channels, 8))
+            axis.set_yticks(range(0, channels, 8) if axis is axes[0, 0] else [])
             axis.set_xlabel("place, row by row")
             axis.tick_params(length=0)
             axis.set_title(f"{name}: {len(touched)} capsules", fontsize=10)
         axes[0, 0].set_ylabel("channel")
-        figure.subplots_adjust(left=0.08, right=0.99, top=0.93, bottom=0.1, wspace=0.14)
+        figure.subplots_adjust(left=0.08, right=0.99, top=0.93, bottom=0.1, wspace=0.06)
     return figure
 
 
-def _draw_borders(axis, cut: Tensor) -> None:  # type: ignore[no-untyped-def]
+def _draw_borders(axis: Axes, cut: Tensor) -> None:
     """A line wherever two neighbouring numbers go to different capsules."""
-    style = {"color": LIGHT["surface"], "linewidth": 1.1}
+    white = LIGHT["surface"]
     channels, places = cut.shape
     for c in range(channels):
         for p in range(places):
             if p + 1 < places and cut[c, p] != cut[c, p + 1]:
-                axis.plot([p + 0.5] * 2, [c - 0.5, c + 0.5], **style)
+                axis.plot([p + 0.5] * 2, [c - 0.5, c + 0.5], color=white, linewidth=1.1)
             if c + 1 < channels and cut[c, p] != cut[c + 1, p]:
-                axis.plot([p - 0.5, p + 0.5], [c + 0.5] * 2, **style)
+                axis.plot([p - 0.5, p + 0.5], [c + 0.5] * 2, color=white, linewidth=1.1)
 
 
 def patches_by_direction(capsules: Tensor, patches: Tensor, columns: int = 9) -> Figure:
@@ -66,13 +69,13 @@ def patches_by_direction(capsules: Tensor, patches: Tensor, columns: int = 9) ->
         patches: [N, size, size], the pixels they read.
         columns: groups a type.
     """
-    count, types, _ = capsules.shape
+    types = capsules.shape[1]
     with grid_of_plots(types, columns, height=WIDTH * types / (columns + 1.1) + 0.25) as (figure, axes):
         for row in range(types):
             order, share = _order(capsules[:, row])
             for column, group in enumerate(np.array_split(order.numpy(), columns)):
                 axis = axes[row, column]
-                axis.imshow(patches[group].mean(0), cmap=INK, vmin=0, vmax=0.85, interpolation="nearest")
+                axis.imshow(patches[group].mean(0).numpy(), cmap=INK, vmin=0, vmax=0.85, interpolation="nearest")
             first, last = axes[row, 0], axes[row, -1]
             first.text(-0.2, 0.5, f"type {row}", transform=first.transAxes, ha="right", va="center")
             text = f"{100 * share:.0f} %"

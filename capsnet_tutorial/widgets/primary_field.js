@@ -137,7 +137,7 @@ function render({ model, el, host }) {
     const frame = side * CELL + (side - 1) * GAP;
     const cells = [];
     const maps = Array.from({ length: types }, (_, type) => {
-      const group = svg("svg", { viewBox: `-1 -1 ${frame + 2} ${frame + 2}`, class: "type", "aria-hidden": "true" });
+      const group = svg("svg", { viewBox: `0 0 ${frame} ${frame}`, class: "type", "aria-hidden": "true" });
       for (let place = 0; place < places; place++) {
         const [row, column] = [Math.floor(place / side), place % side];
         const [x, y] = [column * (CELL + GAP), row * (CELL + GAP)];
@@ -168,7 +168,8 @@ function render({ model, el, host }) {
     const fact = (role) => element("dd", { "data-role": role });
     const [longBefore, longAfter, angle] = [fact("before-squash"), fact("after-squash"), fact("turned")];
     const entry = (text, node) => element("div", {}, element("dt", {}, text), node);
-    const title = element("p", { class: "lead", "data-role": "title" });
+    const title = element("p", { class: "title", "data-role": "title" });
+    const eightCaption = element("figcaption");
     const remark = element("p", { class: "remark", "data-role": "remark" });
 
     root.append(
@@ -177,13 +178,15 @@ function render({ model, el, host }) {
           element("div", { class: "pad-frame" }, pad, ...unread, patch, nib),
           element("div", { class: "bar" }, element("div", { class: "tools", role: "group", "aria-label": "Pen" }, ...tools), restore),
           element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits to choose from" }, ...samples.map(({ node }) => node))),
-        field),
-      title,
-      element("div", { class: "chosen" },
-        element("figure", {}, crop, element("figcaption", {}, "its patch")),
-        element("figure", {}, element("ol", { class: "eight", "aria-label": "The eight numbers of the chosen capsule" }, ...numbers.map(({ node }) => node)),
-          element("figcaption", {}, "its eight numbers, after squash")),
-        element("dl", { class: "facts" }, entry("length before squash", longBefore), entry("length after squash", longAfter), entry("turned by", angle))),
+        element("div", { class: "right" },
+          field,
+          title,
+          element("div", { class: "arrow-of" },
+            element("figure", {}, crop, element("figcaption", {}, "its patch")),
+            element("dl", { class: "facts" }, entry("length before squash", longBefore), entry("after squash", longAfter), entry("turned by", angle))))),
+      element("figure", { class: "numbers-of" },
+        element("ol", { class: "eight", "aria-label": "The eight numbers of the chosen capsule" }, ...numbers.map(({ node }) => node)),
+        eightCaption),
       remark,
     );
     const announce = makeAnnouncer(root);
@@ -201,7 +204,7 @@ function render({ model, el, host }) {
       cells.forEach(({ node, tint, bars, x, y }, i) => {
         const degrees = turned(before.u, u, i * D, D);
         bars.setAttribute("d", barsOf(u, i, x, y));
-        tint.style.opacity = degrees === 0 ? 0 : 0.16 + 0.54 * Math.min(1, degrees / 60);
+        tint.style.opacity = degrees === 0 ? 0 : 0.12 + 0.58 * Math.min(1, degrees / 60);
         node.classList.toggle("chosen", i === chosen);
         node.classList.toggle("beside", i !== chosen && i % places === chosen % places);
       });
@@ -214,9 +217,10 @@ function render({ model, el, host }) {
         was.hidden = degrees === 0;
         value.textContent = format(x);
       });
+      eightCaption.textContent = `its eight numbers, after squash${degrees === 0 ? "" : "; the lines show where they were"}`;
       const n = norm(s, chosen * D, D);
       longBefore.textContent = format(n, 1);
-      longAfter.textContent = format((n * n) / (1 + n * n), 5);
+      longAfter.textContent = format(Math.floor(1e6 * ((n * n) / (1 + n * n))) / 1e6, 6); // rounded down: it stays below 1
       angle.textContent = `${format(degrees, 1)}°`;
       paintCrop(left, top);
 
@@ -263,7 +267,7 @@ function render({ model, el, host }) {
       const others = `${moved} of ${I} capsules moved`;
       if (inside === 0) return `You changed ${pixels}, none in this patch: this capsule did not move at all. In the whole field ${others}.`;
       if (!stirred) return `You changed ${pixels}, ${inside} in this patch, yet this capsule did not move. In the whole field ${others}.`;
-      return `You changed ${pixels}, ${inside} of them in this patch, and its arrow turned by ${format(degrees, 1)}°. In the whole field ${others}.`;
+      return `You changed ${pixels}, ${inside === changed ? "all" : `${inside} of them`} in this patch, and its arrow turned by ${format(degrees, 1)}°. In the whole field ${others}.`;
     }
 
     function setBox(node, { left, top, width, height }) {
