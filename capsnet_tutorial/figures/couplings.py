@@ -60,7 +60,7 @@ def _graph(axes: Axes, c: np.ndarray, lengths: np.ndarray, types: int) -> None:
     colours = np.array(to_rgb(LIGHT["muted"])) * (1 - strong) + hue * strong
     alpha = np.clip(0.06 + 1.1 * c.flat[order], 0, 1)[:, None]
     axes.add_collection(
-        LineCollection(curves, colors=np.hstack([colours, alpha]), linewidths=0.15 + 4.0 * c.flat[order])
+        LineCollection(list(curves), colors=np.hstack([colours, alpha]), linewidths=0.15 + 4.0 * c.flat[order])
     )
     axes.plot(*lower.T, "o", color=LIGHT["muted"], markersize=1.7, markeredgewidth=0)
     for k, (x, y) in enumerate(upper):
