@@ -116,11 +116,18 @@ class Deviation(NamedTuple):
 # --- the pieces, with everything that goes wrong in them
 
 
-def squash(s: Tensor, *, over: Axes = (-1,), safe: bool = True) -> Tensor:
-    """Equation 1 with the length taken over some axes, and with or without a floor under the root."""
-    squared = (s * s).sum(over, keepdim=True) if over else s * s
-    length = (squared.clamp_min(1e-16) if safe else squared).sqrt()
-    return squared / (1 + squared) * s / length
+def squash(s: Tensor, *, over: Axes = (-1,), unit_over: Axes | None = None, safe: bool = True) -> Tensor:
+    """Equation 1 with the length taken over some axes, and with or without a floor under the root.
+
+    ``unit_over``: the axes of the length that s is divided by, where they are others.
+    """
+    squared = _squared_length(s, over)
+    divisor = squared if unit_over is None else _squared_length(s, unit_over)
+    return squared / (1 + squared) * s / (divisor.clamp_min(1e-16) if safe else divisor).sqrt()
+
+
+def _squared_length(s: Tensor, over: Axes) -> Tensor:
+    return (s * s).sum(over, keepdim=True) if over else s * s
 
 
 def primary_capsules(
@@ -138,10 +145,11 @@ def route(
     u_hat: Tensor,
     iterations: int,
     *,
-    softmax_over: Axes | None = (2,),
+    softmax_over: Axes = (2,),
     agree: str = "own",
     rounds: str = "all",
     over: Axes | None = (2,),
+    unit_over: Axes | None = None,
     safe: bool = True,
     update: str = "added",
     memory: dict[Any, Tensor] | None = None,
@@ -152,9 +160,10 @@ def route(
         u_hat: [B, I, J, D].
         iterations: r.
         softmax_over: axes of b [B, I, J] over which couplings sum to 1; () an axis of size 1: all couplings are 1.
-        agree: "own"; "sum" or "mean" over the batch.
+        agree: "own"; "sum" or "mean" over the batch; "first": that of the first image.
         rounds: "all"; "one less"; "one more"; "never": b is not updated.
         over: axes of s [B, J, D] along which squash measures; None: no squash.
+        unit_over: as in `squash`.
         safe: whether squash survives the zero vector.
         update: "added" to b; "replaced": b is the last agreement alone.
         memory: where b is kept from call to call.
@@ -166,12 +175,14 @@ def route(
     if memory is not None:
         b = memory.get(b.shape, b).to(b)
     for _ in range({"all": iterations, "one less": max(iterations - 1, 1), "one more": iterations + 1}.get(rounds, 1)):
-        c = b.exp() / b.exp().sum(softmax_over, keepdim=True) if softmax_over else torch.ones_like(b)
-        s = torch.einsum("bij,bijd->bjd", c, u_hat)
-        v = s if over is None else squash(s, over=over, safe=safe)
-        a = torch.einsum("bijd,bjd->bij", u_hat, v)
+        weights = b.exp()
+        c = weights / weights.sum(softmax_over, keepdim=True) if softmax_over else torch.ones_like(b)
+        s = (c.unsqueeze(-1) * u_hat).sum(1)
+        v = s if over is None else squash(s, over=over, unit_over=unit_over, safe=safe)
+        a = (u_hat * v.unsqueeze(1)).sum(-1)
         if agree != "own":
-            a = (a.sum(0, keepdim=True) if agree == "sum" else a.mean(0, keepdim=True)).expand_as(a)
+            shared = a[:1] if agree == "first" else getattr(a, agree)(0, keepdim=True)
+            a = shared.expand_as(a)
         b = a if update == "replaced" else b + a
     if memory is not None:
         memory[b.shape] = b.detach()
@@ -182,18 +193,19 @@ def margin_loss(
     lengths: Tensor,
     labels: Tensor,
     *,
-    power: int = 2,
+    power: tuple[int, int] = (2, 2),
     softmax: bool = False,
     over_classes: str = "sum",
     over_batch: str = "mean",
     lambda_: float = 0.5,
     factor: float = 1.0,
 ) -> Tensor:
-    """Equation 4 with its slips. lengths: [B, J]; labels: [B]."""
+    """Equation 4 with its slips. lengths: [B, J]; labels: [B]; power: of present and absent margins."""
     if softmax:
         lengths = lengths.softmax(dim=1)
     present = torch.nn.functional.one_hot(labels, lengths.shape[1]).to(lengths)
-    terms = present * (0.9 - lengths).relu() ** power + lambda_ * (1 - present) * (lengths - 0.1).relu() ** power
+    present_term, absent_term = (0.9 - lengths).relu() ** power[0], (lengths - 0.1).relu() ** power[1]
+    terms = present * present_term + lambda_ * (1 - present) * absent_term
     return factor * getattr(getattr(terms, over_classes)(1), over_batch)(0)
 
 
@@ -227,6 +239,15 @@ def _over(option: str, bug: str, says: Mapping[Axes, str]) -> tuple[Deviation, .
     return tuple(Deviation(option, axes, bug, text) for axes, text in says.items())
 
 
+_UNIT_OVER = _over(
+    "unit_over",
+    "squash-axis",
+    {
+        (1,): "the direction is divided by a length over the capsules",
+        (0,): "the direction is divided by a length over the batch",
+        (2,): "the direction is a capsule's own, the length is not",
+    },
+)
 _UNSAFE = Deviation("safe", False, "squash-nan", "no floor under the root")
 
 PIECES: dict[str, Piece] = {
@@ -246,6 +267,7 @@ PIECES: dict[str, Piece] = {
                     (0, 1, 2): "over everything",
                 },
             ),
+            *_UNIT_OVER,
             _UNSAFE,
         ),
     ),
@@ -274,6 +296,7 @@ PIECES: dict[str, Piece] = {
             ),
             Deviation("agree", "mean", "batch-agreement", "the agreement is averaged over the batch"),
             Deviation("agree", "sum", "batch-agreement", "the agreement is summed over the batch"),
+            Deviation("agree", "first", "batch-agreement", "the first image's agreement counts for all"),
             Deviation("rounds", "one less", "no-update-rounds", "there is one round too few"),
             Deviation("rounds", "never", "no-update-rounds", "b is never updated: every round has the same couplings"),
             Deviation("rounds", "one more", None, "there is one round too many"),
@@ -288,6 +311,7 @@ PIECES: dict[str, Piece] = {
                     (0, 1, 2): "over everything",
                 },
             ),
+            *_UNIT_OVER,
             Deviation("over", None, None, "nothing is squashed"),
             Deviation("update", "replaced", None, "b is replaced by the agreement instead of added to"),
             Deviation("memory", dict, "stale-logits", "b is kept from call to call"),
@@ -297,7 +321,9 @@ PIECES: dict[str, Piece] = {
     "margin_loss": Piece(
         margin_loss,
         (
-            Deviation("power", 1, "margin-not-squared", "the margins are not squared"),
+            Deviation("power", (1, 1), "margin-not-squared", "neither margin is squared"),
+            Deviation("power", (1, 2), "margin-not-squared", "the present class's margin is not squared"),
+            Deviation("power", (2, 1), "margin-not-squared", "the absent classes' margins are not squared"),
             Deviation("softmax", True, "lengths-softmax", "a softmax of the lengths"),
             Deviation("over_classes", "mean", None, "the mean over the classes instead of their sum"),
             Deviation("over_batch", "sum", None, "the sum over the images instead of their mean"),

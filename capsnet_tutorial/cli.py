@@ -84,9 +84,9 @@ def _evaluate(options: argparse.Namespace, command: str) -> int:
 
 
 def _check(options: argparse.Namespace, command: str) -> int:
-    name = options.place.rpartition(":")[2]
-    piece = options.piece or piece_of(name)
-    report = CHECKERS[piece](load(options.place))
+    function = load(options.place)
+    piece = options.piece or piece_of(options.place.rpartition(":")[2])
+    report = CHECKERS[piece](function)
     print(report)
     return 0 if report.passed else 1
 

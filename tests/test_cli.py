@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -262,3 +263,67 @@ def test_a_run_is_not_begun_over_another(tmp_path, capsys):
     assert main(["train", "--source", "sample", "--output", str(tmp_path)]) == 2
     assert "holds a run already: --resume goes on with it" in capsys.readouterr().err
     assert (tmp_path / "checkpoint.safetensors").read_bytes() == b"hours of work"
+
+
+CHECKED = """
+import torch
+from torch import nn
+from beside import POWER
+
+def my_squash(s):
+    n = s.norm(dim=1, keepdim=True) + 1e-9
+    return n**POWER / (1 + n**2) * s / n
+
+class Masking(nn.Module):
+    def forward(self, v, labels):
+        keep = v.norm(dim=-1).argmax(1) if labels is None else labels
+        return v * nn.functional.one_hot(keep, v.shape[1])[..., None]
+
+def thing(s):
+    return s
+"""
+
+
+@pytest.fixture
+def checked(tmp_path):
+    (tmp_path / "beside.py").write_text("POWER = 2\n", encoding="utf-8")
+    path = tmp_path / "net.py"
+    path.write_text(CHECKED, encoding="utf-8")
+    return path
+
+
+def test_check_names_the_bug_of_a_file(checked):
+    done = capsnet("check", f"{checked}:my_squash")
+    assert done.returncode == 1, done.stderr
+    assert "squash-axis · Squash measures the length along the wrong axis." in done.stdout
+    assert "The paper: Equation 1" in done.stdout
+
+
+def test_check_makes_a_class_and_passes_what_is_right(checked, capsys):
+    assert main(["check", f"{checked}:Masking"]) == 0
+    assert "✓ mask: right" in capsys.readouterr().out
+
+
+def test_check_asks_which_piece_it_is(checked, capsys):
+    assert main(["check", f"{checked}:thing"]) == 2
+    assert "--as with one of squash, primary_capsules" in capsys.readouterr().err
+    assert main(["check", f"{checked}:thing", "--as", "squash"]) == 1
+    assert "first number that differs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("net.py", "expected path/to/file.py:function; got"),
+        ("nowhere.py:f", "no file nowhere.py"),
+        ("{file}:absent", "expected something named absent in .*net.py; got only my_squash, Masking, thing"),
+        ("{broken}:f", "broken.py cannot be used: SyntaxError"),
+        ("{raises}:f", "raises.py cannot be used: KeyError"),
+    ],
+)
+def test_check_says_what_it_cannot_find(checked, capsys, place, message):
+    broken, raises = checked.with_name("broken.py"), checked.with_name("raises.py")
+    broken.write_text("def f(:\n", encoding="utf-8")
+    raises.write_text("{}['key']\n", encoding="utf-8")
+    assert main(["check", place.format(file=checked, broken=broken, raises=raises)]) == 2
+    assert re.search(message, capsys.readouterr().err)

@@ -31,6 +31,7 @@ FLOORS = (
     "augmentation",
     "training",
     "results",
+    "recording",
     "poses",
     "figures",
     "widgets",

@@ -2,7 +2,9 @@
 
     python tools/record_training.py runs/recording
 
-writes epoch-00.safetensors (untrained) to epoch-60.safetensors: what the chapter on training replays.
+writes epoch-00.safetensors (untrained) to epoch-60.safetensors into that folder, and from them, small enough to ship,
+what the chapter on training replays: capsnet_tutorial/recordings/small.safetensors. Begun again, it goes on where it
+was; on a finished folder it only writes the recording.
 """
 
 from __future__ import annotations
@@ -10,16 +12,26 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.files import write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.pretrained import save_weights
+from capsnet_tutorial.pretrained import load_weights, save_weights
 from capsnet_tutorial.training import History, Recipe, fit
 
-RESULT = Path(__file__).resolve().parent.parent / "results" / "small.json"
+ROOT = Path(__file__).resolve().parent.parent
+RESULT = ROOT / "results" / "small.json"
+SHIPPED = ROOT / "capsnet_tutorial" / "weights" / "small.safetensors"
+RECORDING = ROOT / "capsnet_tutorial" / "recordings" / "small.safetensors"
+MOMENTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)
+"""After how many epochs we look."""
+SAMPLES = (7, 475, 178, 264, 442)
+"""Which of the sample's test digits: a plain one, three that are learned one after the other, one that never is."""
 
 
 def main() -> None:
@@ -28,7 +40,8 @@ def main() -> None:
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
 
-    shipped = json.loads(RESULT.read_text(encoding="utf-8"))["recipe"]
+    result = json.loads(RESULT.read_text(encoding="utf-8"))
+    shipped = result["recipe"]
     shipped["augmentation"] = Augmentation(**shipped["augmentation"])
     shipped["betas"] = tuple(shipped["betas"])
     recipe = Recipe(**shipped)
@@ -50,6 +63,37 @@ def main() -> None:
         resume=True,
         on_epoch=keep,
     )
+    tensors, told = recording(folder, result["command"])
+    RECORDING.parent.mkdir(exist_ok=True)
+    write_tensors(RECORDING, tensors, {"recording": told})
+    ends = "the shipped weights" if told["about"]["shipped"] else "weights of its own"
+    print(f"{RECORDING}: {RECORDING.stat().st_size:,} bytes; the run ends at {ends}")
+
+
+def recording(folder: Path, command: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What is shown of the run in a folder: tensors in half precision, and what is said about them."""
+    test = digits("test", "sample")
+    images, labels = test.images[list(SAMPLES)], test.labels[list(SAMPLES)]
+    seen: dict[str, list[Tensor]] = {"reconstructions": [], "couplings": [], "lengths": []}
+    for epoch in MOMENTS:
+        model = load_weights(folder / f"epoch-{epoch:02}.safetensors")
+        with torch.no_grad():
+            output, (_, trace) = model(images), model.trace(images)
+        seen["reconstructions"].append(output.reconstruction)
+        seen["couplings"].append(trace.c[-1])
+        seen["lengths"].append(output.lengths)
+    tensors = {"images": images.flatten(1).half()} | {name: torch.stack(each).half() for name, each in seen.items()}
+    predictions = torch.stack(seen["lengths"]).argmax(dim=-1)
+    assert torch.equal(tensors["lengths"].argmax(dim=-1), predictions), "half precision changes no answer"
+    curve = json.loads((folder / "curve.json").read_text(encoding="utf-8"))
+    kept = [{key: float(f"{point[key]:.6g}") for key in ("epoch", "loss", "validation_error")} for point in curve]
+    last = folder / f"epoch-{MOMENTS[-1]:02}.safetensors"
+    about = {
+        "command": command,
+        "shipped": last.read_bytes() == SHIPPED.read_bytes(),
+        "types": CapsNetConfig.small().primary_types,
+    }
+    return tensors, {"epochs": MOMENTS, "labels": labels.tolist(), "curve": kept, "about": about}
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ("book/chapters", "book/solutions")
-WEIGHTS = ROOT / "capsnet_tutorial" / "weights"
+PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
@@ -141,10 +141,11 @@ def by_hash(buffer: dict[str, Any]) -> dict[str, Any]:
     if len(data) <= LARGE:
         return buffer
     sha256 = hashlib.sha256(data).hexdigest()
-    if all(hashlib.sha256(file.read_bytes()).hexdigest() != sha256 for file in WEIGHTS.glob("*.safetensors")):
+    files = [file for folder in PUBLISHED for file in (ROOT / "capsnet_tutorial" / folder).glob("*.safetensors")]
+    if all(hashlib.sha256(file.read_bytes()).hexdigest() != sha256 for file in files):
         raise SystemExit(
             f"The widget value {'.'.join(map(str, buffer['path']))} has {len(data):,} bytes and is no file of "
-            f"{WEIGHTS}. Make it smaller than {LARGE:,} bytes, or put it there."
+            f"capsnet_tutorial's {' and '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
         )
     return {"data": sha256, "encoding": "sha256", "path": buffer["path"]}
 

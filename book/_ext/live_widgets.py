@@ -35,10 +35,14 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
+from capsnet_tutorial.palette import css_variables
+
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = "anywidget:"  # how the state of one anywidget names another: "anywidget:<model id>"
+PALETTE = "palette.css"
 BUFFERS = Path("_static", "widget-buffers")
+PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
 SENTENCE = "A still picture: with JavaScript switched on, this widget comes alive right here."
 
 logger = logging.getLogger(__name__)
@@ -180,17 +184,18 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
 
     (A page opened from the disk may not fetch a file beside it, but may run a script.)
     """
-    weights = Path(app.srcdir, "capsnet_tutorial", "weights")
+    package = Path(app.srcdir, "capsnet_tutorial")
     folder = Path(app.outdir, BUFFERS)
     for entry in (entry for model in models.values() for entry in model.get("buffers", [])):
         if entry["encoding"] != "sha256":
             continue
         sha256 = entry["data"]
-        source = files_by_hash(weights).get(sha256)
+        source = files_by_hash(package).get(sha256)
         if source is None:
             logger.warning(
-                f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of {weights.name}/ is that. "
-                "The weights changed after the notebook was executed: `make notebooks` refreshes it.",
+                f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of "
+                f"{' or '.join(PUBLISHED)} is that. "
+                "The file changed after the notebook was executed: `make notebooks` refreshes it.",
                 location=page,
                 type="live-widget",
             )
@@ -204,13 +209,22 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
 
 
 @cache
-def files_by_hash(folder: Path) -> dict[str, Path]:
-    """SHA-256 -> file, for the weights in a folder."""
-    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in sorted(folder.glob("*.safetensors"))}
+def files_by_hash(package: Path) -> dict[str, Path]:
+    """SHA-256 -> file, for what the package's folders publish."""
+    files = sorted(file for folder in PUBLISHED for file in (package / folder).glob("*.safetensors"))
+    return {hashlib.sha256(file.read_bytes()).hexdigest(): file for file in files}
+
+
+def write_palette(app: Sphinx, exception: Exception | None) -> None:
+    """The palette for every page: what a notebook shows as HTML uses it, too, with a widget beside it or not."""
+    if not exception and app.builder.format == "html":
+        Path(app.outdir, "_static", PALETTE).write_text(css_variables(), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
+    app.add_css_file(PALETTE)
+    app.connect("build-finished", write_palette)
     app.add_node(live_widget, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
     app.add_directive("live-widget", LiveWidget)
     app.add_post_transform(PlaceWidgets)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble, in_time
+from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble, called_in_time
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
 
@@ -61,22 +61,23 @@ def check_answer(answer: Any, test: Callable[[Any], Any], *, time_limit: float =
     """Is an answer right, by a test that knows what the answer must be like?
 
     Args:
-        answer: the reader's; ``...`` is "not written yet".
-        test: returns None or True if the answer is right, otherwise a sentence that says what is wrong, or False.
+        answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not written yet".
+        test: returns None or True if the answer is right; a sentence that says what is wrong, or False, if not; and
+            ``...`` where it finds a blank, in what the answer returns for instance.
         time_limit: seconds that the test may take.
     """
-    if answer is ...:
-        return Report(False, checked="answer", written=False)
+    name = getattr(answer, "__name__", "answer")
     try:
-        verdict = in_time(lambda: test(answer), time_limit, f"for the answer {_said(answer)}")
-    except NotWritten:
-        return Report(False, checked="answer", written=False)
+        verdict = ... if answer is ... else called_in_time(lambda: test(answer), time_limit, "in this test")
     except Trouble as trouble:
-        return failed("answer", Finding(None, f"The answer {_said(answer)} cannot be tested. {trouble}"))
-    if verdict is None or verdict is True:
-        return Report(True, checked="answer")
-    says = verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."
-    return failed("answer", Finding(None, says))
+        return failed(name, Finding(None, f"{_said(answer)} cannot be tested. {trouble}"))
+    except NotWritten:
+        verdict = ...
+    if verdict is ...:
+        return Report(False, checked=name, written=False)
+    if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
+        return Report(True, checked=name)
+    return failed(name, Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."))
 
 
 def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
@@ -94,4 +95,6 @@ def _kind(argument: Any) -> str:
 
 
 def _said(answer: Any) -> str:
-    return rounded(answer) if isinstance(answer, Tensor) and answer.numel() <= 8 else repr(answer)[:60]
+    if isinstance(answer, Tensor) and answer.numel() <= 8:
+        return rounded(answer)
+    return getattr(answer, "__name__", repr(answer)[:60])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 import linecache
-import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from capsnet_tutorial.check.worker import OutOfTime, in_time
 
 TIME_LIMIT = 5.0
 """Seconds that one call may take."""
@@ -22,10 +23,6 @@ class Trouble(Exception):
 
 class NotWritten(Exception):
     """The exercise still has its blank."""
-
-
-class _OutOfTime(BaseException):
-    """Raised inside a function that does not return."""
 
 
 class Subject:
@@ -46,6 +43,7 @@ class Subject:
         self.called = called
         self.time_limit = time_limit
         self.dtype = torch.float32
+        self.seed = 0  # a function that draws random numbers shall not look like one that remembers
         wanted = f"expected a function or a module that is called as {called}"
         if function is ...:
             raise NotWritten
@@ -70,7 +68,7 @@ class Subject:
         leaves = [self._input(each, grad and k == 0) for k, each in enumerate(arguments)]
 
         def call() -> Any:
-            torch.manual_seed(0)  # a function that draws random numbers shall not look like one that remembers
+            torch.manual_seed(self.seed)
             # A copy that is no leaf: the function may write into it.
             given = [each.clone() if isinstance(each, Tensor) else each for each in leaves]
             out = self.function(*given)
@@ -81,7 +79,7 @@ class Subject:
             return out, torch.autograd.grad(out.sum(), leaves[0], allow_unused=True)[0]
 
         described = ", ".join(_described(each) for each in leaves)
-        return in_time(call, self.time_limit, f"for {described}")
+        return called_in_time(call, self.time_limit, f"for {described}")
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
@@ -162,36 +160,18 @@ def accepts(function: Any, count: int) -> bool:
     return True
 
 
-def in_time(call: Callable[[], Any], seconds: float, given: str) -> Any:
-    """What the call returns; `Trouble` if it raises or takes longer.
-
-    It runs in a thread of its own: a signal would only work in the main thread and not on Windows.
-    """
-    outcome: dict[str, Any] = {}
-
-    def run() -> None:
-        try:
-            outcome["value"] = call()
-        except _OutOfTime:
-            pass
-        except BaseException as error:  # a reader's function may raise anything, SystemExit too
-            outcome["error"] = error
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+def called_in_time(call: Callable[[], Any], seconds: float, given: str) -> Any:
+    """What the call returns; `Trouble` if it raises or takes longer."""
     try:
-        thread.join(seconds)
-    finally:
-        if thread.is_alive():  # Python code stops at its next instruction; what sleeps in C is left asleep
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_OutOfTime))
-    if "error" in outcome:
-        error = outcome["error"]
+        return in_time(call, seconds)
+    except OutOfTime:
+        raise Trouble(f"It did not return within {seconds:g} s {given}. Is there a loop that never ends?") from None
+    except (Trouble, NotWritten, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         if isinstance(error, NotImplementedError) and not str(error):
-            raise NotWritten
+            raise NotWritten from None
         raise Trouble(_told(error, given)) from error
-    if "value" not in outcome:
-        raise Trouble(f"It did not return within {seconds:g} s {given}. Is there a loop that never ends?")
-    return outcome["value"]
 
 
 def _told(error: BaseException, given: str) -> str:
@@ -211,7 +191,7 @@ def _line_of(error: BaseException) -> str:
     found, trace = "", error.__traceback__
     while trace is not None:
         path = trace.tb_frame.f_code.co_filename
-        if path != __file__ and "/torch/" not in path.replace("\\", "/"):
+        if Path(path).parent != Path(__file__).parent and "/torch/" not in path.replace("\\", "/"):
             found = linecache.getline(path, trace.tb_lineno).strip() or found
         trace = trace.tb_next
     return found

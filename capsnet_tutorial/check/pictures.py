@@ -12,7 +12,9 @@ CAME = "var(--caps-contrast, #b34700)"
 MUTED = "var(--caps-muted, #566072)"
 LINE = "var(--caps-line, #c5cbd5)"
 
-CELL = (62, 26)
+CELL = 26
+WIDE, NARROW = 62, 40  # a cell with decimals, and one of many
+MANY = 4  # columns; with more, came stands below expected
 PLANE = 150
 
 
@@ -23,20 +25,22 @@ def picture(what: str, expected: Tensor, came: Tensor, *, arrows: bool = False) 
     left, width, height = drawn(expected, expected, EXPECTED)
     right, _, _ = drawn(came, expected, CAME)
     title = f"{what}: expected {_spoken(expected)}; came {_spoken(came)}"
-    gap = 36
+    width = max(width, 7 * len(f"{what}, expected"))
+    stacked = expected.shape[1] > MANY
+    across, down = (0, height + 30) if stacked else (width + 30, 0)
     return (
-        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {2 * width + gap} {height + 24}" '
-        f'style="max-width:100%;width:{2 * width + gap}px;height:auto;font:12px sans-serif" '
+        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {across + width} {down + height + 24}" '
+        f'style="max-width:100%;width:{across + width}px;height:auto;font:12px sans-serif" '
         f'fill="currentColor"><text x="0" y="13" fill="{EXPECTED}">{escape(what)}, expected</text>'
-        f'<text x="{width + gap}" y="13" fill="{CAME}">came</text>'
-        f'<g transform="translate(0 22)">{left}</g><g transform="translate({width + gap} 22)">{right}</g></svg>'
+        f'<text x="{across}" y="{down + 13}" fill="{CAME}">came</text><g transform="translate(0 22)">{left}</g>'
+        f'<g transform="translate({across} {down + 22})">{right}</g></svg>'
     )
 
 
 def _cells(numbers: Tensor, expected: Tensor, colour: str) -> tuple[str, int, int]:
     """A cell a number; those that differ from what was expected have a border."""
     rows, columns = numbers.shape
-    width, height = CELL
+    width, height = NARROW if columns > MANY else WIDE, CELL
     finite = expected[expected.isfinite()].abs()
     largest = max(float(finite.max()) if len(finite) else 0.0, 1e-12)
     parts = []

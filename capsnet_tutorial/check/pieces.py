@@ -35,7 +35,7 @@ def examined(
     time_limit: float = TIME_LIMIT,
 ) -> Report:
     """The report of an examination; the reader's random numbers go on as if nothing had been called."""
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
         try:
             findings = examine(Subject(function, called, time_limit))
         except NotWritten:

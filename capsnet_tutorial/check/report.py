@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -137,9 +138,14 @@ def _html(finding: Finding) -> str:
         parts.append(picture(example.what, example.expected, example.came, arrows=example.arrows))
     if finding.bug:
         bug = BUGS[finding.bug]
-        parts.append(f'<p style="margin:.5em 0 .2em">{escape(bug.advice)}</p>')
+        parts.append(f'<p style="margin:.5em 0 .2em">{_with_code(bug.advice)}</p>')
         parts.append(f'<p style="margin:.2em 0 .6em;{_MUTED}">The paper: {escape(bug.paper)}</p>')
     return "".join(parts)
+
+
+def _with_code(text: str) -> str:
+    """Escaped, with `code` in backticks set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _code(bug: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import NotWritten, Trouble, accepts, in_time
+from capsnet_tutorial.check.calls import NotWritten, Trouble, accepts, called_in_time
 from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
 from capsnet_tutorial.check.mask import check_mask
 from capsnet_tutorial.check.primary_capsules import check_primary_capsules
@@ -105,7 +105,7 @@ def _examine(network: Any, images: Tensor, labels: Tensor | None, time_limit: fl
             with torch.set_grad_enabled(grad):
                 return network(some.clone()) if their_labels is None else network(some.clone(), their_labels)
 
-        return _outputs(in_time(call, time_limit, f"for images of shape {list(some.shape)}"), some)
+        return _outputs(called_in_time(call, time_limit, f"for images of shape {list(some.shape)}"), some)
 
     first, second = run(images, labels), run(images, labels)
     if "lengths" not in first:

@@ -3,17 +3,36 @@
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
+from capsnet_tutorial.figures.margin import lengths_below, margin_curves
+from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
+from capsnet_tutorial.figures.predictions import vote_rings
+from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
+from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.squash import squash_curve
+from capsnet_tutorial.figures.training import LiveCurve, film_strip
+from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
     "WIDTH",
+    "LiveCurve",
     "alone_and_together",
+    "capsule_cuts",
     "coupling_graphs",
+    "coupling_maps",
     "digit_grid",
     "digit_row",
+    "film_strip",
     "follow_map",
+    "length_and_direction",
+    "lengths_below",
+    "margin_curves",
+    "patches_by_direction",
+    "pictures_and_bags",
     "pose_bars",
     "squash_curve",
+    "ten_drawings",
     "traversal_grid",
+    "two_losses",
+    "vote_rings",
 ]

@@ -5,8 +5,27 @@ JavaScript: the page classifies and redraws by itself. Nothing here imports torc
 """
 
 from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
+from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
+from capsnet_tutorial.widgets.face_parts import FaceParts
+from capsnet_tutorial.widgets.margin_loss import MarginLoss
+from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
+from capsnet_tutorial.widgets.primary_field import PrimaryField
+from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
+from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
-__all__ = ["CouplingGraph", "DrawDigit", "PoseSliders", "SquashVector"]
+__all__ = [
+    "CouplingGraph",
+    "DecodeCapsule",
+    "DrawDigit",
+    "FaceParts",
+    "MarginLoss",
+    "PartVotes",
+    "PoseSliders",
+    "PrimaryField",
+    "RoutingRounds",
+    "SquashVector",
+    "TrainingReplay",
+]

@@ -1,0 +1,108 @@
+"""DecodeCapsule in the built page: the reader is the mask, by mouse, by finger and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from capsnet_tutorial import digits, load_pretrained, mask_capsules, reconstruction_loss
+
+from .conftest import Visit
+
+PAGE = "book/chapters/09-masking-and-decoder.html"
+PIXELS = """canvas => new Promise((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
+
+
+@pytest.fixture
+def decode(visit: Callable[..., Visit], address: str) -> Any:
+    return visit(address + PAGE).widget("DecodeCapsule")
+
+
+def drawing(widget: Any) -> str:
+    return widget.locator('[data-role="redrawn"]').evaluate(PIXELS)
+
+
+def error(widget: Any) -> float:
+    return float(widget.get_attribute("data-squared-error"))
+
+
+def choice(widget: Any, keep: str) -> Any:
+    return widget.locator(f'button[data-keep="{keep}"]')
+
+
+def test_each_of_the_ten_is_drawn_as_its_place_in_the_strip_shows(decode: Any) -> None:
+    seen = set()
+    for j in range(10):
+        choice(decode, str(j)).click()
+        assert decode.get_attribute("data-kept") == str(j)
+        assert choice(decode, str(j)).get_attribute("aria-pressed") == "true"
+        assert drawing(decode) == choice(decode, str(j)).locator("canvas").evaluate(PIXELS)
+        assert f"{error(decode):.1f}" in choice(decode, str(j)).get_attribute("aria-label")
+        seen.add(drawing(decode))
+    assert len(seen) == 10
+    assert decode.locator('[aria-pressed="true"]').count() == 1
+
+
+def test_the_rules_choose_and_their_errors_are_pytorchs(decode: Any) -> None:
+    for _ in range(3):  # back to the first of the three that are misread
+        choice_before = decode.get_attribute("data-index")
+        decode.locator('[data-role="previous"]').click()
+        assert decode.get_attribute("data-index") != choice_before
+    label, prediction = (int(decode.get_attribute(f"data-{name}")) for name in ("label", "prediction"))
+    assert (label, prediction) == (2, 9)
+    sample, model = digits("test", source="sample"), load_pretrained("small")
+    image = (sample.images[342:343] * 255).round() / 255
+    with torch.no_grad():
+        v = model(image).capsules
+        masks = {
+            "longest": mask_capsules(v),
+            "label": mask_capsules(v, torch.tensor([2])),
+            "all": v,
+            "none": torch.zeros_like(v),
+        }
+        for keep, masked in masks.items():
+            choice(decode, keep).click()
+            assert error(decode) == pytest.approx(reconstruction_loss(model.decode(masked), image).item(), rel=1e-3)
+            assert decode.locator('[data-role="error"]').inner_text() == f"{error(decode):.1f}"
+            kept = {"longest": "9", "label": "2", "all": "0,1,2,3,4,5,6,7,8,9", "none": ""}[keep]
+            assert decode.get_attribute("data-kept") == kept
+    choice(decode, "longest").click()
+    assert "misreads" in decode.locator('[data-role="remark"]').inner_text()
+
+
+def test_it_works_by_keyboard(decode: Any) -> None:
+    first = drawing(decode)
+    choice(decode, "5").focus()
+    decode.page.keyboard.press("Enter")
+    assert decode.get_attribute("data-keep") == "5"
+    assert drawing(decode) != first
+    decode.page.keyboard.press("Tab")
+    decode.page.keyboard.press("Space")
+    assert decode.get_attribute("data-keep") == "6"
+    decode.locator('[data-role="next"]').press("Enter")
+    assert decode.get_attribute("data-index") == "1"
+
+
+def test_stretched_capsules_draw_otherwise_and_back(decode: Any) -> None:
+    choice(decode, "5").click()
+    faint = drawing(decode)
+    decode.locator('[data-role="stretch"]').check()
+    assert drawing(decode) != faint
+    decode.locator('[data-role="stretch"]').press("Space")
+    assert drawing(decode) == faint
+
+
+def test_a_finger_chooses_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+    decode = visit(addresses["http"] + PAGE, **phone).widget("DecodeCapsule")
+    before = drawing(decode)
+    choice(decode, "7").tap()
+    assert decode.get_attribute("data-kept") == "7"
+    assert drawing(decode) != before
+    for keep in ("7", "longest", "none"):
+        box = choice(decode, keep).bounding_box()
+        assert min(box["width"], box["height"]) >= 44

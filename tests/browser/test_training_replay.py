@@ -1,0 +1,153 @@
+"""TrainingReplay in the built page: by mouse, finger and keyboard through the run; playing, or one moment a press."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from capsnet_tutorial.recording import recorded_run
+
+from .conftest import Visit
+
+PAGE = "book/chapters/10-training.html"
+run = recorded_run()
+PIXELS = "canvas => canvas.toDataURL()"
+
+
+@pytest.fixture
+def replay(visit: Callable[..., Visit], address: str) -> Any:
+    return visit(address + PAGE).widget("TrainingReplay")
+
+
+@pytest.fixture
+def open_replay(visit: Callable[..., Visit], addresses: dict[str, str]) -> Callable[..., Any]:
+    return lambda **options: visit(addresses["http"] + PAGE, **options).widget("TrainingReplay")
+
+
+def drawn(replay: Any) -> list[str]:
+    return [canvas.evaluate(PIXELS) for canvas in replay.locator('[data-role="drawn"]').all()]
+
+
+def shows(replay: Any, epoch: int) -> None:
+    """Everything on it is of that moment of the recording."""
+    moment = run.epochs.index(epoch)
+    assert replay.get_attribute("data-epoch") == str(epoch)
+    cards = replay.locator(".card").all()
+    assert [int(card.get_attribute("data-prediction")) for card in cards] == run.predictions[moment].tolist()
+    marks = [card.inner_text().strip()[-1] for card in cards]
+    assert marks == ["✓" if right else "✗" for right in run.predictions[moment] == run.labels]
+    digit = int(replay.get_attribute("data-digit"))
+    lengths = [float(length) for length in replay.get_attribute("data-lengths").split(",")]
+    assert lengths == pytest.approx(run.lengths[moment, digit].tolist(), abs=1e-4)
+    if epoch:
+        point = run.curve[epoch - 1]
+        assert f"{100 * point['validation_error']:.2f} %" in replay.locator('[data-role="error"]').inner_text()
+        assert f"{point['loss']:.4f}" in replay.locator('[data-role="loss"]').inner_text()
+
+
+def test_it_starts_in_the_middle_of_the_run(replay: Any) -> None:
+    shows(replay, 8)
+
+
+def test_the_scrubber_works_by_keyboard(replay: Any) -> None:
+    scrubber = replay.locator('[data-role="scrubber"]')
+    scrubber.focus()
+    seen = set()
+    scrubber.press("Home")
+    for epoch in run.epochs:
+        shows(replay, epoch)
+        assert scrubber.get_attribute("aria-valuenow") == str(epoch)
+        seen.add(drawn(replay)[0])
+        scrubber.press("ArrowRight")
+    shows(replay, 60)  # and there it stays
+    assert len(seen) == len(run.epochs)
+    scrubber.press("ArrowLeft")
+    shows(replay, 50)
+    scrubber.press("End")
+    shows(replay, 60)
+    assert "validation error 0.36 %" in scrubber.get_attribute("aria-valuetext")
+
+
+def test_a_drag_over_the_chart_goes_through_the_run(replay: Any) -> None:
+    chart = replay.locator('[data-role="chart"]')
+    chart.scroll_into_view_if_needed()
+    box, mouse = chart.bounding_box(), chart.page.mouse
+    middle = box["y"] + box["height"] / 2
+    mouse.move(box["x"] + 42, middle)
+    mouse.down()
+    shows(replay, 0)
+    seen = []
+    for share in (0.3, 0.5, 0.7, 0.99):
+        mouse.move(box["x"] + share * box["width"], middle)
+        seen.append(int(replay.get_attribute("data-epoch")))
+    mouse.up()
+    assert seen == sorted(set(seen)) and seen[-1] == 60
+    mouse.move(box["x"] + 42, middle)
+    shows(replay, 60)
+
+
+def test_a_digit_is_chosen_by_mouse_and_by_key(replay: Any) -> None:
+    remark = replay.locator('[data-role="remark"]')
+    couplings = replay.locator('[data-role="couplings"]')
+    before = couplings.evaluate(PIXELS)
+    replay.locator('[data-digit="0"].card').click()
+    shows(replay, 8)
+    assert replay.get_attribute("data-digit") == "0"
+    assert "Written as a 7, and recognised" in remark.inner_text()
+    assert couplings.evaluate(PIXELS) != before
+    replay.locator('[data-digit="4"].card').press("Enter")
+    assert replay.get_attribute("data-digit") == "4"
+    assert replay.locator('.card[aria-pressed="true"]').count() == 1
+
+
+def test_it_plays_to_the_end_and_can_be_stopped(open_replay: Callable[..., Any]) -> None:
+    replay = open_replay(reduced_motion="no-preference")
+    play, page = replay.locator('[data-role="play"]'), replay.page
+    page.clock.install()
+    play.click()
+    assert (play.inner_text(), replay.get_attribute("data-playing")) == ("Pause", "true")
+    page.clock.run_for(1500)
+    shows(replay, 13)
+    play.click()
+    page.clock.run_for(3000)
+    shows(replay, 13)
+    play.click()
+    page.clock.run_for(30_000)
+    shows(replay, 60)
+    assert (play.inner_text(), replay.get_attribute("data-playing")) == ("Replay", "false")
+    play.click()
+    shows(replay, 0)
+
+
+def test_where_less_motion_is_wished_for_nothing_moves_by_itself(open_replay: Callable[..., Any]) -> None:
+    replay = open_replay(reduced_motion="reduce")
+    play, page = replay.locator('[data-role="play"]'), replay.page
+    page.clock.install()
+    assert play.inner_text() == "Next"
+    play.click()
+    shows(replay, 10)
+    page.clock.run_for(5000)
+    shows(replay, 10)
+
+
+def test_a_finger_scrubs_on_a_phone_and_the_page_does_not_scroll_sideways(open_replay: Callable[..., Any]) -> None:
+    replay = open_replay(viewport={"width": 375, "height": 800}, has_touch=True, is_mobile=True)
+    chart, page = replay.locator('[data-role="chart"]'), replay.page
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] - 50, box["y"] + 60)
+    shows(replay, 60)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    for target in replay.locator("button, [role=slider] .touch").all():
+        size = target.bounding_box()
+        assert min(size["width"], size["height"]) >= 44
+
+
+def test_the_curve_is_drawn_and_its_handle_stands_over_its_epoch(replay: Any) -> None:
+    for name in ("loss", "error"):
+        path = replay.locator(f"path.line.of-{name}").get_attribute("d")
+        assert path.count("L") == len(run.curve) - 1
+    dot, knob = (replay.locator(which).bounding_box() for which in (".dot.of-error", '[data-role="scrubber"] .knob'))
+    assert dot["x"] + dot["width"] / 2 == pytest.approx(knob["x"] + knob["width"] / 2, abs=1)
