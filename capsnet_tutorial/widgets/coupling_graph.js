@@ -205,7 +205,7 @@ function render({ model, el, host }) {
       const node = far.indexOf(Math.min(...far));
       return far[node] < layout.slot / 2 ? { layer: "below", node } : null;
     }
-    graph.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(nearest(event)));
+    graph.addEventListener("pointermove", (event) => point(nearest(event))); // a finger may slide along, too
     graph.addEventListener("pointerleave", () => point(null));
     graph.addEventListener("click", (event) => {
       const node = nearest(event);
@@ -294,7 +294,7 @@ function render({ model, el, host }) {
       for (const k of order) {
         const [[x0, y0], [x1, y1]] = [lower[Math.floor(k / J)], upper[k % J]];
         brush.strokeStyle = css(mix(colours.muted, k % J === longest ? colours.accent : colours.contrast, clamp((c[k] - 0.12) * 8, 0, 1)));
-        brush.globalAlpha = clamp((chosen ? 0.25 : 0.06) + 1.1 * c[k], 0, 1);
+        brush.globalAlpha = clamp((chosen ? 0.4 : 0.06) + 1.1 * c[k], 0, 1);
         brush.lineWidth = 0.35 + 6.5 * c[k];
         const bend = (y0 - y1) * 0.45;
         brush.beginPath();
@@ -332,7 +332,7 @@ function render({ model, el, host }) {
     const percent = (share) => (share < 0.005 ? "less than 1 %" : share > 0.995 && share < 1 ? "more than 99 %" : `${Math.round(share * 100)} %`);
     const nameOf = (i) => {
       const [type, place] = [Math.floor(i / places), i % places];
-      return `type ${type + 1}, row ${Math.floor(place / across) + 1}, column ${(place % across) + 1}`;
+      return `${i} (type ${type + 1}, row ${Math.floor(place / across) + 1}, column ${(place % across) + 1})`;
     };
 
     function showReadout(longest) {
@@ -349,14 +349,14 @@ function render({ model, el, host }) {
         const share = (x) => `${(x / SIDE) * 100}%`;
         Object.assign(field.style, { left: share(columns), top: share(rows), width: share(reach), height: share(reach) });
         text = round === 1
-          ? `Capsule ${nameOf(chosen.node)}: round 1, a tenth of it for every digit.`
-          : `Capsule ${nameOf(chosen.node)}: ${percent(row[favourite])} of it goes to ${favourite}. Its part of capsule ${longest}'s input: ${percentOf(chosen.node, longest, c, v)}.`;
+          ? `Capsule ${nameOf(chosen.node)}: round 1, a tenth of its vote for every digit.`
+          : `Capsule ${nameOf(chosen.node)}: ${percent(row[favourite])} of its vote goes to ${favourite}. Its part in what capsule ${longest} hears: ${percentOf(chosen.node, longest, c, v)}.`;
       } else if (chosen) {
         const shares = sharesOf(chosen.node, c, answer.u_hat, v, I, J, D);
         const loudest = shares.indexOf(Math.max(...shares));
         let mean = 0;
         for (let i = 0; i < I; i++) mean += c[i * J + chosen.node] / I;
-        text = `Capsule ${chosen.node} is ${format(answer.lengths[round - 1][chosen.node])} long and gets ${percent(mean)} of all coupling. Most of its input comes from ${nameOf(loudest)}: ${percent(shares[loudest])}.`;
+        text = `Capsule ${chosen.node} is ${format(answer.lengths[round - 1][chosen.node])} long and gets ${percent(mean)} of all votes. Most of what it hears comes from capsule ${nameOf(loudest)}: ${percent(shares[loudest])}.`;
       } else {
         const thick = c.filter((coupling) => coupling > 0.5).length;
         const close = c.filter((coupling) => Math.abs(coupling - 1 / J) < 0.05).length;

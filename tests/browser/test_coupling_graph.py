@@ -1,0 +1,188 @@
+"""CouplingGraph in the built page: played, scrubbed, pointed at; by mouse, by keyboard, by finger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from capsnet_tutorial import capsule_lengths, load_pretrained, prediction_vectors, route
+from capsnet_tutorial.widgets import CouplingGraph
+
+from .conftest import Visit
+
+PAGE = "book/chapters/07-message-passing.html"
+PICTURE = """canvas => new Promise((resolve) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
+
+
+@pytest.fixture
+def graph(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
+    return visit(addresses["http"] + PAGE).widget("CouplingGraph")
+
+
+def picture(graph: Any) -> str:
+    return graph.locator('[data-role="graph"]').evaluate(PICTURE)
+
+
+def numbers(graph: Any, name: str) -> list[float]:
+    return [float(number) for number in graph.get_attribute(f"data-{name}").split(",")]
+
+
+def at(graph: Any, x: float, y: float) -> tuple[float, float]:
+    """A place on the canvas, in shares of its width; y in pixels from below."""
+    canvas = graph.locator('[data-role="graph"]')
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    return box["x"] + x * box["width"], box["y"] + box["height"] - y
+
+
+@torch.no_grad()
+def test_every_digit_and_round_shows_pytorchs_numbers(graph: Any) -> None:
+    widget, model = CouplingGraph(), load_pretrained("small")
+    images = torch.frombuffer(bytearray(widget.images), dtype=torch.uint8).view(10, 1, 28, 28) / 255
+    u_hat = prediction_vectors(model.primary_capsules(images), model.routed.weight)
+    _, trace = route(u_hat, 10, return_trace=True)
+    for label in (0, 5, 9):
+        graph.get_by_role("button", name=f"Show the handwritten {label}").click()
+        slider = graph.locator('[data-role="round"]')
+        slider.press("Home")
+        for r in range(10):
+            expect(graph).to_have_attribute("data-round", str(r + 1))
+            c = trace.c[r, label]
+            np.testing.assert_allclose(
+                numbers(graph, "lengths"), capsule_lengths(trace.v[r, label][None])[0], atol=2e-4
+            )
+            assert float(graph.get_attribute("data-entropy")) == pytest.approx(
+                float(-torch.special.xlogy(c, c).sum() / 72 / np.log(2)), abs=2e-4
+            )
+            assert sum(numbers(graph, "counts")) == 720
+            slider.press("ArrowRight")
+
+
+def test_play_goes_from_the_first_round_to_the_last_and_edges_grow_on_the_way(graph: Any) -> None:
+    play = graph.locator('[data-role="play"]')
+    play.click()
+    expect(graph).to_have_attribute("data-round", "1")
+    first = picture(graph)
+    graph.page.wait_for_function(
+        """root => root.dataset.round > 1 && !Number.isInteger(Number(root.dataset.moment))""",
+        arg=graph.element_handle(),
+    )
+    assert picture(graph) != first, "between two rounds the edges are on their way"
+    expect(graph).to_have_attribute("data-playing", "false", timeout=30_000)
+    expect(graph).to_have_attribute("data-round", "10")
+    assert picture(graph) != first
+
+
+def test_pause_stops_and_play_goes_on_from_there(graph: Any) -> None:
+    play = graph.locator('[data-role="play"]')
+    play.press("Enter")
+    expect(graph).to_have_attribute("data-round", "2")
+    play.press("Enter")
+    expect(graph).to_have_attribute("data-playing", "false")
+    stopped = graph.get_attribute("data-round")
+    graph.page.wait_for_timeout(1600)
+    assert graph.get_attribute("data-round") == stopped
+    play.press("Enter")
+    expect(graph).to_have_attribute("data-round", str(int(stopped) + 1))
+
+
+def test_with_reduced_motion_rounds_follow_each_other_without_gliding(
+    visit: Callable[..., Visit], addresses: dict[str, str]
+) -> None:
+    graph = visit(addresses["http"] + PAGE, reduced_motion="reduce").widget("CouplingGraph")
+    graph.evaluate("""root => {
+        window.moments = [];
+        const observer = new MutationObserver(() => moments.push(root.dataset.moment));
+        observer.observe(root, { attributeFilter: ["data-moment"] });
+    }""")
+    graph.locator('[data-role="play"]').click()
+    expect(graph).to_have_attribute("data-round", "4", timeout=10_000)
+    moments = graph.page.evaluate("moments")
+    assert len(moments) >= 3
+    assert all(float(moment).is_integer() for moment in moments)
+
+
+def test_the_mouse_on_a_capsule_below_leaves_its_edges_only(graph: Any) -> None:
+    everything = picture(graph)
+    graph.page.mouse.move(*at(graph, 0.968, 30))
+    expect(graph).to_have_attribute("data-shown", "below 71")
+    assert picture(graph) != everything
+    readout = graph.locator('[data-role="readout"]')
+    expect(readout).to_contain_text("Capsule 71 (type 8, row 3, column 3): 96 % of its vote goes to 5")
+    assert graph.locator(".field").is_visible()
+    graph.page.mouse.move(*at(graph, 0.5, 250))
+    expect(graph).to_have_attribute("data-shown", "all")
+    assert picture(graph) == everything
+
+
+def test_a_click_keeps_a_capsule_and_another_lets_it_go(graph: Any) -> None:
+    place = at(graph, 0.968, 30)
+    graph.page.mouse.click(*place)
+    graph.page.mouse.move(5, 5)
+    expect(graph).to_have_attribute("data-shown", "below 71")
+    graph.page.mouse.click(*place)
+    graph.page.mouse.move(5, 5)
+    expect(graph).to_have_attribute("data-shown", "all")
+
+
+def test_a_capsule_above_shows_who_feeds_it(graph: Any) -> None:
+    everything = picture(graph)
+    five = graph.locator('[data-role="above"]').nth(5)
+    five.click()
+    graph.page.mouse.move(5, 5)
+    expect(graph).to_have_attribute("data-shown", "above 5")
+    assert five.get_attribute("aria-pressed") == "true"
+    assert picture(graph) != everything
+    expect(graph.locator('[data-role="readout"]')).to_contain_text("63 %")
+    graph.page.keyboard.press("Escape")
+    expect(graph).to_have_attribute("data-shown", "all")
+
+
+def test_the_keyboard_walks_through_the_capsules(graph: Any) -> None:
+    canvas = graph.locator('[data-role="graph"]')
+    canvas.focus()
+    for key, node in (
+        ("ArrowRight", 0),
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowRight", 9),
+        ("ArrowDown", 12),
+        ("ArrowLeft", 5),
+        ("ArrowUp", 2),
+        ("ArrowUp", 2),
+    ):
+        canvas.press(key)
+        expect(graph).to_have_attribute("data-shown", f"below {node}")
+    canvas.press("Enter")
+    canvas.evaluate("canvas => canvas.blur()")
+    expect(graph).to_have_attribute("data-shown", "below 2")
+    canvas.press("Escape")
+    expect(graph).to_have_attribute("data-shown", "all")
+
+
+def test_tab_on_a_capsule_above_shows_its_edges_and_says_so(graph: Any) -> None:
+    graph.locator('[data-role="digit"]').last.focus()
+    graph.page.keyboard.press("Tab")
+    expect(graph).to_have_attribute("data-shown", "above 0")
+    expect(graph.locator('[data-role="announcement"]')).to_contain_text("Capsule 0 is")
+    graph.page.keyboard.press("Tab")
+    expect(graph).to_have_attribute("data-shown", "above 1")
+
+
+def test_a_finger_taps_a_capsule_and_everything_is_large_enough(
+    visit: Callable[..., Visit], addresses: dict[str, str]
+) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+    graph = visit(addresses["http"] + PAGE, **phone).widget("CouplingGraph")
+    graph.page.touchscreen.tap(*at(graph, 0.98, 26))
+    expect(graph).to_have_attribute("data-shown", "below 71")
+    for button in graph.locator("button:visible").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 24
+    assert graph.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
