@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -77,6 +78,8 @@ def test_the_counts(capsys):
     assert len(RIGHT) >= 25
     assert several >= 10
     assert ids == set(bugs.BUGS)
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    assert f"{len(WRONG)} wrong functions and {len(RIGHT)} right ones" in readme
 
 
 @pytest.mark.parametrize("piece", CHECKERS)
