@@ -1,0 +1,112 @@
+"""What the appendices say of the module, the shipped run and the citation is what those say of themselves."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+from capsnet_tutorial import CapsNet, CapsNetConfig
+from capsnet_tutorial.training import Recipe
+
+ROOT = Path(__file__).parent.parent
+
+
+def page(name: str) -> str:
+    return (ROOT / "book" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def row(text: str, first: str) -> list[str]:
+    """The cells of the row of a table that begins with `first`."""
+    (line,) = re.findall(rf"^\| {re.escape(first)} \|(.*)\|$", text, re.MULTILINE)
+    return [cell.strip() for cell in line.split("|")]
+
+
+def test_the_network_has_the_sizes_that_the_page_says() -> None:
+    text = page("paper-and-code")
+    paper, small = (CapsNet(config) for config in (CapsNetConfig.paper(), CapsNetConfig.small()))
+    whole, bare = ([count(model), count(model) - count(model.decoder)] for model in (paper, small))
+    assert row(text, "parameters")[1] == f"{whole[0]:,}"
+    assert row(text, "… without the decoder")[1:] == [f"{whole[1]:,}", f"{bare[1]:,}"]
+    assert [model.config.primary_capsules for model in (paper, small)] == [1152, 72]
+
+
+def count(module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def test_the_training_is_the_one_that_the_page_says() -> None:
+    text, run = page("paper-and-code"), json.loads((ROOT / "results/small.json").read_text())
+    default, shipped = Recipe(), run["recipe"]
+    assert row(text, "how long")[2:] == [
+        f"{default.epochs} epochs",
+        f"{shipped['epochs']:.0f} epochs, {run['steps']:,} steps",
+    ]
+    assert row(text, "batch")[2:] == [str(default.batch_size), str(shipped["batch_size"])]
+    assert f"β {default.betas[0]}, {default.betas[1]}" in row(text, "optimiser")[2]
+    assert list(default.betas) == shipped["betas"]
+    assert row(text, "averaged weights")[2:] == [
+        f"running average, decay {default.average}",
+        f"decay {shipped['average']}",
+    ]
+    rate = row(text, "learning rate")
+    assert f"rises to {default.learning_rate} in the first {100 * default.warmup:.0f} %" in rate[2]
+    assert rate[3] == f"rises to {shipped['learning_rate']}" and shipped["warmup"] == default.warmup
+    moved = shipped["augmentation"]
+    for said in (
+        f"{moved['rotation']:.0f}° of",
+        f"{100 * moved['scale']:.0f} % of",
+        f"{moved['shear']} of",
+        f"{moved['elastic']} pix",
+    ):
+        assert said in row(text, "augmentation")[3]
+    assert default.augmentation.shift == moved["shift"] == 2
+    assert row(text, "digits")[3] == f"{run['data']['training_digits']:,}"
+    assert (default.routing_gradient, shipped["routing_gradient"]) == ("all", "all")
+
+
+def test_the_page_cites_what_the_citation_file_cites() -> None:
+    text = page("cite")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    plain = text.replace("{PyTorch}", "PyTorch")
+    for key in ("title", "version", "repository-code"):
+        assert f"{{{citation[key]}}}" in plain
+    assert f"{{{{{citation['authors'][0]['name']}}}}}" in text
+    bibliography = (ROOT / "book/references.bib").read_text(encoding="utf-8")
+    (paper,) = re.findall(r"^@inproceedings\{sabour2017dynamic,.*?^\}", bibliography, re.MULTILINE | re.DOTALL)
+    assert paper in text
+
+
+def test_every_function_that_the_pages_name_is_there() -> None:
+    """Names in backticks that look like the module's: functions, classes and options of it."""
+    module = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "capsnet_tutorial").rglob("*.py"))
+    theirs = {
+        "tile",
+        "matmul",
+        "safe_norm",
+        "bmm",
+        "einsum",
+        "one_hot",
+        "mask_with_labels",
+        "extra_capsnets",
+        "while_loop",
+    }
+    theirs |= {
+        "Squash",
+        "Router",
+        "MarginLoss",
+        "step",
+        "init_graph",
+        "group_apply_edges",
+        "apply_edges",
+        "leaky",
+        "softmax",
+    }
+    named = re.findall(
+        r"`((?:\w+\.)*\w+)(?:\(.*?\))?`", page("paper-and-code").split("## What is")[1] + page("coming-from")
+    )
+    ours = {name.rpartition(".")[2] for name in named} - theirs
+    assert {name for name in ours if not re.search(rf"\b{name}\b", module)} <= {"compile", "e6b3c8a"}
+    assert {"route", "squash", "mask_capsules", "CapsuleRouting"} <= ours
