@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import yaml
+from torch import nn
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Recipe
@@ -33,7 +34,7 @@ def test_the_network_has_the_sizes_that_the_page_says() -> None:
     assert [model.config.primary_capsules for model in (paper, small)] == [1152, 72]
 
 
-def count(module) -> int:
+def count(module: nn.Module) -> int:
     return sum(parameter.numel() for parameter in module.parameters())
 
 
