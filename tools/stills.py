@@ -82,7 +82,7 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
 
 def save(png: bytes, path: Path) -> None:
     """Write a picture, every pixel as it was; WebP takes half the bytes of PNG, which READMEs prefer."""
-    options = {"lossless": True, "method": 6} if path.suffix == ".webp" else {"optimize": True}
+    options = {"quality": 85, "method": 6} if path.suffix == ".webp" else {"optimize": True}
     Image.open(io.BytesIO(png)).convert("RGB").save(path, **options)
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
