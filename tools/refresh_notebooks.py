@@ -8,6 +8,7 @@ After this script a second run changes no byte:
 
 * models get ids made from the notebook's name and their order, and models that no output shows are dropped;
 * buffers larger than 32 kB become the SHA-256 of the file that holds them (the build publishes that file once);
+* figures get a palette of 64 colours, and with it a third of their size;
 * timings, the interpreter's version and the kernel's display name are normalised.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +26,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ("book/chapters", "book/solutions")
@@ -32,6 +35,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
+COLOURS = 64  # of a figure
 
 Models = dict[str, dict[str, Any]]
 
@@ -81,6 +85,9 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = with_a_palette(output["data"]["image/png"])
 
     shown = views(notebook)
     widgets = notebook.metadata.pop("widgets", {}).get(STATE)
@@ -91,6 +98,18 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
         notebook.metadata["widgets"] = {STATE: widgets}
         for view in shown:
             view["model_id"] = renamed[view["model_id"]]
+
+
+def with_a_palette(png: str) -> str:
+    """A figure with few colours: a third of the bytes to the reader, and no difference to see."""
+    picture = Image.open(io.BytesIO(base64.b64decode(png)))
+    if picture.mode == "P" and len(picture.getcolors() or ()) <= COLOURS:
+        return png
+    smaller = io.BytesIO()
+    picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
+        smaller, "PNG", optimize=True, dpi=(200, 200)
+    )
+    return base64.b64encode(smaller.getvalue()).decode()
 
 
 def views(notebook: nbformat.NotebookNode) -> list[dict[str, Any]]:

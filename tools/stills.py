@@ -22,6 +22,7 @@ STATIC = ROOT / "book" / "_static"
 WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
 THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
+HEAVY = 100_000  # bytes
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
 
 
@@ -81,10 +82,16 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
 
 
 def save(png: bytes, path: Path) -> None:
-    """Write a picture, every pixel as it was; WebP takes half the bytes of PNG, which READMEs prefer."""
-    options = {"lossless": True, "method": 6} if path.suffix == ".webp" else {"optimize": True}
-    Image.open(io.BytesIO(png)).convert("RGB").save(path, **options)
-    print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
+    """Write a picture, small: a still of a page with weights and figures may take 100 kB of its 2 MB."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    if path.suffix != ".webp":
+        picture.save(path, optimize=True)
+    else:
+        for quality in (85, 70, 55, 40):
+            picture.save(path, quality=quality, method=6)
+            if path.stat().st_size <= HEAVY:
+                break
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
 
 
 if __name__ == "__main__":
