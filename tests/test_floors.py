@@ -19,6 +19,7 @@ PACKAGE = Path(capsnet_tutorial.__file__).parent
 FLOORS = (
     "errors",
     "palette",
+    "implicit",
     "functional",
     "message_passing",
     "bugs",
