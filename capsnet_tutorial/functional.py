@@ -124,7 +124,7 @@ def route_capsules(
         u: [B, I, D_in].
         weight: [I, J, D_in, D_out].
         iterations: rounds, at least 1.
-        gradient: "all": through every round, as in the paper. "last": the couplings of the last round
+        gradient: "all": through every round, as in the authors' code. "last": the couplings of the last round
             count as constants, which costs less than half the time and memory; the output is the same.
 
     Returns:
