@@ -13,7 +13,7 @@ ALL := $(VENV)/has-everything
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint notebooks stills train repository lock clean
+.PHONY: help book serve lab test lint bench notebooks stills train repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -37,6 +37,9 @@ lint: $(ALL) ## check the style and the types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
+	@$(BIN)/python -m benchmarks
 
 notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code, weights or widgets)
 	@$(BIN)/python tools/refresh_notebooks.py

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import statistics
+import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.benchmark import Timer
-from torch.utils.flop_counter import FlopCounterMode
 from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
 
 Function = Callable[[], object]
 
 
 def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[float]]:
     """Seconds of each function, ``turns`` times, one after the other; a first turn that warms up is not counted."""
-    timers = {
-        name: Timer("run()", globals={"run": run}, num_threads=torch.get_num_threads())
-        for name, run in functions.items()
-    }
-    for timer in timers.values():
-        timer.timeit(1)
+    for run in functions.values():
+        run()
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(turns):
-        for name, timer in timers.items():
-            seconds[name].append(timer.timeit(1).mean)
+        for name, run in functions.items():
+            seconds[name].append(timeit.timeit(lambda run=run: _finish(run), number=1))  # type: ignore[misc]
     return seconds
 
 
@@ -92,6 +88,12 @@ class _Traffic(TorchDispatchMode):
             tensors = [each for each in tree_leaves((args, kwargs, result)) if isinstance(each, torch.Tensor)]
             self.bytes += sum(each.nbytes for each in tensors)
         return result
+
+
+def _finish(run: Function) -> None:
+    run()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()  # a GPU is handed its work and does it later
 
 
 def _rounded(value: float) -> float:
