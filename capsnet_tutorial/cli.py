@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import shlex
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from capsnet_tutorial.allocator import keep_freed_memory
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
@@ -51,7 +51,7 @@ def _train(options: argparse.Namespace, command: str) -> int:
     checkpoint = folder / "checkpoint.safetensors"
     if checkpoint.exists() and not options.resume:
         raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
-    _keep_freed_memory()
+    keep_freed_memory()
     training, validation, test = (
         digits(split, options.source, options.data) for split in ("train", "validation", "test")
     )
@@ -108,16 +108,6 @@ def _writable(folder: Path) -> Path:
     except OSError as problem:
         raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
     return folder
-
-
-def _keep_freed_memory() -> None:
-    """Let glibc keep what a step frees for the next one, instead of asking the kernel for it again and again."""
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        if hasattr(libc, "mallopt"):
-            trim_threshold, top_pad, mmap_max = -1, -2, -4
-            for parameter, value in ((mmap_max, 0), (trim_threshold, 2**31 - 1), (top_pad, 64 * 2**20)):
-                libc.mallopt(parameter, value)
 
 
 def _parser() -> argparse.ArgumentParser:
