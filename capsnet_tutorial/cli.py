@@ -183,6 +183,7 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
     add("learning_rate", float, "at its peak")
     add("warmup", float, "share of the run in which the rate rises")
     add("average", float, "decay of the weights' running average, 0 for none")
+    add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
     add("routing_gradient", str, "through which rounds of routing", ("all", "last"))
     add("precision", str, "of the arithmetic", ("fp32", "bf16"))
     add("seed", int, "of every random choice")

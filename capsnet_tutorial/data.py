@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.errors import expect
 
 Split = Literal["train", "validation", "test"]
@@ -42,6 +43,15 @@ class Digits(NamedTuple):
     """int64 [N], 0 to 9."""
     source: str
     """"mnist" or "sample"."""
+
+    @property
+    def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
+        """N."""
+        return len(self.images)
+
+    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The chosen digits (int64 [B]), moved at random, and their labels."""
+        return augmentation(self.images[chosen], generator), self.labels[chosen]
 
 
 def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:

@@ -6,15 +6,16 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar, cast
 
 import torch
 from accelerate import Accelerator
-from torch import Tensor
+from accelerate.utils import convert_to_fp32
+from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from tqdm import tqdm
 
@@ -23,7 +24,27 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.layers import RoutedCapsules
+from capsnet_tutorial.model import CapsNetOutput
+
+Network = TypeVar("Network", bound=nn.Module)
+Objective = Callable[[Any, Tensor, Tensor], Tensor]
+"""What is minimised: (output of network(images, targets), images, targets) -> a scalar, the mean over the images."""
+
+
+class TrainingData(Protocol):
+    """What a network can be trained on; `Digits` is one."""
+
+    @property
+    def count(self) -> int:
+        """How many examples there are."""
+
+    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The chosen examples (int64 [B], from 0 to count - 1): images [B, …] and targets [B, …].
+
+        All chance comes from the generator.
+        """
+
 
 _BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 
@@ -59,6 +80,8 @@ class Recipe:
                 expect(value > 0, f"{name} above 0", repr(value))
                 expect(value < math.inf, f"{name} to be finite", repr(value))
         expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
+        weight = self.reconstruction_weight
+        expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
         expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
         expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
         expect(self.routing_gradient in ("all", "last"), "routing_gradient all or last", repr(self.routing_gradient))
@@ -95,7 +118,7 @@ class Diverged(RuntimeError):
     """The loss is no longer a finite number."""
 
 
-def evaluate(model: CapsNet, data: Digits, batch_size: int = 500) -> Evaluation:
+def evaluate(model: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
     """Test error, margin loss and reconstruction error of a network, in eval mode."""
     expect(len(data.images) > 0, "at least one digit", "none")
     device = next(model.parameters()).device
@@ -115,26 +138,31 @@ def evaluate(model: CapsNet, data: Digits, batch_size: int = 500) -> Evaluation:
 
 
 def fit(
-    model: CapsNet,
-    data: Digits,
+    network: Network,
+    data: TrainingData,
     recipe: Recipe,
     *,
-    validation: Digits | None = None,
+    objective: Objective | None = None,
+    validation: Digits | Callable[[Network], float] | None = None,
+    identity: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
     resume: bool = False,
     progress: bool = True,
-    on_epoch: Callable[[CapsNet, History], None] | None = None,
-) -> tuple[CapsNet, History]:
-    """Train a network on images and their labels.
+    on_epoch: Callable[[Network, History], None] | None = None,
+) -> tuple[Network, History]:
+    """Train a network on images and their targets.
 
     Every random choice of a step follows from the seed and the step's number alone. A run that was
     interrupted, at any moment, and resumed, therefore takes the very same steps as one that was not.
 
     Args:
-        model: trained in place.
-        data: the digits to train on.
+        network: trained in place; called with images and targets.
+        data: what to train on.
         recipe: how.
-        validation: evaluated after every epoch (at the end, if time is what limits the run); never trained on.
+        objective: what to minimise; the paper's if there is none: `paper_objective`.
+        validation: digits, or a function that gives a network's error. Used after every epoch (at the end, if time
+            is what limits the run); never trained on.
+        identity: what else a checkpoint must have in common with this run, ready for JSON: the task, say.
         checkpoint: a file to write the run's state to before the first step and after every epoch.
         resume: go on from that file, if it exists.
         progress: show a bar.
@@ -147,9 +175,10 @@ def fit(
         Diverged: the loss became nan or infinite; the last checkpoint is from before.
         ValueError: the checkpoint is damaged, or of another network or recipe; too few digits for a batch.
     """
-    steps_per_epoch = len(data.images) // recipe.batch_size
-    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{len(data.images)}")
-    run = _Run(model, recipe, math.ceil(recipe.epochs * steps_per_epoch))
+    steps_per_epoch = data.count // recipe.batch_size
+    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
+    objective = paper_objective(recipe.reconstruction_weight) if objective is None else objective
+    run = _Run(network, objective, recipe, math.ceil(recipe.epochs * steps_per_epoch), identity or {})
     history = run.history
     if resume and checkpoint is not None and checkpoint.exists():
         run.restore(checkpoint)
@@ -174,7 +203,9 @@ def fit(
                 raise Diverged(f"the weights are not finite after {history.step} steps; try a lower learning rate")
             point = {"epoch": history.step / steps_per_epoch, "seconds": history.seconds, "loss": loss}
             if validation is not None and (recipe.seconds is None or run.share_done >= 1):
-                point["validation_error"] = evaluate(run.result, validation).error
+                point["validation_error"] = (
+                    evaluate(run.result, validation).error if isinstance(validation, Digits) else validation(run.result)
+                )
             history.curve.append(point)
             bar.set_postfix({name: f"{value:.4f}" for name, value in point.items() if name not in ("epoch", "seconds")})
             if checkpoint is not None:
@@ -184,6 +215,18 @@ def fit(
     return run.result.eval(), history
 
 
+def paper_objective(reconstruction_weight: float = RECONSTRUCTION_WEIGHT) -> Objective:
+    """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
+
+    def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
+        margin = margin_loss(output.lengths, targets)
+        if not reconstruction_weight:
+            return margin
+        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
+
+    return objective
+
+
 def one_cycle(share_done: float, warmup: float) -> float:
     """The learning rate as a share of its peak: up from 1/25 along a cosine, then down to zero along another."""
     if share_done < warmup:
@@ -191,21 +234,27 @@ def one_cycle(share_done: float, warmup: float) -> float:
     return (1 + math.cos(math.pi * (share_done - warmup) / (1 - warmup))) / 2
 
 
-class _Run:
+class _Run(Generic[Network]):
     """The state of a training run, how it takes a step, and how it is stored."""
 
-    def __init__(self, model: CapsNet, recipe: Recipe, total_steps: int) -> None:
+    def __init__(
+        self, network: Network, objective: Objective, recipe: Recipe, total_steps: int, identity: Mapping[str, Any]
+    ) -> None:
         self.accelerator = Accelerator()
         self.recipe = recipe
         self.total_steps = total_steps
         self.history = History()
-        self.model = model.train()
-        model.routed.gradient = recipe.routing_gradient
-        self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
+        self.identity = identity
+        self.network = network.train()
+        for layer in network.modules():
+            if isinstance(layer, RoutedCapsules):
+                layer.gradient = recipe.routing_gradient
+        self.average = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
         self.average.to(self.accelerator.device)
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
-        self.trained, self.prepared_optimizer = self.accelerator.prepare(model, self.optimizer)
-        for parameter in model.parameters():  # as Adam's first step would, so that a checkpoint always has it all
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
+        trained = _Loss(network, objective, bf16=recipe.precision == "bf16")
+        self.loss, self.prepared_optimizer = self.accelerator.prepare(trained, self.optimizer)
+        for parameter in network.parameters():  # as Adam's first step would, so that a checkpoint always has it all
             zero = torch.zeros((), device=parameter.device)
             moments = {key: torch.zeros_like(parameter) for key in ("exp_avg", "exp_avg_sq")}
             self.optimizer.state[parameter] = {"step": zero} | moments
@@ -219,28 +268,24 @@ class _Run:
     @property
     def is_finite(self) -> bool:
         """Whether all weights are numbers."""
-        return all(bool(tensor.isfinite().all()) for tensor in self.model.parameters())
+        return all(bool(tensor.isfinite().all()) for tensor in self.network.parameters())
 
     @property
-    def result(self) -> CapsNet:
-        return cast(CapsNet, self.average.module) if self.recipe.average else self.model
+    def result(self) -> Network:
+        return cast(Network, self.average.module) if self.recipe.average else self.network
 
-    def step(self, images: Tensor, labels: Tensor) -> Tensor:
+    def step(self, images: Tensor, targets: Tensor) -> Tensor:
         """One step of the optimiser; the loss, detached."""
         device = self.accelerator.device
         share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
-        images, labels = images[share].to(device), labels[share].to(device)
+        images, targets = images[share].to(device), targets[share].to(device)
         for group in self.optimizer.param_groups:
             group["lr"] = self.recipe.learning_rate * one_cycle(self.share_done, self.recipe.warmup)
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.recipe.precision == "bf16"):
-            output = self.trained(images, labels)
-        margin = margin_loss(output.lengths.float(), labels)
-        reconstruction = reconstruction_loss(output.reconstruction.float(), images)
-        loss = margin + self.recipe.reconstruction_weight * reconstruction
+        loss = self.loss(images, targets)
         self.prepared_optimizer.zero_grad()
         self.accelerator.backward(loss)
         self.prepared_optimizer.step()
-        self.average.update_parameters(self.model)
+        self.average.update_parameters(self.network)
         self.history.step += 1
         return loss.detach()
 
@@ -271,23 +316,40 @@ class _Run:
 
     def _tensors(self) -> dict[str, Tensor]:
         """Everything that changes from step to step, by name: the tensors themselves."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        tensors = {f"model.{name}": tensor for name, tensor in self.network.state_dict().items()}
         tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
-        for name, parameter in self.model.named_parameters():
+        for name, parameter in self.network.named_parameters():
             tensors |= {f"optimizer.{key}.{name}": each for key, each in self.optimizer.state[parameter].items()}
         return tensors
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with the run that takes it up, as JSON has it."""
-        return json.loads(json.dumps({"config": asdict(self.model.config), "recipe": asdict(self.recipe)}))
+        config = getattr(self.network, "config", None)
+        ours = {"config": config and asdict(config), "recipe": asdict(self.recipe)}
+        return json.loads(json.dumps(ours | dict(self.identity)))
 
 
-def _batch(data: Digits, recipe: Recipe, epoch: int, position: int) -> tuple[Tensor, Tensor]:
-    """The images of one step, augmented, and their labels."""
-    order = _order(len(data.images), recipe.seed, epoch)
+class _Loss(nn.Module):
+    """A network and what is made of its output, as one module: several processes then agree on its gradients."""
+
+    def __init__(self, network: nn.Module, objective: Objective, bf16: bool) -> None:
+        super().__init__()
+        self.network = network
+        self.objective = objective
+        self.bf16 = bf16
+
+    def forward(self, images: Tensor, targets: Tensor) -> Tensor:
+        with torch.autocast(images.device.type, torch.bfloat16, enabled=self.bf16):
+            output = self.network(images, targets)
+        return self.objective(convert_to_fp32(output), images, targets)
+
+
+def _batch(data: TrainingData, recipe: Recipe, epoch: int, position: int) -> tuple[Tensor, Tensor]:
+    """The images of one step, augmented, and their targets."""
+    order = _order(data.count, recipe.seed, epoch)
     chosen = order[position * recipe.batch_size :][: recipe.batch_size]
     generator = torch.Generator().manual_seed(_mixed(recipe.seed, epoch, position + 1))
-    return recipe.augmentation(data.images[chosen], generator), data.labels[chosen]
+    return data.batch(chosen, recipe.augmentation, generator)
 
 
 @lru_cache(maxsize=1)
