@@ -32,6 +32,7 @@ FLOORS = (
     "augmentation",
     "data",
     "pairs",
+    "affine",
     "training",
     "results",
     "recording",
