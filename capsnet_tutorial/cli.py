@@ -16,46 +16,64 @@ import torch
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
-from capsnet_tutorial.data import digits
+from capsnet_tutorial.data import Digits, Split, digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
-from capsnet_tutorial.results import describe_run, write_json
-from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit
+from capsnet_tutorial.processes import FailedElsewhere, Processes, rank
+from capsnet_tutorial.results import code_version, describe_run, write_json
+from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit status: 0; 1 if a run diverged or a check failed, 2 if input cannot be used, 130 if interrupted.
+        The exit status: 0; 1 if a run diverged or a check failed, 2 if input cannot be used or output not written,
+        3 if --limit-minutes ended a run before its end, 130 if interrupted.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
     try:
         return options.run(options, f"capsnet {shlex.join(arguments)}")
     except KeyboardInterrupt:
-        print("capsnet: interrupted; a training run goes on from its last checkpoint with --resume", file=sys.stderr)
-        return 130
+        return _ended(130, "interrupted; a training run goes on from its last checkpoint with --resume")
     except Diverged as problem:
-        print(f"capsnet: {problem}", file=sys.stderr)
-        return 1
+        return _ended(1, f"{problem}")
+    except OutOfTime as problem:
+        return _ended(3, f"{problem}; the same command with --resume goes on from there")
+    except FailedElsewhere:
+        return 0
     except (ValueError, OSError) as problem:
-        print(f"capsnet: {problem}", file=sys.stderr)
+        place = f" (process {rank()})" if rank() else ""
+        print(f"capsnet{place}: {problem}", file=sys.stderr)
         return 2
+
+
+def _ended(status: int, why: str) -> int:
+    """What several processes agreed on, the main one says; a launcher ends all at the first status that is not 0."""
+    if rank():
+        return 0
+    print(f"capsnet: {why}", file=sys.stderr)
+    return status
 
 
 def _train(options: argparse.Namespace, command: str) -> int:
     recipe = _recipe(options)
     config = CapsNetConfig.preset(options.preset)
-    folder = _writable(Path(options.output))
+    commit = code_version()  # now: the files may have changed when the run is done
+    folder = Path(options.output)
     checkpoint = folder / "checkpoint.safetensors"
     if checkpoint.exists() and not options.resume:
         raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
+    processes = Processes()
+    processes.from_main(lambda: _make_writable(folder))
     _keep_freed_memory()
-    training, validation, test = (
-        digits(split, options.source, options.data) for split in ("train", "validation", "test")
-    )
-    print(f"{len(training.images):,} digits to train on ({training.source}), {len(validation.images):,} to validate")
+    if processes.count > 1:  # what is downloaded is downloaded once
+        processes.from_main(lambda: len(_splits(options)))
+    training, validation, test = _splits(options)
+    if processes.is_main:
+        shared = f", {processes.count} processes" if processes.count > 1 else ""
+        print(f"{training.count:,} digits to train on ({training.source}), {validation.count:,} to validate{shared}")
     torch.manual_seed(recipe.seed)
     trained, history = fit(
         CapsNet(config),
@@ -64,11 +82,17 @@ def _train(options: argparse.Namespace, command: str) -> int:
         validation=validation,
         checkpoint=checkpoint,
         resume=options.resume,
+        limit_minutes=options.limit_minutes,
+        log=folder / "tensorboard" if options.log == "tensorboard" else None,
     )
+    if not processes.is_main:
+        return 0
     save_weights(trained, folder / "weights.safetensors")
     saved = load_weights(folder / "weights.safetensors")  # what is measured is what is in the file
+    saved.to(next(trained.parameters()).device)
     evaluations = {"validation": evaluate(saved, validation), "test": evaluate(saved, test)}
-    write_json(folder / "result.json", describe_run(command, saved, recipe, history, training, evaluations))
+    data = {"source": training.source, "training_digits": training.count}
+    write_json(folder / "result.json", describe_run(command, saved, recipe, history, data, evaluations, commit=commit))
     for split, result in evaluations.items():
         print(f"{split}: {1 - result.error:.2%} right, reconstruction MSE {result.reconstruction_mse:.4f} a pixel")
     print(f"{history.step:,} steps in {history.seconds:.0f} s -> {folder}")
@@ -100,14 +124,18 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     return replace(base, **simple, augmentation=replace(base.augmentation, **moved))
 
 
-def _writable(folder: Path) -> Path:
+def _splits(options: argparse.Namespace) -> list[Digits]:
+    splits: tuple[Split, ...] = ("train", "validation", "test")
+    return [digits(split, options.source, options.data) for split in splits]
+
+
+def _make_writable(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".capsnet").touch()
         (folder / ".capsnet").unlink()
     except OSError as problem:
         raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
-    return folder
 
 
 def _keep_freed_memory() -> None:
@@ -134,6 +162,13 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--preset", default="small", help="small or paper")
     train.add_argument("--output", default="runs/small", help="folder for what the run writes")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
+    train.add_argument(
+        "--limit-minutes",
+        type=float,
+        metavar="M",
+        help="stop after so long, with a checkpoint to --resume from and exit status 3; the recipe stays as it is",
+    )
+    train.add_argument("--log", choices=("tensorboard",), help="write curves to the output folder, to watch the run")
     _add_recipe_options(train)
     _add_data_options(train)
 
@@ -182,6 +217,8 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
     add("batch_size", int, "digits a step")
     add("learning_rate", float, "at its peak")
     add("warmup", float, "share of the run in which the rate rises")
+    add("clip", float, "the gradient's largest norm")
+    add("patience", int, "epochs without a smaller validation error to stop after, with the best weights")
     add("average", float, "decay of the weights' running average, 0 for none")
     add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
     add("routing_gradient", str, "through which rounds of routing", ("all", "last"))

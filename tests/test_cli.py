@@ -22,6 +22,7 @@ from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.files import read_tensors
 from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.results import code_version
 from capsnet_tutorial.training import Recipe, evaluate
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
@@ -68,9 +69,11 @@ def test_the_result_says_what_was_run_on_what_and_what_came_of_it(run):
     assert result["steps"] == 4
     assert result["training_seconds"] > 0
     assert [set(point) for point in result["curve"]] == [{"epoch", "seconds", "loss", "validation_error"}]
-    assert result["hardware"].keys() == {"device", "processor", "cores", "threads"}
+    assert result["hardware"].keys() == {"device", "processor", "cores", "threads", "processes"}
     assert result["versions"]["torch"] == metadata.version("torch")
     assert result["versions"].keys() == {"python", "torch", "torchvision", "accelerate"}
+    assert (result["task"], result["network"], result["changes"]) == ("digits", "capsnet", [])
+    assert result["commit"] == code_version()
 
 
 def test_what_was_measured_is_what_is_in_the_file(run):
