@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options, f"capsnet {shlex.join(arguments)}")
+        return options.run(options, f"capsnet {shlex.join(_repeatable(arguments))}")
     except KeyboardInterrupt:
         return _ended(130, "interrupted; a training run goes on from its last checkpoint with --resume")
     except Diverged as problem:
@@ -47,6 +47,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = f" (process {rank()})" if rank() else ""
         print(f"capsnet{place}: {problem}", file=sys.stderr)
         return 2
+
+
+def _repeatable(arguments: list[str]) -> list[str]:
+    """The arguments less those that say in how many sittings a run was made."""
+    sittings = argparse.ArgumentParser(add_help=False)
+    sittings.add_argument("--resume", action="store_true")
+    sittings.add_argument("--limit-minutes")
+    return sittings.parse_known_args(arguments)[1]
 
 
 def _ended(status: int, why: str) -> int:
