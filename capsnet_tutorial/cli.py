@@ -55,15 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _repeatable(arguments: Sequence[str]) -> list[str]:
-    """The arguments that repeat a run, however often it was interrupted and taken up again."""
-    kept, rest = [], iter(arguments)
-    for argument in rest:
-        if argument == "--limit-minutes":
-            next(rest)
-        elif argument != "--resume" and not argument.startswith("--limit-minutes="):
-            kept.append(argument)
-    return kept
+def _repeatable(arguments: list[str]) -> list[str]:
+    """The arguments less those that say in how many sittings a run was made."""
+    sittings = argparse.ArgumentParser(add_help=False)
+    sittings.add_argument("--resume", action="store_true")
+    sittings.add_argument("--limit-minutes")
+    return sittings.parse_known_args(arguments)[1]
 
 
 def _ended(status: int, why: str) -> int:
