@@ -1,4 +1,4 @@
-"""The ``capsnet`` command: train a network, evaluate one, check somebody's code."""
+"""The ``capsnet`` command: train a network, evaluate one, do experiments, check somebody's code."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from capsnet_tutorial.changes import CHANGES
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
 from capsnet_tutorial.data import Digits, Split, digits
+from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
 from capsnet_tutorial.processes import FailedElsewhere, Processes, rank
 from capsnet_tutorial.results import code_version, describe_run, write_json
 from capsnet_tutorial.rounds import measure_rounds
 from capsnet_tutorial.run import History
+from capsnet_tutorial.tables import report
 from capsnet_tutorial.tasks import NETWORKS, TASKS, Assignment, Evaluated, every_training_digit, measure, plain
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
 
@@ -179,6 +181,30 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     return replace(base, **simple, augmentation=replace(base.augmentation, **moved))
 
 
+def _experiments(options: argparse.Namespace, command: str) -> int:
+    experiments = Experiments.read(options.results)
+    part, parts = options.share
+    jobs = experiments.jobs(options.names)[part - 1 :: parts]
+    if options.dry_run:
+        for job in open_jobs(experiments, jobs):
+            print(shlex.join(["capsnet", "train", *job.arguments, "--output", f"{options.work}/{job.name}"]))
+        return 0
+    return work_off(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
+
+
+def _results(options: argparse.Namespace, command: str) -> int:
+    print(report(Experiments.read(options.results), options.tables), end="")
+    return 0
+
+
+def _share(text: str) -> tuple[int, int]:
+    """ "2/3" -> (2, 3)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"expected a share such as 1/2; got {text!r}")
+    return int(part), int(parts)
+
+
 def _assignment(options: argparse.Namespace) -> Assignment:
     return Assignment(
         task=options.task,
@@ -260,6 +286,29 @@ def _parser() -> argparse.ArgumentParser:
     evaluation.add_argument("--task", choices=tuple(TASKS), default="digits", help="what it was trained for")
     evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
     _add_data_options(evaluation)
+
+    experiments = commands.add_parser(
+        "experiments",
+        help="do the runs that the tables still lack",
+        description="Do the runs of experiments.toml that have no result yet, one after another, the most telling "
+        "first. Whatever stops it, the same command goes on from there.",
+    )
+    experiments.set_defaults(run=_experiments)
+    experiments.add_argument(
+        "names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all)"
+    )
+    experiments.add_argument("--limit-minutes", type=float, metavar="M", help="stop after so long, with exit status 3")
+    experiments.add_argument(
+        "--share", type=_share, default=(1, 1), metavar="I/N", help="only every N-th, from the I-th"
+    )
+    experiments.add_argument("--dry-run", action="store_true", help="print the commands instead")
+    experiments.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
+    experiments.add_argument("--work", default="runs", help="folder for checkpoints and weights")
+
+    results = commands.add_parser("results", help="print what the experiments found")
+    results.set_defaults(run=_results)
+    results.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
+    results.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
 
     check = commands.add_parser(
         "check",

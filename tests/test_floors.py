@@ -40,6 +40,8 @@ FLOORS = (
     "rounds",
     "tasks",
     "results",
+    "experiments",
+    "tables",
     "recording",
     "poses",
     "figures",
