@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
@@ -19,7 +19,7 @@ from capsnet_tutorial.baseline import ConvNet
 from capsnet_tutorial.changes import CHANGES
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
-from capsnet_tutorial.data import Digits, Split, digits
+from capsnet_tutorial.data import Digits, Source, Split, digits
 from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
@@ -370,7 +370,7 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=("auto", "mnist", "sample"), default="auto", help="where digits come from")
+    parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
     parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
 
 

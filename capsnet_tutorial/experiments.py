@@ -175,7 +175,7 @@ def work_off(
             left = (end - time.monotonic()) / 60
             if left <= 0:
                 return 3
-            arguments += ["--limit-minutes", f"{left:.3f}"]
+            arguments += ["--limit-minutes", f"{left:.6g}"]
         say(f"{number} of {len(missing)}: {job.name}")
         status = train(arguments)
         result = output / "result.json"

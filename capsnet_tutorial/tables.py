@@ -38,10 +38,15 @@ def _rounds(key: str, factor: float = 1) -> Callable[[Result], list[float] | Non
     return lambda result: [factor * each[key] for each in result["rounds"]] if "rounds" in result else None
 
 
+def _drawn(result: Result) -> float | None:
+    """Of a decoder that was trained; another draws noise."""
+    return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
+
+
 COLUMNS = {
     "error": Column("error, %", _of("test", "error", factor=100)),
     "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100)),
-    "drawn": Column("reconstruction, MSE a pixel", _of("test", "reconstruction_mse"), 4),
+    "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", _of("test", "ink"), 0),
     "ink_present": Column("drawn, if there", _of("test", "ink_present"), 0),
     "ink_absent": Column("drawn, if not there", _of("test", "ink_absent"), 0),
