@@ -13,7 +13,7 @@ ALL := $(VENV)/has-everything
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks stills train repository lock clean
+.PHONY: help book serve lab test lint bench notebooks stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -49,6 +49,10 @@ stills: $(ALL) book ## take the widgets' still pictures and the README's screens
 
 train: ## print the command that trained the shipped weights
 	@$(PYTHON) -c 'import json; print("$(BIN)/" + json.load(open("results/small.json"))["command"])'
+
+results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped) and print the tables
+	@$(BIN)/capsnet experiments
+	@$(BIN)/capsnet results
 
 repository: ## URL=… says where the project lives, in every file that names the place
 	@$(PYTHON) tools/set_repository.py "$(URL)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,13 @@ def write_whole(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
+    except BaseException as problem:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if (
+            isinstance(problem, OSError) and problem.errno and problem.filename is None
+        ):  # a full disk does not say for what
+            problem.filename = str(path)
         raise
 
 

@@ -5,34 +5,60 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import torch
+from torch import nn
 
-from capsnet_tutorial.data import Digits
 from capsnet_tutorial.files import write_whole
-from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import Evaluation, History, Recipe
+from capsnet_tutorial.processes import Processes
+from capsnet_tutorial.recipe import Recipe
+from capsnet_tutorial.run import History
 
 
 def describe_run(
     command: str,
-    model: CapsNet,
+    model: nn.Module,
     recipe: Recipe,
     history: History,
-    trained_on: Digits,
-    evaluations: dict[str, Evaluation],
+    data: Mapping[str, Any],
+    evaluations: Mapping[str, NamedTuple],
+    *,
+    commit: Mapping[str, Any] | None,
+    task: str = "digits",
+    network: str = "capsnet",
+    changes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Everything that a table, a figure or somebody who repeats the run needs, ready for JSON."""
+    """Everything that a table, a figure or somebody who repeats the run needs, ready for JSON.
+
+    Args:
+        command: that repeats it.
+        model: what was trained; its ``config`` holds its sizes.
+        recipe: how it was trained.
+        history: how that went.
+        data: what it was trained on.
+        evaluations: what came of it, by split: named tuples of numbers.
+        commit: of the code that ran, from `code_version` at the run's beginning.
+        task: what was to be learnt.
+        network: which kind of network that was.
+        changes: deviations from the paper, by their ids.
+    """
+    accelerator = Processes().accelerator
+    device = accelerator.device
     return {
         "command": command,
-        "config": asdict(model.config),
+        "task": task,
+        "network": network,
+        "changes": list(changes),
+        "config": asdict(cast(Any, model).config),
         "parameters": sum(parameter.numel() for parameter in model.parameters()),
         "recipe": asdict(recipe),
-        "data": {"source": trained_on.source, "training_digits": len(trained_on.images)},
+        "data": dict(data),
         "steps": history.step,
         "training_seconds": round(history.seconds, 1),
         "curve": [{key: float(f"{value:.6g}") for key, value in point.items()} for point in history.curve],
@@ -41,14 +67,35 @@ def describe_run(
             for split, each in evaluations.items()
         },
         "hardware": {
-            "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
+            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
             "processor": platform.machine(),
             "cores": os.cpu_count(),
             "threads": torch.get_num_threads(),
+            "processes": accelerator.num_processes,
         },
         "versions": {"python": platform.python_version()}
         | {package: metadata.version(package) for package in ("torch", "torchvision", "accelerate")},
+        "commit": commit,
     }
+
+
+def code_version(folder: Path = Path(__file__).parent) -> dict[str, Any] | None:
+    """Which version of the code this is, where git knows it.
+
+    Returns:
+        ``{"id": HEAD, "dirty": whether the package's files differ from it}``; None for a package that is installed
+        rather than checked out.
+    """
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    try:
+        git("ls-files", "--error-unmatch", Path(__file__).name)  # an installed package may lie in somebody's checkout
+        return {"id": git("rev-parse", "HEAD"), "dirty": git("status", "--porcelain", "--", ".") != ""}
+    except (OSError, subprocess.CalledProcessError):
+        return None
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

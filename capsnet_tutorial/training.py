@@ -1,73 +1,57 @@
-"""Training, evaluation and checkpoints: one loop for every size, on whatever device there is."""
+"""Training and evaluation: one loop for every network and size, on whatever there is to compute with."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
-import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol
 
 import torch
-from accelerate import Accelerator
-from torch import Tensor
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.model import CapsNetOutput
+from capsnet_tutorial.processes import Processes
+from capsnet_tutorial.recipe import Recipe, one_cycle
+from capsnet_tutorial.run import Diverged, History, Network, Objective, Run
+
+__all__ = [
+    "Diverged",
+    "Evaluation",
+    "History",
+    "Objective",
+    "OutOfTime",
+    "Recipe",
+    "TrainingData",
+    "evaluate",
+    "fit",
+    "one_cycle",
+    "paper_objective",
+]
 
 _BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that decides how a network is trained; with the data, it decides the result."""
+class TrainingData(Protocol):
+    """What a network can be trained on; `Digits` is one."""
 
-    epochs: float = 10
-    """How long to train. Ignored where ``seconds`` is given."""
-    seconds: float | None = None
-    """Train for so long instead, evaluation not counted; the learning rate follows the clock."""
-    batch_size: int = 128
-    learning_rate: float = 1e-2
-    """At its peak: it rises over the first ``warmup`` of the run and falls along a cosine to zero."""
-    warmup: float = 0.3
-    betas: tuple[float, float] = (0.9, 0.99)
-    average: float = 0.998
-    """Decay of the running average of the weights; the average is what is evaluated and saved. 0: none."""
-    reconstruction_weight: float = RECONSTRUCTION_WEIGHT
-    augmentation: Augmentation = field(default_factory=Augmentation)
-    routing_gradient: Literal["all", "last"] = "all"
-    """Through "all" rounds of routing, or only the "last"."""
-    precision: str = "fp32"
-    """"fp32", or "bf16" for autocast."""
-    seed: int = 0
+    @property
+    def count(self) -> int:
+        """How many examples there are."""
 
-    def __post_init__(self) -> None:
-        expect_count("batch_size", self.batch_size)
-        for name in ("epochs", "seconds", "learning_rate"):
-            value = getattr(self, name)
-            if value is not None:
-                expect(value > 0, f"{name} above 0", repr(value))
-                expect(value < math.inf, f"{name} to be finite", repr(value))
-        expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
-        expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
-        expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
-        expect(self.routing_gradient in ("all", "last"), "routing_gradient all or last", repr(self.routing_gradient))
+    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The chosen examples (int64 [B], from 0 to count - 1): images [B, …] and targets [B, …].
 
-    @classmethod
-    def quick(cls, seconds: float) -> Recipe:
-        """What serves best when a minute or two is all there is: chosen on the validation digits, on two cores."""
-        augmentation = Augmentation(shift=1.0)
-        return cls(seconds=seconds, warmup=0.2, average=0.99, routing_gradient="last", augmentation=augmentation)
+        All chance comes from the generator.
+        """
 
 
 class Evaluation(NamedTuple):
@@ -80,22 +64,11 @@ class Evaluation(NamedTuple):
     """Mean squared difference a pixel, decoded from the longest capsule."""
 
 
-@dataclass
-class History:
-    """What a run has been through: goes into checkpoints and results."""
-
-    step: int = 0
-    seconds: float = 0.0
-    """Spent on training, evaluation not counted."""
-    curve: list[dict[str, float]] = field(default_factory=list)
-    """One entry an epoch: epoch, seconds, loss, and the validation error if there is a validation set."""
+class OutOfTime(RuntimeError):
+    """The run was to stop by now. Its checkpoint is written."""
 
 
-class Diverged(RuntimeError):
-    """The loss is no longer a finite number."""
-
-
-def evaluate(model: CapsNet, data: Digits, batch_size: int = 500) -> Evaluation:
+def evaluate(model: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
     """Test error, margin loss and reconstruction error of a network, in eval mode."""
     expect(len(data.images) > 0, "at least one digit", "none")
     device = next(model.parameters()).device
@@ -114,180 +87,158 @@ def evaluate(model: CapsNet, data: Digits, batch_size: int = 500) -> Evaluation:
     return Evaluation(wrong / count, margin / count, squared / count)
 
 
+def paper_objective(reconstruction_weight: float = RECONSTRUCTION_WEIGHT) -> Objective:
+    """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
+
+    def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
+        margin = margin_loss(output.lengths, targets)
+        if not reconstruction_weight:
+            return margin
+        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
+
+    return objective
+
+
 def fit(
-    model: CapsNet,
-    data: Digits,
+    network: Network,
+    data: TrainingData,
     recipe: Recipe,
     *,
-    validation: Digits | None = None,
+    objective: Objective | None = None,
+    validation: Digits | Callable[[Network], float] | None = None,
+    identity: Mapping[str, Any] | None = None,
     checkpoint: Path | None = None,
+    checkpoint_minutes: float = 5,
     resume: bool = False,
+    limit_minutes: float | None = None,
+    log: Path | None = None,
     progress: bool = True,
-    on_epoch: Callable[[CapsNet, History], None] | None = None,
-) -> tuple[CapsNet, History]:
-    """Train a network on images and their labels.
+    on_epoch: Callable[[Network, History], None] | None = None,
+) -> tuple[Network, History]:
+    """Train a network on images and their targets.
 
     Every random choice of a step follows from the seed and the step's number alone. A run that was
     interrupted, at any moment, and resumed, therefore takes the very same steps as one that was not.
+    Where a launcher started several processes, each takes an equal share of every batch, and all end together.
 
     Args:
-        model: trained in place.
-        data: the digits to train on.
+        network: trained in place; called with images and targets.
+        data: what to train on.
         recipe: how.
-        validation: evaluated after every epoch (at the end, if time is what limits the run); never trained on.
-        checkpoint: a file to write the run's state to before the first step and after every epoch.
+        objective: what to minimise; without one, `paper_objective`.
+        validation: digits, or a function that gives a network's error. Used after every epoch (at the end, if time
+            is what limits the run); never trained on.
+        identity: what else a checkpoint must have in common with this run, ready for JSON: the task, say.
+        checkpoint: a file to write the run's state to: before the first step, after every epoch, and within one
+            after so many ``checkpoint_minutes``.
         resume: go on from that file, if it exists.
+        limit_minutes: stop after so long, with a checkpoint; the learning rate remains that of the whole run.
+        log: a folder for TensorBoard to read.
         progress: show a bar.
-        on_epoch: called with the network so far and the history after every epoch.
+        on_epoch: called, in the main process, with the network so far and the history after every epoch.
 
     Returns:
-        The network to use (the average of the weights, if the recipe averages), in eval mode, and the history.
+        The network to use (the average of the weights, if the recipe averages; the best, if it has patience),
+        in eval mode, and the history.
 
     Raises:
         Diverged: the loss became nan or infinite; the last checkpoint is from before.
-        ValueError: the checkpoint is damaged, or of another network or recipe; too few digits for a batch.
+        OutOfTime: ``limit_minutes`` are over.
+        OSError: a checkpoint cannot be written; the last one is whole.
+        ValueError: the checkpoint is damaged, or of another network or recipe; too few digits for a batch; a batch
+            that the processes cannot share equally.
     """
-    steps_per_epoch = len(data.images) // recipe.batch_size
-    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{len(data.images)}")
-    run = _Run(model, recipe, math.ceil(recipe.epochs * steps_per_epoch))
+    steps_per_epoch = data.count // recipe.batch_size
+    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
+    for name in ("patience", "stop_at_accuracy"):
+        wanted = getattr(recipe, name) is not None
+        expect(not wanted or validation is not None, f"something to validate on, for {name}", "nothing")
+    if limit_minutes is not None:
+        expect(limit_minutes > 0, "limit_minutes above 0", repr(limit_minutes))
+        expect(checkpoint is not None, "a checkpoint, for a run that may be stopped", "none")
+    processes = Processes(log)
+    expect(
+        recipe.batch_size % processes.count == 0,
+        f"a batch_size that {processes.count} processes share equally",
+        f"{recipe.batch_size}",
+    )
+    objective = paper_objective(recipe.reconstruction_weight) if objective is None else objective
+    run = Run(network, objective, recipe, steps_per_epoch, {"examples": data.count} | dict(identity or {}), processes)
+    validate = None if validation is None else partial(_error, validation)
     history = run.history
-    if resume and checkpoint is not None and checkpoint.exists():
-        run.restore(checkpoint)
-    elif checkpoint is not None:
-        run.store(checkpoint)
+    started = stored = run.now
+    if checkpoint is not None:
+        if resume and processes.from_main(checkpoint.exists):
+            run.restore(checkpoint)
+        else:
+            run.store(checkpoint)
 
-    losses: list[Tensor] = []
-    with tqdm(total=100, disable=not (progress and run.accelerator.is_main_process), bar_format=_BAR) as bar:
-        while run.share_done < 1:
+    with _Bar(run, visible=progress and processes.is_main) as bar, closing(processes):
+        run.tick(counted=False)
+        while not run.is_done:
             epoch, position = divmod(history.step, steps_per_epoch)
-            started = time.perf_counter()
-            losses.append(run.step(*_batch(data, recipe, epoch, position)))
-            history.seconds += time.perf_counter() - started
-            bar.update(min(100 * run.share_done, 100) - bar.n)
-            if position < steps_per_epoch - 1 and run.share_done < 1:
+            run.step(*_batch(data, recipe, epoch, position))
+            run.tick()
+            bar.show()
+            ends_epoch = position == steps_per_epoch - 1 or run.share_done >= 1
+            is_late = limit_minutes is not None and run.now - started >= 60 * limit_minutes
+            is_due = checkpoint is not None and run.now - stored >= 60 * checkpoint_minutes
+            if not (ends_epoch or is_late or is_due):
                 continue
-            loss = torch.stack(losses).mean().item()
-            losses.clear()
-            if not math.isfinite(loss):
-                raise Diverged(f"the loss is {loss} after {history.step} steps; try a lower learning rate")
-            if not run.is_finite:  # the loss was a number, and then the last step spoilt the weights
-                raise Diverged(f"the weights are not finite after {history.step} steps; try a lower learning rate")
-            point = {"epoch": history.step / steps_per_epoch, "seconds": history.seconds, "loss": loss}
-            if validation is not None and (recipe.seconds is None or run.share_done >= 1):
-                point["validation_error"] = evaluate(run.result, validation).error
-            history.curve.append(point)
-            bar.set_postfix({name: f"{value:.4f}" for name, value in point.items() if name not in ("epoch", "seconds")})
+            loss = run.sound_loss()
+            run.tick()  # an accelerator works on after a step returns; the loss waits for it
+            if ends_epoch:
+                is_time = recipe.seconds is None or run.share_done >= 1
+                bar.show(run.end_epoch(loss, validate if is_time else None))
             if checkpoint is not None:
                 run.store(checkpoint)
-            if on_epoch is not None:
-                on_epoch(run.result, history)
-    return run.result.eval(), history
+                stored = run.now
+            if ends_epoch and on_epoch is not None:
+                processes.from_main(lambda: on_epoch(run.result, history))
+            if is_late and not run.is_done:
+                raise OutOfTime(
+                    f"{limit_minutes:g} minutes are over after {history.step:,} steps ({run.share_done:.0%})"
+                )
+            run.tick(counted=False)
+    return (run.result if run.best is None else run.best).eval(), history
 
 
-def one_cycle(share_done: float, warmup: float) -> float:
-    """The learning rate as a share of its peak: up from 1/25 along a cosine, then down to zero along another."""
-    if share_done < warmup:
-        return 1 / 25 + (1 - 1 / 25) * (1 - math.cos(math.pi * share_done / warmup)) / 2
-    return (1 + math.cos(math.pi * (share_done - warmup) / (1 - warmup))) / 2
+def _error(validation: Digits | Callable[[Network], float], network: Network) -> float:
+    error = evaluate(network, validation).error if isinstance(validation, Digits) else validation(network)
+    expect(math.isfinite(error), "a finite validation error", repr(error))
+    return error
 
 
-class _Run:
-    """The state of a training run, how it takes a step, and how it is stored."""
+class _Bar(tqdm):
+    """How far a run is, how long it will still take, how fast it goes."""
 
-    def __init__(self, model: CapsNet, recipe: Recipe, total_steps: int) -> None:
-        self.accelerator = Accelerator()
-        self.recipe = recipe
-        self.total_steps = total_steps
-        self.history = History()
-        self.model = model.train()
-        model.routed.gradient = recipe.routing_gradient
-        self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
-        self.average.to(self.accelerator.device)
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
-        self.trained, self.prepared_optimizer = self.accelerator.prepare(model, self.optimizer)
-        for parameter in model.parameters():  # as Adam's first step would, so that a checkpoint always has it all
-            zero = torch.zeros((), device=parameter.device)
-            moments = {key: torch.zeros_like(parameter) for key in ("exp_avg", "exp_avg_sq")}
-            self.optimizer.state[parameter] = {"step": zero} | moments
+    def __init__(self, run: Run, visible: bool) -> None:
+        history = run.history
+        self._run, self._point = run, dict[str, float]()
+        self._first = history.step, history.seconds
+        super().__init__(total=100, initial=self._percent, disable=not visible, bar_format=_BAR)
 
     @property
-    def share_done(self) -> float:
-        if self.recipe.seconds is not None:
-            return self.history.seconds / self.recipe.seconds
-        return self.history.step / self.total_steps
+    def _percent(self) -> float:
+        return min(100 * self._run.share_done, 100)
 
-    @property
-    def is_finite(self) -> bool:
-        """Whether all weights are numbers."""
-        return all(bool(tensor.isfinite().all()) for tensor in self.model.parameters())
-
-    @property
-    def result(self) -> CapsNet:
-        return cast(CapsNet, self.average.module) if self.recipe.average else self.model
-
-    def step(self, images: Tensor, labels: Tensor) -> Tensor:
-        """One step of the optimiser; the loss, detached."""
-        device = self.accelerator.device
-        share = slice(self.accelerator.process_index, None, self.accelerator.num_processes)
-        images, labels = images[share].to(device), labels[share].to(device)
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.recipe.learning_rate * one_cycle(self.share_done, self.recipe.warmup)
-        with torch.autocast(device.type, torch.bfloat16, enabled=self.recipe.precision == "bf16"):
-            output = self.trained(images, labels)
-        margin = margin_loss(output.lengths.float(), labels)
-        reconstruction = reconstruction_loss(output.reconstruction.float(), images)
-        loss = margin + self.recipe.reconstruction_weight * reconstruction
-        self.prepared_optimizer.zero_grad()
-        self.accelerator.backward(loss)
-        self.prepared_optimizer.step()
-        self.average.update_parameters(self.model)
-        self.history.step += 1
-        return loss.detach()
-
-    def store(self, path: Path) -> None:
-        """Write everything that the next step depends on."""
-        if not self.accelerator.is_main_process:
-            return
-        write_tensors(path, self._tensors(), {"checkpoint": self._identity() | {"history": asdict(self.history)}})
-
-    @torch.no_grad()
-    def restore(self, path: Path) -> None:
-        """Take up where `store` left off."""
-        stored, metadata = read_tensors(path)
-        expect("checkpoint" in metadata, f"a checkpoint of a training run in {path}", "another safetensors file")
-        checkpoint = metadata["checkpoint"]
-        for key, wanted in self._identity().items():
-            found = checkpoint.get(key)
-            expect(found == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{found} in {path}")
-        ours = self._tensors()
-        for name in sorted(ours.keys() | stored.keys()):
-            wanted, found = (list(each[name].shape) if name in each else None for each in (ours, stored))
-            expect(found == wanted, f"{name} of shape {wanted} in the checkpoint {path}", f"{found}")
-        history = checkpoint.get("history")
-        expect(isinstance(history, dict) and history.keys() == asdict(History()).keys(), "a history", f"{history!r}")
-        for name, tensor in ours.items():
-            tensor.copy_(stored[name])
-        vars(self.history).update(history)
-
-    def _tensors(self) -> dict[str, Tensor]:
-        """Everything that changes from step to step, by name: the tensors themselves."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
-        tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
-        for name, parameter in self.model.named_parameters():
-            tensors |= {f"optimizer.{key}.{name}": each for key, each in self.optimizer.state[parameter].items()}
-        return tensors
-
-    def _identity(self) -> dict[str, Any]:
-        """What a checkpoint must have in common with the run that takes it up, as JSON has it."""
-        return json.loads(json.dumps({"config": asdict(self.model.config), "recipe": asdict(self.recipe)}))
+    def show(self, point: dict[str, float] | None = None) -> None:
+        """Where the run is now, and, from then on, a point of its curve."""
+        history = self._run.history
+        images = (history.step - self._first[0]) * self._run.recipe.batch_size
+        self._point = point or self._point
+        kept = [f"{name}={value:.4f}" for name, value in self._point.items() if name not in ("epoch", "seconds")]
+        speed = f"{images / max(history.seconds - self._first[1], 1e-9):,.0f} images/s"
+        self.set_postfix_str(", ".join([speed, *kept]), refresh=point is not None)
+        self.update(self._percent - self.n)
 
 
-def _batch(data: Digits, recipe: Recipe, epoch: int, position: int) -> tuple[Tensor, Tensor]:
-    """The images of one step, augmented, and their labels."""
-    order = _order(len(data.images), recipe.seed, epoch)
+def _batch(data: TrainingData, recipe: Recipe, epoch: int, position: int) -> tuple[Tensor, Tensor]:
+    """The images of one step, augmented, and their targets."""
+    order = _order(data.count, recipe.seed, epoch)
     chosen = order[position * recipe.batch_size :][: recipe.batch_size]
     generator = torch.Generator().manual_seed(_mixed(recipe.seed, epoch, position + 1))
-    return recipe.augmentation(data.images[chosen], generator), data.labels[chosen]
+    return data.batch(chosen, recipe.augmentation, generator)
 
 
 @lru_cache(maxsize=1)

@@ -22,6 +22,7 @@ from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.files import read_tensors
 from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.results import code_version
 from capsnet_tutorial.training import Recipe, evaluate
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
@@ -68,9 +69,11 @@ def test_the_result_says_what_was_run_on_what_and_what_came_of_it(run):
     assert result["steps"] == 4
     assert result["training_seconds"] > 0
     assert [set(point) for point in result["curve"]] == [{"epoch", "seconds", "loss", "validation_error"}]
-    assert result["hardware"].keys() == {"device", "processor", "cores", "threads"}
+    assert result["hardware"].keys() == {"device", "processor", "cores", "threads", "processes"}
     assert result["versions"]["torch"] == metadata.version("torch")
     assert result["versions"].keys() == {"python", "torch", "torchvision", "accelerate"}
+    assert (result["task"], result["network"], result["changes"]) == ("digits", "capsnet", [])
+    assert result["commit"] == code_version()
 
 
 def test_what_was_measured_is_what_is_in_the_file(run):
@@ -97,6 +100,46 @@ def test_a_finished_run_can_be_resumed_and_stays_as_it_is(run, capsys):
     after = read_tensors(folder / "weights.safetensors")[0]
     assert all(after[name].equal(tensor) for name, tensor in before.items())
     assert "4 steps" in capsys.readouterr().out
+
+
+def test_a_run_in_two_sittings_is_the_run_in_one(run, tmp_path, capfd):
+    folder, _ = run
+    train = ["train", "--preset", "small", *SHORT, "--output", str(tmp_path), "--resume"]
+    assert main([*train, "--limit-minutes=0.0001"]) == 3
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert re.search(
+        r"capsnet: 0.0001 minutes are over after 1 steps \(25%\); the same command with --resume goes on from there$",
+        last,
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
+    assert main([*train, "--limit-minutes", "9"]) == 0
+    came, expected = (read_tensors(each / "weights.safetensors")[0] for each in (tmp_path, folder))
+    assert all(came[name].equal(tensor) for name, tensor in expected.items())
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert result["command"] == f"capsnet train --preset small {' '.join(SHORT)} --output {tmp_path}"  # repeats it all
+
+
+def test_a_run_can_be_logged_for_tensorboard(tmp_path):
+    assert main(["train", *SHORT, "--epochs", "0.04", "--output", str(tmp_path), "--log", "tensorboard"]) == 0
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    assert events.name.startswith("events.out.tfevents")
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "weights", "result"])
+def test_a_full_disk_is_named_with_status_2_and_one_line(name, tmp_path, monkeypatch, capfd):
+    replace_file = os.replace
+
+    def full(source: Path, target: Path) -> None:
+        if target.stem == name:
+            raise OSError(28, "No space left on device")
+        replace_file(source, target)
+
+    monkeypatch.setattr(os, "replace", full)
+    assert main(["train", *SHORT, "--epochs", "0.04", "--output", str(tmp_path)]) == 2
+    last = capfd.readouterr().err.splitlines()[-1]
+    assert last.startswith("capsnet: ")
+    assert "No space left on device" in last
+    assert str(tmp_path / name) in last
 
 
 def test_the_shipped_weights_are_evaluated_by_name_even_offline(monkeypatch, tmp_path, capfd):
@@ -143,6 +186,10 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
         (["--seconds", "-1"], "seconds above 0; got -1.0"),
         (["--batch-size", "0"], "batch_size to be a whole number, at least 1; got 0"),
         (["--learning-rate", "nan"], "learning_rate above 0; got nan"),
+        (["--clip", "0"], "clip above 0; got 0.0"),
+        (["--patience", "0"], "patience to be a whole number, at least 1; got 0"),
+        (["--patience", "3", "--seconds", "60"], "patience in a run of epochs"),
+        (["--reconstruction-weight", "-1"], "reconstruction_weight of at least 0, finite; got -1.0"),
         (["--warmup", "1"], "warmup between 0 and 1; got 1.0"),
         (["--average", "1"], "average from 0 to below 1; got 1.0"),
         (["--shift", "inf"], "shift"),
@@ -226,7 +273,7 @@ def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
 
 
 def test_options_that_do_not_exist_are_refused_by_status_2(capsys):
-    for arguments in (["train", "--iterations", "0"], ["evaluate"], ["draw"], []):
+    for arguments in (["train", "--rounds", "3"], ["evaluate"], ["draw"], []):
         with pytest.raises(SystemExit) as end:
             main(arguments)
         assert end.value.code == 2
@@ -246,6 +293,11 @@ def recipe_of(*options):
 
 def test_without_options_the_recipe_is_the_default_one():
     assert recipe_of() == Recipe()
+
+
+def test_options_of_the_recipe_are_taken():
+    recipe = recipe_of("--clip", "5", "--patience", "3", "--reconstruction-weight", "0")
+    assert recipe == Recipe(clip=5.0, patience=3, reconstruction_weight=0.0)
 
 
 def test_a_time_budget_brings_its_own_defaults():

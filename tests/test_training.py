@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import multiprocessing
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -20,14 +22,16 @@ import networks
 import oracle
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch import Tensor, nn
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.files import read_tensors, write_tensors
-from capsnet_tutorial.model import CapsNetOutput
+from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.pretrained import save_weights
-from capsnet_tutorial.training import Diverged, Recipe, evaluate, fit, one_cycle
+from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit, one_cycle
 
 RECIPE = Recipe(
     epochs=6,
@@ -81,6 +85,69 @@ def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions()
     still = Recipe(epochs=1, batch_size=64, augmentation=Augmentation(shift=0))
     _, history = fit(model, data, still, progress=False)
     assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_any_network_data_objective_and_validation_will_do():
+    """A linear network on made-up numbers, by least squares: the loop knows nothing of capsules."""
+    drawn = torch.Generator().manual_seed(0)
+    images = torch.randn(40, 3, generator=drawn)
+    wanted = torch.tensor([[1.0, -2.0, 0.5]])
+    seen = []
+
+    class Numbers:
+        count = 40
+
+        def batch(
+            self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+        ) -> tuple[Tensor, Tensor]:
+            seen.extend(chosen.tolist())
+            return images[chosen], images[chosen] @ wanted.T
+
+    class Line(nn.Linear):
+        def forward(self, images: Tensor, targets: Tensor) -> Tensor:
+            return super().forward(images)
+
+    def squares(output: Tensor, images: Tensor, targets: Tensor) -> Tensor:
+        return (output - targets).square().mean()
+
+    def distance(line: Line) -> float:
+        return (line.weight - wanted).abs().max().item()
+
+    recipe = Recipe(epochs=100, batch_size=10, average=0.5, learning_rate=0.1)
+    line, history = fit(Line(3, 1), Numbers(), recipe, objective=squares, validation=distance, progress=False)
+    assert distance(line) < 1e-3
+    assert history.curve[-1]["validation_error"] == distance(line)
+    assert sorted(seen[:40]) == list(range(40))
+
+
+def test_without_weight_the_reconstruction_is_not_learnt():
+    model, before = networks.learner(), networks.learner()
+    result, _ = fit(model, few(), replace(ONE_EPOCH, reconstruction_weight=0.0), progress=False)
+    assert_same_tensors(result.decoder.state_dict(), before.decoder.state_dict())
+    assert not result.conv.weight.equal(before.conv.weight)
+
+
+def test_a_long_gradient_is_shortened():
+    norms = []
+
+    def run(clip: float | None) -> CapsNet:
+        def measure(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+            (parameters,) = (group["params"] for group in optimizer.param_groups)
+            norms.append(torch.cat([each.grad.flatten() for each in parameters]).norm().item())
+
+        hook = register_optimizer_step_pre_hook(measure)
+        try:
+            return fit(networks.learner(), few(), replace(ONE_EPOCH, clip=clip), progress=False)[0]
+        finally:
+            hook.remove()
+
+    free = run(None)
+    longest, count = max(norms), len(norms)
+    clipped = run(longest / 100)
+    assert count == 4
+    assert all(norm <= longest / 100 * 1.0001 for norm in norms[count:])
+    assert not clipped.conv.weight.equal(free.conv.weight)
+    assert_same_tensors(run(longest * 2).state_dict(), free.state_dict())
 
 
 def test_bf16_learns_too():
@@ -154,6 +221,75 @@ def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero():
     assert rates[30:] == sorted(rates[30:], reverse=True)
     assert one_cycle(0.15, 0.3) == pytest.approx((1 + 1 / 25) / 2)
     assert one_cycle(0.65, 0.3) == pytest.approx(1 / 2)
+
+
+# --- patience
+
+
+def scripted(errors: list[float]) -> Any:
+    """A validation whose outcomes are known beforehand; where it is resumed, it goes on where it was."""
+    remaining = list(errors)
+    return lambda _: remaining.pop(0)
+
+
+def test_patience_ends_a_run_and_keeps_the_best_weights():
+    kept = []
+    result, history = fit(
+        networks.learner(),
+        few(),
+        replace(RECIPE, epochs=20, patience=2),
+        validation=scripted([0.5, 0.3, 0.4, 0.3, 0.2, 0.2]),
+        progress=False,
+        on_epoch=lambda network, _: kept.append(network.conv.weight.clone()),
+    )
+    assert history.validation_errors == [0.5, 0.3, 0.4, 0.3]  # as good is not better
+    assert result.conv.weight.equal(kept[1])
+    assert not result.conv.weight.equal(kept[3])
+    assert not result.training
+
+
+def test_a_patient_run_that_comes_to_its_end_gives_the_best_too():
+    kept = []
+    result, history = fit(
+        networks.learner(),
+        few(),
+        replace(RECIPE, epochs=3, patience=5),
+        validation=scripted([0.5, 0.3, 0.4]),
+        progress=False,
+        on_epoch=lambda network, _: kept.append(network.conv.weight.clone()),
+    )
+    assert history.step == 12
+    assert result.conv.weight.equal(kept[1])
+
+
+def test_a_patient_run_that_was_interrupted_still_knows_its_best(tmp_path):
+    recipe, errors = replace(RECIPE, epochs=20, patience=3), [0.5, 0.3, 0.4, 0.3, 0.4, 0.2]
+    expected, _ = fit(networks.learner(), few(), recipe, validation=scripted(errors), progress=False)
+
+    def stop(_: Any, history: Any) -> None:
+        if len(history.curve) == 3:
+            raise Stop
+
+    rest = {"checkpoint": tmp_path / "c", "progress": False}
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), recipe, validation=scripted(errors), on_epoch=stop, **rest)
+    result, history = fit(networks.learner(), few(), recipe, validation=scripted(errors[3:]), resume=True, **rest)
+    assert history.validation_errors == errors[:5]
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    again, history = fit(networks.learner(), few(), recipe, validation=scripted([]), resume=True, **rest)
+    assert_same_tensors(again.state_dict(), expected.state_dict())  # it is over
+
+
+def test_patience_without_anything_to_validate_on_is_refused():
+    with pytest.raises(ValueError, match="something to validate on, for patience; got nothing"):
+        fit(networks.learner(), few(), replace(RECIPE, patience=1), progress=False)
+    with pytest.raises(ValueError, match="patience in a run of epochs; got a run of seconds"):
+        Recipe(seconds=10, patience=1)
+
+
+def test_a_validation_that_gives_no_number_is_refused():
+    with pytest.raises(ValueError, match="a finite validation error; got nan"):
+        fit(networks.learner(), few(), RECIPE, validation=lambda _: math.nan, progress=False)
 
 
 # --- evaluation
@@ -239,6 +375,102 @@ def test_resume_without_a_checkpoint_starts_from_the_beginning(tmp_path):
     expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
     result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
     assert_same_tensors(result.state_dict(), expected.state_dict())
+
+
+def test_a_run_that_is_killed_within_an_epoch_goes_on_within_it(tmp_path):
+    """With a checkpoint after every step: what is resumed is neither the epoch's beginning nor another curve."""
+    expected, its_history = fit(networks.learner(), few(), RECIPE, progress=False)
+    images = few()
+
+    class Killed(Digits):
+        def batch(self, *arguments: Any) -> tuple[Tensor, Tensor]:
+            if read_tensors(tmp_path / "c")[1]["checkpoint"]["history"]["step"] == 6:
+                raise Stop
+            return super().batch(*arguments)
+
+    rest = {"checkpoint": tmp_path / "c", "checkpoint_minutes": 0, "progress": False}
+    with pytest.raises(Stop):
+        fit(networks.learner(), Killed(*images), RECIPE, **rest)
+    result, history = fit(networks.learner(), images, RECIPE, resume=True, **rest)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    assert without_times(history.curve) == without_times(its_history.curve)
+
+
+def test_within_an_epoch_checkpoints_are_minutes_apart(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr("capsnet_tutorial.run.write_tensors", lambda path, tensors, about: written.append(about))
+    fit(networks.learner(), few(), replace(RECIPE, epochs=2), checkpoint=tmp_path / "c", progress=False)
+    assert [about["checkpoint"]["history"]["step"] for about in written] == [0, 4, 8]
+
+
+# --- a limit on time
+
+
+def test_a_run_that_is_out_of_time_stops_and_goes_on_as_if_it_had_not(tmp_path):
+    expected, its_history = fit(networks.learner(), few(), RECIPE, progress=False)
+    stops: dict[int, str] = {}
+    while True:
+        try:
+            result, history = fit(
+                networks.learner(),
+                few(),
+                RECIPE,
+                checkpoint=tmp_path / "c",
+                resume=True,
+                limit_minutes=0.005 / 60,  # a step or two
+                progress=False,
+            )
+            break
+        except OutOfTime as stop:
+            stops[read_tensors(tmp_path / "c")[1]["checkpoint"]["history"]["step"]] = f"{stop}"
+    assert len(stops) > 2
+    assert list(stops) == sorted(stops)
+    for step, said in stops.items():
+        assert said == f"8.33333e-05 minutes are over after {step} steps ({step / 24:.0%})"
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    assert without_times(history.curve) == without_times(its_history.curve)
+
+
+def test_a_run_that_ends_in_time_is_not_stopped(tmp_path):
+    _, history = fit(networks.learner(), few(), ONE_EPOCH, checkpoint=tmp_path / "c", limit_minutes=10, progress=False)
+    assert history.step == 4
+
+
+def test_a_limit_needs_a_checkpoint_and_some_time(tmp_path):
+    with pytest.raises(ValueError, match="a checkpoint, for a run that may be stopped; got none"):
+        fit(networks.learner(), few(), RECIPE, limit_minutes=1, progress=False)
+    for minutes in (0, -1, math.nan):
+        with pytest.raises(ValueError, match="limit_minutes above 0; got"):
+            fit(networks.learner(), few(), RECIPE, limit_minutes=minutes, checkpoint=tmp_path / "c", progress=False)
+
+
+# --- what one sees of a run
+
+
+def test_tensorboard_finds_the_loss_of_every_step_and_the_errors(tmp_path):
+    _, history = fit(networks.learner(), few(), RECIPE, validation=few(), log=tmp_path / "log", progress=False)
+    found = EventAccumulator(str(tmp_path / "log")).Reload()
+    assert set(found.Tags()["scalars"]) == {"loss", "learning_rate", "validation_error"}
+    losses = found.Scalars("loss")
+    assert [event.step for event in losses] == list(range(1, 25))
+    for epoch, point in enumerate(history.curve):
+        mean = sum(event.value for event in losses[4 * epoch :][:4]) / 4
+        assert point["loss"] == pytest.approx(mean, rel=1e-5)
+    errors = found.Scalars("validation_error")
+    assert [event.step for event in errors] == list(range(4, 25, 4))
+    assert [event.value for event in errors] == pytest.approx(history.validation_errors)
+
+
+def test_without_tensorboard_a_log_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("capsnet_tutorial.processes.find_spec", lambda _: None)
+    with pytest.raises(ValueError, match=r"expected tensorboard to be installed \(pip install tensorboard\)"):
+        fit(networks.learner(), few(), RECIPE, log=tmp_path / "log", progress=False)
+
+
+def test_the_bar_shows_the_time_left_the_speed_and_the_errors(capsys):
+    fit(networks.learner(), few(), RECIPE, validation=few())
+    last = capsys.readouterr().err.rstrip().splitlines()[-1]
+    assert re.search(r"100% \|.*\| \d\d:\d\d<00:00, [\d,]+ images/s, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -369,6 +601,72 @@ def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, 
     assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
 
 
+def test_divergence_is_seen_within_an_epoch_before_it_is_written(tmp_path):
+    model, calls = networks.learner(), []
+
+    def poison(grad: Tensor) -> Tensor:
+        calls.append(grad)
+        return grad * torch.nan if len(calls) == 2 else grad
+
+    model.conv.weight.register_hook(poison)
+    with pytest.raises(Diverged, match="the weights are not finite after 2 steps"):
+        fit(model, few(), ONE_EPOCH, checkpoint=tmp_path / "c", checkpoint_minutes=0, progress=False)
+    tensors, metadata = read_tensors(tmp_path / "c")
+    assert metadata["checkpoint"]["history"]["step"] == 1
+    assert all(tensor.isfinite().all() for tensor in tensors.values())
+
+
+@pytest.mark.parametrize("fails", ["fsync", "replace"])
+def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(fails, tmp_path, monkeypatch):
+    def fill_the_disk(_: Any, history: Any) -> None:
+        if history.step == 8:
+            monkeypatch.setattr(os, fails, full)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
+    with pytest.raises(OSError, match="got: No space left on device .the last one, of step 8, is whole.") as end:
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=fill_the_disk)
+    assert f"{end.value}".startswith(f"expected to write a checkpoint to {tmp_path / 'c'};")
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+
+
+def test_a_first_checkpoint_that_cannot_be_written_ends_the_run_at_once(tmp_path):
+    with pytest.raises(OSError, match="No such file or directory .there is none yet."):
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "nowhere" / "c", progress=False)
+
+
+def train_on_a_full_disk(folder: Path) -> None:
+    """As on a full disk, a write fails half-way: the kernel allows only half of what a checkpoint needs."""
+    resource = importlib.import_module("resource")  # there is none on Windows
+    torch.set_num_threads(1)
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(*_: Any) -> None:
+        limit = (folder / "c").stat().st_size // 2
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+
+    try:
+        fit(networks.learner(), few(), RECIPE, checkpoint=folder / "c", progress=False, on_epoch=fill)
+    except OSError as problem:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        (folder / "said").write_text(f"{problem}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits on Windows")
+def test_a_write_that_the_kernel_cuts_short_leaves_the_last_checkpoint_whole(tmp_path):
+    process = multiprocessing.get_context("forkserver").Process(target=train_on_a_full_disk, args=(tmp_path,))
+    process.start()
+    process.join(120)
+    assert "File too large (the last one, of step 4, is whole)" in (tmp_path / "said").read_text()
+    assert read_tensors(tmp_path / "c")[1]["checkpoint"]["history"]["step"] == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "said"]
+
+
 def test_too_few_digits_for_a_batch_are_refused():
     with pytest.raises(ValueError, match="at least one batch of 16 digits; got 15"):
         fit(networks.learner(), few(15), RECIPE, progress=False)
@@ -412,6 +710,15 @@ def test_a_checkpoint_of_another_network_is_refused(tmp_path):
         resume(path, model=other)
 
 
+@pytest.mark.parametrize("differs", ["task", "examples"])
+def test_a_checkpoint_of_another_run_is_refused(differs, tmp_path):
+    rest = {"checkpoint": tmp_path / "c", "progress": False}
+    fit(networks.learner(), few(), ONE_EPOCH, identity={"task": "digits"}, **rest)
+    task, count = ("pairs", 64) if differs == "task" else ("digits", 65)
+    with pytest.raises(ValueError, match=f"a checkpoint of a run with the {differs} (pairs|65); got (digits|64) in"):
+        fit(networks.learner(), few(count), ONE_EPOCH, identity={"task": task}, resume=True, **rest)
+
+
 def test_a_truncated_checkpoint_is_refused(tmp_path):
     path = stored_run(tmp_path)
     path.write_bytes(path.read_bytes()[:-1])
@@ -449,6 +756,9 @@ def test_a_checkpoint_that_lacks_a_part_is_refused(lacks, tmp_path):
         *(("seconds", value) for value in (0, -1.0, math.nan)),
         *(("batch_size", value) for value in (0, -1, 1.5)),
         *(("learning_rate", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("clip", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("patience", value) for value in (0, -1, 1.5)),
+        *(("reconstruction_weight", value) for value in (-1.0, math.nan, math.inf)),
         *(("warmup", value) for value in (0, 1, -0.1, math.nan)),
         *(("average", value) for value in (1, 1.5, -0.1, math.nan)),
         ("precision", "fp16"),

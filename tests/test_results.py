@@ -1,0 +1,66 @@
+"""results.py: what a run's description says about the code that ran."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from capsnet_tutorial import results
+from capsnet_tutorial.results import code_version
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A repository with a copy of the module in it; the folder of the copy."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    package = tmp_path / "package"
+    package.mkdir()
+    shutil.copy(results.__file__, package)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--message", "first")
+    return package
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def test_a_checkout_has_its_commit(checkout):
+    head = git(checkout, "rev-parse", "HEAD")
+    assert len(head) == 40
+    assert code_version(checkout) == {"id": head, "dirty": False}
+
+
+def test_only_changes_of_the_package_make_it_dirty(checkout):
+    (checkout.parent / "notes").write_text("elsewhere")
+    assert code_version(checkout)["dirty"] is False
+    with (checkout / "results.py").open("a") as file:
+        file.write("# changed")
+    assert code_version(checkout)["dirty"] is True
+    git(checkout, "checkout", "--", ".")
+    (checkout / "new.py").write_text("")
+    assert code_version(checkout)["dirty"] is True
+
+
+def test_an_installed_package_has_none_though_it_lies_in_a_checkout(checkout):
+    installed = checkout.parent / "site-packages"
+    installed.mkdir()
+    shutil.copy(results.__file__, installed)
+    assert code_version(installed) is None
+
+
+def test_outside_any_checkout_there_is_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert code_version(tmp_path) is None
+
+
+def test_without_git_there_is_none(checkout, monkeypatch):
+    monkeypatch.setenv("PATH", os.devnull)
+    assert code_version(checkout) is None
