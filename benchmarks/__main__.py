@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _measure(options: argparse.Namespace, layers: dict[str, layer.Layer]) -> dict[str, Any]:
     quick, device = options.quick, options.device
-    few, many = ((options.turns,) * 2) if options.turns else ((1, 3) if quick else (5, 7))
+    few, many = ((options.turns,) * 2) if options.turns else ((1, 3) if quick else (5, 9))
     found: dict[str, Any] = {"command": "python -m benchmarks" + (" --quick" if quick else "")}
     found["machine"] = machine.describe(device)
     print(table("What the machine can do", {found["machine"]["name"]: found["machine"]["peak"]}))
