@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.baselines import BASELINES
-from benchmarks.measure import Function, peak_bytes, summary, take_turns, work
+from benchmarks.measure import Function, against, peak_bytes, work
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.functional import prediction_vectors, route, route_capsules, squash
 
@@ -73,7 +73,7 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int, device: str = "c
         for ours, theirs in list(zip(compared, expected, strict=True))[: 1 if name == "last round" else None]:
             off = ((ours - theirs).norm() / theirs.norm()).item()
             expect(off < 1e-5, f"{name} to compute what {reference} computes, to 1e-5", f"{off:.1g}")
-    rows = summary(take_turns(runs, turns), reference)
+    rows = against(reference, runs, turns)
     memory = {name: peak_bytes(run, device) for name, run in runs.items()}
     for name, run in runs.items():
         flops, moved = work(run)

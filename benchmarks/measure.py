@@ -27,11 +27,19 @@ def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[flo
     return seconds
 
 
-def summary(seconds: dict[str, list[float]], reference: str) -> dict[str, dict[str, Any]]:
-    """Median milliseconds, and how many times as fast as the reference: the median over the turns, and the extremes."""
+def against(reference: str, functions: dict[str, Function], turns: int) -> dict[str, dict[str, Any]]:
+    """Each function and the reference take turns, just the two of them: nobody finds the memory that a third one left.
+
+    Returns:
+        For each its median milliseconds, and how many times as fast as the reference it is: the median of the turns'
+        ratios, and their extremes.
+    """
     rows = {}
-    for name, own in seconds.items():
-        ratios = [theirs / ours for theirs, ours in zip(seconds[reference], own, strict=True)]
+    for name, run in functions.items():
+        pair = {"reference": functions[reference], "own": run} if name != reference else {"reference": run}
+        seconds = take_turns(pair, turns)
+        own = seconds.get("own", seconds["reference"])
+        ratios = [theirs / ours for theirs, ours in zip(seconds["reference"], own, strict=True)]
         rows[name] = {
             "ms": _rounded(1000 * statistics.median(own)),
             "times_as_fast": _rounded(statistics.median(ratios)),

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.baselines import TextbookCapsNet
-from benchmarks.measure import Function, peak_bytes, summary, take_turns, work
+from benchmarks.measure import Function, against, peak_bytes, work
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
@@ -93,7 +93,7 @@ def compare(
 ) -> dict[str, dict[str, Any]]:
     """Time, images a second, work and memory of each variant beside the first."""
     runs = {name: make(variant, config, batch, device) for name, variant in variants.items()}
-    rows = summary(take_turns(runs, turns), next(iter(runs)))
+    rows = against(next(iter(runs)), runs, turns)
     for name, run in runs.items():
         rows[name] |= {
             "images_a_second": round(1000 * batch / rows[name]["ms"], 1),
@@ -112,7 +112,7 @@ def compile_gain(config: CapsNetConfig, *, batch: int, turns: int, device: str =
     compiled()
     seconds = time.perf_counter() - started
     runs = {"eager": training_step(Variant(), config, batch, device), "compiled": compiled}
-    rows = summary(take_turns(runs, turns), "eager")
+    rows = against("eager", runs, turns)
     return {"seconds_to_compile": round(seconds, 1), **rows}
 
 
