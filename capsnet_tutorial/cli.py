@@ -1,27 +1,35 @@
-"""The ``capsnet`` command: train a network, evaluate one, check somebody's code."""
+"""The ``capsnet`` command: train a network, evaluate one, do experiments, check somebody's code."""
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, get_args
 
 import torch
 
+from capsnet_tutorial.allocator import keep_freed_memory
 from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.baseline import ConvNet
+from capsnet_tutorial.changes import CHANGES
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
-from capsnet_tutorial.data import Digits, Split, digits
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
+from capsnet_tutorial.data import Digits, Source, Split, digits
+from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
 from capsnet_tutorial.processes import FailedElsewhere, Processes, rank
 from capsnet_tutorial.results import code_version, describe_run, write_json
-from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit
+from capsnet_tutorial.rounds import measure_rounds
+from capsnet_tutorial.run import History
+from capsnet_tutorial.tables import report
+from capsnet_tutorial.tasks import NETWORKS, TASKS, Assignment, Evaluated, every_training_digit, measure, plain
+from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,8 +74,10 @@ def _ended(status: int, why: str) -> int:
 
 
 def _train(options: argparse.Namespace, command: str) -> int:
+    assignment = _assignment(options)
     recipe = _recipe(options)
-    config = CapsNetConfig.preset(options.preset)
+    torch.manual_seed(recipe.seed)
+    network = assignment.build()
     commit = code_version()  # now: the files may have changed when the run is done
     folder = Path(options.output)
     checkpoint = folder / "checkpoint.safetensors"
@@ -75,44 +85,81 @@ def _train(options: argparse.Namespace, command: str) -> int:
         raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
     processes = Processes()
     processes.from_main(lambda: _make_writable(folder))
-    _keep_freed_memory()
+    keep_freed_memory()
     if processes.count > 1:  # what is downloaded is downloaded once
         processes.from_main(lambda: len(_splits(options)))
-    training, validation, test = _splits(options)
+    training, held_out = _splits(options)
+    task = TASKS[assignment.task]
+    measured = {split: task.to_measure_on(data) for split, data in held_out.items()}
+    # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
+    watched = measured.get("validation", measured["test"] if recipe.stop_at_accuracy is not None else None)
     if processes.is_main:
         shared = f", {processes.count} processes" if processes.count > 1 else ""
-        print(f"{training.count:,} digits to train on ({training.source}), {validation.count:,} to validate{shared}")
-    torch.manual_seed(recipe.seed)
-    trained, history = fit(
-        CapsNet(config),
-        training,
-        recipe,
-        validation=validation,
-        checkpoint=checkpoint,
-        resume=options.resume,
-        limit_minutes=options.limit_minutes,
-        log=folder / "tensorboard" if options.log == "tensorboard" else None,
-    )
+        kept = len(held_out["validation"].labels) if "validation" in held_out else 0
+        print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate{shared}")
+    so_far = History()
+
+    def described(network: CapsNet | ConvNet, history: History, evaluations: Mapping[str, Evaluated]) -> dict[str, Any]:
+        return describe_run(
+            command,
+            network,
+            recipe,
+            history,
+            {"source": training.source, "training_digits": training.count},
+            evaluations,
+            commit=commit,
+            task=assignment.task,
+            network=assignment.network,
+            changes=assignment.changes,
+        )
+
+    try:
+        trained, history = fit(
+            network,
+            task.to_train_on(training),
+            recipe,
+            objective=assignment.objective(recipe.reconstruction_weight),
+            validation=None if watched is None else lambda network: measure(plain(network), watched).error,
+            identity=assignment.identity,
+            checkpoint=checkpoint,
+            resume=options.resume,
+            limit_minutes=options.limit_minutes,
+            log=folder / "tensorboard" if options.log == "tensorboard" else None,
+            on_epoch=lambda _, history: vars(so_far).update(vars(history)),
+        )
+    except Diverged as problem:
+        if processes.is_main:
+            write_json(folder / "result.json", described(plain(network), so_far, {}) | {"diverged": str(problem)})
+        raise
     if not processes.is_main:
         return 0
-    save_weights(trained, folder / "weights.safetensors")
-    saved = load_weights(folder / "weights.safetensors")  # what is measured is what is in the file
+    save_weights(plain(trained), folder / "weights.safetensors")
+    saved = load_network(folder / "weights.safetensors")  # what is measured is what is in the file
     saved.to(next(trained.parameters()).device)
-    evaluations = {"validation": evaluate(saved, validation), "test": evaluate(saved, test)}
-    data = {"source": training.source, "training_digits": training.count}
-    write_json(folder / "result.json", describe_run(command, saved, recipe, history, data, evaluations, commit=commit))
-    for split, result in evaluations.items():
-        print(f"{split}: {1 - result.error:.2%} right, reconstruction MSE {result.reconstruction_mse:.4f} a pixel")
+    evaluations = {split: measure(saved, each) for split, each in measured.items()}
+    if task.harder is not None:
+        evaluations["test_bent"] = measure(saved, task.harder(held_out["test"]))
+    result = described(saved, history, evaluations)
+    if type(saved) is CapsNet and isinstance(measured["test"], Digits):
+        result["rounds"] = measure_rounds(saved, measured["test"])
+    write_json(folder / "result.json", result)
+    for split, evaluation in evaluations.items():
+        print(f"{split.replace('_', ', ')}: {_in_words(evaluation)}")
     print(f"{history.step:,} steps in {history.seconds:.0f} s -> {folder}")
     return 0
 
 
 def _evaluate(options: argparse.Namespace, command: str) -> int:
-    model = load_pretrained(options.weights) if options.weights in SHIPPED else load_weights(options.weights)
+    model = load_pretrained(options.weights) if options.weights in SHIPPED else load_network(options.weights)
     data = digits(options.split, options.source, options.data)
-    result = evaluate(model, data)
-    print(json.dumps({"digits": len(data.images), "source": data.source, "split": options.split} | result._asdict()))
+    result = measure(model, TASKS[options.task].to_measure_on(data))
+    print(json.dumps({"digits": data.count, "source": data.source, "split": options.split} | result._asdict()))
     return 0
+
+
+def _in_words(evaluation: Evaluated) -> str:
+    drawn = getattr(evaluation, "reconstruction_mse", None)
+    return f"{1 - evaluation.error:.2%} right" + ("" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel")
 
 
 def _check(options: argparse.Namespace, command: str) -> int:
@@ -127,14 +174,54 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     """The options that are fields of a recipe or of its augmentation."""
     given = vars(options)  # has only those that were given
     base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
+    if given["task"] != "digits":
+        base = replace(base, augmentation=replace(base.augmentation, shift=TASKS[given["task"]].shift))
     moved = {field.name: given[field.name] for field in fields(Augmentation) if field.name in given}
     simple = {field.name: given[field.name] for field in fields(Recipe) if field.name in given}
     return replace(base, **simple, augmentation=replace(base.augmentation, **moved))
 
 
-def _splits(options: argparse.Namespace) -> list[Digits]:
-    splits: tuple[Split, ...] = ("train", "validation", "test")
-    return [digits(split, options.source, options.data) for split in splits]
+def _experiments(options: argparse.Namespace, command: str) -> int:
+    experiments = Experiments.read(options.results)
+    part, parts = options.share
+    jobs = experiments.jobs(options.names)[part - 1 :: parts]
+    if options.dry_run:
+        for job in open_jobs(experiments, jobs):
+            print(shlex.join(["capsnet", "train", *job.arguments, "--output", f"{options.work}/{job.name}"]))
+        return 0
+    return work_off(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
+
+
+def _results(options: argparse.Namespace, command: str) -> int:
+    print(report(Experiments.read(options.results), options.tables), end="")
+    return 0
+
+
+def _share(text: str) -> tuple[int, int]:
+    """ "2/3" -> (2, 3)."""
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"expected a share such as 1/2; got {text!r}")
+    return int(part), int(parts)
+
+
+def _assignment(options: argparse.Namespace) -> Assignment:
+    return Assignment(
+        task=options.task,
+        network=options.network,
+        preset=options.preset,
+        iterations=options.iterations,
+        changes=tuple(options.change),
+    )
+
+
+def _splits(options: argparse.Namespace) -> tuple[Digits, dict[str, Digits]]:
+    """The digits to train on, and those to measure on, by split."""
+    place = options.source, options.data
+    if options.everything:
+        return every_training_digit(*place), {"test": digits("test", *place)}
+    held_out: tuple[Split, ...] = ("validation", "test")
+    return digits("train", *place), {split: digits(split, *place) for split in held_out}
 
 
 def _make_writable(folder: Path) -> None:
@@ -144,16 +231,6 @@ def _make_writable(folder: Path) -> None:
         (folder / ".capsnet").unlink()
     except OSError as problem:
         raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
-
-
-def _keep_freed_memory() -> None:
-    """Let glibc keep what a step frees for the next one, instead of asking the kernel for it again and again."""
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        if hasattr(libc, "mallopt"):
-            trim_threshold, top_pad, mmap_max = -1, -2, -4
-            for parameter, value in ((mmap_max, 0), (trim_threshold, 2**31 - 1), (top_pad, 64 * 2**20)):
-                libc.mallopt(parameter, value)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -167,7 +244,20 @@ def _parser() -> argparse.ArgumentParser:
         "weights.safetensors and result.json.",
     )
     train.set_defaults(run=_train)
+    train.add_argument("--task", choices=tuple(TASKS), default="digits", help=_listed(TASKS))
+    train.add_argument("--network", choices=NETWORKS, default="capsnet", help="a CapsNet, or a CNN of its size")
     train.add_argument("--preset", default="small", help="small or paper")
+    train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
+    train.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"do one thing differently from the paper, can be given again: {_listed(CHANGES)}",
+    )
+    train.add_argument(
+        "--everything", action="store_true", help="train on the validation digits too: MNIST's 60,000; no validation"
+    )
     train.add_argument("--output", default="runs/small", help="folder for what the run writes")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
     train.add_argument(
@@ -183,8 +273,32 @@ def _parser() -> argparse.ArgumentParser:
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
     evaluation.add_argument("weights", help=f"{' or '.join(SHIPPED)}, or a file that `capsnet train` wrote")
+    evaluation.add_argument("--task", choices=tuple(TASKS), default="digits", help="what it was trained for")
     evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
     _add_data_options(evaluation)
+
+    experiments = commands.add_parser(
+        "experiments",
+        help="do the runs that the tables still lack",
+        description="Do the runs of experiments.toml that have no result yet, one after another, the most telling "
+        "first. Whatever stops it, the same command goes on from there.",
+    )
+    experiments.set_defaults(run=_experiments)
+    experiments.add_argument(
+        "names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all)"
+    )
+    experiments.add_argument("--limit-minutes", type=float, metavar="M", help="stop after so long, with exit status 3")
+    experiments.add_argument(
+        "--share", type=_share, default=(1, 1), metavar="I/N", help="only every N-th, from the I-th"
+    )
+    experiments.add_argument("--dry-run", action="store_true", help="print the commands instead")
+    experiments.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
+    experiments.add_argument("--work", default="runs", help="folder for checkpoints and weights")
+
+    results = commands.add_parser("results", help="print what the experiments found")
+    results.set_defaults(run=_results)
+    results.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
+    results.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
 
     check = commands.add_parser(
         "check",
@@ -198,6 +312,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--as", dest="piece", choices=tuple(CHECKERS), help="which piece it is (default: by its name)")
     return parser
+
+
+def _listed(named: Mapping[str, Any]) -> str:
+    """Names and what they say, for a help text."""
+    return "; ".join(f"{name}: {each.says}" for name, each in named.items()).replace("%", "%%")
 
 
 def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
@@ -227,6 +346,7 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
     add("warmup", float, "share of the run in which the rate rises")
     add("clip", float, "the gradient's largest norm")
     add("patience", int, "epochs without a smaller validation error to stop after, with the best weights")
+    add("stop_at_accuracy", float, "percent of the validation images right, to stop at (the test's with --everything)")
     add("average", float, "decay of the weights' running average, 0 for none")
     add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
     add("routing_gradient", str, "through which rounds of routing", ("all", "last"))
@@ -240,7 +360,7 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=("auto", "mnist", "sample"), default="auto", help="where digits come from")
+    parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
     parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
 
 

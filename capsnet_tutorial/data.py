@@ -18,7 +18,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.errors import expect
 
 Split = Literal["train", "validation", "test"]
-Source = Literal["auto", "mnist", "sample"]
+Source = Literal["auto", "mnist", "sample", "fashion"]
 
 # SHA-256 of the pixels and of the labels (one byte each, no header), from the original files.
 _MNIST_SHA256 = {
@@ -42,7 +42,7 @@ class Digits(NamedTuple):
     labels: Tensor
     """int64 [N], 0 to 9."""
     source: str
-    """"mnist" or "sample"."""
+    """"mnist", "sample" or "fashion"."""
 
     @property
     def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
@@ -73,20 +73,22 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
         source: "mnist": on disk in torchvision's layout under ``root``, else ``$CAPSNET_DATA``, else the
             user's cache, where it is downloaded to. "sample": the bundled one, no network.
             "auto": MNIST, or the sample if MNIST cannot be had; one line on stderr says so.
+            "fashion": Fashion-MNIST, clothes in the place of digits, split like MNIST; found, or downloaded to,
+            ``FashionMNIST/raw`` beside it.
         root: a folder that holds, or shall hold, ``MNIST/raw``.
 
     Raises:
         ValueError: an unknown split or source; MNIST's files are damaged.
-        FileNotFoundError: source "mnist", which is neither on disk nor can be downloaded.
+        FileNotFoundError: source "mnist" or "fashion", which is neither on disk nor can be downloaded.
     """
     expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
     expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
     if source == "sample":
         return _from_sample(split)
     try:
-        return _from_mnist(split, _root(root))
+        return _from_files(split, "FashionMNIST" if source == "fashion" else "MNIST", _root(root))
     except FileNotFoundError as problem:
-        if source == "mnist":
+        if source != "auto":
             raise
         print(f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits", file=sys.stderr)
         return _from_sample(split)
@@ -114,8 +116,8 @@ def _sample() -> tuple[Tensor, Tensor]:
         return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
 
 
-def _from_mnist(split: Split, root: Path) -> Digits:
-    images, labels = _mnist(split != "test", root)
+def _from_files(split: Split, name: str, root: Path) -> Digits:
+    images, labels = _read(name, split != "test", root)
     if split != "test":
         kept_out = held_out(labels)
         if split == "validation":
@@ -124,36 +126,36 @@ def _from_mnist(split: Split, root: Path) -> Digits:
             training = torch.ones(len(labels), dtype=torch.bool)
             training[kept_out] = False
             images, labels = images[training], labels[training]
-    return Digits(_to_float(images), labels.clone(), "mnist")
+    return Digits(_to_float(images), labels.clone(), {"MNIST": "mnist", "FashionMNIST": "fashion"}[name])
 
 
 @lru_cache(maxsize=2)
-def _mnist(train: bool, root: Path) -> tuple[Tensor, Tensor]:
-    """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
-    from torchvision.datasets import MNIST  # a second to import, and the sample does without
+def _read(name: str, train: bool, root: Path) -> tuple[Tensor, Tensor]:
+    """Pixels uint8 [N, 28, 28] and labels; MNIST's are checked against the original's checksums."""
+    from torchvision import datasets  # a second to import, and the sample does without
 
     kind = "train" if train else "t10k"
-    raw = root / "MNIST" / "raw"
+    raw = root / name / "raw"
     if not any((raw / f"{kind}-{part}").exists() for part in ("images-idx3-ubyte", "labels-idx1-ubyte")):
-        _download(train, root)
-    damaged = f"expected MNIST's original files under {raw}; what is there is damaged"
+        _download(name, train, root)
+    damaged = f"expected {name}'s original files under {raw}; what is there is damaged"
     try:
-        data = MNIST(str(root), train=train, download=False)
+        data = getattr(datasets, name)(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
         raise ValueError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
     found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
-    if found != _MNIST_SHA256[train]:
+    if name == "MNIST" and found != _MNIST_SHA256[train]:
         raise ValueError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
     return data.data, data.targets
 
 
-def _download(train: bool, root: Path) -> None:
-    from torchvision.datasets import MNIST
+def _download(name: str, train: bool, root: Path) -> None:
+    from torchvision import datasets
 
     try:
-        MNIST(str(root), train=train, download=True)
+        getattr(datasets, name)(str(root), train=train, download=True)
     except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
-        raise FileNotFoundError(f"MNIST is not in {root} and could not be downloaded") from problem
+        raise FileNotFoundError(f"{name} is not in {root} and could not be downloaded") from problem
 
 
 def _root(root: str | Path | None) -> Path:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 
+from capsnet_tutorial.baseline import ConvNet, ConvNetConfig
+from capsnet_tutorial.changes import build_changed, changes_of
 from capsnet_tutorial.errors import expect, expect_floating
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+_CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
 
 SHIPPED = ("small",)
 """Names that `load_pretrained` knows."""
@@ -28,7 +33,19 @@ def load_pretrained(name: str = "small") -> CapsNet:
 
 
 def load_weights(path: str | Path) -> CapsNet:
-    """The network in a file that `save_weights` wrote, in eval mode, float32.
+    """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is truncated, or holds something else.
+    """
+    network = load_network(path)
+    expect(isinstance(network, CapsNet), f"the weights of a CapsNet in {path}", "those of a CNN")
+    return cast(CapsNet, network)
+
+
+def load_network(path: str | Path) -> CapsNet | ConvNet:
+    """The network in a file that `save_weights` wrote, of whichever kind and however changed; eval mode, float32.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -36,9 +53,11 @@ def load_weights(path: str | Path) -> CapsNet:
     """
     path = Path(path)
     tensors, metadata = read_tensors(path)
-    expect("config" in metadata, f"the weights of a CapsNet in {path}", "a safetensors file without its config")
-    model = CapsNet(CapsNetConfig.from_dict(metadata["config"]))
-    wanted = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    expect("config" in metadata, f"the weights of a network in {path}", "a safetensors file without its config")
+    kind = metadata.get("network", "capsnet")
+    expect(kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind))
+    network = build_changed(_CONFIGS[kind].from_dict(metadata["config"]), metadata.get("changes", ()))
+    wanted = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: list(tensor.shape) for name, tensor in tensors.items()}
     differ = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
     if differ:
@@ -47,11 +66,16 @@ def load_weights(path: str | Path) -> CapsNet:
     for name, tensor in tensors.items():
         expect_floating(name, tensor)
         expect(bool(tensor.isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
-    model.load_state_dict(tensors)
-    return model.eval()
+    network.load_state_dict(tensors)
+    return network.eval()
 
 
-def save_weights(model: CapsNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights and sizes, in half precision unless told otherwise."""
-    tensors = {name: tensor.to(dtype) for name, tensor in model.state_dict().items()}
-    write_tensors(Path(path), tensors, {"config": asdict(model.config)})
+def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise."""
+    tensors = {name: tensor.to(dtype) for name, tensor in network.state_dict().items()}
+    metadata: dict[str, Any] = {"config": asdict(network.config)}
+    if isinstance(network, ConvNet):
+        metadata["network"] = "cnn"
+    if changes_of(network):
+        metadata["changes"] = changes_of(network)
+    write_tensors(Path(path), tensors, metadata)

@@ -30,6 +30,8 @@ class Recipe:
     """The gradient's largest norm; a longer one is shortened to it. None: as it comes."""
     patience: int | None = None
     """Stop after so many epochs without a smaller validation error, and keep the best weights. None: to the end."""
+    stop_at_accuracy: float | None = None
+    """Stop after the first epoch whose validation accuracy is at least so many percent. None: to the end."""
     reconstruction_weight: float = RECONSTRUCTION_WEIGHT
     augmentation: Augmentation = field(default_factory=Augmentation)
     routing_gradient: Literal["all", "last"] = "all"
@@ -52,6 +54,11 @@ class Recipe:
         if self.patience is not None:
             expect_count("patience", self.patience)
             expect(self.seconds is None, "patience in a run of epochs", "a run of seconds, which validates once")
+        if self.stop_at_accuracy is not None:
+            expect(0 < self.stop_at_accuracy <= 100, "stop_at_accuracy in percent", repr(self.stop_at_accuracy))
+            expect(
+                self.seconds is None, "stop_at_accuracy in a run of epochs", "a run of seconds, which validates once"
+            )
         expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
         expect(self.routing_gradient in ("all", "last"), "routing_gradient all or last", repr(self.routing_gradient))
 

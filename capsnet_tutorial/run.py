@@ -100,8 +100,11 @@ class Run(Generic[Network]):
 
     @property
     def is_done(self) -> bool:
-        """Whether it has come to its end, or waited long enough for a better network."""
+        """Whether it has come to its end, is accurate enough, or has waited long enough for a better network."""
         errors = self.history.validation_errors
+        wanted = self.recipe.stop_at_accuracy
+        if wanted is not None and errors and 100 * (1 - errors[-1]) >= wanted:
+            return True
         if self.recipe.patience is not None and errors:
             waited = len(errors) - 1 - errors.index(min(errors))
             if waited >= self.recipe.patience:

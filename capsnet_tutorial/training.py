@@ -150,7 +150,9 @@ def fit(
     """
     steps_per_epoch = data.count // recipe.batch_size
     expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
-    expect(recipe.patience is None or validation is not None, "something to validate on, for patience", "nothing")
+    for name in ("patience", "stop_at_accuracy"):
+        wanted = getattr(recipe, name) is not None
+        expect(not wanted or validation is not None, f"something to validate on, for {name}", "nothing")
     if limit_minutes is not None:
         expect(limit_minutes > 0, "limit_minutes above 0", repr(limit_minutes))
         expect(checkpoint is not None, "a checkpoint, for a run that may be stopped", "none")

@@ -273,7 +273,7 @@ def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
 
 
 def test_options_that_do_not_exist_are_refused_by_status_2(capsys):
-    for arguments in (["train", "--iterations", "0"], ["evaluate"], ["draw"], []):
+    for arguments in (["train", "--rounds", "3"], ["evaluate"], ["draw"], []):
         with pytest.raises(SystemExit) as end:
             main(arguments)
         assert end.value.code == 2

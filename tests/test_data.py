@@ -26,9 +26,9 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
 
 
-def lay_out(root: Path, count: int = 20) -> Path:
+def lay_out(root: Path, count: int = 20, name: str = "MNIST") -> Path:
     """MNIST's four files with digits of our own; the folder they are in."""
-    raw = root / "MNIST" / "raw"
+    raw = root / name / "raw"
     raw.mkdir(parents=True)
     for name in FILES:
         if "images" in name:
@@ -216,6 +216,27 @@ def test_files_of_the_right_form_with_other_digits_are_not_mnist(split, tmp_path
         digits(split, root=tmp_path)
 
 
+# --- Fashion-MNIST
+
+
+@pytest.mark.usefixtures("offline")
+def test_fashion_is_read_from_its_own_folder_and_split_like_mnist(tmp_path):
+    lay_out(tmp_path, 5050, "FashionMNIST")
+    parts = {split: digits(split, "fashion", tmp_path) for split in SPLITS}
+    assert {split: data.count for split, data in parts.items()} == {"train": 50, "validation": 5000, "test": 5050}
+    assert {data.source for data in parts.values()} == {"fashion"}
+    assert digits("test", root=tmp_path).source == "sample"  # it is not taken for MNIST
+
+
+@pytest.mark.usefixtures("offline")
+def test_fashion_that_cannot_be_had_or_read_is_never_replaced_by_digits(tmp_path):
+    with pytest.raises(FileNotFoundError, match="FashionMNIST is not in .* and could not be downloaded"):
+        digits("test", "fashion", tmp_path)
+    truncate(lay_out(tmp_path / "other", name="FashionMNIST") / FILES[2])
+    with pytest.raises(ValueError, match="expected FashionMNIST's original files under .* damaged"):
+        digits("test", "fashion", tmp_path / "other")
+
+
 # --- bad input
 
 
@@ -225,7 +246,7 @@ def test_an_unknown_split_is_refused(split):
         digits(split, source="sample")
 
 
-@pytest.mark.parametrize("source", ["fashion", "", None], ids=repr)
+@pytest.mark.parametrize("source", ["letters", "", None], ids=repr)
 def test_an_unknown_source_is_refused(source):
-    with pytest.raises(ValueError, match=f"a source, one of auto, mnist, sample; got {source!r}"):
+    with pytest.raises(ValueError, match=f"a source, one of auto, mnist, sample, fashion; got {source!r}"):
         digits("test", source=source)

@@ -97,7 +97,7 @@ def test_truncated_weights_are_refused(tmp_path):
 
 
 FOREIGN = {
-    "no config": (lambda tensors, config: (tensors, {}), "the weights of a CapsNet", "without its config"),
+    "no config": (lambda tensors, config: (tensors, {}), "the weights of a network", "without its config"),
     "a config that is a list": (lambda tensors, config: (tensors, {"config": [1]}), "fields among", "[1]"),
     "an unknown field": (
         lambda tensors, config: (tensors, {"config": config | {"depth": 3}}),

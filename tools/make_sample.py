@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from capsnet_tutorial.data import _mnist, held_out
+from capsnet_tutorial.data import _read, held_out
 
 
 def main() -> None:
-    images, labels = _mnist(True, Path(sys.argv[1]))
+    images, labels = _read("MNIST", True, Path(sys.argv[1]))
     kept = held_out(labels)
     target = Path(__file__).parents[1] / "capsnet_tutorial" / "sample" / "digits.npz"
     target.parent.mkdir(exist_ok=True)

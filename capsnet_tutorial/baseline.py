@@ -1,0 +1,196 @@
+"""What capsules are compared with: plain convolutional networks, the paper's and one as small as our small preset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from capsnet_tutorial.errors import expect, expect_count, expect_floating
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+
+@dataclass(frozen=True)
+class ConvNetConfig:
+    """Every size in a baseline. The defaults are the paper's for single digits."""
+
+    image_size: int = 28
+    in_channels: int = 1
+    channels: tuple[int, ...] = (256, 256, 128)
+    kernels: tuple[int, ...] = (5, 5, 5)
+    """One for each convolution, odd. Padding keeps the size of the image ('same')."""
+    stride: int = 1
+    """Of every convolution."""
+    pool: int = 1
+    """Side of the max-pooling after every convolution. 1: none."""
+    hidden: tuple[int, ...] = (328, 192)
+    """Widths of the fully connected layers before the last."""
+    classes: int = 10
+    dropout: float = 0.5
+    """After each of them."""
+
+    def __post_init__(self) -> None:
+        for name in ("image_size", "in_channels", "stride", "pool", "classes"):
+            expect_count(name, getattr(self, name))
+        for name in ("channels", "kernels", "hidden"):
+            widths = getattr(self, name)
+            expect(isinstance(widths, Sequence) and not isinstance(widths, str), f"{name} as a tuple", repr(widths))
+            for width in widths:
+                expect_count(f"each of the {name}", width)
+            object.__setattr__(self, name, tuple(widths))  # a list when it was JSON
+        expect(
+            len(self.kernels) == len(self.channels) > 0,
+            "as many kernels as channels, at least one",
+            f"{self.kernels} and {self.channels}",
+        )
+        expect(all(kernel % 2 for kernel in self.kernels), "odd kernels", f"{self.kernels}")
+        expect(0 <= self.dropout < 1, "dropout from 0 to below 1", repr(self.dropout))
+        expect(self.sides[-1] >= 1, "an image that survives the pooling", f"{self.image_size} pixels")
+
+    @classmethod
+    def paper(cls) -> ConvNetConfig:
+        """Section 5: three convolutions of 5×5, 35,445,522 parameters."""
+        return cls()
+
+    @classmethod
+    def paper_pairs(cls) -> ConvNetConfig:
+        """Section 6, for pairs of digits: two convolutions with pooling, 24,563,978 parameters."""
+        return cls(image_size=36, channels=(512, 256), kernels=(9, 5), pool=2, hidden=(1024,))
+
+    @classmethod
+    def small(cls, image_size: int = 28) -> ConvNetConfig:
+        """As many parameters as the small CapsNet for such images has, to 0.2 %; cheap on a CPU.
+
+        The paper's structure (three convolutions of 5×5, two hidden layers, dropout), but with few channels and
+        stride 2. The first hidden layer is as wide as the number of parameters allows.
+        """
+        wanted = parameter_count(replace(CapsNetConfig.small(), image_size=image_size))
+        slim = cls(image_size=image_size, channels=(32, 64, 64), stride=2, hidden=(1, 192))
+        one = parameter_count(slim)
+        each = parameter_count(replace(slim, hidden=(2, 192))) - one
+        return replace(slim, hidden=(1 + round((wanted - one) / each), 192))
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> ConvNetConfig:
+        """The inverse of `dataclasses.asdict`, from JSON."""
+        known = set(cls.__dataclass_fields__)
+        expect(isinstance(fields, dict) and set(fields) <= known, f"fields among {sorted(known)}", f"{fields!r}")
+        return cls(**fields)
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Height and width of the image, then of each convolution's maps, pooled."""
+        sides = [self.image_size]
+        for _ in self.channels:
+            sides.append(((sides[-1] - 1) // self.stride + 1) // self.pool)
+        return tuple(sides)
+
+
+class ConvNet(nn.Module):
+    """Convolutions with ReLU, fully connected layers with ReLU and dropout, one score for each class. Section 5."""
+
+    def __init__(self, config: ConvNetConfig | None = None) -> None:
+        super().__init__()
+        config = ConvNetConfig.paper() if config is None else config
+        self.config = config
+        layers: list[nn.Module] = []
+        widths = (config.in_channels, *config.channels)
+        for (before, after), kernel in zip(pairwise(widths), config.kernels, strict=True):
+            layers += [nn.Conv2d(before, after, kernel, config.stride, padding=kernel // 2), nn.ReLU()]
+            if config.pool > 1:
+                layers.append(nn.MaxPool2d(config.pool))
+        layers.append(nn.Flatten())
+        widths = (config.channels[-1] * config.sides[-1] ** 2, *config.hidden)
+        for before, after in pairwise(widths):
+            layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(config.dropout)]
+        self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], config.classes))
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
+        """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""
+        shape = (self.config.in_channels, self.config.image_size, self.config.image_size)
+        expect_floating("images", images)
+        expect(
+            images.dim() == 4 and images.shape[1:] == shape,
+            f"images of shape [B, {', '.join(map(str, shape))}]",
+            f"shape {list(images.shape)}",
+        )
+        return self.layers(images)
+
+    @torch.no_grad()
+    def predict(self, images: Tensor) -> Tensor:
+        """The class with the highest score, integers [B]."""
+        return self(images).argmax(dim=1)
+
+
+def cross_entropy(scores: Tensor, images: Tensor, targets: Tensor) -> Tensor:
+    """The baseline's loss, an objective for `fit`: softmax for one label an image [B], sigmoids for multi-hot [B, J].
+
+    Several classes may be present in a picture of two digits, so there each score is its own yes or no (section 6).
+    """
+    if targets.dim() == 1:
+        return F.cross_entropy(scores, targets)
+    return F.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype), reduction="none").sum(dim=1).mean()
+
+
+def build(config: CapsNetConfig | ConvNetConfig) -> CapsNet | ConvNet:
+    """The network of these sizes, of whichever kind."""
+    return CapsNet(config) if isinstance(config, CapsNetConfig) else ConvNet(config)
+
+
+def parameter_count(config: CapsNetConfig | ConvNetConfig) -> int:
+    """How many numbers a network of these sizes learns. Nothing is allocated."""
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in build(config).parameters())
+
+
+def class_scores(network: nn.Module, images: Tensor) -> Tensor:
+    """How sure a network of either kind is of each class, the higher the surer: capsules' lengths or scores, [B, J]."""
+    output = network(images)
+    return output if isinstance(output, Tensor) else output.lengths
+
+
+class Labelled(Protocol):
+    """Images and what they show; `Digits` and `PairSet` are two."""
+
+    @property
+    def images(self) -> Tensor:
+        """[N, 1, H, W]."""
+
+    @property
+    def labels(self) -> Tensor:
+        """int64 [N], or [N, K], ascending."""
+
+
+class ErrorRate(NamedTuple):
+    """All that both kinds of network can be asked for."""
+
+    error: float
+    """Share of images read wrongly, 0 to 1."""
+
+
+def error_of(network: nn.Module, data: Labelled, batch_size: int = 500) -> ErrorRate:
+    """How often a network of either kind is wrong, in eval mode.
+
+    Args:
+        network: `CapsNet`, `ConvNet` or anything that `class_scores` understands.
+        data: images [N, 1, H, W] with one label each [N], or with K labels each, ascending, [N, K]: then an image
+            counts as right if the K best scores are those.
+        batch_size: images at a time.
+    """
+    expect(len(data.images) > 0, "at least one image", "none")
+    device = next(network.parameters()).device
+    was_training = network.training
+    network.eval()
+    labels = data.labels.view(len(data.labels), -1)  # [N, K]
+    wrong = 0
+    with torch.no_grad():
+        for images, wanted in zip(data.images.split(batch_size), labels.split(batch_size), strict=True):
+            best = class_scores(network, images.to(device)).topk(labels.shape[1], dim=1).indices
+            wrong += int((best.sort(dim=1).values != wanted.to(device)).any(dim=1).sum())
+    network.train(was_training)
+    return ErrorRate(wrong / len(labels))

@@ -1,0 +1,200 @@
+"""The paper's network with one thing done differently, each difference by its name: what experiments switch on.
+
+A change is made from outside: the layers and the network know nothing of it. The weights of a changed network are
+drawn from the same random numbers as those of an unchanged one, wherever both have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_tutorial import bugs, functional
+from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, build
+from capsnet_tutorial.errors import expect
+from capsnet_tutorial.layers import RoutedCapsules
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
+
+Loss = Callable[..., Tensor]
+
+
+# --- in the network
+
+
+def divide_primary_capsules(network: CapsNet) -> None:
+    """Divide what the primary capsules squash by the number of their types.
+
+    The released code sends the convolution through one round of routing over the types first: even shares.
+    """
+    types = network.config.primary_types
+    network.primary.conv.register_forward_hook(lambda _module, _inputs, features: features / types)
+
+
+def draw_as_released(network: CapsNet) -> None:
+    """Draw the convolutions' weights from a truncated normal of standard deviation 0.05; their biases are 0.1."""
+    for conv in (network.conv, network.primary.conv):
+        _draw(conv.weight, 0.05)
+        nn.init.constant_(_bias(conv), 0.1)
+
+
+def add_bias(network: CapsNet) -> None:
+    """Add a bias of its own to every s_j, 0.1 at first."""
+    network.routed = BiasedRouting(network.routed)
+
+
+def normalise_over_the_layer_below(network: CapsNet) -> None:
+    """Let the couplings sum to 1 over i, the layer below, instead of over j."""
+    network.routed = BuggyRouting(network.routed)
+
+
+def mask_by_prediction(network: CapsNet) -> None:
+    """Redraw from the longest capsule in training too: the network never gets to see the labels."""
+    network.register_forward_pre_hook(lambda _module, inputs: inputs[:1])
+
+
+def draw_matrices(network: CapsNet, std: float) -> None:
+    """Draw the W_ij with another standard deviation."""
+    _draw(network.routed.weight, std)
+
+
+class ChangedRouting(RoutedCapsules):
+    """The matrices of a layer, routed otherwise; the gradient flows through every round."""
+
+    def __init__(self, routed: RoutedCapsules) -> None:
+        expect(type(routed) is RoutedCapsules, "one change of the routing", "two")
+        in_capsules, out_capsules, in_dim, out_dim = routed.weight.shape
+        super().__init__(in_capsules, in_dim, out_capsules, out_dim, routed.iterations)
+        self.weight = routed.weight
+
+    def forward(self, u: Tensor) -> Tensor:
+        expect(self.gradient == "all", "a gradient through all rounds of a changed routing", repr(self.gradient))
+        return self.rounds(functional.prediction_vectors(u, self.weight))
+
+    def rounds(self, u_hat: Tensor) -> Tensor:
+        """[B, I, J, D_out] -> v [B, J, D_out]."""
+        raise NotImplementedError
+
+
+class BuggyRouting(ChangedRouting):
+    """`bugs.variant` with the softmax over the wrong axis."""
+
+    def rounds(self, u_hat: Tensor) -> Tensor:
+        return bugs.variant("routing", "softmax-axis")(u_hat, self.iterations)
+
+
+class BiasedRouting(ChangedRouting):
+    """s_j = Σ_i c_ij û_j|i + bias_j, in every round."""
+
+    def __init__(self, routed: RoutedCapsules) -> None:
+        super().__init__(routed)
+        self.bias = nn.Parameter(torch.full((routed.weight.shape[1], routed.weight.shape[3]), 0.1))
+
+    def rounds(self, u_hat: Tensor) -> Tensor:
+        b = u_hat.new_zeros(u_hat.shape[:3])  # [B, I, J]
+        for r in range(self.iterations):
+            v = functional.squash(torch.einsum("bij,bijd->bjd", b.softmax(dim=2), u_hat) + self.bias)
+            if r < self.iterations - 1:
+                b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
+        return v
+
+
+# --- all of them
+
+
+class Change(NamedTuple):
+    """One difference, in the network or in a loss."""
+
+    says: str
+    """What it is, in a few words."""
+    network: Callable[[CapsNet], None] | None = None
+    """Makes it in a fresh network."""
+    margin_loss: Loss | None = None
+    """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
+    reconstruction_loss: Loss | None = None
+    """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
+
+
+CHANGES: dict[str, Change] = {
+    "loss-released": Change(
+        "margin loss times 0.5 and averaged over the classes: 1/20 of the paper's (released code)",
+        margin_loss=partial(bugs.margin_loss, factor=0.5, over_classes="mean"),
+    ),
+    "primary-divided": Change(
+        "primary capsules divided by the number of their types before the squash (released code)",
+        network=divide_primary_capsules,
+    ),
+    "init-released": Change(
+        "convolutions drawn with standard deviation 0.05, their biases 0.1 (released code)", network=draw_as_released
+    ),
+    "bias-released": Change("a bias on s_j, 0.1 at first (released code)", network=add_bias),
+    "mask-prediction": Change("decoder masked by the prediction in training too", network=mask_by_prediction),
+    "recon-mean": Change(
+        "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
+        reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
+    ),
+    "softmax-axis": Change("couplings that sum to 1 over the layer below", network=normalise_over_the_layer_below),
+    "w-std-0.01": Change("W drawn with standard deviation 0.01 instead of 0.1", partial(draw_matrices, std=0.01)),
+    "w-std-1": Change("W drawn with standard deviation 1 instead of 0.1", partial(draw_matrices, std=1.0)),
+}
+"""Every change, by its name."""
+
+
+class ChangedCapsNet(CapsNet):
+    """A CapsNet that knows what was changed in it."""
+
+    def __init__(self, config: CapsNetConfig, changes: Sequence[str]) -> None:
+        super().__init__(config)
+        self.changes = tuple(changes)
+        for name in changes:
+            if (change := CHANGES[name].network) is not None:
+                change(self)
+
+
+def build_changed(config: CapsNetConfig | ConvNetConfig, changes: Sequence[str] = ()) -> CapsNet | ConvNet:
+    """A fresh network of these sizes with these changes."""
+    _check(changes)
+    if not changes:
+        return build(config)
+    expect(isinstance(config, CapsNetConfig), "a CapsNet to change", "a CNN")
+    return ChangedCapsNet(cast(CapsNetConfig, config), changes)
+
+
+def changes_of(network: nn.Module) -> tuple[str, ...]:
+    """What was changed in a network."""
+    return network.changes if isinstance(network, ChangedCapsNet) else ()
+
+
+def changed_objective(changes: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
+    """What `fit` minimises with these changes: margin loss plus the weighted reconstruction loss."""
+    _check(changes)
+    margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
+    for name in changes:
+        margin_loss = CHANGES[name].margin_loss or margin_loss
+        reconstruction_loss = CHANGES[name].reconstruction_loss or reconstruction_loss
+
+    def objective(output: CapsNetOutput, images: Tensor, labels: Tensor) -> Tensor:
+        margin = margin_loss(output.lengths, labels)
+        if not reconstruction_weight:
+            return margin
+        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
+
+    return objective
+
+
+def _check(changes: Sequence[str]) -> None:
+    for name in changes:
+        expect(name in CHANGES, f"a change, one of {', '.join(CHANGES)}", repr(name))
+    expect(len(set(changes)) == len(changes), "each change once", " ".join(changes))
+
+
+def _draw(weight: Tensor, std: float) -> None:
+    nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
+
+
+def _bias(conv: nn.Conv2d) -> Tensor:
+    assert conv.bias is not None
+    return conv.bias

@@ -1,0 +1,195 @@
+"""The experiments as data: which runs there are, which are missing, and doing those one after another.
+
+They stand in ``results/experiments.toml``. What a run found is ``results/runs/NAME-SEED.json``; it is written when the
+run is over, so whatever interrupts the work, calling `work_off` again goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from capsnet_tutorial.errors import expect
+
+
+class Row(NamedTuple):
+    """A line of a table."""
+
+    says: str
+    run: str
+    paper: str = ""
+    """What the paper says of the table's first column."""
+
+
+class Table(NamedTuple):
+    """Runs side by side."""
+
+    title: str
+    columns: Sequence[str]
+    """Names of `tables.COLUMNS`."""
+    rows: Sequence[Row]
+    note: str = ""
+
+
+class Claim(NamedTuple):
+    """Somebody says that one run has a smaller value than another."""
+
+    says: str
+    smaller: str
+    larger: str
+    column: str
+
+
+class Job(NamedTuple):
+    """One run with one seed."""
+
+    name: str
+    """As in ``small-r3-0``."""
+    arguments: Sequence[str]
+    """Of `capsnet train`."""
+
+
+@dataclass(frozen=True)
+class Experiments:
+    """What ``experiments.toml`` says."""
+
+    folder: Path
+    """Where it lies; what the runs found is in its folder ``runs``."""
+    seeds: Sequence[int]
+    common: str
+    """Arguments of every run."""
+    order: Sequence[Sequence[str]]
+    """Tables by stages."""
+    runs: dict[str, dict[str, Any]]
+    tables: dict[str, Table]
+    claims: Sequence[Claim]
+
+    @classmethod
+    def read(cls, folder: str | Path = "results") -> Experiments:
+        """From ``folder/experiments.toml``.
+
+        Raises:
+            FileNotFoundError: there is none.
+            ValueError: it is no TOML, or names a run or table that it does not have.
+        """
+        path = Path(folder) / "experiments.toml"
+        if not path.is_file():
+            raise FileNotFoundError(f"expected the experiments in {path}; there is no such file")
+        try:
+            said = tomllib.loads(path.read_text(encoding="utf-8"))
+            tables = {
+                name: Table(**table | {"rows": [Row(**row) for row in table["rows"]]})
+                for name, table in said.pop("tables").items()
+            }
+            claims = [Claim(**claim) for claim in said.pop("claims")]
+            experiments = cls(folder=Path(folder), tables=tables, claims=claims, **said)
+        except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
+            raise ValueError(f"expected experiments in {path}; got {problem}") from problem
+        named = {row.run for table in tables.values() for row in table.rows}
+        named |= {run for claim in claims for run in (claim.smaller, claim.larger)}
+        for run in sorted(named):
+            expect(run in experiments.runs, f"a run in {path}, one of {', '.join(experiments.runs)}", repr(run))
+        for table in (name for stage in experiments.order for name in stage):
+            expect(table in tables, f"a table in {path}, one of {', '.join(tables)}", repr(table))
+        return experiments
+
+    def result(self, name: str) -> Path:
+        """Where what a job found is kept."""
+        return self.folder / "runs" / f"{name}.json"
+
+    def jobs(self, wanted: Sequence[str] = ()) -> list[Job]:
+        """Every job, the most telling first: stage by stage, seed by seed, row by row.
+
+        Args:
+            wanted: names of tables, of runs or of jobs; none: all tables, without the runs that are too large to do
+                unless asked for by their own name.
+        """
+        stages = list(self.order)
+        names: list[str] = []
+        if wanted:
+            tables = [name for name in wanted if name in self.tables]
+            names = [name for name in wanted if name not in self.tables]
+            known = {*self.tables, *self.runs, *(f"{run}-{seed}" for run in self.runs for seed in self.seeds)}
+            for name in names:
+                expect(name in known, f"a table or a run, one of {', '.join([*self.tables, *self.runs])}", repr(name))
+            stages = [tables]
+        found = {
+            f"{row.run}-{seed}": self._job(row.run, seed)
+            for stage in stages
+            for seed in self.seeds
+            for table in stage
+            for row in self.tables[table].rows
+            if not self.runs[row.run].get("large")
+        }
+        for run in self.runs:
+            for seed in self.seeds:
+                if run in names or f"{run}-{seed}" in names:
+                    found[f"{run}-{seed}"] = self._job(run, seed)
+        return list(found.values())
+
+    def _job(self, run: str, seed: int) -> Job:
+        arguments = [*shlex.split(self.common), *shlex.split(self.runs[run]["arguments"]), "--seed", str(seed)]
+        return Job(f"{run}-{seed}", arguments)
+
+
+Train = Callable[[Sequence[str]], int]
+"""`capsnet` with these arguments; its exit status."""
+
+
+def work_off(
+    experiments: Experiments,
+    jobs: Sequence[Job],
+    train: Train,
+    *,
+    work: Path = Path("runs"),
+    limit_minutes: float | None = None,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Do the jobs that have no result yet, one after another.
+
+    A run that diverges has that for its result. One that is interrupted goes on from its checkpoint the next time.
+
+    Args:
+        experiments: where results go.
+        jobs: to be done, in this order.
+        train: does one.
+        work: a folder for checkpoints and weights.
+        limit_minutes: stop after so long, within a run if need be.
+        say: told what is being done.
+
+    Returns:
+        The exit status: 0 when no job is left, else that of the run that was stopped or could not be done.
+    """
+    end = None if limit_minutes is None else time.monotonic() + 60 * limit_minutes
+    missing = list(open_jobs(experiments, jobs))
+    for number, job in enumerate(missing, start=1):
+        output = work / job.name
+        arguments = ["train", *job.arguments, "--output", str(output), "--resume"]
+        if end is not None:
+            left = (end - time.monotonic()) / 60
+            if left <= 0:
+                return 3
+            arguments += ["--limit-minutes", f"{left:.6g}"]
+        say(f"{number} of {len(missing)}: {job.name}")
+        status = train(arguments)
+        result = output / "result.json"
+        diverged = status == 1
+        if status != 0 and not (diverged and result.exists()):
+            return status
+        target = experiments.result(job.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = target.with_name(f".{target.name}.partial")
+        shutil.copyfile(result, partial)
+        partial.replace(target)
+    return 0
+
+
+def open_jobs(experiments: Experiments, jobs: Sequence[Job]) -> Iterator[Job]:
+    """Those that have no result yet."""
+    return (job for job in jobs if not experiments.result(job.name).exists())

@@ -1,0 +1,135 @@
+"""What can be learnt, and by what: the part of a training run that is no recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from capsnet_tutorial import affine, pairs
+from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
+from capsnet_tutorial.changes import build_changed, changed_objective
+from capsnet_tutorial.data import Digits, Source, digits
+from capsnet_tutorial.errors import expect
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.run import Objective
+from capsnet_tutorial.training import Evaluation, TrainingData, evaluate
+
+NETWORKS = ("capsnet", "cnn")
+
+Evaluated = Evaluation | ErrorRate | pairs.PairEvaluation
+"""What came of it: numbers by name, an ``error`` among them."""
+
+
+class Task(NamedTuple):
+    """What is to be learnt from MNIST's digits."""
+
+    says: str
+    image_size: int
+    shift: float
+    """How far training images are moved, unless the recipe says otherwise: pixels."""
+    to_train_on: Callable[[Digits], TrainingData]
+    to_measure_on: Callable[[Digits], Labelled]
+    harder: Callable[[Digits], Labelled] | None = None
+    """The same, with digits bent as no training image is."""
+
+
+TASKS = {
+    "digits": Task(
+        "one digit, 28×28",
+        image_size=28,
+        shift=2,
+        to_train_on=lambda data: data,
+        to_measure_on=lambda data: data,
+        harder=lambda data: affine.bent(data, shift=2),
+    ),
+    "pairs": Task(
+        "two digits on top of each other, 36×36",
+        image_size=36,
+        shift=pairs.SHIFT,
+        to_train_on=pairs.Pairs,
+        to_measure_on=pairs.fixed_pairs,
+    ),
+    "affine": Task(
+        "one digit anywhere on 40×40; then also bent",
+        image_size=40,
+        shift=affine.SHIFT,
+        to_train_on=affine.OnCanvas,
+        to_measure_on=lambda data: affine.shifted(affine.on_canvas(data), affine.SHIFT),
+        harder=lambda data: affine.bent(affine.on_canvas(data), affine.SHIFT),
+    ),
+}
+"""Every task, by its name."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A task for a network."""
+
+    task: str = "digits"
+    network: str = "capsnet"
+    preset: str = "small"
+    iterations: int | None = None
+    """Of routing, if other than the preset's."""
+    changes: tuple[str, ...] = ()
+    """Names of `changes.CHANGES`."""
+
+    def __post_init__(self) -> None:
+        expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
+        expect(self.network in NETWORKS, f"a network, one of {', '.join(NETWORKS)}", repr(self.network))
+        if self.network == "cnn":
+            expect(self.iterations is None, "iterations of routing for a CapsNet only", "a CNN")
+        if self.changes:
+            expect(self.task == "digits", "changes in the task digits only", f"the task {self.task}")
+
+    @property
+    def config(self) -> CapsNetConfig | ConvNetConfig:
+        """The network's sizes."""
+        size = TASKS[self.task].image_size
+        capsnet = replace(CapsNetConfig.preset(self.preset), image_size=size)
+        if self.network == "capsnet":
+            return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
+        if self.preset == "small":
+            return ConvNetConfig.small(size)
+        return ConvNetConfig.paper_pairs() if self.task == "pairs" else replace(ConvNetConfig.paper(), image_size=size)
+
+    def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
+        """A fresh network, ready for `fit`."""
+        network = build_changed(self.config, self.changes)
+        return pairs.OnPairs(network) if self.task == "pairs" else network
+
+    def objective(self, reconstruction_weight: float) -> Objective:
+        """What `fit` shall minimise."""
+        return cross_entropy if self.network == "cnn" else changed_objective(self.changes, reconstruction_weight)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a checkpoint must have in common with another run that goes on with it."""
+        return {"task": self.task, "changes": list(self.changes)}
+
+
+def plain(network: nn.Module) -> CapsNet | ConvNet:
+    """The network that `fit` has trained, without what it only needed for training."""
+    found = network.network if isinstance(network, pairs.OnPairs) else network
+    assert isinstance(found, (CapsNet, ConvNet))
+    return found
+
+
+def measure(network: CapsNet | ConvNet, data: Labelled) -> Evaluated:
+    """All that can be measured of such a network on such images; ``error`` is always part of it."""
+    if isinstance(network, ConvNet):
+        return error_of(network, data)
+    if isinstance(data, pairs.PairSet):
+        return pairs.evaluate_pairs(network, data)
+    assert isinstance(data, Digits)
+    return evaluate(network, data)
+
+
+def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:
+    """Training and validation digits together: MNIST's 60,000, as the paper trains on."""
+    training, validation = (digits(split, source, root) for split in ("train", "validation"))
+    images = torch.cat([training.images, validation.images])
+    return Digits(images, torch.cat([training.labels, validation.labels]), training.source)

@@ -1,0 +1,88 @@
+"""affine.py: where the digits lie and how far they are bent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networks
+import pytest
+import torch
+
+from capsnet_tutorial.affine import OnCanvas, bent, on_canvas, shifted
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.baseline import error_of
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.training import Recipe, fit
+
+FEW = Digits(*(part[:64] for part in digits("train", source="sample")[:2]), "sample")
+DOT = torch.zeros(2000, 1, 28, 28)
+DOT[:, 0, 13:15, 13:15] = 1  # about the centre
+DOTS = Digits(DOT, torch.zeros(2000, dtype=torch.long), "made")
+
+
+def test_the_canvas_has_6_pixels_of_paper_on_every_side():
+    canvas = on_canvas(FEW)
+    assert canvas.images.shape == (64, 1, 40, 40)
+    assert canvas.images[:, :, 6:34, 6:34].equal(FEW.images)
+    assert canvas.images.count_nonzero() == FEW.images.count_nonzero()
+    assert canvas.labels is FEW.labels
+
+
+def test_in_training_digits_lie_anywhere_on_the_canvas_and_are_nothing_but_shifted():
+    images, _ = OnCanvas(DOTS).batch(torch.arange(2000), Augmentation(shift=6), torch.Generator())
+    assert images.shape == (2000, 1, 40, 40)
+    assert images.sum(dim=(1, 2, 3)).unique().tolist() == [4.0]
+    rows = images.amax(dim=3).argmax(dim=2).flatten()
+    assert sorted(rows.unique().tolist()) == list(range(13, 26))
+    chosen = torch.tensor([3, 1])
+    assert OnCanvas(FEW).batch(chosen, Augmentation(), torch.Generator())[1].equal(FEW.labels[chosen])
+    assert OnCanvas(FEW).count == 64
+
+
+def test_the_same_seed_gives_the_same_set_and_another_gives_another():
+    for make in (shifted, bent):
+        assert make(FEW, 6).images.equal(make(FEW, 6).images)
+        assert not make(FEW, 6).images.equal(make(FEW, 6, seed=1).images)
+        assert make(FEW, 6).labels.equal(FEW.labels)
+
+
+def test_shifted_digits_are_whole():
+    assert shifted(on_canvas(FEW), 6).images.sum().item() == pytest.approx(FEW.images.sum().item(), rel=1e-5)
+
+
+def place(images: torch.Tensor) -> torch.Tensor:
+    """Where the ink of each image lies, from the centre: complex numbers [N], upwards is +i."""
+    side = images.shape[-1]
+    rows, columns = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
+    places = torch.complex(columns - (side - 1) / 2, (side - 1) / 2 - rows)
+    return (images[:, 0] * places).sum(dim=(1, 2)) / images.sum(dim=(1, 2, 3))
+
+
+def test_bent_digits_are_turned_sheared_and_scaled_within_the_bounds_of_affnist():
+    right, above = torch.zeros(2, 2000, 1, 41, 41)
+    right[:, 0, 20, 30] = above[:, 0, 10, 20] = 1  # 10 pixels from the centre
+    right, above = (place(bent(Digits(each, DOTS.labels, "made"), shift=0).images) for each in (right, above))
+    turn = torch.rad2deg(right.angle())
+    upright = above / right * right.abs()  # turned back
+    found = {"scale_x": right.abs() / 10, "scale_y": upright.imag / 10, "lean": upright.real / upright.imag}
+    for low, came, high in ((-20, turn, 20), (0.8, found["scale_x"], 1.2), (0.8, found["scale_y"], 1.2)):
+        margin = 0.05 * (high - low)  # what the interpolation of a single pixel does
+        assert low - margin < came.min() < low + margin
+        assert high - margin < came.max() < high + margin
+    assert -0.26 < found["lean"].min() < -0.17
+    assert 0.17 < found["lean"].max() < 0.26
+
+
+def test_bent_digits_are_harder_than_shifted_ones_for_a_network_that_saw_shifts():
+    network, test = load_pretrained(), digits("test", source="sample")
+    assert error_of(network, bent(test, 2)).error > error_of(network, shifted(test, 2)).error
+
+
+def test_it_trains_on_the_canvas():
+    torch.manual_seed(0)
+    network = CapsNet(replace(networks.learner().config, image_size=40))
+    recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=6))
+    _, history = fit(network, OnCanvas(FEW), recipe, progress=False)
+    assert history.step == 4

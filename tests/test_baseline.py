@@ -1,0 +1,138 @@
+"""baseline.py: the sizes that the paper and the small preset give it, and that it learns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.pretrained import load_network, load_pretrained, load_weights, save_weights
+from capsnet_tutorial.training import Recipe, evaluate, fit
+
+TINY = ConvNetConfig(channels=(4, 6), kernels=(5, 3), stride=2, hidden=(16,), dropout=0.2)
+
+
+def test_the_papers_baselines_have_the_papers_numbers_of_parameters():
+    assert parameter_count(ConvNetConfig.paper()) == 35_445_522  # "35.4 M"
+    assert parameter_count(ConvNetConfig.paper_pairs()) == 24_563_978  # "24.56 M"
+    assert parameter_count(replace(CapsNetConfig.paper(), image_size=36)) == 11_361_808  # "11.36 M"
+
+
+def test_counting_allocates_nothing_and_agrees_with_the_network():
+    assert parameter_count(TINY) == sum(parameter.numel() for parameter in ConvNet(TINY).parameters())
+    assert parameter_count(CapsNetConfig.small()) == 454_992
+
+
+@pytest.mark.parametrize("size", [28, 36, 40])
+def test_the_small_baseline_is_as_large_as_the_small_capsnet(size):
+    wanted = parameter_count(replace(CapsNetConfig.small(), image_size=size))
+    assert parameter_count(ConvNetConfig.small(size)) == pytest.approx(wanted, rel=0.002)
+
+
+@pytest.mark.parametrize("config", [ConvNetConfig.small(), TINY, replace(TINY, stride=1, pool=2, image_size=9)])
+def test_the_maps_have_the_sides_that_the_config_says(config):
+    features = ConvNet(config).layers[: 3 * len(config.channels) if config.pool > 1 else 2 * len(config.channels)]
+    maps = features(torch.rand(2, 1, config.image_size, config.image_size))
+    assert maps.shape == (2, config.channels[-1], config.sides[-1], config.sides[-1])
+
+
+def test_it_learns_with_fit():
+    sample = digits("train", source="sample")
+    data = Digits(sample.images[:200], sample.labels[:200], "sample")
+    recipe = Recipe(epochs=20, batch_size=20, learning_rate=3e-3, average=0.8, augmentation=Augmentation(shift=0))
+    torch.manual_seed(0)
+    network, history = fit(
+        ConvNet(TINY), data, recipe, objective=cross_entropy, validation=lambda network: error_of(network, data).error
+    )
+    assert history.curve[-1]["validation_error"] < 0.3  # chance: 0.9
+    assert history.curve[-1]["validation_error"] == error_of(network, data).error
+
+
+def test_the_loss_is_softmax_cross_entropy_for_labels_and_sigmoids_for_several_classes():
+    scores = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, -2.0]])
+    images = torch.zeros(2, 1, 4, 4)
+    shares = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+    expected = -(shares[0, 2].log() + shares[1, 1].log()) / 2
+    torch.testing.assert_close(cross_entropy(scores, images, torch.tensor([2, 1])), expected)
+    present = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    chances = 1 / (1 + (-scores).exp())
+    expected = -(present * chances.log() + (1 - present) * (1 - chances).log()).sum() / 2
+    torch.testing.assert_close(cross_entropy(scores, images, present), expected)
+
+
+class Answers(torch.nn.Module):
+    """Gives the scores that it was made with, row by row."""
+
+    def __init__(self, scores: Tensor) -> None:
+        super().__init__()
+        self.scores = torch.nn.Parameter(scores)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.scores[images[:, 0, 0, 0].long()]
+
+
+def test_the_error_is_the_share_of_images_whose_best_scores_are_others():
+    scores = torch.tensor([[3.0, 1, 2], [1, 3, 2], [1, 2, 3], [3, 2, 1]])
+    images = torch.arange(4.0).view(4, 1, 1, 1).expand(4, 1, 2, 2)
+    one = Digits(images, torch.tensor([0, 1, 1, 1]), "made")
+    assert error_of(Answers(scores), one, batch_size=3).error == 0.5
+    two = Digits(images, torch.tensor([[0, 2], [1, 2], [0, 2], [0, 1]]), "made")
+    assert error_of(Answers(scores), two, batch_size=3).error == 0.25
+
+
+def test_both_kinds_of_network_are_measured_alike():
+    network, data = load_pretrained(), digits("test", source="sample")
+    assert error_of(network, data).error == evaluate(network, data).error
+
+
+def test_dropout_is_off_while_measuring_and_on_again_after():
+    network, data = ConvNet(TINY), digits("test", source="sample")
+    assert error_of(network, data) == error_of(network, data)
+    assert network.training
+
+
+def test_weights_come_back_from_a_file(tmp_path):
+    network = ConvNet(TINY).eval()
+    save_weights(network, tmp_path / "w", dtype=torch.float32)
+    back, images = load_network(tmp_path / "w"), torch.rand(3, 1, 28, 28)
+    assert isinstance(back, ConvNet) and back.config == TINY
+    assert back(images).equal(network(images))
+    with pytest.raises(ValueError, match="the weights of a CapsNet in .*; got those of a CNN"):
+        load_weights(tmp_path / "w")
+
+
+def test_a_config_survives_json():
+    config = ConvNetConfig.small()
+    assert ConvNetConfig.from_dict(json.loads(json.dumps(asdict(config)))) == config
+    with pytest.raises(ValueError, match="expected fields among"):
+        ConvNetConfig.from_dict({"conv_channels": 3})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("kernels", (5,)),
+        ("kernels", (4, 3)),
+        ("channels", ()),
+        ("channels", "ab"),
+        ("hidden", (0,)),
+        ("stride", 0),
+        ("dropout", 1.0),
+        ("pool", 8),
+    ],
+)
+def test_a_config_that_makes_no_network_is_refused(field, value):
+    with pytest.raises(ValueError, match="expected .*; got"):
+        replace(TINY, **{field: value})
+
+
+def test_images_of_another_size_are_refused():
+    with pytest.raises(ValueError, match=r"images of shape \[B, 1, 28, 28\]; got shape \[2, 1, 36, 36\]"):
+        ConvNet(TINY)(torch.rand(2, 1, 36, 36))

@@ -1,0 +1,275 @@
+"""experiments.py and the runs that it lists: the smallest of each kind, for a few steps, and what becomes of them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from run_schema import check_run
+
+from capsnet_tutorial.cli import main
+from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
+from capsnet_tutorial.pretrained import load_network
+
+ROOT = Path(__file__).resolve().parent.parent
+EXPERIMENTS = Experiments.read(ROOT / "results")
+
+TINY = """
+seeds = [0, 1]
+common = "--epochs 1"
+order = [["one", "two"], ["three"]]
+[runs]
+a = { arguments = "--preset small" }
+b = { arguments = "--network cnn --learning-rate 0.003" }
+c = { arguments = "--iterations 1" }
+huge = { arguments = "--preset paper", large = true }
+[tables]
+one = { title = "One", columns = ["error"], rows = [{ says = "A", run = "a" }, { says = "H", run = "huge" }] }
+two = { title = "Two", columns = ["error"], rows = [{ says = "A", run = "a" }, { says = "B", run = "b" }] }
+three = { title = "Three", columns = ["error"], rows = [{ says = "C", run = "c" }] }
+[[claims]]
+says = "A beats B"
+smaller = "a"
+larger = "b"
+column = "error"
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Experiments:
+    (tmp_path / "experiments.toml").write_text(TINY, encoding="utf-8")
+    return Experiments.read(tmp_path)
+
+
+# --- the project's own
+
+
+SAMPLE = ["--source", "sample", "--batch-size", "5000"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS.runs)
+def test_every_run_that_is_listed_can_be_run(name, tmp_path, capsys):
+    """Refused for its lack of digits, and for nothing else: the options are understood, the network is built."""
+    job = EXPERIMENTS.jobs([f"{name}-0"])[0]
+    preset = ["--preset", "small"]  # instead of the paper's, which takes a second to build
+    assert main(["train", *job.arguments, *SAMPLE, *preset, "--output", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr()
+    assert "expected at least one batch of 5000 digits; got 4500" in said.err
+
+
+def test_every_run_is_in_a_table():
+    assert {row.run for table in EXPERIMENTS.tables.values() for row in table.rows} == EXPERIMENTS.runs.keys()
+
+
+def test_every_table_is_done_at_some_time():
+    assert {name for stage in EXPERIMENTS.order for name in stage} == EXPERIMENTS.tables.keys()
+
+
+KINDS = {
+    "capsnet": ["--preset", "small"],
+    "one round, no reconstruction": ["--iterations", "1", "--reconstruction-weight", "0"],
+    "cnn": ["--network", "cnn"],
+    "changes": ["--change", "softmax-axis", "--change", "loss-released"],
+    "pairs": ["--task", "pairs"],
+    "pairs with a cnn": ["--task", "pairs", "--network", "cnn"],
+    "affine": ["--task", "affine", "--stop-at-accuracy", "1"],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_smallest_of_each_kind_runs_and_leaves_a_result_of_the_schema(kind, tmp_path):
+    everything = [] if kind == "cnn" else ["--everything"]
+    arguments = ["--source", "sample", *everything, "--epochs", "0.06", *KINDS[kind]]
+    assert main(["train", *arguments, "--output", str(tmp_path / "run")]) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    check_run(result)
+    assert result["steps"] == 2 + bool(everything)
+    assert result["data"]["training_digits"] == (4500 if everything else 4000)
+    assert result["command"] == shlex.join(["capsnet", "train", *arguments, "--output", str(tmp_path / "run")])
+    shift = {"pairs": 4, "affine": 6}.get(result["task"], 2)
+    assert result["recipe"]["augmentation"]["shift"] == shift
+    network = load_network(tmp_path / "run" / "weights.safetensors")
+    assert network.config.image_size == {"pairs": 36, "affine": 40}.get(result["task"], 28)
+    assert ("validation_error" in result["curve"][-1]) == (not everything or "--stop-at-accuracy" in arguments)
+
+
+def test_every_stored_run_is_of_the_schema_and_of_its_name():
+    jobs = {job.name: job for job in EXPERIMENTS.jobs([*EXPERIMENTS.tables, *EXPERIMENTS.runs])}
+    for path in sorted((ROOT / "results" / "runs").glob("*.json")):
+        result = json.loads(path.read_text(encoding="utf-8"))
+        check_run(result)
+        repeats = shlex.join(["capsnet", "train", *jobs[path.stem].arguments, "--output"])
+        assert result["command"].startswith(repeats), f"{path.stem} was run by another command than it would be today"
+
+
+def test_a_run_that_lacks_something_is_not_of_the_schema(tmp_path):
+    assert main(["train", "--source", "sample", "--epochs", "0.04", "--output", str(tmp_path / "run")]) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    check_run(result)
+    for key in result:
+        with pytest.raises((AssertionError, KeyError)):
+            check_run({name: value for name, value in result.items() if name != key})
+    for wrong in ({"steps": "3"}, {"task": "none"}, {"extra": 1}, {"test": result["test"] | {"error": 2}}):
+        with pytest.raises(AssertionError):
+            check_run(result | wrong)
+
+
+# --- which jobs, in which order
+
+
+def names(experiments: Experiments, *wanted: str) -> list[str]:
+    return [job.name for job in experiments.jobs(wanted)]
+
+
+def test_jobs_come_stage_by_stage_seed_by_seed_each_once(tiny):
+    assert names(tiny) == ["a-0", "b-0", "a-1", "b-1", "c-0", "c-1"]
+
+
+def test_a_table_a_run_or_a_seed_can_be_asked_for(tiny):
+    assert names(tiny, "three") == ["c-0", "c-1"]
+    assert names(tiny, "b") == ["b-0", "b-1"]
+    assert names(tiny, "b-1", "three") == ["c-0", "c-1", "b-1"]
+
+
+def test_what_is_large_runs_only_if_it_is_named(tiny):
+    assert names(tiny, "one") == ["a-0", "a-1"]
+    assert names(tiny, "huge-1") == ["huge-1"]
+
+
+def test_a_job_is_the_common_arguments_its_own_and_its_seed(tiny):
+    assert tiny.jobs(["c-1"])[0].arguments == ["--epochs", "1", "--iterations", "1", "--seed", "1"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('run = "c"', 'run = "d"', "a run in .*experiments.toml, one of a, b, c, huge; got 'd'"),
+        ('smaller = "a"', 'smaller = "z"', "a run in .*; got 'z'"),
+        ('["three"]', '["four"]', "a table in .*; got 'four'"),
+        ("seeds = ", "seeds : ", "expected experiments in .*; got"),
+        ("seeds = ", "saat = ", "expected experiments in .*; got"),
+        ('title = "One", ', "", "expected experiments in .*; got"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused(before, after, message, tmp_path):
+    assert before in TINY
+    (tmp_path / "experiments.toml").write_text(TINY.replace(before, after, 1), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        Experiments.read(tmp_path)
+
+
+def test_no_experiments_and_unknown_names_are_said(tiny, tmp_path):
+    with pytest.raises(FileNotFoundError, match="expected the experiments in .*none.experiments.toml"):
+        Experiments.read(tmp_path / "none")
+    with pytest.raises(ValueError, match="a table or a run, one of one, two, three, a, b, c, huge; got 'nothing'"):
+        tiny.jobs(["nothing"])
+
+
+# --- working them off
+
+
+class Trainer:
+    """Stands for `capsnet`: writes a result, or ends with a status."""
+
+    def __init__(self, **statuses: int) -> None:
+        self.statuses = statuses
+        self.calls: list[Sequence[str]] = []
+
+    def __call__(self, arguments: Sequence[str]) -> int:
+        self.calls.append(arguments)
+        output = Path(arguments[arguments.index("--output") + 1])
+        status = self.statuses.pop(output.name.replace("-", ""), 0)
+        if status in (0, 1):
+            output.mkdir(parents=True, exist_ok=True)
+            (output / "result.json").write_text(json.dumps({"of": output.name, "status": status}))
+        return status
+
+    @property
+    def done(self) -> list[str]:
+        return [Path(each[each.index("--output") + 1]).name for each in self.calls]
+
+
+def run(tiny: Experiments, trainer: Trainer, **options: float) -> int:
+    return work_off(tiny, tiny.jobs(), trainer, work=tiny.folder / "work", say=lambda _: None, **options)
+
+
+def test_what_is_missing_is_done_and_kept(tiny):
+    trainer = Trainer()
+    tiny.result("b-0").parent.mkdir()
+    tiny.result("b-0").write_text("{}")
+    assert run(tiny, trainer) == 0
+    assert trainer.done == ["a-0", "a-1", "b-1", "c-0", "c-1"]
+    assert trainer.calls[0][:3] == ["train", "--epochs", "1"]
+    assert "--resume" in trainer.calls[0]
+    assert json.loads(tiny.result("a-1").read_text()) == {"of": "a-1", "status": 0}
+    assert tiny.result("b-0").read_text() == "{}"
+    assert list(open_jobs(tiny, tiny.jobs())) == []
+    assert sorted(path.name for path in tiny.result("a-0").parent.iterdir())[:2] == ["a-0.json", "a-1.json"]
+
+
+@pytest.mark.parametrize("status", [2, 3, 130])
+def test_a_run_that_is_stopped_stops_the_work_and_is_taken_up_again(tiny, status):
+    trainer = Trainer(a1=status)
+    assert run(tiny, trainer) == status
+    assert trainer.done == ["a-0", "b-0", "a-1"]
+    assert not tiny.result("a-1").exists()
+    assert run(tiny, trainer) == 0
+    assert trainer.done[3:] == ["a-1", "b-1", "c-0", "c-1"]
+
+
+def test_that_a_run_diverged_is_its_result(tiny):
+    assert run(tiny, Trainer(b0=1)) == 0
+    assert json.loads(tiny.result("b-0").read_text())["status"] == 1
+
+
+def test_the_time_limit_is_handed_down_and_kept(tiny):
+    trainer = Trainer()
+    assert run(tiny, trainer, limit_minutes=5) == 0
+    limits = [float(each[each.index("--limit-minutes") + 1]) for each in trainer.calls]
+    assert limits == sorted(limits, reverse=True)
+    assert 4.9 < limits[-1] <= limits[0] <= 5
+    late = Trainer()
+    assert run(replace(tiny, folder=tiny.folder / "new"), late, limit_minutes=0) == 3
+    assert late.calls == []
+
+
+def test_from_the_command_line_a_limit_interrupts_and_the_next_call_goes_on(tmp_path, capsys):
+    tables = '[tables]\nt = { title = "T", columns = ["error"], rows = [{ says = "A", run = "a" }] }\n'
+    runs = 'seeds = [0]\ncommon = "--source sample --epochs 0.2"\norder = [["t"]]\nclaims = []\n[runs]\n'
+    (tmp_path / "experiments.toml").write_text(f'{runs}a = {{ arguments = "--network cnn" }}\n{tables}')
+    command = ["experiments", "--results", str(tmp_path), "--work", str(tmp_path / "work")]
+    assert main([*command, "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("capsnet train --source sample --epochs 0.2 --network cnn --seed 0")
+    assert main([*command, "--limit-minutes", "0.0001"]) == 3
+    assert not (tmp_path / "runs").exists()
+    assert main(command) == 0
+    result = json.loads((tmp_path / "runs" / "a-0.json").read_text())
+    check_run(result)
+    assert "--limit" not in result["command"] and "--resume" not in result["command"]
+    capsys.readouterr()
+    assert main(["results", "--results", str(tmp_path)]) == 0
+    assert f"{100 * result['test']['error']:.2f}" in capsys.readouterr().out
+
+
+def test_shares_do_all_the_work_once(tiny, capsys):
+    common = ["experiments", "--results", str(tiny.folder), "--dry-run", "--share"]
+    said = []
+    for share in ("1/2", "2/2"):
+        assert main([*common, share]) == 0
+        said += capsys.readouterr().out.splitlines()
+    assert sorted(line.rpartition("/")[2] for line in said) == ["a-0", "a-1", "b-0", "b-1", "c-0", "c-1"]
+    for wrong in ("0/2", "3/2", "half"):
+        with pytest.raises(SystemExit):
+            main([*common, wrong])
+
+
+def test_a_run_that_diverges_leaves_that_as_its_result(tmp_path):
+    arguments = ["--source", "sample", "--epochs", "2", "--learning-rate", "1e37", "--network", "cnn"]
+    assert main(["train", *arguments, "--output", str(tmp_path)]) == 1
+    result = json.loads((tmp_path / "result.json").read_text())
+    check_run(result)
+    assert "try a lower learning rate" in result["diverged"]

@@ -1,0 +1,164 @@
+"""pairs.py: what the pictures are, that they repeat, and what is measured on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networks
+import pytest
+import torch
+import torch.nn.functional as F
+
+from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, class_scores, cross_entropy, error_of
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.functional import margin_loss
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
+from capsnet_tutorial.training import Recipe, fit, paper_objective
+
+SAMPLE = digits("train", source="sample")
+FEW = Digits(SAMPLE.images[:64], SAMPLE.labels[:64], "sample")
+STILL = Augmentation(shift=0)
+
+
+def learner() -> CapsNet:
+    """The tests' small network, for 36×36 images."""
+    torch.manual_seed(0)
+    return CapsNet(replace(networks.learner().config, image_size=36))
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def test_a_pair_is_the_chosen_digit_and_one_of_another_class_the_lower_class_first():
+    chosen = torch.tensor([5, 17, 33, 5])
+    layers, present = Pairs(FEW).batch(chosen, STILL, generator())
+    assert layers.shape == (4, 2, 36, 36)
+    assert present.sum(dim=1).tolist() == [2, 2, 2, 2]
+    inner = layers[:, :, 4:32, 4:32]
+    assert F.pad(inner, (4,) * 4).equal(layers)  # padded by 4, not moved
+    for pair, (low, high), one in zip(inner, classes_of(present).tolist(), chosen.tolist(), strict=True):
+        found = [[k for k in range(64) if FEW.images[k, 0].equal(layer)] for layer in pair]
+        assert [FEW.labels[k[0]].item() for k in found] == [low, high]
+        assert low < high
+        assert [one] in found
+
+
+def test_every_digit_of_another_class_is_as_likely_and_none_of_the_same():
+    labels = torch.tensor([3, 7, 3, 0, 7, 3])
+    images = torch.arange(1.0, 7).view(6, 1, 1, 1).expand(6, 1, 28, 28) / 10
+    layers, _ = Pairs(Digits(images, labels, "made")).batch(torch.zeros(6000, dtype=torch.long), STILL, generator())
+    partner = (layers[:, :, 10, 10].sum(dim=1) * 10).round().long() - 2  # the chosen one is number 0
+    assert partner.bincount(minlength=6).tolist() == [0, *(pytest.approx(n, abs=120) for n in (2000, 0, 2000, 2000, 0))]
+
+
+def test_the_two_digits_are_moved_on_their_own_by_up_to_the_shift():
+    white = Digits(torch.ones(2, 1, 28, 28), torch.tensor([1, 2]), "made")
+    layers, _ = Pairs(white).batch(torch.zeros(500, dtype=torch.long), Augmentation(shift=4), generator())
+    top = layers.amax(dim=3).argmax(dim=2)  # [500, 2], first row with ink
+    left = layers.amax(dim=2).argmax(dim=2)
+    for place in (top, left):
+        assert sorted(place.unique().tolist()) == list(range(9))
+        assert (place[:, 0] != place[:, 1]).any()
+    assert layers.sum(dim=(2, 3)).unique().tolist() == [784.0]  # nothing falls off
+
+
+def test_what_is_seen_is_the_sum_clipped():
+    layers = torch.tensor([[[[0.5, 0.75]], [[0.25, 0.5]]]])
+    assert overlay(layers).tolist() == [[[[0.75, 1.0]]]]
+
+
+def test_the_same_seed_gives_the_same_pairs_and_another_gives_others():
+    one, same, other = fixed_pairs(FEW), fixed_pairs(FEW), fixed_pairs(FEW, seed=1)
+    assert one.layers.equal(same.layers) and one.present.equal(same.present)
+    assert not one.layers.equal(other.layers)
+    assert one.images.shape == (64, 1, 36, 36)
+    assert one.labels.equal(classes_of(one.present))
+
+
+def test_the_fixed_pairs_are_the_same_on_every_machine():
+    pairs = fixed_pairs(FEW)
+    assert pairs.labels[:4].tolist() == [[0, 9], [1, 7], [2, 4], [3, 9]]
+    assert pairs.images.sum().item() == pytest.approx(11209.076, rel=1e-6)
+
+
+def test_one_class_makes_no_pairs():
+    with pytest.raises(ValueError, match="digits of at least two classes; got 1"):
+        Pairs(FEW._replace(labels=torch.zeros(64, dtype=torch.long)))
+
+
+def test_each_of_the_two_capsules_draws_on_its_own():
+    network, pairs = learner().eval(), fixed_pairs(FEW)
+    output = OnPairs(network)(pairs.layers, pairs.present)
+    assert output.reconstruction.shape == (64, 2, 1296)
+    for k in (0, 1):
+        alone = network(pairs.images, pairs.labels[:, k])
+        torch.testing.assert_close(output.reconstruction[:, k], alone.reconstruction)
+        torch.testing.assert_close(output.lengths, alone.lengths)
+
+
+def test_the_loss_is_margin_loss_and_the_sum_of_both_reconstructions():
+    network, pairs = learner(), fixed_pairs(FEW)
+    output = OnPairs(network)(pairs.layers, pairs.present)
+    squared = sum(
+        (output.reconstruction[:, k] - pairs.layers[:, k].flatten(1)).square().sum(dim=1).mean() for k in (0, 1)
+    )
+    expected = margin_loss(output.lengths, pairs.present) + 0.0005 * squared
+    torch.testing.assert_close(paper_objective()(output, pairs.layers, pairs.present), expected)
+
+
+@pytest.mark.parametrize("kind", ["capsnet", "cnn"])
+def test_both_kinds_learn_from_pairs(kind):
+    torch.manual_seed(0)
+    small = ConvNetConfig(image_size=36, channels=(8,), kernels=(5,), stride=3, hidden=(32,), dropout=0)
+    network = learner() if kind == "capsnet" else ConvNet(small)
+    objective = paper_objective() if kind == "capsnet" else cross_entropy
+    recipe = Recipe(epochs=6, batch_size=16, average=0, augmentation=Augmentation(shift=4))
+    trained, history = fit(OnPairs(network), Pairs(FEW), recipe, objective=objective, progress=False)
+    assert history.curve[-1]["loss"] < 0.8 * history.curve[0]["loss"]
+    assert class_scores(trained.network, overlay(fixed_pairs(FEW).layers)).shape == (64, 10)
+
+
+def test_the_same_seed_takes_the_same_steps():
+    recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=4), seed=5)
+    ends = [fit(OnPairs(learner()), Pairs(FEW), recipe, progress=False)[0] for _ in range(2)]
+    weights = [network.state_dict().values() for network in ends]
+    assert all(one.equal(other) for one, other in zip(*weights, strict=True))
+
+
+class Knows(torch.nn.Module):
+    """Answers with given lengths, and draws capsule k as k/10 everywhere."""
+
+    def __init__(self, lengths: torch.Tensor) -> None:
+        super().__init__()
+        self.answers = torch.nn.Parameter(lengths)
+
+    def forward(self, images: torch.Tensor) -> object:
+        v = F.one_hot(torch.arange(10), 16).float().expand(len(images), 10, 16)
+        return type("Output", (), {"lengths": self.answers, "capsules": v})()
+
+    def decode(self, v: torch.Tensor) -> torch.Tensor:
+        return (v.sum(dim=1)[:, :10] @ torch.arange(10.0) / 10).unsqueeze(1).expand(-1, 1296)
+
+
+def test_what_is_measured():
+    present = F.one_hot(torch.tensor([[1, 3], [2, 4]]), 10).sum(dim=1).float()
+    lengths = torch.tensor([[0, 0.2, 0, 0.9, 0.1, 0, 0, 0, 0, 0], [0, 0, 0.5, 0, 0.3, 0.4, 0, 0, 0, 0]])
+    pairs = PairSet(torch.full((2, 2, 36, 36), 0.5), present)
+    came = evaluate_pairs(Knows(lengths), pairs)
+    assert came.error == 0.5
+    assert came.ink == pytest.approx(0.5 * 1296)
+    assert came.ink_present == pytest.approx(0.25 * 1296)  # of 1, 2, 3, 4
+    assert came.reconstruction_mse == pytest.approx((0.4**2 + 0.2**2 + 0.3**2 + 0.1**2) / 4)
+    asked = [evaluate_pairs(Knows(lengths), pairs, seed=seed).ink_absent / 129.6 * 2 for seed in range(200)]
+    assert asked[0] == pytest.approx(came.ink_absent / 129.6 * 2)
+    absent = [k for k in range(10) if k not in (1, 3)], [k for k in range(10) if k not in (2, 4)]
+    assert min(asked) >= min(absent[0]) + min(absent[1]) and max(asked) <= 18
+    assert sum(asked) / 200 == pytest.approx(sum(map(sum, absent)) / 8, abs=0.7)
+
+
+def test_the_error_is_that_of_error_of():
+    network, pairs = learner(), fixed_pairs(FEW)
+    assert evaluate_pairs(network, pairs, batch_size=17).error == error_of(network, pairs).error

@@ -1,0 +1,162 @@
+"""tables.py: means, spreads and verdicts are what the runs' numbers say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_experiments import ROOT
+
+from capsnet_tutorial.cli import main
+from capsnet_tutorial.experiments import Claim, Experiments
+from capsnet_tutorial.tables import COLUMNS, cell, judge, report, summary
+
+EXPERIMENTS = """
+seeds = [0, 1, 2]
+common = ""
+order = [["t"]]
+[runs]
+good = { arguments = "" }
+bad = { arguments = "" }
+never = { arguments = "" }
+[tables.t]
+title = "A table"
+note = "A note."
+columns = ["error", "drawn", "entropy"]
+rows = [
+    { says = "Good", run = "good", paper = "0.25" },
+    { says = "Bad", run = "bad" },
+    { says = "Never", run = "never" },
+]
+[[claims]]
+says = "Never was run"
+smaller = "good"
+larger = "never"
+column = "error"
+[[claims]]
+says = "Good has the smaller error"
+smaller = "good"
+larger = "bad"
+column = "error"
+[[claims]]
+says = "Bad has the smaller error"
+smaller = "bad"
+larger = "good"
+column = "error"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "experiments.toml").write_text(EXPERIMENTS, encoding="utf-8")
+    return tmp_path
+
+
+def store(folder: Path, name: str, *errors: float, **more: Any) -> None:
+    """A run's results, seed by seed, in percent."""
+    for seed, error in enumerate(errors):
+        result = {
+            "test": {"error": error / 100, "reconstruction_mse": 0.0123},
+            "recipe": {"reconstruction_weight": 0.0005},
+            "curve": [],
+        }
+        (folder / "runs" / f"{name}-{seed}.json").write_text(json.dumps(result | more))
+
+
+def line(text: str, start: str) -> list[str]:
+    """The cells of a table's row."""
+    (found,) = [each for each in text.splitlines() if each.startswith(f"| {start} ")]
+    return [each.strip() for each in found.strip("|").split("|")]
+
+
+def test_a_cell_is_the_mean_and_the_standard_deviation_over_the_seeds(folder):
+    store(folder, "good", 0.30, 0.40, 0.50)
+    store(folder, "bad", 0.62)
+    text = report(Experiments.read(folder), ["t"])
+    assert line(text, "Good") == ["Good", "0.40 ± 0.100", "0.25", "0.0123", "–", "3"]
+    assert line(text, "Bad") == ["Bad", "0.62", "", "0.0123", "–", "1"]
+    assert line(text, "Never") == ["Never", "not run", "", "", "", ""]
+    assert "## A table" in text and "A note." in text
+
+
+def test_rounds_are_shown_one_by_one_each_a_mean(folder):
+    rounds = [{"entropy": 1.0, "error": 0.5}, {"entropy": 0.5, "error": 0.25}]
+    store(folder, "good", 1.0, rounds=rounds)
+    assert line(report(Experiments.read(folder), ["t"]), "Good")[4] == "1.00 → 0.50"
+
+
+def test_a_decoder_that_was_not_trained_has_no_number(folder):
+    store(folder, "good", 1.0, recipe={"reconstruction_weight": 0})
+    assert line(report(Experiments.read(folder), ["t"]), "Good")[3] == "–"
+
+
+def test_runs_that_diverged_are_counted_and_not_averaged(folder):
+    store(folder, "good", 0.30, 0.40)
+    diverged = {"diverged": "the loss is nan", "curve": [], "recipe": {"reconstruction_weight": 1}}
+    (folder / "runs" / "good-2.json").write_text(json.dumps(diverged))
+    assert line(report(Experiments.read(folder), ["t"]), "Good")[1::4] == ["0.35 ± 0.071", "3, 1 diverged"]
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "word"),
+    [
+        ((0.30, 0.31, 0.32), (0.40, 0.41, 0.42), "holds"),
+        ((0.40, 0.41, 0.42), (0.30, 0.31, 0.32), "the other way round"),
+        ((0.30, 0.40, 0.50), (0.35, 0.45, 0.55), "no difference seen"),
+        ((0.30, 0.31, 0.32), (0.316, 0.326, 0.336), "no difference seen"),  # 0.016; the standard error is 0.0082
+        ((0.30, 0.31, 0.32), (0.317, 0.327, 0.337), "holds"),
+        ((0.3, 0.3, 0.3), (0.3, 0.3, 0.3), "no difference seen"),
+        ((0.30, 0.31, 0.32), (0.99,), "too few seeds to tell"),
+        ((0.30,), (), "not run"),
+    ],
+)
+def test_a_difference_counts_from_twice_its_standard_error(good, bad, word, folder):
+    store(folder, "good", *good)
+    store(folder, "bad", *bad)
+    assert judge(Experiments.read(folder), Claim("", "good", "bad", "error")).word == word
+
+
+def test_what_does_not_hold_comes_first(folder):
+    store(folder, "good", 0.30, 0.31, 0.32)
+    store(folder, "bad", 0.40, 0.41, 0.42)
+    said = [each for each in summary(Experiments.read(folder)).splitlines() if each.startswith("- ")]
+    assert [each.split(":")[0] for each in said] == ["- THE OTHER WAY ROUND", "- HOLDS", "- NOT RUN"]
+    assert said[0].endswith("error, %: 0.41 ± 0.010 against 0.31 ± 0.010 (3 and 3 seeds)")
+
+
+def test_a_damaged_result_is_named(folder):
+    (folder / "runs" / "good-0.json").write_text("{")
+    with pytest.raises(ValueError, match="expected a run's result in .*good-0.json; got"):
+        report(Experiments.read(folder))
+
+
+def test_an_unknown_table_or_column_is_refused(folder):
+    with pytest.raises(ValueError, match="a table, one of t; got 'u'"):
+        report(Experiments.read(folder), ["u"])
+    (folder / "experiments.toml").write_text(EXPERIMENTS.replace('"entropy"', '"colour"'))
+    with pytest.raises(ValueError, match="a column, one of error, .*; got 'colour'"):
+        report(Experiments.read(folder))
+
+
+def test_the_projects_tables_are_printed_and_use_every_column(capsys):
+    assert main(["results", "--results", str(ROOT / "results")]) == 0
+    said = capsys.readouterr().out
+    experiments = Experiments.read(ROOT / "results")
+    assert said.startswith("## What holds, what does not")
+    assert all(f"## {table.title}\n" in said for table in experiments.tables.values())
+    assert {column for table in experiments.tables.values() for column in table.columns} == COLUMNS.keys()
+    assert {claim.column for claim in experiments.claims} <= COLUMNS.keys()
+
+
+def test_every_column_finds_its_number_in_a_real_run(tmp_path):
+    common = ["--source", "sample", "--epochs", "0.04"]
+    results = {}
+    for task in ("digits", "pairs"):
+        assert main(["train", *common, "--task", task, "--output", str(tmp_path / task)]) == 0
+        results[task] = json.loads((tmp_path / task / "result.json").read_text())
+    for name, column in COLUMNS.items():
+        result = results["pairs" if name.startswith("ink") else "digits"]
+        assert cell(column, [result]) not in ("", "–"), name
