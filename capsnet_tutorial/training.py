@@ -19,7 +19,7 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNetOutput
-from capsnet_tutorial.processes import Processes
+from capsnet_tutorial.processes import Processes, rank
 from capsnet_tutorial.recipe import Recipe, one_cycle
 from capsnet_tutorial.run import Diverged, History, Network, Objective, Run
 
@@ -177,7 +177,8 @@ def fit(
         run.tick(counted=False)
         while not run.is_done:
             epoch, position = divmod(history.step, steps_per_epoch)
-            run.step(*_batch(data, recipe, epoch, position))
+            images, targets = _batch(data, recipe, epoch, position)
+            run.step(images, targets, seed=_mixed(recipe.seed, epoch, position + 1, 1 + rank()))
             run.tick()
             bar.show()
             ends_epoch = position == steps_per_epoch - 1 or run.share_done >= 1

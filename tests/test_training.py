@@ -396,6 +396,32 @@ def test_a_run_that_is_killed_within_an_epoch_goes_on_within_it(tmp_path):
     assert without_times(history.curve) == without_times(its_history.curve)
 
 
+def test_dropout_too_is_the_same_again_and_leaves_chance_elsewhere_alone(tmp_path):
+    class Forgetful(CapsNet):
+        def primary_capsules(self, images: Tensor) -> Tensor:
+            return nn.functional.dropout(super().primary_capsules(images), 0.5, self.training)
+
+    def start() -> CapsNet:
+        torch.manual_seed(0)
+        network = Forgetful(networks.learner().config)
+        torch.seed()
+        return network
+
+    def stop(_: Any, history: Any) -> None:
+        if history.step == 12:
+            raise Stop
+
+    network, chance = start(), torch.get_rng_state()
+    expected, _ = fit(network, few(), RECIPE, progress=False)
+    assert torch.get_rng_state().equal(chance)
+    with pytest.raises(Stop):
+        fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop)
+    result, _ = fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    plain, _ = fit(networks.learner(), few(), RECIPE, progress=False)
+    assert not plain.conv.weight.equal(expected.conv.weight)
+
+
 def test_within_an_epoch_checkpoints_are_minutes_apart(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr("capsnet_tutorial.run.write_tensors", lambda path, tensors, about: written.append(about))
