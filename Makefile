@@ -13,7 +13,7 @@ ALL := $(VENV)/has-everything
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint notebooks stills train results repository lock clean
+.PHONY: help book serve lab test lint bench notebooks stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -37,6 +37,9 @@ lint: $(ALL) ## check the style and the types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
+	@$(BIN)/python -m benchmarks
 
 notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code, weights or widgets)
 	@$(BIN)/python tools/refresh_notebooks.py
@@ -74,7 +77,7 @@ $(BIN)/python:
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax fonttools
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 

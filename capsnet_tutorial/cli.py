@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import shlex
 import sys
@@ -14,6 +13,7 @@ from typing import Any, get_args
 
 import torch
 
+from capsnet_tutorial.allocator import keep_freed_memory
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.baseline import ConvNet
 from capsnet_tutorial.changes import CHANGES
@@ -85,7 +85,7 @@ def _train(options: argparse.Namespace, command: str) -> int:
         raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
     processes = Processes()
     processes.from_main(lambda: _make_writable(folder))
-    _keep_freed_memory()
+    keep_freed_memory()
     if processes.count > 1:  # what is downloaded is downloaded once
         processes.from_main(lambda: len(_splits(options)))
     training, held_out = _splits(options)
@@ -231,16 +231,6 @@ def _make_writable(folder: Path) -> None:
         (folder / ".capsnet").unlink()
     except OSError as problem:
         raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
-
-
-def _keep_freed_memory() -> None:
-    """Let glibc keep what a step frees for the next one, instead of asking the kernel for it again and again."""
-    if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        if hasattr(libc, "mallopt"):
-            trim_threshold, top_pad, mmap_max = -1, -2, -4
-            for parameter, value in ((mmap_max, 0), (trim_threshold, 2**31 - 1), (top_pad, 64 * 2**20)):
-                libc.mallopt(parameter, value)
 
 
 def _parser() -> argparse.ArgumentParser:

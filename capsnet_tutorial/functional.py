@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
+from capsnet_tutorial.implicit import Agreement, TotalInput
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
@@ -117,16 +118,13 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
 def route_capsules(
     u: Tensor, weight: Tensor, iterations: int = 3, *, gradient: Literal["all", "last"] = "all"
 ) -> Tensor:
-    """`route` of `prediction_vectors`, without ever forming û.
-
-    ``s_j = Σ_i c_ij W_ij u_i`` is one matrix product for each j if c_ij is folded into u_i first, and the
-    agreement ``<W_ij u_i, v_j> = <u_i, W_ijᵀ v_j>`` is another. û would be J·D_out / D_in times as large as u.
+    """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products of `implicit`.
 
     Args:
         u: [B, I, D_in].
         weight: [I, J, D_in, D_out].
         iterations: rounds, at least 1.
-        gradient: "all": through every round, as in the paper. "last": the couplings of the last round
+        gradient: "all": through every round, as in the authors' code. "last": the couplings of the last round
             count as constants, which costs less than half the time and memory; the output is the same.
 
     Returns:
@@ -135,26 +133,23 @@ def route_capsules(
     _check_capsules(u, weight)
     expect_count("iterations", iterations)
     expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
-    in_capsules, in_dim = u.shape[1:]
     with torch.autocast(u.device.type, enabled=False):
-        # I comes last, so that c spreads over D_in along rows that lie together in memory.
         below = _at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
-        matrices = weight.to(below.dtype).permute(1, 2, 0, 3).flatten(1, 2)  # [J, D_in·I, D_out]
+        matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
 
-        def output(c: Tensor | float) -> Tensor:
-            return squash((c * below).flatten(-2) @ matrices)  # [J, B, D_out]
+        def total_input(b: Tensor | None) -> Tensor:
+            """s, [J, B, D_out]."""
+            if b is not None:
+                return TotalInput.apply(b.softmax(dim=0), below, matrices)  # over j
+            even = below.flatten(1) @ matrices.flatten(0, 1).mT / len(matrices)  # [B, J·D_out]: c is 1/J throughout
+            return even.unflatten(1, matrices.shape[:2]).transpose(0, 1)
 
-        def agreement(v: Tensor) -> Tensor:
-            pulled_back = (v @ matrices.transpose(1, 2)).unflatten(2, (in_dim, in_capsules))  # Wᵀv
-            return (pulled_back * below).sum(dim=2)  # [J, B, I]
-
-        b = c = None
+        b = None
         with torch.set_grad_enabled(torch.is_grad_enabled() and gradient == "all"):
             for _ in range(iterations - 1):
-                a = agreement(output(1 / weight.shape[1] if c is None else c))
+                a = Agreement.apply(squash(total_input(b)), below, matrices)  # [J, B, I]
                 b = a if b is None else b + a
-                c = b.softmax(dim=0).unsqueeze(2)  # over j: [J, B, 1, I]
-        v = output(1 / weight.shape[1] if c is None else c)
+        v = squash(total_input(b))
     return v.transpose(0, 1).to(u.dtype)
 
 

@@ -19,6 +19,8 @@ PACKAGE = Path(capsnet_tutorial.__file__).parent
 FLOORS = (
     "errors",
     "palette",
+    "allocator",
+    "implicit",
     "functional",
     "message_passing",
     "bugs",

@@ -108,9 +108,9 @@ def test_two_processes_agree_with_one_on_the_same_batches(recipe, tmp_path):
 
 
 def test_a_run_on_time_ends_in_both_at_the_same_step(tmp_path):
-    first, second = in_two(train, tmp_path, replace(RECIPE, seconds=0.5))
+    first, second = in_two(train, tmp_path, replace(RECIPE, seconds=1.0))
     assert first == second
-    assert first["history"]["step"] > 1
+    assert first["history"]["seconds"] >= 1
 
 
 # --- ending together
@@ -199,8 +199,9 @@ def test_the_command_runs_under_a_launcher(tmp_path):
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()
     assert said[0] == "4,000 digits to train on (sample), 500 to validate, 2 processes"
-    assert [line.split(":")[0] for line in said[1:3]] == ["validation", "test"]
-    assert len(said) == 4, "only the main process prints"
+    spoken = [line.split(":")[0] for line in said]
+    assert {"validation", "test"} <= set(spoken)
+    assert len(spoken) == len(set(spoken)), "only the main process prints"
     assert done.stderr.count("00:00<?") == 1, "only the main process shows a bar"
     result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
     assert result["hardware"]["processes"] == 2

@@ -3,14 +3,11 @@
 * MathJax comes from the book. Its files are taken out of the wheel of `django-static-mathjax`, which carries MathJax
   3.2.2 and needs nothing, not even Django; `mathjax_path` in _config.yml points at the copy. Sphinx would load it
   (263 kB compressed) on every page that has a formula or leads to one that has; here only a formula brings it.
-* Icons come from the theme's web font. The theme loads Font Awesome a second time, as a script of 543 kB compressed,
-  "so that users can add custom icons"; the book adds none.
 * The search shows no summaries on file://, where it may not fetch the pages that it found.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 from importlib.resources import as_file, files
 from typing import Any
@@ -27,7 +24,6 @@ MATHJAX = (
     "sre/mathmaps/base.json",
     "sre/mathmaps/en.json",
 )
-ICON_SCRIPT = re.compile(r'<script defer src="[^"]*scripts/fontawesome\.js[^"]*"></script>\n?')
 SEARCH_ON_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
 
 
@@ -59,21 +55,9 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
                 shutil.copy(source / part, target / part)
 
 
-def drop_icon_script(app: Sphinx, exception: Exception | None) -> None:
-    """Take Font Awesome's script out of the written pages: the theme's template offers no switch for it."""
-    if exception or app.builder.format != "html":
-        return
-    for page in app.outdir.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        lean = ICON_SCRIPT.sub("", text)
-        if lean != text:
-            page.write_text(lean, encoding="utf-8")
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_js_file(None, body=SEARCH_ON_DISK)
     app.connect("html-page-context", mathjax_where_needed, priority=900)  # after Sphinx has added it
     app.connect("build-finished", copy_mathjax)
-    app.connect("build-finished", drop_icon_script)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

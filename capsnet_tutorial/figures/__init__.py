@@ -9,6 +9,7 @@ from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_
 from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
 from capsnet_tutorial.figures.routing import coupling_maps
+from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, film_strip
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
@@ -24,12 +25,15 @@ __all__ = [
     "digit_row",
     "film_strip",
     "follow_map",
+    "growth_lines",
+    "layer_bars",
     "length_and_direction",
     "lengths_below",
     "margin_curves",
     "patches_by_direction",
     "pictures_and_bags",
     "pose_bars",
+    "roofline",
     "squash_curve",
     "ten_drawings",
     "traversal_grid",

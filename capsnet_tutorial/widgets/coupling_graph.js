@@ -324,7 +324,7 @@ function render({ model, el, host }) {
       brush.font = `12px ${getComputedStyle(root).fontFamily}`;
       brush.textAlign = "center";
       for (let type = 0; type < types; type++) {
-        brush.fillText(slot > 62 ? `type ${type + 1}` : String(type + 1), (type + 0.5) * slot, top + across * cell + 16);
+        brush.fillText(slot > 62 ? `type ${type}` : String(type), (type + 0.5) * slot, top + across * cell + 16);
       }
     }
 
@@ -332,7 +332,7 @@ function render({ model, el, host }) {
     const percent = (share) => (share < 0.005 ? "less than 1 %" : share > 0.995 && share < 1 ? "more than 99 %" : `${Math.round(share * 100)} %`);
     const nameOf = (i) => {
       const [type, place] = [Math.floor(i / places), i % places];
-      return `${i} (type ${type + 1}, row ${Math.floor(place / across) + 1}, column ${(place % across) + 1})`;
+      return `${i} (type ${type}, row ${Math.floor(place / across)}, column ${place % across})`;
     };
 
     function showReadout(longest) {

@@ -170,7 +170,7 @@ function render({ model, el, host }) {
         element("p", { class: "title" }, "The votes, and what comes of them"),
         picture, classes,
         sharesLead, picker,
-        element("div", { class: "groups", "aria-hidden": "true" }, ...Array.from({ length: types }, (_, k) => element("span", {}, String(k + 1))))),
+        element("div", { class: "groups", "aria-hidden": "true" }, ...Array.from({ length: types }, (_, k) => element("span", {}, String(k))))),
       element("dl", { class: "numbers" }, ...[length, coupling, agreement, voteLength, ownEntropy, meanEntropy].map(({ entry }) => entry)),
       remark,
     );
@@ -466,7 +466,7 @@ function render({ model, el, host }) {
       ownEntropy.value.textContent = `${format(entropies[t][capsule])} bits`;
       meanEntropy.value.textContent = `${format(means[t])} bits`;
       const [type, place] = [Math.floor(capsule / places), capsule % places];
-      const where = `capsule ${capsule}, type ${type + 1}, row ${Math.floor(place / across) + 1}, column ${(place % across) + 1}`;
+      const where = `capsule ${capsule}, type ${type}, row ${Math.floor(place / across)}, column ${place % across}`;
       const spoken = `${where}: ${Math.round(c_ij * 100)} percent to ${chosen}`;
       setAttributes(picker, { "aria-valuenow": capsule, "aria-valuetext": spoken });
       const [x, y] = placeOf(capsule);

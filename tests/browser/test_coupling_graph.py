@@ -114,7 +114,7 @@ def test_the_mouse_on_a_capsule_below_leaves_its_edges_only(graph: Any) -> None:
     expect(graph).to_have_attribute("data-shown", "below 71")
     assert picture(graph) != everything
     readout = graph.locator('[data-role="readout"]')
-    expect(readout).to_contain_text("Capsule 71 (type 8, row 3, column 3): 96 % of its vote goes to 5")
+    expect(readout).to_contain_text("Capsule 71 (type 7, row 2, column 2): 96 % of its vote goes to 5")
     assert graph.locator(".field").is_visible()
     graph.page.mouse.move(*at(graph, 0.5, 250))
     expect(graph).to_have_attribute("data-shown", "all")

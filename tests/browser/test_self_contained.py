@@ -6,8 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from .conftest import Visit
 
 ELSEWHERE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
 LOADED_LINKS = {"stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "icon", "manifest"}
@@ -93,3 +99,24 @@ def test_network_and_recording_lie_in_the_book_once(book: Path) -> None:
     buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
     assert buffers == [".js", ".js", ".safetensors", ".safetensors"]
     assert all(path.stat().st_size < 400_000 for path in book.rglob("*.html")), "a page holds a large buffer"
+
+
+ICONS = """() => [...document.querySelectorAll("*")].flatMap(element => ["::before", "::after"].map(part => {
+    const style = getComputedStyle(element, part);
+    return [style.content.replaceAll('"', ""), style.fontFamily];
+})).filter(([content, family]) => family.includes("Font Awesome") && content.length === 1)"""
+
+
+@pytest.mark.parametrize("page", ["book/index.html", "book/chapters/04-squash.html", "search.html"])
+def test_the_icon_fonts_hold_every_icon_and_little_else(
+    visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str
+) -> None:
+    fonts = sorted((book / "_static" / "vendor" / "fontawesome" / "webfonts").glob("*.woff"))
+    assert [font.stat().st_size < 10_000 for font in fonts] == [True, True, True]
+    held = {"Brands": set(), "Free": set()}
+    for font in fonts:
+        held["Brands" if "brands" in font.name else "Free"] |= {chr(code) for code in TTFont(font).getBestCmap()}
+    shown = visit(addresses["http"] + page).page.evaluate(ICONS)
+    assert len(shown) > 5
+    missing = [(hex(ord(icon)), family) for icon, family in shown if icon not in held[family.strip('"').split()[-1]]]
+    assert not missing

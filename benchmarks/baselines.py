@@ -1,0 +1,70 @@
+"""Routing as textbooks and tutorials write it: what ours is measured against.
+
+Each takes u [B, I, D_in], W [I, J, D_in, D_out] and the number of rounds, and returns v [B, J, D_out]. All are right:
+they compute what `capsnet_tutorial.route_capsules` computes, to rounding, with the gradient through every round.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_tutorial.functional import prediction_vectors
+from capsnet_tutorial.message_passing import route_by_messages
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+
+def squash(s: Tensor) -> Tensor:
+    """Equation 1, written down from left to right."""
+    square = s.square().sum(dim=-1, keepdim=True)
+    return square / (1 + square) * s / (square + 1e-8).sqrt()
+
+
+def by_einsum(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
+    """û by einsum, then Procedure 1 with two einsums a round: the fastest of the usual ways."""
+    u_hat = torch.einsum("bid,ijde->bije", u, weight)  # [B, I, J, D_out]
+    b = torch.zeros_like(u_hat[..., 0])  # [B, I, J]
+    for _ in range(iterations):
+        c = b.softmax(dim=2)
+        v = squash(torch.einsum("bij,bije->bje", c, u_hat))
+        b = b + torch.einsum("bije,bje->bij", u_hat, v)
+    return v
+
+
+def by_tiling(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
+    """Five dimensions: W tiled over the batch, u over the capsules above, then products of tiny matrices."""
+    batch, above = len(u), weight.shape[1]
+    tiled_weight = weight.mT.unsqueeze(0).tile(batch, 1, 1, 1, 1)  # [B, I, J, D_out, D_in]
+    tiled_u = u[:, :, None, :, None].tile(1, 1, above, 1, 1)  # [B, I, J, D_in, 1]
+    u_hat = tiled_weight @ tiled_u  # [B, I, J, D_out, 1]
+    b = torch.zeros_like(u_hat[:, :, :, :1])  # [B, I, J, 1, 1]
+    for _ in range(iterations):
+        c = b.softmax(dim=2)
+        v = squash((c * u_hat).sum(dim=1, keepdim=True).squeeze(-1)).unsqueeze(-1)  # [B, 1, J, D_out, 1]
+        b = b + u_hat.mT @ v.tile(1, u.shape[1], 1, 1, 1)
+    return v[:, 0, :, :, 0]
+
+
+def by_messages(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
+    """Messages along the edges of a graph, with PyTorch Geometric."""
+    return route_by_messages(prediction_vectors(u, weight), iterations)
+
+
+BASELINES = {"einsum": by_einsum, "tiling": by_tiling, "messages": by_messages}
+
+
+class TextbookCapsNet(CapsNet):
+    """The same network, routed by einsum."""
+
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__(config)
+        self.routed = _ByEinsum(self.routed.weight, config.iterations)  # type: ignore[assignment]
+
+
+class _ByEinsum(nn.Module):
+    def __init__(self, weight: nn.Parameter, iterations: int) -> None:
+        super().__init__()
+        self.weight, self.iterations = weight, iterations
+
+    def forward(self, u: Tensor) -> Tensor:
+        return by_einsum(u, self.weight, self.iterations)

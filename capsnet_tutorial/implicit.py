@@ -1,0 +1,103 @@
+"""Products with the prediction vectors û, without û.
+
+û_j|i = W_ij u_i has J·D_out / D_in times as many numbers as u, and routing wants it for two things only:
+
+- the total input s_j = Σ_i c_ij û_j|i (equation 2),
+- the agreement a_ij = ⟨û_j|i, v_j⟩ (Procedure 1).
+
+Both are derivatives of one number, F = Σ_ij c_ij ⟨W_ij u_i, v_j⟩: s_j is ∂F/∂v_j, and a_ij is ∂F/∂c_ij. So each is
+needed in the other's backward pass, and ∂F/∂u and ∂F/∂W, which both share, complete it. All four are made of two
+small things for each j: ``x``, the capsules u with c_j folded in, and ``p``, v_j pulled back through W_j. These are
+made in a buffer that is used over and over, and made anew in the backward pass: that costs less than to keep them.
+
+Layouts, so that every product is one large matrix product: c and a are [J, B, I]; s and v [J, B, D_out]; W is
+[J, D_out, D_in·I]; u is [B, D_in, I], with I last, so that c spreads over rows that lie together in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+CACHE_BYTES = 8 * 2**20
+"""What a buffer may take on a processor: it should stay in the last cache. A GPU has no need of turns."""
+
+
+class TotalInput(torch.autograd.Function):
+    """s_j = Σ_i c_ij W_ij u_i. Equation 2."""
+
+    @staticmethod
+    def forward(ctx: Any, c: Tensor, u: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(c, u, weight)
+        s = u.new_empty(len(weight), len(u), weight.shape[1])
+        for j, x in _turns(u, weight):
+            torch.bmm(_fold(c[j], u, x), weight[j].mT, out=s[j])
+        return s
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+        c, u, weight = ctx.saved_tensors
+        a = torch.empty_like(c) if ctx.needs_input_grad[0] else None
+        of_u, of_weight = torch.zeros_like(u), torch.empty_like(weight)
+        for j, x in _turns(u, weight):
+            torch.bmm(v[j].mT, _fold(c[j], u, x), out=of_weight[j])
+            p = _pull_back(v[j], weight[j], x)
+            _add_products(of_u, c[j], p)
+            if a is not None:
+                torch.sum(p.mul_(u), dim=2, out=a[j])
+        return a, of_u, of_weight
+
+
+class Agreement(torch.autograd.Function):
+    """a_ij = ⟨W_ij u_i, v_j⟩. Procedure 1, line 7."""
+
+    @staticmethod
+    def forward(ctx: Any, v: Tensor, u: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(v, u, weight)
+        a = u.new_empty(len(weight), len(u), u.shape[2])
+        for j, p in _turns(u, weight):
+            torch.sum(_pull_back(v[j], weight[j], p).mul_(u), dim=2, out=a[j])
+        return a
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        v, u, weight = ctx.saved_tensors
+        s, of_u, of_weight = v.new_empty(v.shape), torch.zeros_like(u), torch.empty_like(weight)
+        for j, x in _turns(u, weight):
+            folded = _fold(c[j], u, x)
+            torch.bmm(folded, weight[j].mT, out=s[j])
+            torch.bmm(v[j].mT, folded, out=of_weight[j])
+            _add_products(of_u, c[j], _pull_back(v[j], weight[j], x))
+        return s, of_u, of_weight
+
+
+def _turns(u: Tensor, weight: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """Some j at a time, and a buffer [j, B, D_in, I] to work in."""
+    at_once = len(weight) if u.is_cuda else max(1, CACHE_BYTES // max(1, u.nbytes))
+    buffer = u.new_empty(min(at_once, len(weight)), *u.shape)
+    for start in range(0, len(weight), at_once):
+        j = slice(start, min(start + at_once, len(weight)))
+        yield j, buffer[: j.stop - start]
+
+
+def _fold(c: Tensor, u: Tensor, x: Tensor) -> Tensor:
+    """x_j = c_j ⊙ u, [j, B, D_in·I]."""
+    return torch.mul(u, c.unsqueeze(2), out=x).flatten(2)
+
+
+def _pull_back(v: Tensor, weight: Tensor, p: Tensor) -> Tensor:
+    """p_ij = W_ijᵀ v_j, [j, B, D_in, I]."""
+    torch.bmm(v, weight, out=p.flatten(2))
+    return p
+
+
+def _add_products(total: Tensor, c: Tensor, p: Tensor) -> None:
+    """Σ_j c_ij p_ij, added to [B, D_in, I]."""
+    for c_j, p_j in zip(c, p, strict=True):
+        total.addcmul_(p_j, c_j.unsqueeze(1))

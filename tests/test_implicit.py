@@ -1,0 +1,91 @@
+"""implicit.py against products with û itself."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from networks import noise
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from capsnet_tutorial import implicit
+from capsnet_tutorial.functional import prediction_vectors, route, route_capsules
+
+B, I, J, D_IN, D_OUT = 9, 6, 5, 4, 7
+ONE_COPY_OF_U = B * I * D_IN * 8  # bytes, in float64
+TURNS = pytest.mark.parametrize("copies", [0.5, 1, 2, 100], ids=["less than one", "one", "two and one left", "all"])
+
+
+def below() -> tuple[torch.Tensor, torch.Tensor]:
+    return noise(B, I, D_IN).requires_grad_(), noise(I, J, D_IN, D_OUT, seed=1).requires_grad_()
+
+
+def laid_out(u: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return u.transpose(1, 2).contiguous(), weight.permute(1, 3, 2, 0).flatten(2)
+
+
+def same_with_gradients(ours: torch.Tensor, expected: torch.Tensor, inputs: tuple[torch.Tensor, ...]) -> None:
+    torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
+    weights = noise(*expected.shape, seed=9)
+    for came, wanted in zip(
+        torch.autograd.grad(ours, inputs, weights), torch.autograd.grad(expected, inputs, weights), strict=True
+    ):
+        torch.testing.assert_close(came, wanted, rtol=1e-10, atol=1e-10)
+
+
+@TURNS
+def test_the_total_input_is_the_couplings_sum_of_u_hat(monkeypatch, copies):
+    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    u, weight = below()
+    c = noise(J, B, I, seed=2).requires_grad_()
+    expected = torch.einsum("jbi,bijd->jbd", c, prediction_vectors(u, weight))
+    same_with_gradients(implicit.TotalInput.apply(c, *laid_out(u, weight)), expected, (c, u, weight))
+
+
+@TURNS
+def test_the_agreement_is_the_scalar_product_with_u_hat(monkeypatch, copies):
+    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    u, weight = below()
+    v = noise(J, B, D_OUT, seed=3).requires_grad_()
+    expected = torch.einsum("bijd,jbd->jbi", prediction_vectors(u, weight), v)
+    same_with_gradients(implicit.Agreement.apply(v, *laid_out(u, weight)), expected, (v, u, weight))
+
+
+@TURNS
+@pytest.mark.parametrize("iterations", [1, 2, 3, 5])
+def test_routing_without_u_hat_is_routing(monkeypatch, copies, iterations):
+    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    u, weight = below()
+    expected = route(prediction_vectors(u, weight), iterations)
+    same_with_gradients(route_capsules(u, weight, iterations), expected, (u, weight))
+
+
+@pytest.mark.parametrize("gradient", ["all", "last"])
+def test_nothing_as_large_as_u_hat_is_ever_made(monkeypatch, gradient):
+    monkeypatch.setattr(implicit, "CACHE_BYTES", ONE_COPY_OF_U)
+    u, weight = below()
+    with LargestTensor() as ours:
+        route_capsules(u, weight, gradient=gradient).sum().backward()
+    with LargestTensor() as textbook:
+        route(prediction_vectors(u, weight)).sum().backward()
+    assert textbook.numel >= B * I * J * D_OUT
+    assert ours.numel <= max(B * I * D_IN, B * I * J, weight.numel()) < B * I * J * D_OUT
+
+
+def test_a_second_derivative_is_refused_rather_than_wrong():
+    u, weight = below()
+    (of_u,) = torch.autograd.grad(route_capsules(u, weight).sum(), u, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        of_u.sum().backward()
+
+
+class LargestTensor(TorchDispatchMode):
+    """The size of the largest tensor that an operation returned."""
+
+    numel = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for each in result if isinstance(result, tuple | list) else (result,):
+            if isinstance(each, torch.Tensor):
+                self.numel = max(self.numel, each.numel())
+        return result
