@@ -11,7 +11,7 @@ from test_experiments import ROOT
 
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.experiments import Claim, Experiments
-from capsnet_tutorial.tables import COLUMNS, cell, judge, report, summary
+from capsnet_tutorial.tables import COLUMNS, cell, judge, numbers, report, summary
 
 EXPERIMENTS = """
 seeds = [0, 1, 2]
@@ -98,6 +98,8 @@ def test_runs_that_diverged_are_counted_and_not_averaged(folder):
     diverged = {"diverged": "the loss is nan", "curve": [], "recipe": {"reconstruction_weight": 1}}
     (folder / "runs" / "good-2.json").write_text(json.dumps(diverged))
     assert line(report(Experiments.read(folder), ["t"]), "Good")[1::4] == ["0.35 ± 0.071", "3, 1 diverged"]
+    runs = [{"training_seconds": 60}, diverged | {"training_seconds": 600}]
+    assert numbers(COLUMNS["minutes"], runs).values == [1]
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,20 @@ def test_a_run_on_time_ends_in_time():
     assert ["validation_error" in point for point in history.curve] == [False] * (len(history.curve) - 1) + [True]
 
 
+def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
+    errors = iter([0.5, 0.3, 0.201, 0.2, 0.1, 0.0])
+    recipe = replace(RECIPE, stop_at_accuracy=80)
+    _, history = fit(networks.learner(), few(), recipe, validation=lambda _: next(errors), progress=False)
+    assert [point["validation_error"] for point in history.curve] == [0.5, 0.3, 0.201, 0.2]
+    assert history.step == 16
+
+
+def test_stopping_at_an_accuracy_needs_something_to_measure_it_on():
+    recipe = replace(RECIPE, stop_at_accuracy=80)
+    with pytest.raises(ValueError, match="something to validate on, for stop_at_accuracy; got nothing"):
+        fit(networks.learner(), few(), recipe, progress=False)
+
+
 # --- the average
 
 
@@ -787,6 +801,7 @@ def test_a_checkpoint_that_lacks_a_part_is_refused(lacks, tmp_path):
         *(("reconstruction_weight", value) for value in (-1.0, math.nan, math.inf)),
         *(("warmup", value) for value in (0, 1, -0.1, math.nan)),
         *(("average", value) for value in (1, 1.5, -0.1, math.nan)),
+        *(("stop_at_accuracy", value) for value in (0, -1.0, 101, math.nan)),
         ("precision", "fp16"),
         ("routing_gradient", "first"),
     ],
