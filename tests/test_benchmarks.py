@@ -15,6 +15,7 @@ from benchmarks.baselines import BASELINES, TextbookCapsNet
 from benchmarks.tables import table
 from capsnet_tutorial.functional import route_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.results import write_json
 
 STORED = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 TINY = layer.Sizes(batch=4, in_capsules=12, in_dim=3, out_capsules=5, out_dim=6)
@@ -114,6 +115,7 @@ def test_every_variant_of_the_network_runs(make):
     [
         (["--baselines", "dgl"], "baselines among einsum, tiling, messages", "dgl"),
         (["--turns", "-1"], "turns", "-1"),
+        (["--only", "everything"], "parts among layer, half_precision, network", "everything"),
         (["--threads", "0"], "threads", "0"),
         (["--quick", "--output", "nowhere/speed.json"], "folder nowhere", "no such folder"),
         pytest.param(
@@ -134,9 +136,25 @@ def test_what_cannot_be_measured_is_told(arguments, expected, came, capsys):
 def test_too_little_memory_is_told_before_anything_runs(monkeypatch, capsys):
     monkeypatch.setattr(machine.os, "sysconf", lambda name: 1000, raising=False)
     monkeypatch.setattr(machine.os, "sysconf_names", {"SC_AVPHYS_PAGES": 1}, raising=False)
-    monkeypatch.setattr(command, "_measure", lambda *_: pytest.fail("ran all the same"))
+    monkeypatch.setattr(machine, "describe", lambda *_: pytest.fail("ran all the same"))
     assert command.main([]) == 2
     assert "12 GB of free memory" in capsys.readouterr().err
+
+
+def test_a_part_measured_again_leaves_the_others_if_the_machine_is_the_same(tmp_path, monkeypatch, capsys):
+    output = tmp_path / "speed.json"
+    here = {"device": "cpu", "name": "a", "cores": 2, "threads": 2, "versions": {}, "peak": {"x": 1}}
+    monkeypatch.setattr(machine, "describe", lambda device: here)
+    monkeypatch.setattr(command, "SECTIONS", {"half_precision": lambda _: {"new": 1}, "layer": lambda _: {"new": 2}})
+    write_json(output, {"command": "", "machine": here, "layer": "old", "half_precision": "old"})
+    assert command.main(["--only", "half_precision", "--output", str(output)]) == 0
+    found = json.loads(output.read_text())
+    assert (found["layer"], found["half_precision"]) == ("old", {"new": 1})
+
+    monkeypatch.setattr(machine, "describe", lambda device: here | {"name": "b"})
+    assert command.main(["--only", "half_precision", "--output", str(output)]) == 2
+    assert "name of the other parts in speed.json, a; got b" in capsys.readouterr().err
+    assert json.loads(output.read_text()) == found
 
 
 @pytest.mark.parametrize("size", [0, -3, 1.5, True])
@@ -165,3 +183,12 @@ def test_the_stored_numbers_bear_the_claims():
         assert rows["all rounds"]["times_as_fast"] >= 2
         assert rows["last round"]["share_of_memory"] <= 1 / 4
         assert rows["all rounds"]["share_of_memory"] <= 2 / 3
+
+
+def test_the_readme_says_what_was_measured():
+    rows = json.loads(STORED.read_text(encoding="utf-8"))["layer"]["allocator as it comes"]
+    said = (STORED.parent.parent / "README.md").read_text(encoding="utf-8")
+    for name in ("all rounds", "last round"):
+        ratio, share = rows[name]["times_as_fast"], rows[name]["share_of_memory"]
+        assert f"{ratio:.1f} times as fast" in said
+        assert f"{share:.0%} of the memory".replace("%", " %") in said
