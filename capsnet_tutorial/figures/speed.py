@@ -84,4 +84,6 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
 def _point(axes: Axes, name: str, x: float, y: float) -> None:
     colour = _COLOURS.get(name, LIGHT["muted"])
     axes.plot(x, y, "o", color=colour)
-    axes.annotate(name, (x, y), xytext=(6, -3), textcoords="offset points", color=colour)
+    left = name == "all rounds"  # stands where "last round" stands, and would be written over it
+    axes.annotate(name, (x, y), xytext=(-6 if left else 6, -3), textcoords="offset points",
+                  ha="right" if left else "left", color=colour)  # fmt: skip
