@@ -125,7 +125,7 @@ def route_capsules(
         weight: [I, J, D_in, D_out].
         iterations: rounds, at least 1.
         gradient: "all": through every round, as in the authors' code. "last": the couplings of the last round
-            count as constants, which costs less than half the time and memory; the output is the same.
+            count as constants, which takes less time and memory (`make bench` says how much); the output is the same.
 
     Returns:
         v: [B, J, D_out], to rounding the same as ``route(prediction_vectors(u, weight), iterations)``.

@@ -70,7 +70,6 @@ KNOWN: dict[str, dict[float, str]] = {
         0.001: "the learning rate of the authors' code",
         25: "the learning rate starts at 1/25 of its peak",
         50: "a first loss that cannot be right",
-        95: "%, which runs with other starts got beyond: tried by hand, and stored nowhere",
     },
     "11-sixteen-numbers": {
         5.1: "the paper's section on what the dimensions mean",
