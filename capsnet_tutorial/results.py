@@ -1,4 +1,4 @@
-"""A training run written down: what was run, on what, and what came of it."""
+"""What was measured, written down and found again: a training run, and any other file of results/."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import nn
 
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_whole
 from capsnet_tutorial.processes import Processes
 from capsnet_tutorial.recipe import Recipe
 from capsnet_tutorial.run import History
+
+PACKAGE = Path(__file__).parent
 
 
 def describe_run(
@@ -79,7 +82,7 @@ def describe_run(
     }
 
 
-def code_version(folder: Path = Path(__file__).parent) -> dict[str, Any] | None:
+def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
     """Which version of the code this is, where git knows it.
 
     Returns:
@@ -96,6 +99,22 @@ def code_version(folder: Path = Path(__file__).parent) -> dict[str, Any] | None:
         return {"id": git("rev-parse", "HEAD"), "dirty": git("status", "--porcelain", "--", ".") != ""}
     except (OSError, subprocess.CalledProcessError):
         return None
+
+
+def stored(name: str, package: Path = PACKAGE) -> dict[str, Any]:
+    """A file of results/, from the checkout or from the installed package, which brings those that chapters read.
+
+    Args:
+        name: without its ending, "speed" for results/speed.json.
+        package: where the package lies.
+
+    Raises:
+        ValueError: there is no such file.
+    """
+    folders = (package / "measured", package.parent / "results")  # of an installed package, of a checkout
+    found = {path.stem: path for folder in reversed(folders) for path in folder.glob("*.json")}
+    expect(name in found, f"a stored result, one of {', '.join(sorted(found)) or 'none'}", repr(name))
+    return json.loads(found[name].read_text(encoding="utf-8"))
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

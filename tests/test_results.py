@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from capsnet_tutorial import results
-from capsnet_tutorial.results import code_version
+from capsnet_tutorial.results import code_version, stored
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture
@@ -64,3 +68,25 @@ def test_outside_any_checkout_there_is_none(tmp_path, monkeypatch):
 def test_without_git_there_is_none(checkout, monkeypatch):
     monkeypatch.setenv("PATH", os.devnull)
     assert code_version(checkout) is None
+
+
+def test_a_stored_result_is_found_in_a_checkout():
+    assert stored("small") == json.loads((ROOT / "results/small.json").read_text(encoding="utf-8"))
+    with pytest.raises(ValueError, match="a stored result, one of .*small.*; got 'smal'"):
+        stored("smal")
+    with pytest.raises(ValueError, match="stored result"):
+        stored("../results/small")
+
+
+def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
+    """The wheel is laid out by hand, as pyproject.toml says: a package of its own, no results/ beside it."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        included = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    for source, target in included.items():
+        (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, tmp_path / target)
+        assert stored(Path(source).stem, tmp_path / "capsnet_tutorial") == stored(Path(source).stem)
+    size = sum((ROOT / source).stat().st_size for source in included)
+    assert 0 < size < 100_000, "small files only"
+    with pytest.raises(ValueError, match="one of speed; got 'small'"):
+        stored("small", tmp_path / "capsnet_tutorial")

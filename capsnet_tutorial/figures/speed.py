@@ -71,8 +71,10 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
         reach = np.geomspace(min(*intensity.values(), 0.1) / 2, 4 * peak / bandwidth, 200)
         axes.plot(reach, np.minimum(peak, reach * bandwidth), color=LIGHT["muted"])
         axes.text(reach[-1], peak * 1.1, f"{peak:,.0f} GFLOP/s", ha="right", color=LIGHT["muted"])
-        for name, row in rows.items():
-            _point(axes, name, intensity[name], row["gigaflops"] / row["ms"] * 1000)
+        speeds = {name: row["gigaflops"] / row["ms"] * 1000 for name, row in rows.items()}
+        for name, own in speeds.items():
+            crowded = any(own / 1.3 < other < own for other in speeds.values())  # the name stands above that one's
+            _point(axes, name, intensity[name], own, 6 if crowded else -3)
         axes.set(xscale="log", yscale="log", ylim=(None, 2 * peak))
         axes.set(xlabel="floating-point operations a byte", ylabel="GFLOP/s")
         axes.xaxis.set_major_formatter("{x:g}")
@@ -81,9 +83,7 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
     return figure
 
 
-def _point(axes: Axes, name: str, x: float, y: float) -> None:
+def _point(axes: Axes, name: str, x: float, y: float, up: float) -> None:
     colour = _COLOURS.get(name, LIGHT["muted"])
     axes.plot(x, y, "o", color=colour)
-    left = name == "all rounds"  # stands where "last round" stands, and would be written over it
-    axes.annotate(name, (x, y), xytext=(-6 if left else 6, -3), textcoords="offset points",
-                  ha="right" if left else "left", color=colour)  # fmt: skip
+    axes.annotate(name, (x, y), xytext=(6, up), textcoords="offset points", color=colour)

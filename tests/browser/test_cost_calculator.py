@@ -1,0 +1,72 @@
+"""CostCalculator in the built page: sliders, buttons and speeds answer mouse and keyboard, and the numbers follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from capsnet_tutorial import CapsNet, CapsNetConfig
+
+from .conftest import Visit
+
+PAGE = "book/chapters/15-making-it-fast.html"
+FRAMES = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
+
+
+@pytest.fixture
+def calculator(visit: Callable[..., Visit], address: str) -> Any:
+    return visit(address + PAGE).widget("CostCalculator")
+
+
+def number(widget: Any, name: str) -> float:
+    widget.page.evaluate(FRAMES)
+    return float(widget.get_attribute(f"data-{name}"))
+
+
+def test_it_starts_with_the_papers_network(calculator: Any) -> None:
+    paper = CapsNet(CapsNetConfig.paper())
+    assert number(calculator, "parameters") == sum(each.numel() for each in paper.parameters())
+    assert number(calculator, "u-hat") == 4 * 128 * 1152 * 10 * 16
+    assert calculator.locator('[data-role="u-hat"]').inner_text() == "94.4 MB"
+    assert number(calculator, "buffer") == 4 * 128 * 1152 * 8
+
+
+def test_the_small_network_is_a_press_away(calculator: Any) -> None:
+    button = calculator.locator('[data-role="preset"][data-value="small"]')
+    button.press("Enter")
+    small = CapsNet(CapsNetConfig.small())
+    assert number(calculator, "parameters") == sum(each.numel() for each in small.parameters())
+    assert button.get_attribute("aria-pressed") == "true"
+    assert calculator.locator('[data-role="primary_types"]').get_attribute("aria-valuetext").startswith("72:")
+
+
+def test_every_slider_answers_the_keyboard(calculator: Any) -> None:
+    ways = {"batch": 2, "primary_types": 33 / 32, "in_dim": 1, "out_capsules": 1.1, "out_dim": 17 / 16, "iterations": 1}
+    for role, factor in ways.items():
+        before, time = number(calculator, "u-hat"), number(calculator, "milliseconds")
+        calculator.locator(f'[data-role="{role}"]').press("ArrowRight")
+        assert number(calculator, "u-hat") == pytest.approx(before * factor), role
+        assert number(calculator, "milliseconds") > time, role
+
+
+def test_two_bytes_halve_the_predictions_and_here_cost_time(calculator: Any) -> None:
+    before, time = number(calculator, "u-hat"), number(calculator, "milliseconds")
+    calculator.locator('[data-role="number_bytes"][data-value="2"]').click()
+    assert number(calculator, "u-hat") == before / 2
+    assert number(calculator, "milliseconds") > time, "no bfloat16 in the hardware that was measured"
+    calculator.locator('[data-role="half_peak"]').fill("5000")
+    assert number(calculator, "milliseconds") < time
+
+
+def test_a_speed_that_is_none_changes_nothing_and_says_so(calculator: Any) -> None:
+    speed = calculator.locator('[data-role="peak"]')
+    before = number(calculator, "milliseconds")
+    speed.fill("0")
+    assert speed.get_attribute("aria-invalid") == "true"
+    assert number(calculator, "milliseconds") == before
+    speed.fill("100000")
+    assert speed.get_attribute("aria-invalid") == "false"
+    assert number(calculator, "milliseconds") < before / 10
+    assert calculator.locator('[data-stage="convolutions"] td').last.inner_text() == "memory"
