@@ -125,7 +125,7 @@ function render({ model, el, host }) {
       type: "button", "data-role": "digit", "aria-pressed": "false", "aria-label": `Show the handwritten ${label}`,
       onclick: () => choose("index", n),
     }, element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" })));
-    const title = element("p", { class: "lead", "data-role": "title" });
+    const title = element("p", { class: "bug-title", "data-role": "title" });
     const [good, bad] = [makePanel("right"), makePanel("buggy")];
     const readout = element("p", { class: "readout", "data-role": "readout" });
     const curve = makeCurve();
@@ -145,7 +145,7 @@ function render({ model, el, host }) {
         const value = element("span", { class: "value" });
         return { fill, value, row: element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill), value) };
       });
-      const caption = element("figcaption", {}, role === "right" ? "right: couplings, lengths" : "");
+      const caption = element("figcaption", {}, role === "right" ? "right" : "");
       const figure = element("figure", { class: "bug-panel" }, caption,
         element("div", { class: "map-and-lengths" }, map, element("ol", { class: "bug-lengths" }, ...rows.map(({ row }) => row))));
       return { figure, map, rows, caption };
@@ -205,7 +205,7 @@ function render({ model, el, host }) {
     const schedule = oncePerFrame(update);
 
     function makeCurve() {
-      const [width, height, left, edge, top, bottom] = [680, 220, 52, 14, 10, 38];
+      const [width, height, left, edge, top, bottom] = [480, 220, 62, 18, 12, 48];
       const [most, least] = [1, 0.02];
       const atX = (step) => left + (step / steps.at(-1)) * (width - left - edge);
       const atY = (error) => top + (Math.log(most / clamp(error, least, most)) / Math.log(most / least)) * (height - top - bottom);
@@ -217,7 +217,7 @@ function render({ model, el, host }) {
           svg("path", { class: "axis", d: `M${left} ${atY(error)}H${width - edge}` }),
           text(left - 8, atY(error) + 4, `${error * 100} %`, "end"),
         ]),
-        ...steps.filter((step) => step % 40 === 0).map((step) => text(atX(step), height - bottom + 18, String(step), "middle")),
+        ...steps.filter((step) => step % 40 === 0).map((step) => text(atX(step), height - bottom + 20, String(step), "middle")),
         text((left + width - edge) / 2, height - 3, "steps of training", "middle"),
         svg("path", { class: "learned", d: path(right) }), line);
       const said = element("p", { class: "readout", "data-role": "last" });
