@@ -175,8 +175,11 @@ def route(
     if memory is not None:
         b = memory.get(b.shape, b).to(b)
     for _ in range({"all": iterations, "one less": max(iterations - 1, 1), "one more": iterations + 1}.get(rounds, 1)):
-        weights = b.exp()
-        c = weights / weights.sum(softmax_over, keepdim=True) if softmax_over else torch.ones_like(b)
+        if softmax_over:
+            weights = (b - b.amax(softmax_over, keepdim=True)).exp()  # logits that are never set back overflow else
+            c = weights / weights.sum(softmax_over, keepdim=True)
+        else:
+            c = torch.ones_like(b)
         s = (c.unsqueeze(-1) * u_hat).sum(1)
         v = s if over is None else squash(s, over=over, unit_over=unit_over, safe=safe)
         a = (u_hat * v.unsqueeze(1)).sum(-1)

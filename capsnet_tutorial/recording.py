@@ -50,3 +50,28 @@ def recorded_run(path: Path | None = None) -> Recording:
                 return Recording(**tensors, **told)
         except (SafetensorError, KeyError, TypeError) as problem:
             raise ValueError(f"expected a recording of a training run; got {path} ({problem})") from problem
+
+
+class BugRuns(NamedTuple):
+    """Short trainings of the small network, right and with each bug of the catalogue; S starts each, T moments.
+
+    The keys are ids of the catalogue, and "none" for the network without a bug.
+    """
+
+    steps: list[int]
+    """How many steps of training were over at each moment."""
+    error: dict[str, np.ndarray]
+    """Share of the sample's test digits that were misread, [S, T]."""
+    error_alone: dict[str, np.ndarray]
+    """The same at the end, for a network that sees the digits one by one instead of all together, [S]."""
+    margin_loss: dict[str, np.ndarray]
+    """Of the test digits, by the right formula, [S, T]."""
+    reconstruction_mse: dict[str, np.ndarray]
+    """Of the test digits, a pixel, [S, T]."""
+
+
+def recorded_bugs() -> BugRuns:
+    """What ``python -m benchmarks.bug_curves`` measured."""
+    told = json.loads((files("capsnet_tutorial") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
+    measured = {name: {bug: np.array(run[name]) for bug, run in told["runs"].items()} for name in BugRuns._fields[1:]}
+    return BugRuns(told["steps"], **measured)

@@ -76,6 +76,11 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
+    "16-bugs-in-the-wild": {
+        2026: "when public code and its threads were read",
+        30: "%, in the thread on a batch of one",
+        **dict.fromkeys([99.51, 99.67], "%, in the thread in which the axis was mended"),
+    },
 }
 """What no cell computes, and why it is known: facts from elsewhere, and arithmetic on constants. By chapter, solutions
 included."""

@@ -28,6 +28,7 @@ FLOORS = (
     "layers",
     "model",
     "baseline",
+    "planted",
     "changes",
     "files",
     "pretrained",

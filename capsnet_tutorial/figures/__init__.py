@@ -1,6 +1,7 @@
 """Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
 
 from capsnet_tutorial.figures._style import WIDTH
+from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
@@ -18,6 +19,7 @@ __all__ = [
     "WIDTH",
     "LiveCurve",
     "alone_and_together",
+    "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
     "coupling_maps",

@@ -5,6 +5,7 @@ JavaScript: the page classifies and redraws by itself. Nothing here imports torc
 """
 
 from capsnet_tutorial.widgets.cost_calculator import CostCalculator
+from capsnet_tutorial.widgets.bug_picker import BugPicker
 from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
 from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
@@ -19,6 +20,7 @@ from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
 __all__ = [
     "CostCalculator",
+    "BugPicker",
     "CouplingGraph",
     "DecodeCapsule",
     "DrawDigit",

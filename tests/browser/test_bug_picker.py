@@ -1,0 +1,69 @@
+"""BugPicker in the built page: picked by mouse, by keyboard, by finger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from capsnet_tutorial import CapsNetConfig, load_pretrained
+from capsnet_tutorial.planted import PlantedCapsNet
+from capsnet_tutorial.recording import recorded_bugs
+from capsnet_tutorial.widgets import BugPicker
+
+from .conftest import Visit
+
+PAGE = "book/chapters/16-bugs-in-the-wild.html"
+
+
+@pytest.fixture
+def picker(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
+    return visit(addresses["http"] + PAGE).widget("BugPicker")
+
+
+def picture(picker: Any, which: str) -> str:
+    return picker.locator(f'[data-role="map-{which}"]').evaluate("canvas => canvas.toDataURL()")
+
+
+@torch.no_grad()
+def test_a_picked_bug_shows_its_numbers_and_leaves_the_right_ones(picker: Any) -> None:
+    images = torch.frombuffer(bytearray(BugPicker().images), dtype=torch.uint8).view(10, 1, 28, 28) / 255
+    before = picture(picker, "right"), picture(picker, "buggy")
+    picker.locator('[data-bug="squash-axis"]').click()
+    expect(picker).to_have_attribute("data-bug", "squash-axis")
+    network = PlantedCapsNet(CapsNetConfig.small(), "squash-axis")
+    network.load_state_dict(load_pretrained("small").state_dict())
+    shown = [float(length) for length in picker.get_attribute("data-lengths").split(",")]
+    np.testing.assert_allclose(shown, network(images).lengths[2], atol=2e-4)
+    assert picture(picker, "right") == before[0] and picture(picker, "buggy") != before[1]
+    last = 100 * recorded_bugs().error["squash-axis"][:, -1].mean()
+    expect(picker.locator('[data-role="last"]')).to_contain_text(f"{last:.1f} % are wrong")
+
+
+def test_another_digit_changes_both_maps(picker: Any) -> None:
+    before = picture(picker, "right"), picture(picker, "buggy")
+    picker.get_by_role("button", name="Show the handwritten 7").press("Enter")
+    expect(picker).to_have_attribute("data-index", "7")
+    assert picture(picker, "right") != before[0] and picture(picker, "buggy") != before[1]
+
+
+def test_a_bug_outside_the_routing_leaves_the_couplings_alone_and_says_so(picker: Any) -> None:
+    for bug, words in (("recon-mean", "not in the routing"), ("squash-nan", "number for number")):
+        picker.locator(f'[data-bug="{bug}"]').press("Enter")
+        expect(picker.locator('[data-role="readout"]').first).to_contain_text(words)
+        assert picture(picker, "right") == picture(picker, "buggy")
+
+
+def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+    picker = visit(addresses["http"] + PAGE, **phone).widget("BugPicker")
+    picker.locator('[data-bug="stale-logits"]').tap()
+    expect(picker).to_have_attribute("data-bug", "stale-logits")
+    for button in picker.locator("button:visible").all():
+        box = button.bounding_box()
+        assert min(box["width"], box["height"]) >= 24
+    assert picker.evaluate("root => root.scrollWidth - root.clientWidth") <= 0

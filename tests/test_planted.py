@@ -1,0 +1,73 @@
+"""A planted network is the paper's, but for its bug; what was recorded of such networks is what the command makes."""
+
+import json
+
+import pytest
+import torch
+
+from benchmarks import bug_curves
+from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
+from capsnet_tutorial.bugs import BUGS, PIECES
+from capsnet_tutorial.planted import PlantedCapsNet, home
+from capsnet_tutorial.recording import recorded_bugs
+from capsnet_tutorial.training import paper_objective
+
+SMALL = CapsNetConfig.small()
+
+
+def of_seed(make):
+    torch.manual_seed(0)
+    return make()
+
+
+def test_without_a_bug_it_is_the_papers_network():
+    images, labels, _ = digits("test", source="sample")
+    images, labels = images[:4], labels[:4]
+    right, ours = of_seed(lambda: CapsNet(SMALL)), of_seed(lambda: PlantedCapsNet(SMALL))
+    expected, came = right(images, labels), ours(images, labels)
+    for name in expected._fields:
+        torch.testing.assert_close(getattr(came, name), getattr(expected, name))
+    torch.testing.assert_close(ours.objective(came, images, labels), paper_objective()(expected, images, labels))
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_bug_is_planted_in_a_piece_that_can_have_it(bug):
+    network = PlantedCapsNet(SMALL, bug)
+    assert bug in {each.bug for each in PIECES[home(bug)].deviations}
+    changed = [name for name, piece in network._pieces.items() if piece.keywords]
+    assert changed == [home(bug)]
+
+
+@pytest.mark.parametrize("bug", ["batch-agreement", "stale-logits", "mask-prediction"])
+def test_with_trained_weights_some_bugs_are_seen_from_outside(bug):
+    images, labels, _ = digits("test", source="sample")
+    network = PlantedCapsNet(SMALL, bug)
+    network.load_state_dict(load_pretrained("small").state_dict())
+    assert check_model(network, images[:4], labels[:4]).bugs == (bug,)
+
+
+def test_no_such_bug():
+    with pytest.raises(ValueError, match="expected a bug, one of softmax-axis.*; got 'typo'"):
+        PlantedCapsNet(SMALL, "typo")
+
+
+def test_the_command_writes_what_the_recording_holds(tmp_path, capsys):
+    bug_curves.main(["--steps", "20", "--seeds", "0", "--bugs", "squash-axis", "--output", str(tmp_path / "bugs.json")])
+    came = json.loads((tmp_path / "bugs.json").read_text())
+    assert list(came["runs"]) == ["none", "squash-axis"]
+    assert "squash-axis" in capsys.readouterr().out
+    recorded = json.loads(bug_curves.RECORDED.read_text())
+    assert list(recorded["runs"]) == ["none", *BUGS]
+    assert came.keys() == recorded.keys() and came["runs"]["none"].keys() == recorded["runs"]["none"].keys()
+    first = came["runs"]["none"]["error"][0][0], recorded["runs"]["none"]["error"][0][0]
+    assert first[0] == pytest.approx(first[1], abs=0.03), "the same start, the same batches"
+
+
+def test_the_recording_holds_every_bug():
+    runs = recorded_bugs()
+    for name in runs._fields[1:]:
+        measured = getattr(runs, name)
+        assert list(measured) == ["none", *BUGS]
+        starts = runs.error["none"].shape[0]
+        shape = (starts,) if name == "error_alone" else (starts, len(runs.steps))
+        assert all(each.shape == shape for each in measured.values())
