@@ -4,8 +4,8 @@ Each is one Python file and one JavaScript file of the same name. `core.js` is t
 JavaScript: the page classifies and redraws by itself. Nothing here imports torch.
 """
 
-from capsnet_tutorial.widgets.cost_calculator import CostCalculator
 from capsnet_tutorial.widgets.bug_picker import BugPicker
+from capsnet_tutorial.widgets.cost_calculator import CostCalculator
 from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
 from capsnet_tutorial.widgets.decode_capsule import DecodeCapsule
 from capsnet_tutorial.widgets.draw_digit import DrawDigit
@@ -19,8 +19,8 @@ from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
 __all__ = [
-    "CostCalculator",
     "BugPicker",
+    "CostCalculator",
     "CouplingGraph",
     "DecodeCapsule",
     "DrawDigit",
