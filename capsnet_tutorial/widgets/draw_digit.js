@@ -353,7 +353,7 @@ function render({ model, el, host }) {
       Object.assign(field.style, { left: percent(right * step), top: percent(down * step), width: percent(reach), height: percent(reach) });
       const last = answer.c.at(-1).subarray(pointed * network.J, (pointed + 1) * network.J);
       const favourite = last.indexOf(Math.max(...last));
-      readout.textContent = `Type ${type + 1}, row ${down + 1}, column ${right + 1}: in the last round ${Math.round(last[favourite] * 100)} % of its vote goes to ${favourite}.`;
+      readout.textContent = `Type ${type}, row ${down}, column ${right}: in the last round ${Math.round(last[favourite] * 100)} % of its vote goes to ${favourite}.`;
     }
 
     function point(i) {
