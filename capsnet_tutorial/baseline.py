@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating
+from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 
@@ -78,8 +78,7 @@ class ConvNetConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> ConvNetConfig:
         """The inverse of `dataclasses.asdict`, from JSON."""
-        known = set(cls.__dataclass_fields__)
-        expect(isinstance(fields, dict) and set(fields) <= known, f"fields among {sorted(known)}", f"{fields!r}")
+        expect_fields(cls, fields)
         return cls(**fields)
 
     @property

@@ -17,10 +17,8 @@ from capsnet_tutorial import bugs, functional
 from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, build
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.layers import RoutedCapsules
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
-
-Loss = Callable[..., Tensor]
-
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.objective import Loss, paper_objective
 
 # --- in the network
 
@@ -175,14 +173,7 @@ def changed_objective(changes: Sequence[str], reconstruction_weight: float) -> C
     for name in changes:
         margin_loss = CHANGES[name].margin_loss or margin_loss
         reconstruction_loss = CHANGES[name].reconstruction_loss or reconstruction_loss
-
-    def objective(output: CapsNetOutput, images: Tensor, labels: Tensor) -> Tensor:
-        margin = margin_loss(output.lengths, labels)
-        if not reconstruction_weight:
-            return margin
-        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
-
-    return objective
+    return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
 
 
 def _check(changes: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating
+from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
 from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules
 from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
 
@@ -70,8 +70,7 @@ class CapsNetConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> CapsNetConfig:
         """The inverse of `dataclasses.asdict`, from JSON."""
-        known = set(cls.__dataclass_fields__)
-        expect(isinstance(fields, dict) and set(fields) <= known, f"fields among {sorted(known)}", f"{fields!r}")
+        expect_fields(cls, fields)
         return cls(**fields)
 
     @property

@@ -17,8 +17,8 @@ from tqdm import tqdm
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNetOutput
+from capsnet_tutorial.functional import margin_loss
+from capsnet_tutorial.objective import paper_objective
 from capsnet_tutorial.processes import Processes, rank
 from capsnet_tutorial.recipe import Recipe, one_cycle
 from capsnet_tutorial.run import Diverged, History, Network, Objective, Run
@@ -85,18 +85,6 @@ def evaluate(model: nn.Module, data: Digits, batch_size: int = 500) -> Evaluatio
     model.train(was_training)
     count = len(data.images)
     return Evaluation(wrong / count, margin / count, squared / count)
-
-
-def paper_objective(reconstruction_weight: float = RECONSTRUCTION_WEIGHT) -> Objective:
-    """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
-
-    def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
-        margin = margin_loss(output.lengths, targets)
-        if not reconstruction_weight:
-            return margin
-        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
-
-    return objective
 
 
 def fit(

@@ -27,6 +27,7 @@ FLOORS = (
     "check",
     "layers",
     "model",
+    "objective",
     "baseline",
     "planted",
     "changes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -89,6 +89,15 @@ def finite(name: str, values: Sequence[float], length: int) -> list[float]:
     if array.shape != (length,) or not np.isfinite(array).all():
         raise ValueError(f"expected {name} to be {length} finite numbers; got {values!r}")
     return array.tolist()
+
+
+def within(bounds: Mapping[str, tuple[float, float]], proposal: dict[str, Any]) -> float:
+    """The proposed value of a trait, or a `ValueError` if it is out of the trait's bounds."""
+    name, value = proposal["trait"].name, proposal["value"]
+    low, high = bounds[name]
+    if not low <= value <= high:
+        raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value:g}")
+    return value
 
 
 def _array(values: Any) -> np.ndarray:

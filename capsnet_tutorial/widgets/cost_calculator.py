@@ -92,11 +92,7 @@ class CostCalculator(anywidget.AnyWidget):
 
     @traitlets.validate(*BOUNDS)
     def _within_bounds(self, proposal: dict[str, Any]) -> float:
-        name, value = proposal["trait"].name, proposal["value"]
-        low, high = BOUNDS[name]
-        if not low <= value <= high:
-            raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value:g}")
-        return value
+        return _parts.within(BOUNDS, proposal)
 
     def __repr__(self) -> str:
         return f"CostCalculator({self.preset!r})"

@@ -80,11 +80,7 @@ class MarginLoss(anywidget.AnyWidget):
 
     @traitlets.validate("m_plus", "m_minus", "lambda_")
     def _within_bounds(self, proposal: dict) -> float:
-        name, value = proposal["trait"].name, proposal["value"]
-        low, high = BOUNDS[name]
-        if not low <= value <= high:
-            raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value:g}")
-        return value
+        return _parts.within(BOUNDS, proposal)
 
     def __repr__(self) -> str:
         return f"MarginLoss(present={self.present})"
