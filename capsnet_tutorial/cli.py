@@ -298,7 +298,9 @@ def _parser() -> argparse.ArgumentParser:
     results = commands.add_parser("results", help="print what the experiments found")
     results.set_defaults(run=_results)
     results.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
-    results.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
+    results.add_argument(
+        "--results", help="folder of experiments.toml and of what was found (default: the project's own)"
+    )
 
     check = commands.add_parser(
         "check",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from capsnet_tutorial import results
 from capsnet_tutorial.errors import expect
 
 
@@ -71,14 +72,15 @@ class Experiments:
     claims: Sequence[Claim]
 
     @classmethod
-    def read(cls, folder: str | Path = "results") -> Experiments:
-        """From ``folder/experiments.toml``.
+    def read(cls, folder: str | Path | None = None) -> Experiments:
+        """From ``folder/experiments.toml``; without a folder, the project's own.
 
         Raises:
             FileNotFoundError: there is none.
             ValueError: it is no TOML, or names a run or table that it does not have.
         """
-        path = Path(folder) / "experiments.toml"
+        folder = results.folder() if folder is None else Path(folder)
+        path = folder / "experiments.toml"
         if not path.is_file():
             raise FileNotFoundError(f"expected the experiments in {path}; there is no such file")
         try:
@@ -88,7 +90,7 @@ class Experiments:
                 for name, table in said.pop("tables").items()
             }
             claims = [Claim(**claim) for claim in said.pop("claims")]
-            experiments = cls(folder=Path(folder), tables=tables, claims=claims, **said)
+            experiments = cls(folder=folder, tables=tables, claims=claims, **said)
         except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
             raise ValueError(f"expected experiments in {path}; got {problem}") from problem
         named = {row.run for table in tables.values() for row in table.rows}

@@ -101,18 +101,28 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
         return None
 
 
-def stored(name: str, package: Path = PACKAGE) -> dict[str, Any]:
-    """A file of results/, from the checkout or from the installed package, which brings those that chapters read.
+def folder(package: Path = PACKAGE) -> Path:
+    """Where everything that was measured lies: results/ of the checkout, or its copy in an installed package.
 
     Args:
-        name: without its ending, "speed" for results/speed.json.
+        package: where the package lies.
+    """
+    installed = package / "measured"
+    return installed if installed.is_dir() else package.parent / "results"
+
+
+def stored(name: str, package: Path = PACKAGE) -> dict[str, Any]:
+    """A file of results/.
+
+    Args:
+        name: without its ending: "speed" for results/speed.json, "runs/small-r3-0" for that run.
         package: where the package lies.
 
     Raises:
         ValueError: there is no such file.
     """
-    folders = (package / "measured", package.parent / "results")  # of an installed package, of a checkout
-    found = {path.stem: path for folder in reversed(folders) for path in folder.glob("*.json")}
+    root = folder(package)
+    found = {path.relative_to(root).with_suffix("").as_posix(): path for path in root.rglob("*.json")}
     expect(name in found, f"a stored result, one of {', '.join(sorted(found)) or 'none'}", repr(name))
     return json.loads(found[name].read_text(encoding="utf-8"))
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from capsnet_tutorial import results
+from capsnet_tutorial.experiments import Experiments
 from capsnet_tutorial.results import code_version, stored
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,10 +84,14 @@ def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
     with (ROOT / "pyproject.toml").open("rb") as file:
         included = tomllib.load(file)["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     for source, target in included.items():
-        (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / source, tmp_path / target)
-        assert stored(Path(source).stem, tmp_path / "capsnet_tutorial") == stored(Path(source).stem)
-    size = sum((ROOT / source).stat().st_size for source in included)
-    assert 0 < size < 100_000, "small files only"
-    with pytest.raises(ValueError, match="one of speed; got 'small'"):
-        stored("small", tmp_path / "capsnet_tutorial")
+        shutil.copytree(ROOT / source, tmp_path / target)
+    package = tmp_path / "capsnet_tutorial"
+    assert results.folder(package) == package / "measured"
+    for name in ("speed", "runs/small-r3-0"):
+        assert stored(name, package) == stored(name)
+    read = Experiments.read(results.folder(package))
+    assert read.tables == Experiments.read().tables
+    size = sum(path.stat().st_size for path in package.rglob("*.*"))
+    assert 0 < size < 1_000_000, "small files only"
+    with pytest.raises(ValueError, match="one of .*speed.*; got 'smal'"):
+        stored("smal", package)
