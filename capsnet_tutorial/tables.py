@@ -112,7 +112,7 @@ def cell(column: Column, results: Sequence[Result]) -> str:
     return "–" if found is None else found.show(column.digits)
 
 
-def table_text(experiments: Experiments, table: Table) -> str:
+def table_rows(experiments: Experiments, table: Table) -> str:
     """A table in Markdown, aligned to be read as it is."""
     for name in table.columns:
         expect(name in COLUMNS, f"a column, one of {', '.join(COLUMNS)}", repr(name))
@@ -129,8 +129,13 @@ def table_text(experiments: Experiments, table: Table) -> str:
         lines.append([row.says, shown, *paper, *(cell(each, results) for each in others), seeds if results else ""])
     widths = [max(map(len, each)) for each in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
-    text = "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines)
-    return f"## {table.title}\n\n{text}\n" + (f"\n{table.note}\n" if table.note else "")
+    return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
+
+
+def table_text(experiments: Experiments, table: Table) -> str:
+    """A table with its title above and its note below."""
+    note = f"\n{table.note}\n" if table.note else ""
+    return f"## {table.title}\n\n{table_rows(experiments, table)}{note}"
 
 
 class Verdict(NamedTuple):
@@ -166,13 +171,12 @@ def judge(experiments: Experiments, claim: Claim) -> Verdict:
     return Verdict(3, "holds", evidence)
 
 
-def summary(experiments: Experiments) -> str:
-    """Every claim with its verdict, what does not hold first."""
+def verdicts(experiments: Experiments) -> str:
+    """Every claim with its verdict, a line each, what does not hold first."""
     judged = sorted(
         ((judge(experiments, claim), claim.says) for claim in experiments.claims), key=lambda each: each[0].rank
     )
-    lines = [f"- {verdict.word.upper()}: {says}. {verdict.evidence}" for verdict, says in judged]
-    return "## What holds, what does not\n\n" + "\n".join(lines) + "\n"
+    return "".join(f"- {verdict.word.upper()}: {says}. {verdict.evidence}\n" for verdict, says in judged)
 
 
 def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
@@ -180,4 +184,4 @@ def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
     for name in names:
         expect(name in experiments.tables, f"a table, one of {', '.join(experiments.tables)}", repr(name))
     shown = [table_text(experiments, experiments.tables[name]) for name in names or experiments.tables]
-    return "\n".join([*([] if names else [summary(experiments)]), *shown])
+    return "\n".join([*([] if names else [f"## What holds, what does not\n\n{verdicts(experiments)}"]), *shown])

@@ -11,7 +11,7 @@ from test_experiments import ROOT
 
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.experiments import Claim, Experiments
-from capsnet_tutorial.tables import COLUMNS, cell, judge, numbers, report, summary
+from capsnet_tutorial.tables import COLUMNS, cell, judge, numbers, report, verdicts
 
 EXPERIMENTS = """
 seeds = [0, 1, 2]
@@ -124,7 +124,7 @@ def test_a_difference_counts_from_twice_its_standard_error(good, bad, word, fold
 def test_what_does_not_hold_comes_first(folder):
     store(folder, "good", 0.30, 0.31, 0.32)
     store(folder, "bad", 0.40, 0.41, 0.42)
-    said = [each for each in summary(Experiments.read(folder)).splitlines() if each.startswith("- ")]
+    said = [each for each in verdicts(Experiments.read(folder)).splitlines() if each.startswith("- ")]
     assert [each.split(":")[0] for each in said] == ["- THE OTHER WAY ROUND", "- HOLDS", "- NOT RUN"]
     assert said[0].endswith("error, %: 0.41 ± 0.010 against 0.31 ± 0.010 (3 and 3 seeds)")
 

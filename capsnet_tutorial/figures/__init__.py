@@ -10,6 +10,7 @@ from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_
 from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
 from capsnet_tutorial.figures.routing import coupling_maps
+from capsnet_tutorial.figures.runs import seed_points
 from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, film_strip
@@ -36,6 +37,7 @@ __all__ = [
     "pictures_and_bags",
     "pose_bars",
     "roofline",
+    "seed_points",
     "squash_curve",
     "ten_drawings",
     "traversal_grid",

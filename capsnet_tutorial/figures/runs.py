@@ -1,0 +1,38 @@
+"""What the experiments found, every seed a point."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from capsnet_tutorial.experiments import Experiments, Table
+from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.palette import LIGHT
+from capsnet_tutorial.tables import COLUMNS, numbers, results_of
+
+
+def seed_points(experiments: Experiments, table: Table) -> Figure:
+    """The first column of a table: a point a seed, a line at the mean, and hollow what the paper says.
+
+    Rows without a run and without a number in the paper are left out.
+    """
+    column = COLUMNS[table.columns[0]]
+    found = [(row, numbers(column, results_of(experiments, row.run))) for row in table.rows]
+    shown = [(row, each) for row, each in found if each or row.paper]
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(WIDTH, 0.32 * len(shown) + 0.9), layout="constrained")
+        for place, (row, each) in enumerate(shown):
+            if each:
+                heights = [place + 0.14 * (seed - 1) for seed in range(len(each.values))]  # equal errors stay two points
+                axes.plot(each.values, heights, "o", color=LIGHT["accent"], markersize=5, alpha=0.7)
+                axes.plot([each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5)
+            if row.paper:
+                mean, _, spread = row.paper.partition(" ± ")
+                axes.errorbar(float(mean), place, xerr=float(spread) if spread else None, fmt="D", markersize=5,
+                              markerfacecolor=LIGHT["surface"], color=LIGHT["contrast"], linewidth=1.5)  # fmt: skip
+        axes.set_yticks(range(len(shown)), [row.says for row, _ in shown])
+        axes.set(xlabel=column.title, xlim=(0, 1.04 * axes.get_xlim()[1]), ylim=(len(shown) - 0.5, -0.5))
+        axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
+        axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
+        plt.close(figure)
+    return figure
