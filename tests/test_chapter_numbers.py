@@ -35,6 +35,7 @@ KNOWN: dict[str, dict[float, str]] = {
     EVERYWHERE: {
         10_000: "MNIST's test digits",
         55_000: "its training digits less the sample",
+        60_000: "its training digits",
     },
     "02-why-capsules": {90: "degrees", 180: "half a turn"},
     "03-primary-capsules": {
@@ -171,7 +172,9 @@ def described(cell: Any) -> str:
 
 def output_text(cell: Any) -> str:
     """What a cell printed and returned."""
-    return "\n".join(o.get("text", "") + o.get("data", {}).get("text/plain", "") for o in cell.outputs)
+    data = [output.get("data", {}) for output in cell.outputs]
+    shown = [each.get("text/markdown", each.get("text/plain", "")) for each in data]
+    return "\n".join([*(output.get("text", "") for output in cell.outputs), *shown])
 
 
 def unguarded(passage: Passage) -> list[str]:

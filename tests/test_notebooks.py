@@ -24,7 +24,7 @@ def read(path: Path) -> Any:
 
 
 def name(path: Path) -> str:
-    return f"{path.parent.name}/{path.stem}"
+    return path.relative_to(ROOT / "book").with_suffix("").as_posix()
 
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=name)

@@ -1,6 +1,6 @@
 """Execute the book's notebooks in place, and store nothing in them that changes by itself.
 
-    python tools/refresh_notebooks.py [notebook …]        (all chapters and solutions when none is named)
+    python tools/refresh_notebooks.py [notebook …]        (all of the book's when none is named)
 
 A stored notebook carries its outputs and the state of its widgets, so that the book needs no kernel. Executed as they
 come, two runs would differ in timings, model ids and versions, and the network's weights would be in every chapter.
@@ -29,7 +29,7 @@ from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = ("book/chapters", "book/solutions")
+NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -43,7 +43,7 @@ Models = dict[str, dict[str, Any]]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Refresh the notebooks named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all chapters and solutions")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book's")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default: 600)")
     options = parser.parse_args(arguments)
     for path in options.notebooks or all_notebooks(ROOT):
