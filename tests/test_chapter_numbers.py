@@ -77,6 +77,14 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
+    "17-where-next": {
+        **dict.fromkeys(range(2017, 2024), "years of papers"),
+        45: "% fewer errors on smallNORB, the paper on EM routing",
+        98.7: "% on MNIST without labels, arXiv 1906.06818",
+        **dict.fromkeys([161_824, 99.84], "Efficient-CapsNet's parameters and accuracy, arXiv 2101.12491"),
+        99.64: "the original's best in its repository",
+        18: "the layers of a ResNet",
+    },
     "16-bugs-in-the-wild": {
         2026: "when public code and its threads were read",
         30: "%, in the thread on a batch of one",

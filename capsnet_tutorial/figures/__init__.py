@@ -1,6 +1,7 @@
 """Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
 
 from capsnet_tutorial.figures._style import WIDTH
+from capsnet_tutorial.figures.alternatives import two_agreements
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
@@ -41,6 +42,7 @@ __all__ = [
     "squash_curve",
     "ten_drawings",
     "traversal_grid",
+    "two_agreements",
     "two_losses",
     "vote_rings",
 ]

@@ -23,7 +23,7 @@ def seed_points(experiments: Experiments, table: Table) -> Figure:
         figure, axes = plt.subplots(figsize=(WIDTH, 0.32 * len(shown) + 0.9), layout="constrained")
         for place, (row, each) in enumerate(shown):
             if each:
-                heights = [place + 0.14 * (seed - 1) for seed in range(len(each.values))]  # equal errors stay two points
+                heights = [place + 0.14 * (seed - 1) for seed in range(len(each.values))]  # equal ones stay two points
                 axes.plot(each.values, heights, "o", color=LIGHT["accent"], markersize=5, alpha=0.7)
                 axes.plot([each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5)
             if row.paper:
