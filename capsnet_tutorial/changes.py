@@ -24,18 +24,26 @@ from capsnet_tutorial.objective import Loss, paper_objective
 
 
 def divide_primary_capsules(network: CapsNet) -> None:
-    """Divide what the primary capsules squash by the number of their types.
+    """Divide the primary capsules' convolution by the number of their types; its bias is added afterwards.
 
     The released code sends the convolution through one round of routing over the types first: even shares.
     """
-    types = network.config.primary_types
-    network.primary.conv.register_forward_hook(lambda _module, _inputs, features: features / types)
+    types, conv = network.config.primary_types, network.primary.conv
+
+    def divide(_module: nn.Module, _inputs: object, features: Tensor) -> Tensor:
+        bias = _bias(conv).view(-1, 1, 1)
+        return (features - bias) / types + bias
+
+    conv.register_forward_hook(divide)
 
 
 def draw_as_released(network: CapsNet) -> None:
-    """Draw the convolutions' weights from a truncated normal of standard deviation 0.05; their biases are 0.1."""
-    for conv in (network.conv, network.primary.conv):
-        _draw(conv.weight, 0.05)
+    """Draw the convolutions' weights from truncated normals, the first of standard deviation 0.05, the second of 0.1.
+
+    Their biases are 0.1.
+    """
+    for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
+        _draw(conv.weight, std)
         nn.init.constant_(_bias(conv), 0.1)
 
 
@@ -138,11 +146,12 @@ CHANGES: dict[str, Change] = {
         margin_loss=partial(bugs.margin_loss, factor=0.5, over_classes="mean"),
     ),
     "primary-divided": Change(
-        "primary capsules divided by the number of their types before the squash (released code)",
+        "primary capsules' convolution divided by the number of their types (released code)",
         network=divide_primary_capsules,
     ),
     "init-released": Change(
-        "convolutions drawn with standard deviation 0.05, their biases 0.1 (released code)", network=draw_as_released
+        "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 (released code)",
+        network=draw_as_released,
     ),
     "bias-released": Change("a bias on s_j, 0.1 at first (released code)", network=add_bias),
     "mask-prediction": Change("decoder masked by the prediction in training too", network=mask_by_prediction),

@@ -96,16 +96,18 @@ def test_a_change_of_the_loss_leaves_the_network(name):
 
 def test_primary_capsules_are_divided_by_the_number_of_their_types():
     network = awake(changed("primary-divided"))
-    features = awake(changed()).primary.conv(F.relu(network.conv(FEW.images)))
-    expected = squash(group_into_capsules(features / CONFIG.primary_types, CONFIG.primary_dim))
+    network.primary.conv.bias.data = torch.randn_like(network.primary.conv.bias)
+    bare = F.conv2d(F.relu(network.conv(FEW.images)), network.primary.conv.weight, stride=CONFIG.primary_stride)
+    features = bare / CONFIG.primary_types + network.primary.conv.bias.view(-1, 1, 1)
+    expected = squash(group_into_capsules(features, CONFIG.primary_dim))
     torch.testing.assert_close(network.primary_capsules(FEW.images), expected)
 
 
 def test_weights_are_drawn_as_the_released_code_draws_them():
     network = changed("init-released")
-    for conv in (network.conv, network.primary.conv):
-        assert conv.weight.std().item() == pytest.approx(0.05 * 0.88, rel=0.15)  # cut off at two standard deviations
-        assert conv.weight.abs().max() <= 0.1
+    for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
+        assert conv.weight.std().item() == pytest.approx(std * 0.88, rel=0.15)  # cut off at two standard deviations
+        assert conv.weight.abs().max() <= 2 * std
         assert (conv.bias == 0.1).all()
 
 
