@@ -28,13 +28,13 @@ def divide_primary_capsules(network: CapsNet) -> None:
 
     The released code sends the convolution through one round of routing over the types first: even shares.
     """
-    types, conv = network.config.primary_types, network.primary.conv
+    types = network.config.primary_types
 
-    def divide(_module: nn.Module, _inputs: object, features: Tensor) -> Tensor:
-        bias = _bias(conv).view(-1, 1, 1)
+    def divide(conv: nn.Module, _inputs: object, features: Tensor) -> Tensor:
+        bias = _bias(cast(nn.Conv2d, conv)).view(-1, 1, 1)
         return (features - bias) / types + bias
 
-    conv.register_forward_hook(divide)
+    network.primary.conv.register_forward_hook(divide)
 
 
 def draw_as_released(network: CapsNet) -> None:

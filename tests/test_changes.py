@@ -96,6 +96,7 @@ def test_a_change_of_the_loss_leaves_the_network(name):
 
 def test_primary_capsules_are_divided_by_the_number_of_their_types():
     network = awake(changed("primary-divided"))
+    torch.manual_seed(1)
     network.primary.conv.bias.data = torch.randn_like(network.primary.conv.bias)
     bare = F.conv2d(F.relu(network.conv(FEW.images)), network.primary.conv.weight, stride=CONFIG.primary_stride)
     features = bare / CONFIG.primary_types + network.primary.conv.bias.view(-1, 1, 1)
