@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 import torch
 
@@ -18,19 +18,25 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 _CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
 
-SHIPPED = ("small",)
+SHIPPED = ("small", "small-shifted", "small-cnn")
 """Names that `load_pretrained` knows."""
 
 
-def load_pretrained(name: str = "small") -> CapsNet:
+@overload
+def load_pretrained(name: Literal["small", "small-shifted"] = "small") -> CapsNet: ...
+@overload
+def load_pretrained(name: Literal["small-cnn"]) -> ConvNet: ...
+def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
     """A network that comes with the package, in eval mode, float32.
 
-    "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
-    Its card, with the test error, is ``capsnet_tutorial/weights/small.md``.
+    "small": a CapsNet, 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
+    "small-shifted": the same network, trained for less long, on all 60,000 digits, shifted but never turned or bent.
+    "small-cnn": a CNN with as many parameters, trained like that.
+    Their cards, with the test errors, are ``capsnet_tutorial/weights/NAME.md``.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
     with resources.as_file(resources.files("capsnet_tutorial") / "weights" / f"{name}.safetensors") as path:
-        return load_weights(path)
+        return load_network(path)
 
 
 def load_weights(path: str | Path) -> CapsNet:
