@@ -1,6 +1,7 @@
 """Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
 
 from capsnet_tutorial.figures._style import WIDTH
+from capsnet_tutorial.figures.bending import bend_curves
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
@@ -19,6 +20,7 @@ __all__ = [
     "WIDTH",
     "LiveCurve",
     "alone_and_together",
+    "bend_curves",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
