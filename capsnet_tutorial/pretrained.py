@@ -13,6 +13,7 @@ from capsnet_tutorial.baseline import ConvNet, ConvNetConfig
 from capsnet_tutorial.changes import build_changed, changes_of
 from capsnet_tutorial.errors import expect, expect_floating
 from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.int8 import pack, unpack
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 _CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
@@ -57,6 +58,7 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
     kind = metadata.get("network", "capsnet")
     expect(kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind))
     network = build_changed(_CONFIGS[kind].from_dict(metadata["config"]), metadata.get("changes", ()))
+    tensors = unpack(tensors)
     wanted = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: list(tensor.shape) for name, tensor in tensors.items()}
     differ = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
@@ -71,8 +73,12 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
 
 
 def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise."""
-    tensors = {name: tensor.to(dtype) for name, tensor in network.state_dict().items()}
+    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise.
+
+    `torch.int8` halves that again (see `capsnet_tutorial.int8`).
+    """
+    state = network.state_dict()
+    tensors = pack(state) if dtype == torch.int8 else {name: tensor.to(dtype) for name, tensor in state.items()}
     metadata: dict[str, Any] = {"config": asdict(network.config)}
     if isinstance(network, ConvNet):
         metadata["network"] = "cnn"

@@ -32,6 +32,7 @@ FLOORS = (
     "planted",
     "changes",
     "files",
+    "int8",
     "pretrained",
     "augmentation",
     "data",
