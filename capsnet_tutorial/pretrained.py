@@ -18,7 +18,7 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 _CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
 
-SHIPPED = ("small",)
+SHIPPED = ("small", "small-pairs")
 """Names that `load_pretrained` knows."""
 
 
@@ -26,7 +26,9 @@ def load_pretrained(name: str = "small") -> CapsNet:
     """A network that comes with the package, in eval mode, float32.
 
     "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
-    Its card, with the test error, is ``capsnet_tutorial/weights/small.md``.
+    "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels (see `capsnet_tutorial.pairs`),
+    trained on all 60,000.
+    Their cards, with the test errors, are ``capsnet_tutorial/weights/NAME.md``.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
     with resources.as_file(resources.files("capsnet_tutorial") / "weights" / f"{name}.safetensors") as path:
