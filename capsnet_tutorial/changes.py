@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial import bugs, functional
+from capsnet_tutorial import attention, bugs, functional
 from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, build
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.layers import RoutedCapsules
@@ -47,6 +47,11 @@ def add_bias(network: CapsNet) -> None:
 def normalise_over_the_layer_below(network: CapsNet) -> None:
     """Let the couplings sum to 1 over i, the layer below, instead of over j."""
     network.routed = BuggyRouting(network.routed)
+
+
+def route_by_attention(network: CapsNet) -> None:
+    """Route once, by self-attention."""
+    network.routed = AttentionRouting(network.routed)
 
 
 def mask_by_prediction(network: CapsNet) -> None:
@@ -100,6 +105,17 @@ class BiasedRouting(ChangedRouting):
         return v
 
 
+class AttentionRouting(ChangedRouting):
+    """`attention.route_by_attention` with a prior that is learned; the number of rounds has no meaning."""
+
+    def __init__(self, routed: RoutedCapsules) -> None:
+        super().__init__(routed)
+        self.prior = nn.Parameter(torch.zeros(routed.weight.shape[:2]))
+
+    def rounds(self, u_hat: Tensor) -> Tensor:
+        return attention.route_by_attention(u_hat, self.prior)
+
+
 # --- all of them
 
 
@@ -135,6 +151,7 @@ CHANGES: dict[str, Change] = {
         reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
     ),
     "softmax-axis": Change("couplings that sum to 1 over the layer below", network=normalise_over_the_layer_below),
+    "self-attention": Change("self-attention routing instead of rounds", network=route_by_attention),
     "w-std-0.01": Change("W drawn with standard deviation 0.01 instead of 0.1", partial(draw_matrices, std=0.01)),
     "w-std-1": Change("W drawn with standard deviation 1 instead of 0.1", partial(draw_matrices, std=1.0)),
 }

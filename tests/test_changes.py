@@ -53,7 +53,7 @@ def test_the_networks_of_these_tests_are_awake():
 
 
 # What leaves the weights as they are, what draws them anew, and what changes the loss alone.
-IN_THE_NETWORK = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis")
+IN_THE_NETWORK = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", "self-attention")
 IN_THE_WEIGHTS = ("init-released", "w-std-0.01", "w-std-1")
 IN_THE_LOSS = ("loss-released", "recon-mean")
 

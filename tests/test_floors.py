@@ -22,6 +22,7 @@ FLOORS = (
     "allocator",
     "implicit",
     "functional",
+    "attention",
     "message_passing",
     "bugs",
     "check",

@@ -49,4 +49,3 @@ def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps
         grid.flat[0].legend(loc="lower center")
         plt.close(figure)
     return figure
-

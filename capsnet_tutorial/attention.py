@@ -1,0 +1,52 @@
+"""Self-attention routing, an alternative to Procedure 1 without rounds.
+
+Source: Mazzia, Salvetti and Chiaberge, "Efficient-CapsNet: Capsule Network with Self-Attention Routing", 2021,
+https://arxiv.org/abs/2101.12491. Only the routing is theirs here: squash stays the paper's equation 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from capsnet_tutorial.errors import expect, expect_floating, expect_shape
+from capsnet_tutorial.functional import squash
+
+
+def attention_couplings(u_hat: Tensor) -> Tensor:
+    """How each capsule below shares itself out, from how much its predictions agree with everybody's.
+
+    ``c_ij = softmax over j of Σ_k <û_j|i, û_j|k> / √D``. The sum over k is taken first, so the cost grows with I and
+    not with I².
+
+    Args:
+        u_hat: [B, I, J, D], prediction vectors.
+
+    Returns:
+        c: [B, I, J], summing to 1 over j.
+    """
+    expect_floating("u_hat", u_hat)
+    expect_shape("u_hat", u_hat, "[B, I, J, D]")
+    together = u_hat.sum(dim=1)  # [B, J, D]
+    agreement = torch.einsum("bijd,bjd->bij", u_hat, together) / math.sqrt(u_hat.shape[3])
+    return agreement.softmax(dim=2)
+
+
+def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
+    """Route once: ``v_j = squash(Σ_i (c_ij + prior_ij) û_j|i)`` with `attention_couplings`.
+
+    Args:
+        u_hat: [B, I, J, D], prediction vectors.
+        prior: [I, J], learned, the same for every image: how much i gives to j whatever it sees. None: nothing.
+
+    Returns:
+        v: [B, J, D].
+    """
+    c = attention_couplings(u_hat)  # [B, I, J]
+    if prior is not None:
+        expect_floating("prior", prior)
+        expect(prior.shape == c.shape[1:], f"a prior of shape {list(c.shape[1:])}", f"shape {list(prior.shape)}")
+        c = c + prior
+    return squash(torch.einsum("bij,bijd->bjd", c, u_hat))
