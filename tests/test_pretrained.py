@@ -116,9 +116,7 @@ def test_saved_weights_come_back(tmp_path):
 
 def test_an_unknown_name_is_refused():
     for name in ("large", "", None, "../small"):
-        with pytest.raises(
-            ValueError, match=f"a pretrained network, one of small, small-shifted, small-cnn, small-pairs; got {name!r}"
-        ):
+        with pytest.raises(ValueError, match=f"one of {', '.join(SHIPPED)}; got {name!r}"):
             load_pretrained(name)
 
 

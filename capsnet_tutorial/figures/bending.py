@@ -40,8 +40,8 @@ def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps
             for amount in sweep.amounts:
                 bent = transform(image[None], sweep.pose(amount))[0, 0]
                 small = OffsetImage(bent.numpy(), zoom=0.62, cmap=INK, norm=plt.Normalize(0, 1))
-                place = {"xycoords": ("data", "axes fraction"), "frameon": False, "annotation_clip": False}
-                axes.add_artist(AnnotationBbox(small, (amount, -0.27), pad=0, **place))
+                below = AnnotationBbox(small, (amount, -0.27), xycoords=("data", "axes fraction"), frameon=False, pad=0)
+                axes.add_artist(below)
             axes.set_title(sweep.name, loc="left", weight="bold")
             axes.set_title(sweep.unit, loc="right", fontsize=9, color=LIGHT["muted"])
             axes.set(ylim=(0, 1.02), yticks=[0, 0.5, 1], yticklabels=["0", "50 %", "100 %"])
