@@ -9,7 +9,7 @@ import { SIDE, bytesOf, clamp, css, digitCanvas, element, format, listen, makeAn
 
 const PIXELS = SIDE * SIDE;
 const QUIET = 150; // milliseconds without a change before the strips are computed
-const BUDGET = 10; // milliseconds of a frame that they may take
+const BUDGET = 25; // milliseconds at a stretch that they may take
 const KEYS = { ArrowLeft: ["right", -1], ArrowRight: ["right", 1], ArrowUp: ["down", -1], ArrowDown: ["down", 1] };
 
 const degrees = (x) => `${format(x, 0, true)}°`;
@@ -60,7 +60,7 @@ function render({ model, el, host }) {
     const pad = element("canvas", { class: "pad", "data-role": "pad", role: "img", "aria-label": "Drawing pad, for mouse and finger" });
     pad.hidden = true;
     const button = (role, text, onclick) => element("button", { type: "button", "data-role": role, onclick }, text);
-    const draw = button("draw", "Draw your own", () => startDrawing());
+    const draw = button("draw", "Draw one", () => startDrawing());
     const straight = button("straight", "Straighten", () => setBend(STRAIGHT));
     const thumbs = labels.map((label, n) => element("button", {
       type: "button", "data-role": "digit", "aria-pressed": "false", "aria-label": `Bend the handwritten ${label}`, onclick: () => choose(n),
@@ -78,7 +78,7 @@ function render({ model, el, host }) {
       readout,
       element("div", { class: "slides" }, ...slides.map(({ row }) => row)),
       element("p", { class: "strip-key", "aria-hidden": "true" },
-        "The answer at every place of a slider: ", element("span", { class: "run right" }, "right"), " ", element("span", { class: "run wrong" }, "wrong")));
+        "The answers along each slider: ", element("span", { class: "run right" }, "right"), " ", element("span", { class: "run wrong" }, "wrong")));
     const announce = makeAnnouncer(root);
     const painter = makePainter(root);
 
@@ -144,19 +144,18 @@ function render({ model, el, host }) {
     }
 
     // ------------------------------------------------------------------------------ what is computed
-    let waiting; // for a quiet moment
-    let frame = 0;
+    let waiting; // for a quiet moment, or for the next stretch
     let open = []; // places of strips still to be computed: [slide, k]
 
     /** A strip does not depend on its own slider. */
     function changed(way) {
       schedule();
       const stale = slides.filter((slide) => slide.way !== way || slide.answers[0].includes(-1));
+      stale.sort((p, q) => (q.way === moved) - (p.way === moved)); // what the reader looks at comes first
       open = stale.flatMap((slide) => slide.amounts.map((_, k) => [slide, k]));
       for (const { row } of stale) row.classList.add("stale");
       root.dataset.strips = "open";
       clearTimeout(waiting);
-      cancelAnimationFrame(frame);
       waiting = setTimeout(workOff, QUIET);
     }
 
@@ -171,7 +170,7 @@ function render({ model, el, host }) {
         if (k === slide.amounts.length - 1) slide.row.classList.remove("stale");
       }
       touched.forEach(showStrips);
-      if (open.length) frame = requestAnimationFrame(workOff);
+      if (open.length) waiting = setTimeout(workOff);
       else {
         root.dataset.strips = "done";
         say();
@@ -280,7 +279,7 @@ function render({ model, el, host }) {
       strokes = null;
       stage.hidden = false;
       pad.hidden = true;
-      draw.textContent = "Draw your own";
+      draw.textContent = "Draw one";
     }
 
     function paintPad() {
@@ -348,7 +347,6 @@ function render({ model, el, host }) {
       stopListening();
       stopWatching();
       clearTimeout(waiting);
-      cancelAnimationFrame(frame);
       schedule.cancel();
       announce.cancel();
     };
