@@ -79,9 +79,7 @@ KNOWN: dict[str, dict[float, str]] = {
     "13-turned-sheared-shifted": {
         60_000: "MNIST's training digits",
         **dict.fromkeys([79, 66, 99.23, 99.22], "the paper's section 5.2, %"),
-        13: "points between them",
         93.21: "affNIST without routing, arXiv 1911.07968",
-        **dict.fromkeys([18, 78], "how much larger the paper's networks are"),
         round(100 * 2 * math.sqrt(0.5 * 0.5 / 500), 1): "points: two standard errors of a half of 500",
         99.0: "%, where our trainings stop",
         0.2: "affNIST's shear",
