@@ -7,11 +7,15 @@ either axis. The digits lie where they lay in training, so what is new is their 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augmentation import Augmentation, Pose, transform
+from capsnet_tutorial.baseline import class_scores
 from capsnet_tutorial.data import Digits
 
 PADDING = 6
@@ -50,6 +54,45 @@ def shifted(digits: Digits, shift: float, seed: int = 0) -> Digits:
 def bent(digits: Digits, shift: float, seed: int = 0) -> Digits:
     """Every digit turned, sheared and scaled as in affNIST, and shifted; the same for the same seed."""
     return _moved(digits, Augmentation(shift=shift, rotation=20, scale=0.2, shear=0.2), seed)
+
+
+class Sweep(NamedTuple):
+    """One way to bend a digit, by more and more."""
+
+    name: str
+    unit: str
+    amounts: Sequence[float]
+    pose: Callable[[float], Pose]
+
+
+SWEEPS = (
+    Sweep("turn", "degrees", range(-90, 91, 15), lambda x: Pose(rotation=x)),
+    Sweep("shear", "pixels a row", [k / 4 for k in range(-4, 5)], lambda x: Pose(shear=x)),
+    Sweep("size", "times", [k / 4 for k in range(2, 9)], lambda x: Pose(scale_x=x, scale_y=x)),
+    Sweep("shift", "pixels", range(-8, 9, 2), lambda x: Pose(shift_x=x)),
+)
+"""One thing at a time, from where every network fails to where none does, and beyond."""
+
+
+@torch.no_grad()
+def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
+    """Which digits a network still reads, amount by amount: bool [amounts, N].
+
+    Args:
+        network: a CapsNet or a CNN, in eval mode.
+        digits: straight ones, N of them.
+        sweep: how they are bent.
+    """
+    batches = zip(digits.images.split(500), digits.labels.split(500), strict=True)
+    parts = [
+        torch.stack([_right(network, images, labels, sweep.pose(amount)) for amount in sweep.amounts])
+        for images, labels in batches
+    ]
+    return torch.cat(parts, dim=1)
+
+
+def _right(network: nn.Module, images: Tensor, labels: Tensor, pose: Pose) -> Tensor:
+    return class_scores(network, transform(images, pose)).argmax(dim=1) == labels
 
 
 def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
 import torch
 
@@ -13,23 +13,32 @@ from capsnet_tutorial.baseline import ConvNet, ConvNetConfig
 from capsnet_tutorial.changes import build_changed, changes_of
 from capsnet_tutorial.errors import expect, expect_floating
 from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.int8 import pack, unpack
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 _CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
 
-SHIPPED = ("small",)
+SHIPPED = ("small", "small-shifted", "small-cnn", "small-pairs")
 """Names that `load_pretrained` knows."""
 
 
-def load_pretrained(name: str = "small") -> CapsNet:
+@overload
+def load_pretrained(name: Literal["small", "small-shifted", "small-pairs"] = "small") -> CapsNet: ...
+@overload
+def load_pretrained(name: Literal["small-cnn"]) -> ConvNet: ...
+def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
     """A network that comes with the package, in eval mode, float32.
 
-    "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
-    Its card, with the test error, is ``capsnet_tutorial/weights/small.md``.
+    "small": a CapsNet, 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
+    "small-shifted": the same network, trained for less long, on all 60,000 digits, shifted but never turned or bent.
+    "small-cnn": a CNN with as many parameters, trained like that.
+    "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels (see `capsnet_tutorial.pairs`),
+    trained on all 60,000.
+    Their cards, with the test errors, are ``capsnet_tutorial/weights/NAME.md``.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
     with resources.as_file(resources.files("capsnet_tutorial") / "weights" / f"{name}.safetensors") as path:
-        return load_weights(path)
+        return load_network(path)
 
 
 def load_weights(path: str | Path) -> CapsNet:
@@ -57,6 +66,7 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
     kind = metadata.get("network", "capsnet")
     expect(kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind))
     network = build_changed(_CONFIGS[kind].from_dict(metadata["config"]), metadata.get("changes", ()))
+    tensors = unpack(tensors)
     wanted = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: list(tensor.shape) for name, tensor in tensors.items()}
     differ = sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
@@ -71,8 +81,12 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
 
 
 def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise."""
-    tensors = {name: tensor.to(dtype) for name, tensor in network.state_dict().items()}
+    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise.
+
+    `torch.int8` halves that again (see `capsnet_tutorial.int8`).
+    """
+    state = network.state_dict()
+    tensors = pack(state) if dtype == torch.int8 else {name: tensor.to(dtype) for name, tensor in state.items()}
     metadata: dict[str, Any] = {"config": asdict(network.config)}
     if isinstance(network, ConvNet):
         metadata["network"] = "cnn"

@@ -8,8 +8,8 @@ import networks
 import pytest
 import torch
 
-from capsnet_tutorial.affine import OnCanvas, bent, on_canvas, shifted
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
+from capsnet_tutorial.augmentation import Augmentation, transform
 from capsnet_tutorial.baseline import error_of
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
@@ -86,3 +86,17 @@ def test_it_trains_on_the_canvas():
     recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=6))
     _, history = fit(network, OnCanvas(FEW), recipe, progress=False)
     assert history.step == 4
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)
+def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
+    network, data = networks.learner().eval(), digits("test", source="sample")
+    data = data._replace(images=torch.cat([data.images] * 2)[:503], labels=torch.cat([data.labels] * 2)[:503])
+    right = read_right(network, data, sweep)  # two batches
+    assert right.shape == (len(sweep.amounts), 503)
+    for k, amount in ((0, sweep.amounts[0]), (-1, sweep.amounts[-1])):
+        expected = network.predict(transform(data.images, sweep.pose(amount))) == data.labels
+        assert right[k].equal(expected)
+    straight = [k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)]
+    assert len(straight) == 1
+    assert right[straight[0]].equal(network.predict(data.images) == data.labels)

@@ -77,6 +77,14 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
+    "13-turned-sheared-shifted": {
+        **dict.fromkeys([79, 66, 99.23, 99.22], "the paper's section 5.2, %"),
+        93.21: "affNIST without routing, arXiv 1911.07968",
+        round(100 * 2 * math.sqrt(0.5 * 0.5 / 500), 1): "points: two standard errors of a half of 500",
+        99.0: "%, where our trainings stop",
+        0.2: "affNIST's shear",
+        **dict.fromkeys([0.8, 1.2, 20, 40], "its scales, its angle, its canvas"),
+    },
     "17-where-next": {
         **dict.fromkeys(range(2017, 2024), "years of papers"),
         45: "% fewer errors on smallNORB, the paper on EM routing",

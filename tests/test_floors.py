@@ -33,6 +33,7 @@ FLOORS = (
     "planted",
     "changes",
     "files",
+    "int8",
     "pretrained",
     "augmentation",
     "data",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.resources import files
 
 import networks
@@ -10,11 +10,14 @@ import pytest
 import torch
 from networks import noise
 
+from capsnet_tutorial.baseline import ConvNetConfig, error_of
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.functional import mask_capsules
 from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.pairs import evaluate_pairs, fixed_pairs
 from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
+from capsnet_tutorial.results import stored
 from capsnet_tutorial.training import evaluate
 
 
@@ -26,13 +29,48 @@ def test_the_shipped_network_is_the_small_preset_ready_to_use():
     assert sum(parameter.numel() for parameter in model.parameters()) == 454_992
 
 
-def test_every_shipped_file_is_half_precision_and_under_a_megabyte():
+EIGHT_BITS = {torch.int8, torch.float16, torch.float32}
+PRECISION = {"small": {torch.float16}} | dict.fromkeys(("small-shifted", "small-cnn", "small-pairs"), EIGHT_BITS)
+
+
+def test_every_shipped_file_is_in_low_precision_and_under_a_megabyte():
+    assert PRECISION.keys() == set(SHIPPED)
     for name in SHIPPED:
         path = files("capsnet_tutorial") / "weights" / f"{name}.safetensors"
         tensors, _ = read_tensors(path)
-        assert {tensor.dtype for tensor in tensors.values()} == {torch.float16}
+        assert {tensor.dtype for tensor in tensors.values()} == PRECISION[name]
         assert all(tensor.isfinite().all() for tensor in tensors.values())
         assert path.stat().st_size < 1_000_000
+
+
+def test_the_network_of_pairs_is_the_small_preset_on_larger_images():
+    model = load_pretrained("small-pairs")
+    assert model.config == replace(CapsNetConfig.small(), image_size=36)
+    assert sum(parameter.numel() for parameter in model.parameters()) == 750_416
+
+
+def test_the_network_of_pairs_finds_and_redraws_both_digits():
+    measured = evaluate_pairs(load_pretrained("small-pairs"), fixed_pairs(digits("test", source="sample")))
+    assert measured.error < 0.26  # by chance 44 of 45 pairs would be wrong
+    assert measured.reconstruction_mse < 0.027  # blank paper has 0.064
+
+
+def test_the_shifted_network_and_the_cnn_have_one_size_and_read_straight_digits():
+    shifted, cnn = load_pretrained("small-shifted"), load_pretrained("small-cnn")
+    assert shifted.config == CapsNetConfig.small()
+    assert cnn.config == ConvNetConfig.small()
+    sizes = [sum(parameter.numel() for parameter in network.parameters()) for network in (shifted, cnn)]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.002)
+    for network in (shifted, cnn):
+        assert not network.training
+        assert error_of(network, digits("test", source="sample")).error < 0.01
+
+
+def test_the_shifted_networks_are_what_their_runs_measured(mnist):
+    data = digits("test", "mnist", mnist)
+    for name, run in (("small-shifted", "small-r3-0"), ("small-cnn", "small-cnn-0")):
+        trained = stored(f"runs/{run}")["test"]["error"]
+        assert error_of(load_pretrained(name), data).error == pytest.approx(trained, abs=3e-4)  # eight bits a number
 
 
 def test_each_call_gives_a_network_of_its_own():
@@ -78,7 +116,7 @@ def test_saved_weights_come_back(tmp_path):
 
 def test_an_unknown_name_is_refused():
     for name in ("large", "", None, "../small"):
-        with pytest.raises(ValueError, match=f"a pretrained network, one of small; got {name!r}"):
+        with pytest.raises(ValueError, match=f"one of {', '.join(SHIPPED)}; got {name!r}"):
             load_pretrained(name)
 
 

@@ -2,6 +2,7 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.alternatives import two_agreements
+from capsnet_tutorial.figures.bending import bend_curves
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
@@ -21,6 +22,7 @@ __all__ = [
     "WIDTH",
     "LiveCurve",
     "alone_and_together",
+    "bend_curves",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",

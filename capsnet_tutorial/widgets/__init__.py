@@ -4,6 +4,7 @@ Each is one Python file and one JavaScript file of the same name. `core.js` is t
 JavaScript: the page classifies and redraws by itself. Nothing here imports torch.
 """
 
+from capsnet_tutorial.widgets.bend_digit import BendDigit
 from capsnet_tutorial.widgets.bug_picker import BugPicker
 from capsnet_tutorial.widgets.cost_calculator import CostCalculator
 from capsnet_tutorial.widgets.coupling_graph import CouplingGraph
@@ -19,6 +20,7 @@ from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
 
 __all__ = [
+    "BendDigit",
     "BugPicker",
     "CostCalculator",
     "CouplingGraph",

@@ -1,8 +1,8 @@
 """The weights that all widgets of a page share.
 
 How they reach the page. `Network` is a model without a view; its only trait is `weights`, the exact bytes of
-`weights/small.safetensors`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which travels
-as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls the widget's
+a file of the package's folder `weights`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which
+travels as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls the widget's
 ``render({ model, el, signal, host, experimental })``, where
 
     host.getModel("anywidget:<model id>")  ->  Promise of a model with get, set, save_changes, send, on, off
@@ -18,11 +18,11 @@ from importlib.resources import files
 import anywidget
 import traitlets
 
-_network: Network | None = None
+_networks: dict[str, Network] = {}
 
 
 class Network(anywidget.AnyWidget):
-    """The weights of the small network, for the widgets beside it. Nothing to look at."""
+    """The weights of a network that comes with the package, for the widgets beside it. Nothing to look at."""
 
     _esm = "export default {};\n"
     _view_name = traitlets.Unicode(None, allow_none=True).tag(sync=True)  # type: ignore[assignment]
@@ -33,10 +33,14 @@ class Network(anywidget.AnyWidget):
         return f"Network({len(self.weights)} bytes)"
 
 
-def shared_network() -> Network:
-    """The one `Network` of this process, so that a page holds the weights once however many widgets it has."""
-    global _network
-    if _network is None or _network.comm is None:  # none yet, or closed since
-        weights = files("capsnet_tutorial").joinpath("weights", "small.safetensors").read_bytes()
-        _network = Network(weights=weights)
-    return _network
+def shared_network(name: str = "small") -> Network:
+    """The one `Network` of that name in this process: a page holds its weights once, however many widgets it has.
+
+    Args:
+        name: of a file in the package's folder ``weights``, as for `load_pretrained`.
+    """
+    network = _networks.get(name)
+    if network is None or network.comm is None:  # none yet, or closed since
+        weights = files("capsnet_tutorial").joinpath("weights", f"{name}.safetensors").read_bytes()
+        network = _networks[name] = Network(weights=weights)
+    return network

@@ -71,7 +71,7 @@ def digits_and_labels(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
 
 
 def one_of_each() -> tuple[np.ndarray, list[int]]:
-    """A plainly written digit of each class, 0 to 9, that no shipped weight was trained on."""
+    """A plainly written digit of each class, 0 to 9, that the network `small` was not trained on."""
     from capsnet_tutorial.data import digits  # here, because it brings torch along
 
     sample = digits("test", source="sample")

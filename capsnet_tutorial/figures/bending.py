@@ -1,0 +1,51 @@
+"""The figure of the chapter on bent digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+from torch import Tensor
+
+from capsnet_tutorial.affine import SWEEPS, Sweep
+from capsnet_tutorial.augmentation import transform
+from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
+from capsnet_tutorial.palette import LIGHT
+
+_COLOURS = ("accent", "contrast", "agree", "soft")
+
+
+def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps: Sequence[Sweep] = SWEEPS) -> Figure:
+    """What share of the digits each network still reads, bent by more and more; a band of two standard errors.
+
+    Args:
+        right: by network and by the sweep's name, what `read_right` found: bool [amounts, N].
+        image: a digit [1, 28, 28], to show below the axis what the amounts mean.
+        sweeps: one panel each.
+    """
+    with plt.rc_context(_STYLE):
+        rows = -(-len(sweeps) // 2)
+        figure, grid = plt.subplots(rows, 2, figsize=(WIDTH, 2.75 * rows), squeeze=False, sharey=True)
+        figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.16, wspace=0.1, hspace=0.75)
+        for axes, sweep in zip(grid.flat, sweeps, strict=False):
+            for colour, (name, found) in zip(_COLOURS, right.items(), strict=False):
+                each = found[sweep.name].double()  # [amounts, N]
+                share = each.mean(dim=1)
+                error = (share * (1 - share) / each.shape[1]).sqrt()
+                band = ((share - 2 * error).clamp_min(0), (share + 2 * error).clamp_max(1))
+                axes.fill_between(sweep.amounts, *band, color=LIGHT[colour], alpha=0.2, linewidth=0)
+                axes.plot(sweep.amounts, share, color=LIGHT[colour], marker="o", markersize=3, label=name)
+            for amount in sweep.amounts:
+                bent = transform(image[None], sweep.pose(amount))[0, 0]
+                small = OffsetImage(bent.numpy(), zoom=0.62, cmap=INK, norm=plt.Normalize(0, 1))
+                below = AnnotationBbox(small, (amount, -0.27), xycoords=("data", "axes fraction"), frameon=False, pad=0)
+                axes.add_artist(below)
+            axes.set_title(sweep.name, loc="left", weight="bold")
+            axes.set_title(sweep.unit, loc="right", fontsize=9, color=LIGHT["muted"])
+            axes.set(ylim=(0, 1.02), yticks=[0, 0.5, 1], yticklabels=["0", "50 %", "100 %"])
+            axes.set_xticks(sweep.amounts[::2])
+        grid.flat[0].legend(loc="lower center")
+        plt.close(figure)
+    return figure

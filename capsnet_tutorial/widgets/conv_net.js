@@ -1,0 +1,54 @@
+// The small CNN that capsules are compared with (capsnet_tutorial/baseline.py), in plain JavaScript:
+//
+//   image ─ three times convolution + ReLU ─ two hidden layers + ReLU ─ ten scores
+import { convolution, convolve, layer, linear, readSafetensors, relu } from "./core.js";
+
+/** The network of a weights file: { forward(image) -> { scores [J], probabilities [J], prediction } }. */
+export function makeConvNet(source) {
+  const { tensors, metadata } = readSafetensors(source);
+  if (metadata.network !== '"cnn"') throw new Error(`weights: expected those of a CNN, got ${metadata.network ?? "a CapsNet's"}`);
+  const config = JSON.parse(metadata.config);
+  if (config.pool !== 1) throw new Error(`weights: expected a CNN without pooling, got pools of ${config.pool}`);
+  const names = Object.keys(tensors).filter((name) => name.endsWith(".weight")).map((name) => name.slice(0, -".weight".length));
+  names.sort((p, q) => Number(p.split(".")[1]) - Number(q.split(".")[1])); // layers.0, layers.2, …
+  const convolutions = names.slice(0, config.channels.length).map((name) => convolution(tensors, name, config.stride));
+  const dense = names.slice(config.channels.length).map((name) => layer(tensors, name));
+
+  /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */
+  function forward(image) {
+    const pixels = config.in_channels * config.image_size ** 2;
+    if (image.length !== pixels) throw new Error(`forward: expected ${pixels} pixels, got ${image.length}`);
+    let [x, side] = [image, config.image_size];
+    for (const each of convolutions) {
+      const border = each.kernel >> 1;
+      x = relu(convolve(padded(x, each.C, side, border), side + 2 * border, each));
+      side = Math.floor((side - 1) / each.stride) + 1; // "same" padding, then every stride-th place
+    }
+    for (const each of dense.slice(0, -1)) x = relu(linear(x, each));
+    const scores = linear(x, dense.at(-1));
+    return { scores, probabilities: softmax(scores), prediction: scores.indexOf(Math.max(...scores)) };
+  }
+
+  return { config, forward };
+}
+
+/** x [C, side, side] with a border of zeros around every channel. */
+function padded(x, C, side, border) {
+  const wide = side + 2 * border;
+  const y = new Float32Array(C * wide * wide);
+  for (let c = 0; c < C; c++) {
+    for (let row = 0; row < side; row++) {
+      const from = (c * side + row) * side;
+      y.set(x.subarray(from, from + side), (c * wide + row + border) * wide + border);
+    }
+  }
+  return y;
+}
+
+/** Scores -> shares that sum to 1. */
+export function softmax(scores) {
+  const largest = Math.max(...scores);
+  const shares = scores.map((score) => Math.exp(score - largest));
+  const sum = shares.reduce((all, share) => all + share, 0);
+  return shares.map((share) => share / sum);
+}
