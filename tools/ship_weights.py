@@ -22,6 +22,16 @@ ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = ROOT / "capsnet_tutorial" / "weights"
 SAMPLE = 5_000
 """Digits of MNIST's training set that come with the package."""
+LIMITS = {
+    "digits": (
+        "What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,",
+        "calls everything a digit, and was never measured on other handwriting.",
+    ),
+    "pairs": (
+        "What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of different",
+        "classes in them, each up to 4 pixels from the middle, and was never measured on anything else.",
+    ),
+}
 
 
 def main() -> None:
@@ -107,17 +117,7 @@ def card(name: str, kept: str, result: dict[str, Any], facts: dict[str, str], si
             "",
             *table_of(curve),
             "",
-            *(
-                [
-                    "What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of",
-                    "different classes in them, each up to 4 pixels from the middle; it was never measured on anything else.",
-                ]
-                if pairs
-                else [
-                    "What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,",
-                    "calls everything a digit, and was never measured on other handwriting.",
-                ]
-            ),
+            *LIMITS[result["task"]],
             "",
         ]
     )
