@@ -26,6 +26,8 @@ class DrawnPair(NamedTuple):
     """[2, 36, 36], or [2, 1296]."""
     asked: tuple[int, int]
     """The classes whose capsules have drawn."""
+    lengths: tuple[float, float]
+    """How long those are."""
     present: tuple[int, int]
     """The classes that are there."""
 
@@ -33,12 +35,12 @@ class DrawnPair(NamedTuple):
 def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]]) -> Figure:
     """As in the paper's figure 5, a column a pair: the picture, both drawings in two colours, and each alone.
 
-    Above stands what is there, below the drawings who has drawn; a class that is not there is marked with a star.
+    Above the picture stands what is there, above a drawing whose it is and how long that capsule is; a class that is
+    not there has a star.
 
     Args:
         groups: a heading -> its pairs, beside each other.
     """
-    columns = sum(map(len, groups.values()))
     widths = [width for pairs in groups.values() for width in [*[1.0] * len(pairs), 0.35]][:-1]
     side = WIDTH * 0.98 / (sum(widths) + 0.05 * len(widths))  # of a picture, in inches
     with plt.rc_context(_STYLE):
@@ -58,7 +60,6 @@ def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]]) -> Figure:
                 _draw_column(axes[:, column], pair)
             at += len(pairs) + 1
         plt.close(figure)
-    assert columns > 0
     return figure
 
 
@@ -67,16 +68,15 @@ def _draw_column(axes: np.ndarray, pair: DrawnPair) -> None:
     show_digit(axes[0], pair.image.reshape(36, 36))
     axes[0].set_title(f"{pair.present[0]}, {pair.present[1]}", fontsize=8.5, pad=3, color=LIGHT["muted"])
     axes[1].imshow(tinted(drawings), interpolation="nearest")
-    for which, (axis, tint, asked) in enumerate(zip(axes[2:], TINTS, pair.asked, strict=True)):
-        white, ink = np.ones(3), np.array(to_rgb(tint))
-        axis.imshow(white + (ink - white) * drawings[which].numpy()[..., None], interpolation="nearest")
+    for axis, drawing, tint, asked, length in zip(axes[2:], drawings, TINTS, pair.asked, pair.lengths, strict=True):
+        axis.imshow(tinted(drawing[None], [tint]), interpolation="nearest")
         star = "" if asked in pair.present else "*"
-        axis.set_title(f"{asked}{star}", fontsize=8.5, pad=2, color=tint, weight="bold")
+        axis.set_title(f"{asked}{star}: {length:.2f}", fontsize=8, pad=2, color=tint, weight="bold")
 
 
-def tinted(drawings: Tensor) -> np.ndarray:
-    """Two drawings [2, H, W] in two colours on one sheet, like two printings: [H, W, 3]."""
+def tinted(drawings: Tensor, tints: Sequence[str] = TINTS) -> np.ndarray:
+    """Drawings [N, H, W], each in its colour, on one sheet as if printed one after the other: [H, W, 3]."""
     sheet = np.ones(3)
-    for drawing, tint in zip(drawings.numpy(), TINTS, strict=True):
+    for drawing, tint in zip(drawings.numpy(), tints, strict=True):
         sheet = sheet * (1 + (np.array(to_rgb(tint)) - 1) * drawing[..., None])
     return sheet
