@@ -59,6 +59,7 @@ function render({ model, el, host }) {
     let state = read();
     let chosen = 0; // which of the two the next drag moves
     let seen;
+    let telling = false; // the model of a change that was made here
 
     function read() {
       const [x0, y0, x1, y1] = model.get("at");
@@ -122,10 +123,10 @@ function render({ model, el, host }) {
     // ------------------------------------------------------------------------------------ actions
     function change(changes) {
       state = { ...state, ...changes };
-      model.set("first", state.digits[0]);
-      model.set("second", state.digits[1]);
-      model.set("at", state.at.flat());
-      model.set("asked", state.asked);
+      const { digits: [first, second], at, asked } = state;
+      telling = true;
+      for (const [trait, value] of Object.entries({ first, second, at: at.flat(), asked })) model.set(trait, value);
+      telling = false;
       schedule();
     }
 
@@ -257,6 +258,7 @@ function render({ model, el, host }) {
     const schedule = oncePerFrame(draw);
 
     const stopListening = listen(model, Object.fromEntries(["first", "second", "at", "asked"].map((trait) => [trait, () => {
+      if (telling) return; // not all of it is told yet
       state = read();
       schedule();
     }])));
