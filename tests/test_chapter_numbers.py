@@ -77,6 +77,12 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
+    "12-two-digits-at-once": {
+        80: "%, by which the boxes of the paper's pairs overlap",
+        **dict.fromkeys([5.2, 8.1], "%, the paper's errors on them"),
+        60e6: "the pairs that it trains on",
+        round(60_000 * 128 / 1e6, 1) * 1e6: "chosen digits times possible partners",
+    },
     "13-turned-sheared-shifted": {
         **dict.fromkeys([79, 66, 99.23, 99.22], "the paper's section 5.2, %"),
         93.21: "affNIST without routing, arXiv 1911.07968",

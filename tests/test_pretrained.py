@@ -52,7 +52,7 @@ def test_the_network_of_pairs_is_the_small_preset_on_larger_images():
 def test_the_network_of_pairs_finds_and_redraws_both_digits():
     measured = evaluate_pairs(load_pretrained("small-pairs"), fixed_pairs(digits("test", source="sample")))
     assert measured.error < 0.26  # by chance 44 of 45 pairs would be wrong
-    assert measured.reconstruction_mse < 0.027  # blank paper has 0.064
+    assert measured.reconstruction_mse < 0.027  # blank paper has 0.070
 
 
 def test_the_shifted_network_and_the_cnn_have_one_size_and_read_straight_digits():

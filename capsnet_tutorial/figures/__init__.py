@@ -8,6 +8,7 @@ from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.masking import ten_drawings, two_losses
+from capsnet_tutorial.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
@@ -20,6 +21,7 @@ from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
     "WIDTH",
+    "DrawnPair",
     "LiveCurve",
     "alone_and_together",
     "bend_curves",
@@ -29,6 +31,7 @@ __all__ = [
     "coupling_maps",
     "digit_grid",
     "digit_row",
+    "drawn_pairs",
     "film_strip",
     "follow_map",
     "growth_lines",

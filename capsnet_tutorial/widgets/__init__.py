@@ -18,6 +18,7 @@ from capsnet_tutorial.widgets.primary_field import PrimaryField
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
+from capsnet_tutorial.widgets.two_digits import TwoDigits
 
 __all__ = [
     "BendDigit",
@@ -34,4 +35,5 @@ __all__ = [
     "RoutingRounds",
     "SquashVector",
     "TrainingReplay",
+    "TwoDigits",
 ]
