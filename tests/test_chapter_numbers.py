@@ -76,6 +76,13 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
+    "14-does-routing-matter": {
+        45: "degrees, by which digits are turned",
+        **dict.fromkeys([79, 66], "%, the paper on affNIST, capsule and plain network"),
+        **dict.fromkeys([5.2, 8.1], "%, the paper on overlapping digits, capsule and plain network"),
+        93.21: "%, on affNIST without routing, arXiv 1911.07968",
+        5: "%, what is usually called significant",
+    },
     "16-bugs-in-the-wild": {
         2026: "when public code and its threads were read",
         30: "%, in the thread on a batch of one",
