@@ -77,7 +77,9 @@ KNOWN: dict[str, dict[float, str]] = {
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
     },
     "14-does-routing-matter": {
-        45: "degrees, by which digits are turned",
+        60_000: "MNIST's training digits",
+        0.01: "%, one digit of 10,000",
+        **dict.fromkeys([0.29, 0.25], "%, the paper's table 1"),
         **dict.fromkeys([79, 66], "%, the paper on affNIST, capsule and plain network"),
         **dict.fromkeys([5.2, 8.1], "%, the paper on overlapping digits, capsule and plain network"),
         93.21: "%, on affNIST without routing, arXiv 1911.07968",

@@ -70,7 +70,7 @@ def _paper(axes: Axes, experiments: Experiments) -> None:
     for rounds in (1, 3):
         mean, spread = map(float, said[f"paper-r{rounds}"].split(" ± "))
         axes.errorbar(rounds, mean, spread, fmt="s", color=LIGHT["contrast"], markersize=4, capsize=4, linewidth=1.2)
-    axes.text(3.25, mean, "the paper's network,\n18 times as large", color=LIGHT["contrast"], va="center", fontsize=8)
+    axes.text(3.25, mean, "the paper's,\na far larger network", color=LIGHT["contrast"], va="center", fontsize=8)
 
 
 def _lines(axes: Axes, trained: dict[int, list[Result]], column: str) -> None:

@@ -230,7 +230,7 @@ export function inWords(predictions, label) {
   const written = label === null ? "" : ` It was written as ${a(label)}.`;
   if (said.length === 1) return `Every number of rounds says ${said[0]}.${said[0] === label ? "" : written}`;
   const when = (digit) => predictions.flatMap((each, t) => (each === digit ? [t + 1] : [])).join(", ");
-  return `The rounds disagree. ${said.map((digit) => `${digit}: after ${when(digit)}`).join("; ")}.${written}`;
+  return `The rounds disagree: ${said.map((digit) => `${digit} after ${when(digit)}`).join("; ")}.${written}`;
 }
 
 const a = (digit) => `${digit === 8 ? "an" : "a"} ${digit}`;

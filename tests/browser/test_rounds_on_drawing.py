@@ -35,7 +35,7 @@ def test_a_disputed_digit_is_read_as_pytorch_reads_it(pad: Any) -> None:
     u_hat = prediction_vectors(model.primary_capsules(samples[11:12]), model.routed.weight)
     lengths = route(u_hat, 5, return_trace=True)[1].v.norm(dim=3)[:, 0]  # [5, 10]
     assert numbers(pad, "predictions") == lengths.argmax(dim=1).tolist()
-    expect(pad.locator('[data-role="verdict"]')).to_contain_text("The rounds disagree. 9: after 1, 2, 3; 2: after 4, 5")
+    expect(pad.locator('[data-role="verdict"]')).to_contain_text("The rounds disagree: 9 after 1, 2, 3; 2 after 4, 5")
     for rounds in (1, 5):
         pad.locator(f'[data-round="{rounds}"]').press("Enter")
         expect(pad).to_have_attribute("data-rounds", str(rounds))

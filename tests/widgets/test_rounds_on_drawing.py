@@ -64,7 +64,7 @@ def test_its_helpers(report):
     assert report["words"] == [
         "Every number of rounds says 7.",
         "Every number of rounds says 7.",
-        "The rounds disagree. 9: after 1, 2, 3; 2: after 4, 5. It was written as a 2.",
+        "The rounds disagree: 9 after 1, 2, 3; 2 after 4, 5. It was written as a 2.",
         "Every number of rounds says 3. It was written as an 8.",
     ]
 
