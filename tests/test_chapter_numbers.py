@@ -91,6 +91,19 @@ KNOWN: dict[str, dict[float, str]] = {
         0.2: "affNIST's shear",
         **dict.fromkeys([0.8, 1.2, 20, 40], "its scales, its angle, its canvas"),
     },
+    "14-does-routing-matter": {
+        0.01: "%, one digit of 10,000",
+        **dict.fromkeys([0.29, 0.25], "%, the paper's table 1"),
+        **dict.fromkeys([79, 66], "%, the paper on affNIST, capsule and plain network"),
+        **dict.fromkeys([5.2, 8.1], "%, the paper on overlapping digits, capsule and plain network"),
+        93.21: "%, on affNIST without routing, arXiv 1911.07968",
+        5: "%, what is usually called significant",
+    },
+    "16-bugs-in-the-wild": {
+        2026: "when public code and its threads were read",
+        30: "%, in the thread on a batch of one",
+        **dict.fromkeys([99.51, 99.67], "%, in the thread in which the axis was mended"),
+    },
     "17-where-next": {
         **dict.fromkeys(range(2017, 2024), "years of papers"),
         45: "% fewer errors on smallNORB, the paper on EM routing",
@@ -98,11 +111,6 @@ KNOWN: dict[str, dict[float, str]] = {
         **dict.fromkeys([161_824, 99.84], "Efficient-CapsNet's parameters and accuracy, arXiv 2101.12491"),
         99.64: "the original's best in its repository",
         18: "the layers of a ResNet",
-    },
-    "16-bugs-in-the-wild": {
-        2026: "when public code and its threads were read",
-        30: "%, in the thread on a batch of one",
-        **dict.fromkeys([99.51, 99.67], "%, in the thread in which the axis was mended"),
     },
 }
 """What no cell computes, and why it is known: facts from elsewhere, and arithmetic on constants. By chapter, solutions

@@ -12,6 +12,7 @@ from capsnet_tutorial.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.predictions import vote_rings
 from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
+from capsnet_tutorial.figures.rounds import rounds_compared
 from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.runs import seed_points
 from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
@@ -43,6 +44,7 @@ __all__ = [
     "pictures_and_bags",
     "pose_bars",
     "roofline",
+    "rounds_compared",
     "seed_points",
     "squash_curve",
     "ten_drawings",

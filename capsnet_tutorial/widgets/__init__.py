@@ -15,6 +15,7 @@ from capsnet_tutorial.widgets.margin_loss import MarginLoss
 from capsnet_tutorial.widgets.part_votes import PartVotes
 from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.primary_field import PrimaryField
+from capsnet_tutorial.widgets.rounds_on_drawing import RoundsOnDrawing
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
@@ -32,6 +33,7 @@ __all__ = [
     "PartVotes",
     "PoseSliders",
     "PrimaryField",
+    "RoundsOnDrawing",
     "RoutingRounds",
     "SquashVector",
     "TrainingReplay",

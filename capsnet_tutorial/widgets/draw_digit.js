@@ -1,12 +1,11 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew, and everything it thinks is shown.
 import { lengthsOf, makeNetwork } from "./core.js";
-import { PEN, toImage } from "./ink.js";
+import { ARROWS, makePad } from "./pad.js";
 import { SIDE, bytesOf, clamp, css, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, whenThemeChanges } from "./ui.js";
 
 const PIXELS = SIDE * SIDE;
 const LONG = 0.5; // a capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9
 const FULL = 4;
-const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function render({ model, el, host }) {
   const root = makeRoot("DrawDigit", "Draw a digit and watch a capsule network read it");
@@ -15,21 +14,8 @@ function render({ model, el, host }) {
     const samples = bytesOf(model.get("samples"));
     const classes = Array.from({ length: network.J }, (_, j) => j);
 
-    // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
-    let strokes = []; // of points [x, y] in the unit square
-    let image = new Float32Array(PIXELS);
-    let byHand = false;
-    const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
-
     // ----------------------------------------------------------------------------------- elements
-    const pad = element("canvas", {
-      class: "pad", tabindex: 0, role: "application", "data-role": "pad", "aria-roledescription": "drawing pad",
-      "aria-label": "Drawing pad. Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.",
-    });
-    const hint = element("p", { class: "hint", "aria-hidden": "true" });
-    const button = (role, text, onclick) => element("button", { type: "button", "data-role": role, onclick }, text);
-    const undo = button("undo", "Undo", () => undoStroke());
-    const clear = button("clear", "Clear", () => clearPad());
+    const pad = makePad({ drawn: () => schedule(), settled: () => share(), loaded: () => showLoaded(), say: (words) => announce(words) });
     const sampleButtons = classes.map((digit) => {
       const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
       const onclick = () => showPixels(samples.subarray(digit * PIXELS, (digit + 1) * PIXELS));
@@ -55,8 +41,8 @@ function render({ model, el, host }) {
     root.append(
       element("div", { class: "drawing" },
         element("div", { class: "left" },
-          element("div", { class: "pad-frame" }, pad, hint),
-          element("div", { class: "bar" }, clear, undo),
+          pad.frame,
+          pad.buttons,
           element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits to load" }, ...sampleButtons)),
         element("div", { class: "right" },
           verdict,
@@ -88,162 +74,41 @@ function render({ model, el, host }) {
     }
 
     // --------------------------------------------------------------------------- from pen to network
-    /** What happened on the pad becomes the 28×28, and the network reads it. */
-    function drawnByHand() {
-      byHand = true;
-      image = toImage(strokes);
-      schedule();
-    }
-
     /** Exactly these pixels, as they are. */
     function showPixels(bytes) {
-      strokes = [];
-      byHand = false;
-      image = Float32Array.from(bytes, (grey) => grey / 255);
+      pad.show(bytes);
+      showLoaded();
+    }
+
+    function showLoaded() {
       share();
       update();
     }
 
-    function clearPad() {
-      pen.down = false;
-      showPixels(new Uint8Array(PIXELS));
-    }
-
-    function undoStroke() {
-      if (!byHand) return clearPad();
-      strokes.pop();
-      pen.down = false;
-      drawnByHand();
-      share();
-    }
-
-    function startStroke(point) {
-      if (!byHand) strokes = []; // a picture that was loaded makes way for the first stroke
-      strokes.push([point]);
-      drawnByHand();
-    }
-
-    function continueStroke(points) {
-      strokes.at(-1).push(...points);
-      drawnByHand();
-    }
-
     /** Python sees the 28×28, too, where there is one. */
     function share() {
-      const bytes = Uint8Array.from(image, (grey) => Math.round(grey * 255));
+      const bytes = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
       shared = bytes;
       model.set("image", new DataView(bytes.buffer));
       model.save_changes();
     }
     let shared; // what this view itself put into the model, to know it when it comes back
 
-    // -------------------------------------------------------------------------------- mouse and touch
-    let drawing = null; // the pointer that is down
-    const place = (event) => {
-      const { left, top, width, height } = pad.getBoundingClientRect();
-      return [clamp((event.clientX - left) / width, 0, 1), clamp((event.clientY - top) / height, 0, 1)];
-    };
-    pad.addEventListener("pointerdown", (event) => {
-      if (drawing !== null || event.button !== 0) return;
-      event.preventDefault();
-      pad.focus({ preventScroll: true });
-      pad.setPointerCapture(event.pointerId);
-      drawing = event.pointerId;
-      Object.assign(pen, { down: false, visible: false });
-      startStroke(place(event));
-    });
-    pad.addEventListener("pointermove", (event) => {
-      if (event.pointerId !== drawing) return;
-      const steps = event.getCoalescedEvents?.() ?? [];
-      continueStroke((steps.length ? steps : [event]).map(place));
-    });
-    const lift = (event) => {
-      if (event.pointerId !== drawing) return;
-      drawing = null;
-      share();
-    };
-    pad.addEventListener("pointerup", lift);
-    pad.addEventListener("pointercancel", lift);
-
-    // --------------------------------------------------------------------------------------- keyboard
-    const held = new Set(); // two arrow keys at once go diagonally
-    pad.addEventListener("keydown", (event) => {
-      if (event.key in KEYS) {
-        held.add(event.key);
-        const by = (event.shiftKey ? 3 : 1) / SIDE;
-        for (const key of held) {
-          pen.x = clamp(pen.x + KEYS[key][0] * by, 0, 1);
-          pen.y = clamp(pen.y + KEYS[key][1] * by, 0, 1);
-        }
-        if (pen.down) continueStroke([[pen.x, pen.y]]);
-      } else if (event.key === " ") {
-        pen.down = !pen.down && !event.repeat;
-        if (pen.down) startStroke([pen.x, pen.y]);
-        else share();
-        announce(pen.down ? "Pen down" : "Pen up");
-      } else if (event.key === "Backspace") {
-        undoStroke();
-      } else {
-        return;
-      }
-      event.preventDefault();
-      pen.visible = true;
-      schedule();
-    });
-    pad.addEventListener("keyup", (event) => held.delete(event.key));
-    pad.addEventListener("blur", () => {
-      held.clear();
-      Object.assign(pen, { down: false, visible: false });
-      schedule();
-    });
-
     // ---------------------------------------------------------------------------------------- drawing
     let answer;
-    const empty = () => !image.some((grey) => grey > 0);
 
     function update() {
-      answer = network.forward(image);
+      answer = network.forward(pad.image());
       root.dataset.prediction = answer.prediction;
       root.dataset.lengths = Array.from(answer.lengths, (length) => length.toFixed(6)).join(",");
-      drawPad();
-      painter.paint(seen, image);
+      pad.paint(painter, colours);
+      painter.paint(seen, pad.image());
       showLengths();
       showReconstruction();
       answer.c.forEach((_, t) => showRound(t));
       showCapsule();
     }
     const schedule = oncePerFrame(update);
-
-    function drawPad() {
-      const size = Math.round(pad.clientWidth * (window.devicePixelRatio || 1));
-      if (pad.width !== size || pad.height !== size) pad.width = pad.height = size; // an untouched canvas is 300 × 150
-      const brush = pad.getContext("2d");
-      brush.fillStyle = css(colours.paper);
-      brush.fillRect(0, 0, size, size);
-      if (!byHand) {
-        const small = element("canvas", { width: SIDE, height: SIDE });
-        painter.paint(small, image);
-        brush.imageSmoothingQuality = "high";
-        brush.drawImage(small, 0, 0, size, size);
-      }
-      brush.strokeStyle = css(colours.stroke);
-      brush.lineWidth = (PEN / SIDE) * size;
-      brush.lineCap = brush.lineJoin = "round";
-      for (const stroke of strokes) {
-        brush.beginPath();
-        brush.moveTo(stroke[0][0] * size, stroke[0][1] * size);
-        for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
-        brush.stroke();
-      }
-      if (pen.visible) {
-        brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
-        brush.lineWidth = size / 110;
-        brush.beginPath();
-        brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
-        brush.stroke();
-      }
-      hint.textContent = empty() ? "draw a digit here" : "";
-    }
 
     function showLengths() {
       bars.forEach(({ fill, value, row }, j) => {
@@ -261,7 +126,7 @@ function render({ model, el, host }) {
     function inWords() {
       const a = (digit) => [digit === 8 ? "an " : "a ", element("strong", {}, String(digit))];
       const long = classes.filter((j) => answer.lengths[j] >= LONG).sort((p, q) => answer.lengths[q] - answer.lengths[p]);
-      if (empty()) return ["Nothing drawn yet."];
+      if (pad.empty()) return ["Nothing drawn yet."];
       if (long.length === 0) return ["I see no digit."];
       if (long.length === 1) return ["I see ", ...a(long[0]), "."];
       if (long.length === 2) return ["Two? I see ", ...a(long[0]), " and ", ...a(long[1]), "."];
@@ -378,10 +243,10 @@ function render({ model, el, host }) {
     maps.addEventListener("blur", () => point(null));
     maps.addEventListener("keydown", (event) => {
       if (event.key === "Escape") point(null);
-      if (!(event.key in KEYS)) return;
+      if (!(event.key in ARROWS)) return;
       event.preventDefault();
       if (pointed === null) return point(0);
-      const [dx, dy] = KEYS[event.key];
+      const [dx, dy] = ARROWS[event.key];
       const [type, place] = [Math.floor(pointed / places), pointed % places];
       const right = clamp((place % across) + dx, 0, across - 1);
       const down = clamp(type * across + Math.floor(place / across) + dy, 0, types * across - 1); // over all types
@@ -407,7 +272,7 @@ function render({ model, el, host }) {
     const stopWatching = whenThemeChanges(refresh);
     const resized = new ResizeObserver(() => schedule());
     resized.observe(root);
-    image = Float32Array.from(bytesOf(model.get("image")), (grey) => grey / 255);
+    pad.show(bytesOf(model.get("image")));
     refresh();
     return () => {
       stopListening();
