@@ -21,6 +21,7 @@ FILES = (
     "README.md",
     "CONTRIBUTING.md",
     "book/*.md",
+    "book/*.ipynb",
     "book/chapters/*.ipynb",
     "book/solutions/*.ipynb",
 )
