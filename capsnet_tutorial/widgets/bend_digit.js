@@ -107,7 +107,7 @@ function render({ model, el, host }) {
       input.style.setProperty("--zero", `${((STRAIGHT[key] - min) / (max - min)) * 100}%`);
       const value = element("output", { "aria-hidden": "true" });
       const strips = readers.map(({ id, name: reader }) => {
-        const strip = element("div", { class: "strip", role: "img", "data-role": `strip-${id}` });
+        const strip = element("div", { class: "strip", role: "img", "data-role": `strip-${id}`, "aria-label": `${reader} by ${way.name}: not computed yet` });
         strip.style.setProperty("--places", places);
         return { strip, line: element("div", { class: "strip-line" }, element("span", { class: "reader-name", "aria-hidden": "true" }, reader), strip) };
       });

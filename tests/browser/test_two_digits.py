@@ -58,6 +58,7 @@ def test_the_page_reads_what_pytorch_reads_wherever_the_digits_lie(two: Any) -> 
 def test_the_digit_under_the_mouse_follows_it_and_stops_at_the_edge(two: Any) -> None:
     two.locator('[data-case="As far apart as they go"]').click()
     before = drawn(two, "overlay"), drawn(two, "both")
+    two.locator('[data-role="overlay"]').hover()  # once the page has stopped scrolling
     box = two.locator('[data-digit="1"]').bounding_box()
     pixel = two.locator('[data-role="overlay"]').bounding_box()["width"] / 36
     x, y = box["x"] + box["width"] - 2 * pixel, box["y"] + box["height"] - 3 * pixel
