@@ -39,17 +39,6 @@ LIMITS = {
     ),
 }
 
-LIMITS = {
-    "digits": (
-        "What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,",
-        "calls everything a digit, and was never measured on other handwriting.",
-    ),
-    "pairs": (
-        "What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of different",
-        "classes in them, each up to 4 pixels from the middle, and was never measured on anything else.",
-    ),
-}
-
 
 def main() -> None:
     """Ship the run in the folder on the command line."""
