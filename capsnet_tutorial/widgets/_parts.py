@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -78,6 +78,31 @@ def one_of_each() -> tuple[np.ndarray, list[int]]:
     labels = _array(sample.labels)
     chosen = [int(np.flatnonzero(labels == label)[which]) for label, which in enumerate(_PLAIN)]
     return pixels(sample.images[chosen]), list(range(10))
+
+
+def digits_to_show(
+    images: Any, labels: Any, otherwise: Callable[[], tuple[np.ndarray, list[int]]] = one_of_each
+) -> tuple[np.ndarray, list[int]]:
+    """The digits and labels that a widget was given, or its own if it was given neither."""
+    if images is not None:
+        return digits_and_labels(images, labels)
+    if labels is not None:
+        raise ValueError("expected digits beside the labels; got labels alone")
+    return otherwise()
+
+
+def index_of_a_digit(labels: Sequence[int], proposal: dict[str, Any]) -> int:
+    """The proposed index of one of the digits, or a `ValueError` if there is no such digit."""
+    if not 0 <= proposal["value"] < len(labels):
+        raise ValueError(f"expected an index from 0 to {len(labels) - 1}; got {proposal['value']}")
+    return proposal["value"]
+
+
+def bytes_of_a_digit(proposal: dict[str, Any]) -> bytes:
+    """The proposed picture, a byte a pixel, or a `ValueError` if it is of another size."""
+    if len(proposal["value"]) != SIDE**2:
+        raise ValueError(f"expected an image of {SIDE**2} bytes; got {len(proposal['value'])}")
+    return proposal["value"]
 
 
 def finite(name: str, values: Sequence[float], length: int) -> list[float]:

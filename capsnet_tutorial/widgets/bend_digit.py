@@ -52,11 +52,9 @@ class BendDigit(anywidget.AnyWidget):
     down = traitlets.Float(0.0).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, index: int = 0, **bend: float) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
+        digits, classes = _parts.digits_to_show(images, labels)
         if unknown := bend.keys() - BOUNDS.keys():
             raise ValueError(f"expected {', '.join(BOUNDS)}; got {', '.join(sorted(unknown))}")
-        digits, classes = _parts.one_of_each() if images is None else _parts.digits_and_labels(images, labels)
         super().__init__(
             network=shared_network("small-shifted"),
             cnn=shared_network("small-cnn"),
@@ -68,9 +66,7 @@ class BendDigit(anywidget.AnyWidget):
 
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict) -> int:
-        if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
-        return proposal["value"]
+        return _parts.index_of_a_digit(self.labels, proposal)
 
     @traitlets.validate(*BOUNDS)
     def _within_bounds(self, proposal: dict[str, Any]) -> float:

@@ -67,9 +67,7 @@ class BugPicker(anywidget.AnyWidget):
 
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict) -> int:
-        if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
-        return proposal["value"]
+        return _parts.index_of_a_digit(self.labels, proposal)
 
     def __repr__(self) -> str:
         return f"BugPicker({self.bug!r})"

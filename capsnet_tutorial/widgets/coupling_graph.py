@@ -42,9 +42,7 @@ class CouplingGraph(anywidget.AnyWidget):
     round = traitlets.Int(3).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, index: int = 0, round: int = 3) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = _parts.one_of_each() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels)
         super().__init__(network=shared_network(), images=digits.tobytes(), labels=classes)
         for name, value in (("index", index), ("round", round)):
             if not isinstance(value, int) or isinstance(value, bool):
@@ -53,9 +51,7 @@ class CouplingGraph(anywidget.AnyWidget):
 
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict) -> int:
-        if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
-        return proposal["value"]
+        return _parts.index_of_a_digit(self.labels, proposal)
 
     @traitlets.validate("round")
     def _round_is_computed(self, proposal: dict) -> int:

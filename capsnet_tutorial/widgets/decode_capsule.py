@@ -46,16 +46,12 @@ class DecodeCapsule(anywidget.AnyWidget):
     stretch = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, keep: str = "longest") -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = _plain_and_misread() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels, _plain_and_misread)
         super().__init__(network=shared_network(), images=digits.tobytes(), labels=classes, keep=str(keep))
 
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict) -> int:
-        if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
-        return proposal["value"]
+        return _parts.index_of_a_digit(self.labels, proposal)
 
     @traitlets.validate("keep")
     def _keep_is_known(self, proposal: dict) -> str:

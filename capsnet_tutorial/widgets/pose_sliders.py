@@ -56,9 +56,7 @@ class PoseSliders(anywidget.AnyWidget):
         ranges: Sequence[float] | Sequence[Sequence[float]] | None = None,
         names: Sequence[str] | Mapping[int, Sequence[str]] | None = None,
     ) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = _parts.one_of_each() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels)
         super().__init__(
             network=shared_network(),
             images=digits.tobytes(),
@@ -69,9 +67,7 @@ class PoseSliders(anywidget.AnyWidget):
 
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict) -> int:
-        if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
-        return proposal["value"]
+        return _parts.index_of_a_digit(self.labels, proposal)
 
     @traitlets.validate("offsets")
     def _offsets_are_a_pose(self, proposal: dict) -> list[float]:

@@ -41,9 +41,7 @@ class PrimaryField(anywidget.AnyWidget):
     capsule = traitlets.Int(58).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, index: int | None = None, capsule: int = 58) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = _parts.one_of_each() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels)
         first = (3 if images is None else 0) if index is None else index
         _expect_index("index", first, len(classes))
         _expect_index("capsule", capsule, CAPSULES)

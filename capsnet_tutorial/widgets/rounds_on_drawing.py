@@ -66,9 +66,7 @@ class RoundsOnDrawing(anywidget.AnyWidget):
 
     @traitlets.validate("image")
     def _image_is_a_digit(self, proposal: dict) -> bytes:
-        if len(proposal["value"]) != _parts.SIDE**2:
-            raise ValueError(f"expected an image of {_parts.SIDE**2} bytes; got {len(proposal['value'])}")
-        return proposal["value"]
+        return _parts.bytes_of_a_digit(proposal)
 
     def __repr__(self) -> str:
         return f"RoundsOnDrawing(rounds={self.rounds})"

@@ -50,9 +50,7 @@ class RoutingRounds(anywidget.AnyWidget):
     chosen = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, index: int | None = None) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = _parts.one_of_each() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels)
         if len(classes) > MOST:
             raise ValueError(f"expected at most {MOST} digits; got {len(classes)}")
         first = min(FIRST, len(classes) - 1) if index is None else index

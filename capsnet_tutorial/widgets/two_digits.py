@@ -67,9 +67,7 @@ class TwoDigits(anywidget.AnyWidget):
         at: Place = (-2, -1, 2, 1),
         cases: Mapping[str, tuple[int, int, Place]] | None = None,
     ) -> None:
-        if images is None and labels is not None:
-            raise ValueError("expected digits beside the labels; got labels alone")
-        digits, classes = hands_of_each() if images is None else _parts.digits_and_labels(images, labels)
+        digits, classes = _parts.digits_to_show(images, labels, hands_of_each)
         if second is None:
             second = next((n for n, label in enumerate(classes) if label != classes[0]), 0)
         named = [
