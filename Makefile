@@ -13,7 +13,7 @@ ALL := $(VENV)/has-everything
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks stills train results repository lock clean
+.PHONY: help book serve lab test lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -43,6 +43,9 @@ bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a 
 
 notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code, weights or widgets)
 	@$(BIN)/python tools/refresh_notebooks.py
+
+sources: $(ALL) ## put the widgets' JavaScript and styles of today into the notebooks; executes nothing
+	@$(BIN)/python tools/refresh_notebooks.py --sources
 
 stills: $(ALL) book ## take the widgets' still pictures and the README's screenshot from the built book
 	@$(BIN)/python tools/stills.py

@@ -10,7 +10,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from refresh_notebooks import LARGE, STATE, all_notebooks, normalise
+from refresh_notebooks import LARGE, STATE, all_notebooks, main, normalise
 from set_repository import repository
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -119,13 +119,25 @@ def stored_texts(notebook: Any) -> list[str]:
 
 @each_notebook
 def test_its_widgets_are_todays(path: Path) -> None:
-    """The JavaScript is stored with the notebook: after a change of a widget, `make notebooks`."""
+    """The JavaScript is stored with the notebook: after a change of a widget, `make sources`."""
     for model in models(read(path)).values():
         module, _, widget = model["state"]["_anywidget_id"].rpartition(".")
         current = getattr(importlib.import_module(module), widget)
         for source in ("_esm", "_css"):
             if source in model["state"]:
                 assert model["state"][source] == str(getattr(current, source)), f"{widget}.{source} changed"
+
+
+def test_sources_alone_are_brought_up_to_date(tmp_path: Path) -> None:
+    stored = NOTEBOOKS[0].read_text(encoding="utf-8")
+    notebook = nbformat.reads(stored, as_version=4)
+    for model in models(notebook).values():
+        model["state"].update({key: "of yesterday" for key in ("_esm", "_css") if key in model["state"]})
+    copied = tmp_path / NOTEBOOKS[0].name
+    nbformat.write(notebook, copied)
+    assert copied.read_text(encoding="utf-8") != stored
+    main(["--sources", str(copied)])
+    assert copied.read_text(encoding="utf-8") == stored
 
 
 def test_some_notebook_stores_each_widget() -> None:

@@ -1,6 +1,6 @@
 """Execute the book's notebooks in place, and store nothing in them that changes by itself.
 
-    python tools/refresh_notebooks.py [notebook …]        (all of the book's when none is named)
+    python tools/refresh_notebooks.py [--sources] [notebook …]        (all of the book's when none is named)
 
 A stored notebook carries its outputs and the state of its widgets, so that the book needs no kernel. Executed as they
 come, two runs would differ in timings, model ids and versions, and the network's weights would be in every chapter.
@@ -10,6 +10,8 @@ After this script a second run changes no byte:
 * buffers larger than 32 kB become the SHA-256 of the file that holds them (the build publishes that file once);
 * figures get a palette of 64 colours, and with it a third of their size;
 * timings, the interpreter's version and the kernel's display name are normalised.
+
+With --sources nothing is executed: the widgets' JavaScript and styles, stored with each notebook, become today's.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import base64
 import hashlib
+import importlib
 import io
 import re
 from collections.abc import Sequence
@@ -44,10 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Refresh the notebooks named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book's")
+    parser.add_argument("--sources", action="store_true", help="execute nothing, store the widgets' source of today")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default: 600)")
     options = parser.parse_args(arguments)
     for path in options.notebooks or all_notebooks(ROOT):
-        print(f"{path}: {'refreshed' if refresh(path, options.timeout) else 'unchanged'}", flush=True)
+        changed = restock(path) if options.sources else refresh(path, options.timeout)
+        print(f"{path}: {'refreshed' if changed else 'unchanged'}", flush=True)
 
 
 def all_notebooks(root: Path) -> list[Path]:
@@ -73,6 +78,22 @@ def refresh(path: Path, timeout: int = 600) -> bool:
     except CellExecutionError as error:
         raise SystemExit(f"{path}: a cell failed, the file is as it was\n{error}") from None
     normalise(notebook, path.stem)
+    return store(notebook, path, before)
+
+
+def restock(path: Path) -> bool:
+    """Put today's source of its widgets into a notebook as it is; what they show is left alone."""
+    before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    for model in notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {}).values():
+        module, _, name = model["state"]["_anywidget_id"].rpartition(".")
+        widget = getattr(importlib.import_module(module), name)
+        model["state"].update({key: str(getattr(widget, key)) for key in ("_esm", "_css") if key in model["state"]})
+    return store(notebook, path, before)
+
+
+def store(notebook: nbformat.NotebookNode, path: Path, before: str) -> bool:
+    """Write a notebook back if it is not as it was `before`."""
     after = nbformat.writes(notebook).rstrip("\n") + "\n"
     if after != before:
         path.write_text(after, encoding="utf-8", newline="\n")

@@ -16,12 +16,24 @@ SIDE = 28
 
 _PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w.]+";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
 
 
 def module(*names: str) -> str:
-    """One ES module made of several files, in this order: what they import from each other is already there."""
-    return "\n".join(_IMPORT.sub("", _read(name)) for name in names)
+    """One ES module made of these files and of all that they import, each after those that it imports."""
+    texts: dict[str, str] = {}
+
+    def take(name: str) -> None:
+        if name in texts:
+            return
+        text = _read(name)
+        for imported in _IMPORT.findall(text):
+            take(imported)
+        texts[name] = _IMPORT.sub("", text)
+
+    for name in names:
+        take(name)
+    return "\n".join(texts.values())
 
 
 def stylesheet(*names: str) -> str:

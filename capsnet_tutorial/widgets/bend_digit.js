@@ -1,13 +1,13 @@
 // A digit is turned, sheared, resized and moved; a capsule network and a CNN say what they see. Under each slider
 // stands what either would say at every place of it, so that one sees where it breaks.
+import { makeBars } from "./bars.js";
 import { makeNetwork } from "./core.js";
 import { unpackInt8 } from "./int8.js";
 import { makeConvNet } from "./conv_net.js";
 import { STRAIGHT, bendDigit } from "./bending.js";
 import { PEN, toImage } from "./ink.js";
-import { SIDE, bytesOf, clamp, css, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, whenThemeChanges } from "./ui.js";
+import { SIDE, bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const QUIET = 150; // milliseconds without a change before the strips are computed
 const BUDGET = 25; // milliseconds at a stretch that they may take
 const KEYS = { ArrowLeft: ["right", -1], ArrowRight: ["right", 1], ArrowUp: ["down", -1], ArrowDown: ["down", 1] };
@@ -64,7 +64,7 @@ function render({ model, el, host }) {
     const straight = button("straight", "Straighten", () => setBend(STRAIGHT));
     const thumbs = labels.map((label, n) => element("button", {
       type: "button", "data-role": "digit", "aria-pressed": "false", "aria-label": `Bend the handwritten ${label}`, onclick: () => choose(n),
-    }, element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" })));
+    }, thumbnail()));
     const panels = readers.map(makePanel);
     const slides = WAYS.map(makeSlide);
     const readout = element("p", { class: "readout", "data-role": "readout" });
@@ -85,14 +85,10 @@ function render({ model, el, host }) {
     /** Ten bars of one network. */
     function makePanel({ id, name, unit }) {
       const verdict = element("strong", { "data-role": `verdict-${id}` });
-      const bars = Array.from({ length: 10 }, (_, j) => {
-        const fill = element("span", { class: "fill" });
-        const value = element("span", { class: "value" });
-        return { fill, value, row: element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill), value) };
-      });
+      const bars = makeBars(`${name}, ${unit}`);
       const figure = element("figure", { class: "reader" },
         element("figcaption", {}, element("span", { class: "says" }, `${name}: `, verdict), element("span", { class: "unit" }, unit)),
-        element("ol", { class: "lengths", "aria-label": `${name}, ${unit}` }, ...bars.map(({ row }) => row)));
+        bars.list);
       return { figure, verdict, bars };
     }
 
@@ -123,7 +119,7 @@ function render({ model, el, host }) {
       stopDrawing();
       model.set("index", n);
       model.save_changes();
-      takeUp(samples.subarray(n * PIXELS, (n + 1) * PIXELS), readers.map(() => labels[n]));
+      takeUp(digitAt(samples, n), readers.map(() => labels[n]));
     }
 
     /** Another digit to bend; without a label, what a network says of it straight counts as right. */
@@ -186,12 +182,7 @@ function render({ model, el, host }) {
         const panel = panels[n];
         panel.verdict.textContent = String(prediction);
         panel.verdict.classList.toggle("wrong", prediction !== truth[n]);
-        panel.bars.forEach(({ row, fill, value }, j) => {
-          fill.style.width = `${100 * bars[j]}%`;
-          value.textContent = format(bars[j]);
-          row.classList.toggle("longest", j === prediction);
-          row.classList.toggle("long", j === prediction);
-        });
+        panel.bars.show(bars, prediction);
         root.dataset[readers[n].id] = prediction;
         root.dataset[`${readers[n].id}Bars`] = Array.from(bars, (x) => x.toFixed(5)).join(",");
       });
@@ -336,20 +327,14 @@ function render({ model, el, host }) {
     });
     const refresh = () => {
       painter.refresh();
-      thumbs.forEach((thumb, n) => painter.paint(thumb.firstChild, samples.subarray(n * PIXELS, (n + 1) * PIXELS)));
+      thumbs.forEach((thumb, n) => painter.paint(thumb.firstChild, digitAt(samples, n)));
       if (strokes) paintPad();
       update();
     };
     const stopWatching = whenThemeChanges(refresh);
     choose(index);
     refresh();
-    return () => {
-      stopListening();
-      stopWatching();
-      clearTimeout(waiting);
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, () => clearTimeout(waiting), schedule.cancel, announce.cancel];
   });
 }
 

@@ -37,7 +37,7 @@ class BendDigit(anywidget.AnyWidget):
         ValueError: digits or labels of another shape or out of range, a number out of `BOUNDS`.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "ink.js", "int8.js", "conv_net.js", "bending.js", "bend_digit.js")
+    _esm = _parts.module("bend_digit.js")
     _css = _parts.stylesheet("bend_digit.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

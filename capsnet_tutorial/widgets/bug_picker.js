@@ -1,8 +1,8 @@
 // A bug of the catalogue beside the right network: the couplings of a real digit, and the error in a short training.
+import { makeBars } from "./bars.js";
 import { lengthsOf, makeNetwork, norm, predictionVectors, readSafetensors, squash } from "./core.js";
-import { SIDE, bytesOf, clamp, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, whenThemeChanges } from "./ui.js";
+import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const FULL = 0.4; // from this distance to even shares on, a cell has the full colour
 
 // ------------------------------------------------------------------------------------- what is computed
@@ -114,7 +114,7 @@ function render({ model, el, host }) {
     const images = Float32Array.from(bytesOf(model.get("images")), (grey) => grey / 255);
     const labels = model.get("labels");
     const [catalogue, steps, right] = [model.get("catalogue"), model.get("steps"), model.get("right")];
-    const answers = labels.map((_, n) => network.forward(images.subarray(n * PIXELS, (n + 1) * PIXELS), 3));
+    const answers = labels.map((_, n) => network.forward(digitAt(images, n), 3));
     let bug = model.get("bug");
     let index = model.get("index");
 
@@ -124,7 +124,7 @@ function render({ model, el, host }) {
     const thumbs = labels.map((label, n) => element("button", {
       type: "button", "data-role": "digit", "aria-pressed": "false", "aria-label": `Show the handwritten ${label}`,
       onclick: () => choose("index", n),
-    }, element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" })));
+    }, thumbnail()));
     const title = element("p", { class: "bug-title", "data-role": "title" });
     const [good, bad] = [makePanel("right"), makePanel("buggy")];
     const readout = element("p", { class: "readout", "data-role": "readout" });
@@ -140,18 +140,14 @@ function render({ model, el, host }) {
     /** A map of couplings, a row a class and a column a capsule below; beside each row the length of its capsule. */
     function makePanel(role) {
       const map = element("canvas", { width: I, height: J, class: "bug-map", role: "img", "data-role": `map-${role}` });
-      const rows = labels.map((_, j) => {
-        const fill = element("span", { class: "fill" });
-        const value = element("span", { class: "value" });
-        return { fill, value, row: element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill), value) };
-      });
+      const bars = makeBars("Lengths of the ten digit capsules");
       const caption = element("figcaption", {}, role === "right" ? "right" : "");
       const figure = element("figure", { class: "bug-panel" }, caption,
-        element("div", { class: "map-and-lengths" }, map, element("ol", { class: "bug-lengths" }, ...rows.map(({ row }) => row))));
-      return { figure, map, rows, caption };
+        element("div", { class: "map-and-lengths" }, map, bars.list));
+      return { figure, map, bars, caption };
     }
 
-    function show({ map, rows }, { c, v }, even, colours) {
+    function show({ map, bars }, { c, v }, even, colours) {
       const brush = map.getContext("2d");
       const cells = brush.createImageData(I, J);
       for (let k = 0; k < I * J; k++) {
@@ -162,12 +158,7 @@ function render({ model, el, host }) {
       brush.putImageData(cells, 0, 0);
       const lengths = lengthsOf(v, J, D);
       const longest = lengths.indexOf(Math.max(...lengths));
-      rows.forEach(({ row, fill, value }, j) => {
-        fill.style.width = `${clamp(lengths[j], 0, 1) * 100}%`;
-        value.textContent = format(lengths[j]);
-        row.classList.toggle("longest", j === longest);
-        row.classList.toggle("long", j === longest);
-      });
+      bars.show(lengths, longest);
       setAttributes(map, { "aria-label": `Couplings of ${I} capsules below with ${J} above; the longest is ${longest}` });
       return { lengths, longest };
     }
@@ -239,17 +230,12 @@ function render({ model, el, host }) {
     const stopListening = listen(model, { bug: follow("bug", (to) => (bug = to)), index: follow("index", (to) => (index = to)) });
     const refresh = () => {
       painter.refresh();
-      thumbs.forEach((button, n) => painter.paint(button.firstChild, images.subarray(n * PIXELS, (n + 1) * PIXELS)));
+      thumbs.forEach((button, n) => painter.paint(button.firstChild, digitAt(images, n)));
       update();
     };
     const stopWatching = whenThemeChanges(refresh);
     refresh();
-    return () => {
-      stopListening();
-      stopWatching();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, schedule.cancel, announce.cancel];
   });
 }
 

@@ -28,7 +28,7 @@ class BugPicker(anywidget.AnyWidget):
         ValueError: no such bug, no such digit.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "bug_picker.js")
+    _esm = _parts.module("bug_picker.js")
     _css = _parts.stylesheet("bug_picker.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

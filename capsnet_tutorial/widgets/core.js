@@ -283,7 +283,7 @@ export function lengthsOf(v, J, D) {
 }
 
 /** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
-function layer(tensors, name) {
+export function layer(tensors, name) {
   const { shape: [N, ...rest], data } = tensors[`${name}.weight`];
   const M = product(rest);
   const columns = new Float32Array(M * N);
@@ -291,7 +291,7 @@ function layer(tensors, name) {
   return { columns, bias: tensors[`${name}.bias`].data };
 }
 
-function convolution(tensors, name, stride) {
+export function convolution(tensors, name, stride) {
   const [O, C, kernel] = tensors[`${name}.weight`].shape; // [O, C, kernel, kernel]
   return { O, C, kernel, stride, ...layer(tensors, name) };
 }

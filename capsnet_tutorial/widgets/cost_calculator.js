@@ -202,11 +202,7 @@ function render({ model, el }) {
     const traits = [...sliders, ...speeds].map(({ trait }) => trait).concat("preset", "number_bytes");
     const stopListening = listen(model, Object.fromEntries(traits.map((trait) => [trait, schedule])));
     draw();
-    return () => {
-      stopListening();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, schedule.cancel, announce.cancel];
   });
 }
 

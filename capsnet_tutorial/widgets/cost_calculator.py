@@ -46,7 +46,7 @@ class CostCalculator(anywidget.AnyWidget):
         ValueError: a number out of range, another preset.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "cost_calculator.js")
+    _esm = _parts.module("cost_calculator.js")
     _css = _parts.stylesheet("cost_calculator.css")
 
     preset = traitlets.Unicode("paper").tag(sync=True)

@@ -1,8 +1,7 @@
 // Every coupling of the small network on a digit: 72 nodes below, 10 above, 720 edges that thicken round by round.
 import { lengthsOf, makeNetwork, norm } from "./core.js";
-import { SIDE, bytesOf, clamp, css, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, whenThemeChanges } from "./ui.js";
+import { SIDE, bytesOf, clamp, css, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const ROUNDS = 10; // what is computed; the network was trained with three
 const STEP = 550; // milliseconds from one round to the next
 const REST = 700; // and until the one after
@@ -58,7 +57,7 @@ function render({ model, el, host }) {
 
     // ----------------------------------------------------------------------------------- elements
     const thumbs = labels.map((label, k) => {
-      const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+      const canvas = thumbnail();
       const onclick = () => choose(k);
       return element("button", { type: "button", "data-role": "digit", "aria-pressed": "false", "aria-label": `Show the handwritten ${label}`, onclick }, canvas);
     });
@@ -435,7 +434,7 @@ function render({ model, el, host }) {
 
     // ------------------------------------------------------------------------------------ a new digit
     function showDigit() {
-      const image = images.subarray(index * PIXELS, (index + 1) * PIXELS);
+      const image = digitAt(images, index);
       const { u_hat, c, v } = network.forward(image, ROUNDS);
       answer = { u_hat, c, v, lengths: v.map((each) => lengthsOf(each, J, D)), entropy: c.map((each) => meanEntropy(each, I, J)), counts: c.map(histogram) };
       painter.paint(seen, image);
@@ -460,22 +459,14 @@ function render({ model, el, host }) {
     const refresh = () => {
       painter.refresh();
       colours = themeColours(root);
-      thumbs.forEach((button, k) => painter.paint(button.firstChild, images.subarray(k * PIXELS, (k + 1) * PIXELS)));
+      thumbs.forEach((button, k) => painter.paint(button.firstChild, digitAt(images, k)));
       showDigit();
     };
     const stopWatching = whenThemeChanges(refresh);
-    const resized = new ResizeObserver(() => schedule());
-    resized.observe(graph);
+    const stopMeasuring = whenResized(graph, schedule);
     showPlay();
     refresh();
-    return () => {
-      pause();
-      stopListening();
-      stopWatching();
-      resized.disconnect();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [pause, stopListening, stopWatching, stopMeasuring, schedule.cancel, announce.cancel];
   });
 }
 

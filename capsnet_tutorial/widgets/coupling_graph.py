@@ -32,7 +32,7 @@ class CouplingGraph(anywidget.AnyWidget):
         ValueError: digits or labels of another shape or out of range; an index or a round that there is not.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "coupling_graph.js")
+    _esm = _parts.module("coupling_graph.js")
     _css = _parts.stylesheet("coupling_graph.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

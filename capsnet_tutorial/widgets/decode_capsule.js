@@ -1,8 +1,7 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import { makeNetwork, norm } from "./core.js";
-import { SIDE, bytesOf, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, whenThemeChanges } from "./ui.js";
+import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const STRETCHED = 0.95; // about as long as the capsule of a digit that the network is sure of
 const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
 const WORDS = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
@@ -84,7 +83,7 @@ function render({ model, el, host }) {
     const { paint, refresh } = makePainter(root);
 
     function makeChoice(j) {
-      const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+      const canvas = thumbnail();
       const fill = element("span", { class: "fill" });
       const value = element("span", { class: "value" });
       const button = element("button", { type: "button", class: "capsule", "data-keep": j, onclick: () => setKeep(String(j)) },
@@ -155,7 +154,7 @@ function render({ model, el, host }) {
     /** A new digit, or the same with its capsules stretched: ten drawings anew. */
     function look() {
       const label = labels[index];
-      image = images.subarray(index * PIXELS, (index + 1) * PIXELS);
+      image = digitAt(images, index);
       seen = network.forward(image);
       capsules = stretch ? stretchCapsules(seen.capsules, D) : seen.capsules;
       errors = choices.map(({ canvas }, j) => {
@@ -193,12 +192,7 @@ function render({ model, el, host }) {
       look();
     });
     look();
-    return () => {
-      stopListening();
-      stopWatching();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, schedule.cancel, announce.cancel];
   });
 }
 

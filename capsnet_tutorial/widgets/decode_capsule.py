@@ -35,7 +35,7 @@ class DecodeCapsule(anywidget.AnyWidget):
         ValueError: digits or labels of another shape or out of range, or another word than those.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "decode_capsule.js")
+    _esm = _parts.module("decode_capsule.js")
     _css = _parts.stylesheet("decode_capsule.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

@@ -1,10 +1,9 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew, and everything it thinks is shown.
+import { LONG, makeBars } from "./bars.js";
 import { lengthsOf, makeNetwork } from "./core.js";
-import { ARROWS, makePad } from "./pad.js";
-import { SIDE, bytesOf, clamp, css, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, whenThemeChanges } from "./ui.js";
+import { ARROWS, makePad, tiePad } from "./pad.js";
+import { SIDE, bytesOf, clamp, css, digitAt, digitCanvas, element, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
-const LONG = 0.5; // a capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9
 const FULL = 4;
 
 function render({ model, el, host }) {
@@ -15,18 +14,14 @@ function render({ model, el, host }) {
     const classes = Array.from({ length: network.J }, (_, j) => j);
 
     // ----------------------------------------------------------------------------------- elements
-    const pad = makePad({ drawn: () => schedule(), settled: () => share(), loaded: () => showLoaded(), say: (words) => announce(words) });
+    const pad = makePad({ drawn: () => schedule(), settled: () => tie.share(), loaded: () => showLoaded(), say: (words) => announce(words) });
     const sampleButtons = classes.map((digit) => {
-      const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
-      const onclick = () => showPixels(samples.subarray(digit * PIXELS, (digit + 1) * PIXELS));
+      const canvas = thumbnail();
+      const onclick = () => showPixels(digitAt(samples, digit));
       return element("button", { type: "button", "data-role": "sample", "aria-label": `Load a handwritten ${digit}`, onclick }, canvas);
     });
     const verdict = element("p", { class: "verdict", "data-role": "verdict" });
-    const bars = classes.map((digit) => {
-      const fill = element("span", { class: "fill" });
-      const value = element("span", { class: "value" });
-      return { fill, value, row: element("li", { class: "length" }, element("span", { class: "digit" }, String(digit)), element("span", { class: "rail" }, fill), value) };
-    });
+    const bars = makeBars("Lengths of the ten digit capsules");
     const seen = digitCanvas("seen", "The 28 by 28 pixels that the network sees");
     const field = element("span", { class: "field", hidden: "" }); // the patch that a pointed-at capsule looks at
     const reconstruction = digitCanvas("reconstruction", "");
@@ -46,7 +41,7 @@ function render({ model, el, host }) {
           element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits to load" }, ...sampleButtons)),
         element("div", { class: "right" },
           verdict,
-          element("ol", { class: "lengths", "aria-label": "Lengths of the ten digit capsules" }, ...bars.map(({ row }) => row)),
+          bars.list,
           element("div", { class: "pair" },
             element("figure", {}, element("div", { class: "seen-frame" }, seen, field), element("figcaption", {}, "what the network sees")),
             element("figure", { class: "result" }, reconstruction, reconstructionCaption)))),
@@ -81,18 +76,9 @@ function render({ model, el, host }) {
     }
 
     function showLoaded() {
-      share();
+      tie.share();
       update();
     }
-
-    /** Python sees the 28×28, too, where there is one. */
-    function share() {
-      const bytes = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
-      shared = bytes;
-      model.set("image", new DataView(bytes.buffer));
-      model.save_changes();
-    }
-    let shared; // what this view itself put into the model, to know it when it comes back
 
     // ---------------------------------------------------------------------------------------- drawing
     let answer;
@@ -111,13 +97,7 @@ function render({ model, el, host }) {
     const schedule = oncePerFrame(update);
 
     function showLengths() {
-      bars.forEach(({ fill, value, row }, j) => {
-        const length = answer.lengths[j];
-        fill.style.width = `${length * 100}%`;
-        value.textContent = format(length);
-        row.classList.toggle("longest", j === answer.prediction);
-        row.classList.toggle("long", length >= LONG);
-      });
+      bars.show(answer.lengths, answer.prediction, (length) => length >= LONG);
       verdict.replaceChildren(...inWords());
       announce(verdict.textContent);
     }
@@ -255,32 +235,19 @@ function render({ model, el, host }) {
 
     // ------------------------------------------------------------------------------- from outside
     root.addEventListener("capsnet:image", ({ detail }) => showPixels(detail));
-    const stopListening = listen(model, {
-      image: () => {
-        const bytes = bytesOf(model.get("image"));
-        if (shared && bytes.every((grey, k) => grey === shared[k])) return;
-        showPixels(bytes);
-      },
-    });
+    const tie = tiePad(pad, model, showPixels);
     const refresh = () => {
       painter.refresh();
       colours = themeColours(root);
       mixShades();
-      sampleButtons.forEach((each, digit) => painter.paint(each.firstChild, samples.subarray(digit * PIXELS, (digit + 1) * PIXELS), 255));
+      sampleButtons.forEach((each, digit) => painter.paint(each.firstChild, digitAt(samples, digit), 255));
       update();
     };
     const stopWatching = whenThemeChanges(refresh);
-    const resized = new ResizeObserver(() => schedule());
-    resized.observe(root);
+    const stopMeasuring = whenResized(root, schedule);
     pad.show(bytesOf(model.get("image")));
     refresh();
-    return () => {
-      stopListening();
-      stopWatching();
-      resized.disconnect();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [tie.stop, stopWatching, stopMeasuring, schedule.cancel, announce.cancel];
   });
 }
 

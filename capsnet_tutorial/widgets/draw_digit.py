@@ -20,7 +20,7 @@ class DrawDigit(anywidget.AnyWidget):
             network exactly these pixels; what is drawn by hand is first fitted and centred as MNIST was.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "ink.js", "pad.js", "draw_digit.js")
+    _esm = _parts.module("draw_digit.js")
     _css = _parts.stylesheet()
 
     network = anywidget.WidgetTrait().tag(sync=True)

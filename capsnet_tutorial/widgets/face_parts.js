@@ -298,12 +298,7 @@ function render({ model, el }) {
       },
     });
     draw();
-    return () => {
-      stopListening();
-      halt();
-      announce.cancel();
-      schedule.cancel();
-    };
+    return [stopListening, halt, announce.cancel, schedule.cancel];
   });
 }
 

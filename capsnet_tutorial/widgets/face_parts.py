@@ -90,7 +90,7 @@ class FaceParts(anywidget.AnyWidget):
             not four truth values.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "face_parts.js")
+    _esm = _parts.module("face_parts.js")
     _css = _parts.stylesheet("face_parts.css")
 
     poses = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)

@@ -334,12 +334,7 @@ function render({ model, el }) {
       lambda_: () => { setting = readSetting(); schedule(); },
     });
     draw();
-    return () => {
-      stopListening();
-      schedule.cancel();
-      announce.cancel();
-      timers.forEach(clearInterval);
-    };
+    return [stopListening, schedule.cancel, announce.cancel, () => timers.forEach(clearInterval)];
   });
 }
 

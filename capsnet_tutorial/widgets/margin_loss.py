@@ -38,7 +38,7 @@ class MarginLoss(anywidget.AnyWidget):
         ValueError: numbers of another count or out of range.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "margin_loss.js")
+    _esm = _parts.module("margin_loss.js")
     _css = _parts.stylesheet("margin_loss.css")
 
     lengths = traitlets.List(traitlets.Float()).tag(sync=True)

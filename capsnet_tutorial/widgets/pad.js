@@ -1,6 +1,6 @@
 // A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as pixels.
 import { PEN, toImage } from "./ink.js";
-import { SIDE, clamp, css, element } from "./ui.js";
+import { PIXELS, SIDE, bytesOf, clamp, css, element, listen } from "./ui.js";
 
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -11,7 +11,7 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1]
 export function makePad({ drawn, settled, loaded, say }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
   let strokes = []; // of points [x, y] in the unit square
-  let image = new Float32Array(SIDE * SIDE);
+  let image = new Float32Array(PIXELS);
   let byHand = false;
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
@@ -40,7 +40,7 @@ export function makePad({ drawn, settled, loaded, say }) {
 
   function clear() {
     pen.down = false;
-    show(new Uint8Array(SIDE * SIDE));
+    show(new Uint8Array(PIXELS));
     loaded();
   }
 
@@ -157,4 +157,24 @@ export function makePad({ drawn, settled, loaded, say }) {
 
   const frame = element("div", { class: "pad-frame" }, canvas, hint);
   return { frame, buttons, image: () => image, byHand: () => byHand, empty, show, paint };
+}
+
+/**
+ * Ties a pad to the model's `image`, 784 bytes, so that Python, where there is one, sees what the network sees:
+ * share() sends what is on the pad; what comes from elsewhere goes to show(bytes). stop() ends it.
+ */
+export function tiePad(pad, model, show) {
+  let sent; // to know it when it comes back
+  const share = () => {
+    sent = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
+    model.set("image", new DataView(sent.buffer));
+    model.save_changes();
+  };
+  const stop = listen(model, {
+    image: () => {
+      const bytes = bytesOf(model.get("image"));
+      if (sent === undefined || bytes.some((grey, k) => grey !== sent[k])) show(bytes);
+    },
+  });
+  return { share, stop };
 }

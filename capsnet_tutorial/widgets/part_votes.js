@@ -295,12 +295,7 @@ function render({ model, el }) {
       },
     });
     draw();
-    return () => {
-      stopListening();
-      halt();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, halt, schedule.cancel, announce.cancel];
   });
 }
 

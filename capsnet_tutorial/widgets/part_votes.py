@@ -40,7 +40,7 @@ class PartVotes(anywidget.AnyWidget):
         ValueError: a weight of another shape, a pose that is not three numbers, nan.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "part_votes.js")
+    _esm = _parts.module("part_votes.js")
     _css = _parts.stylesheet("part_votes.css")
 
     weight = traitlets.List(traitlets.Float()).tag(sync=True)

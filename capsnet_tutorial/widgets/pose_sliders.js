@@ -1,8 +1,7 @@
 // Sixteen sliders that bend a digit. The network reads the digit once; each move of a slider runs the decoder.
 import { makeNetwork } from "./core.js";
-import { SIDE, bytesOf, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, whenThemeChanges } from "./ui.js";
+import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 
 function render({ model, el, host }) {
   const root = makeRoot("PoseSliders", "Bend a digit: sixteen sliders move the numbers of its capsule");
@@ -56,7 +55,7 @@ function render({ model, el, host }) {
         ondblclick: () => setOffset(d, 0),
       });
       const end = (value, side) => {
-        const canvas = element("canvas", { width: SIDE, height: SIDE, class: `end ${side}`, "aria-hidden": "true" });
+        const canvas = thumbnail({ class: `end ${side}` });
         canvas.addEventListener("click", () => setOffset(d, value));
         return canvas;
       };
@@ -116,7 +115,7 @@ function render({ model, el, host }) {
 
     /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
     function showDigit() {
-      const image = images.subarray(index * PIXELS, (index + 1) * PIXELS);
+      const image = digitAt(images, index);
       const label = labels[index];
       capsules = network.mask(network.forward(image).capsules, label);
       paint(original, image);
@@ -154,12 +153,7 @@ function render({ model, el, host }) {
       showDigit();
     });
     showDigit();
-    return () => {
-      stopListening();
-      stopWatching();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, schedule.cancel, announce.cancel];
   });
 }
 

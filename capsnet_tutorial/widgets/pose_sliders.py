@@ -38,7 +38,7 @@ class PoseSliders(anywidget.AnyWidget):
         ValueError: digits, labels, ranges or names of another shape or out of range.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "pose_sliders.js")
+    _esm = _parts.module("pose_sliders.js")
     _css = _parts.stylesheet()
 
     network = anywidget.WidgetTrait().tag(sync=True)

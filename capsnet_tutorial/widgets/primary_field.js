@@ -1,8 +1,7 @@
 // The field of primary capsules: 8 types at 3×3 places. Choose one and see its patch; draw, and see which ones move.
 import { convolve, norm, readSafetensors, relu, squash } from "./core.js";
-import { SIDE, bytesOf, clamp, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, mix, whenThemeChanges } from "./ui.js";
+import { PIXELS, SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const PEN = 1.3; // radius of the pen, in pixels of the digit
 const CELL = 30; // side of a capsule's cell, in the units of the field
 const GAP = 2;
@@ -128,7 +127,7 @@ function render({ model, el, host }) {
     const tools = [button("draw", "Draw", () => setInk(true)), button("erase", "Erase", () => setInk(false))];
     const restore = button("restore", "As written", () => showDigit());
     const samples = labels.map((label, k) => {
-      const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+      const canvas = thumbnail();
       const onclick = () => choose(k);
       return { canvas, node: element("button", { type: "button", "data-role": "sample", "aria-label": `Show a handwritten ${label}`, onclick }, canvas) };
     });
@@ -291,11 +290,11 @@ function render({ model, el, host }) {
     }
 
     function showDigit() {
-      written = images.slice(index * PIXELS, (index + 1) * PIXELS);
+      written = digitAt(images, index).slice();
       image = written.slice();
       before = read(written);
       samples.forEach(({ canvas, node }, k) => {
-        painter.paint(canvas, images.subarray(k * PIXELS, (k + 1) * PIXELS));
+        painter.paint(canvas, digitAt(images, k));
         node.setAttribute("aria-pressed", String(k === index));
       });
       pen.down = false;
@@ -381,16 +380,11 @@ function render({ model, el, host }) {
     });
     const stopWatching = whenThemeChanges(() => {
       painter.refresh();
-      samples.forEach(({ canvas }, k) => painter.paint(canvas, images.subarray(k * PIXELS, (k + 1) * PIXELS)));
+      samples.forEach(({ canvas }, k) => painter.paint(canvas, digitAt(images, k)));
       draw();
     });
     showDigit();
-    return () => {
-      stopListening();
-      stopWatching();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, schedule.cancel, announce.cancel];
   });
 }
 

@@ -31,7 +31,7 @@ class PrimaryField(anywidget.AnyWidget):
         ValueError: digits, labels, index or capsule of another shape or out of range.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "primary_field.js")
+    _esm = _parts.module("primary_field.js")
     _css = _parts.stylesheet("primary_field.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

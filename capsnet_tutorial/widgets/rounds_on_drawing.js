@@ -1,9 +1,9 @@
 // A drawing is read after 1, 2, … rounds of routing, side by side: does the answer change?
+import { makeBars } from "./bars.js";
 import { lengthsOf, makeNetwork } from "./core.js";
-import { makePad } from "./pad.js";
-import { SIDE, bytesOf, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, whenThemeChanges } from "./ui.js";
+import { makePad, tiePad } from "./pad.js";
+import { bytesOf, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const MOST = 5; // rounds
 const GUTTER = 56; // pixels left of the five columns, for what the rows are; the stylesheet has it too
 const HEIGHT = 190; // of the chart
@@ -46,29 +46,25 @@ function render({ model, el, host }) {
     let loaded = null; // the sample on the pad
 
     // ----------------------------------------------------------------------------------- elements
-    const pad = makePad({ drawn: () => schedule(), settled: () => share(), loaded: () => showLoaded(null), say: (words) => announce(words) });
-    const pixelsOf = (n) => samples.subarray(n * PIXELS, (n + 1) * PIXELS);
+    const pad = makePad({ drawn: () => schedule(), settled: () => tie.share(), loaded: () => showLoaded(null), say: (words) => announce(words) });
+    const pixelsOf = (n) => digitAt(samples, n);
     const sampleButtons = labels.map((label, n) => element("button", {
       type: "button", "data-role": disputed.includes(n) ? "disputed" : "sample",
       "aria-label": disputed.includes(n) ? `Load a ${label} on which the rounds disagree` : `Load a handwritten ${label}`,
       onclick: () => showSample(n),
-    }, element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" })));
+    }, thumbnail()));
     const verdict = element("p", { class: "verdict", "data-role": "verdict" });
     const chart = svg("svg", { class: "growth", role: "img", "data-role": "chart", height: HEIGHT });
     const columns = stops.map((t) => {
       const [answer, length, entropy] = ["strong", "span", "span"].map((tag) => element(tag));
-      const drawing = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+      const drawing = thumbnail();
       const button = element("button", { type: "button", class: "stop", "data-round": t + 1, onclick: () => stopAfter(t + 1) },
         element("span", {}, String(t + 1)), answer, length, entropy, drawing);
       return { button, answer, length, entropy, drawing };
     });
     const heads = ["rounds", "answer", "length", "entropy", "drawn"].map((word) => element("span", {}, word));
     const lead = element("p", { class: "lead" });
-    const bars = classes.map((digit) => {
-      const fill = element("span", { class: "fill" });
-      const value = element("span", { class: "value" });
-      return { fill, value, row: element("li", { class: "length" }, element("span", { class: "digit" }, String(digit)), element("span", { class: "rail" }, fill), value) };
-    });
+    const bars = makeBars();
     const group = (label, buttons) => element("div", { class: "samples", role: "group", "aria-label": label }, ...buttons);
     root.append(
       element("div", { class: "drawing" },
@@ -85,7 +81,7 @@ function render({ model, el, host }) {
           element("div", { class: "stops", role: "group", "aria-label": "Stop after so many rounds" },
             element("div", { class: "heads", "aria-hidden": "true" }, ...heads), ...columns.map(({ button }) => button)))),
       element("section", { class: "after", "aria-label": "The ten lengths" },
-        lead, element("ol", { class: "lengths" }, ...bars.map(({ row }) => row))));
+        lead, bars.list));
     const announce = makeAnnouncer(root);
     const painter = makePainter(root);
     let colours;
@@ -98,7 +94,7 @@ function render({ model, el, host }) {
 
     function showLoaded(n) {
       loaded = n;
-      share();
+      tie.share();
       update();
     }
 
@@ -109,15 +105,6 @@ function render({ model, el, host }) {
       update();
       announce(columns[r - 1].button.getAttribute("aria-label"));
     }
-
-    /** Python sees the 28×28, too, where there is one. */
-    function share() {
-      const bytes = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
-      shared = bytes;
-      model.set("image", new DataView(bytes.buffer));
-      model.save_changes();
-    }
-    let shared; // what this view itself put into the model, to know it when it comes back
 
     // ------------------------------------------------------------------------------------ drawing
     function update() {
@@ -140,12 +127,7 @@ function render({ model, el, host }) {
       });
       const { lengths, prediction } = readings[rounds - 1];
       lead.textContent = `The ten lengths after ${count(rounds)}${rounds === 1 ? ": even shares, nothing is routed" : ""}`;
-      bars.forEach(({ fill, value, row }, j) => {
-        fill.style.width = `${lengths[j] * 100}%`;
-        value.textContent = format(lengths[j]);
-        row.classList.toggle("longest", j === prediction);
-        row.classList.toggle("long", j === prediction);
-      });
+      bars.show(lengths, prediction);
       sampleButtons.forEach((button, n) => button.setAttribute("aria-pressed", n === loaded));
       verdict.textContent = pad.empty() ? "Nothing drawn yet." : inWords(predictions, loaded === null ? null : labels[loaded]);
       announce(verdict.textContent);
@@ -185,17 +167,13 @@ function render({ model, el, host }) {
     }
 
     // ------------------------------------------------------------------------------- from outside
-    root.addEventListener("capsnet:image", ({ detail }) => {
-      pad.show(detail);
+    const showPixels = (bytes) => {
+      pad.show(bytes);
       showLoaded(null);
-    });
+    };
+    root.addEventListener("capsnet:image", ({ detail }) => showPixels(detail));
+    const tie = tiePad(pad, model, showPixels);
     const stopListening = listen(model, {
-      image: () => {
-        const bytes = bytesOf(model.get("image"));
-        if (shared && bytes.every((grey, k) => grey === shared[k])) return;
-        pad.show(bytes);
-        showLoaded(null);
-      },
       rounds: () => {
         rounds = model.get("rounds");
         schedule();
@@ -208,17 +186,10 @@ function render({ model, el, host }) {
       update();
     };
     const stopWatching = whenThemeChanges(refresh);
-    const resized = new ResizeObserver(() => schedule());
-    resized.observe(root);
+    const stopMeasuring = whenResized(root, schedule);
     pad.show(bytesOf(model.get("image")));
     refresh();
-    return () => {
-      stopListening();
-      stopWatching();
-      resized.disconnect();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [tie.stop, stopListening, stopWatching, stopMeasuring, schedule.cancel, announce.cancel];
   });
 }
 

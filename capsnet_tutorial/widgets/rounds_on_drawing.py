@@ -34,7 +34,7 @@ class RoundsOnDrawing(anywidget.AnyWidget):
         ValueError: another number of rounds, an image of another size.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "ink.js", "pad.js", "rounds_on_drawing.js")
+    _esm = _parts.module("rounds_on_drawing.js")
     _css = _parts.stylesheet("rounds_on_drawing.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

@@ -1,9 +1,8 @@
 // Routing by agreement, round by round. The network reads a digit once; its votes are routed again with every move of
 // the hand: 72 × 10 votes of 16 numbers, ten rounds, a few milliseconds.
 import { lengthsOf, makeNetwork, norm, route } from "./core.js";
-import { SIDE, bytesOf, clamp, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, whenThemeChanges } from "./ui.js";
+import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const ROUNDS = 10;
 const REACH = { x: 5, y: 2.2 }; // the plane shows -x … x and -y … y
 const UNIT = 70; // of the plane's viewBox, a length of 1
@@ -96,7 +95,7 @@ function render({ model, el, host }) {
     const button = (role, label, text, onclick) =>
       element("button", { type: "button", "data-role": role, "aria-label": label, onclick }, text);
     const thumbnails = labels.map((label, n) => {
-      const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+      const canvas = thumbnail();
       return element("button", { type: "button", "data-role": "digit", "aria-label": `Digit ${n + 1} of ${labels.length}: ${label}`, onclick: () => chooseDigit(n) }, canvas);
     });
     const previous = button("back", "One round back", "‹", () => step(-1));
@@ -179,7 +178,7 @@ function render({ model, el, host }) {
 
     // ------------------------------------------------------------------------------------------ actions
     function readDigit() {
-      unmoved = network.forward(images.subarray(index * PIXELS, (index + 1) * PIXELS), 1).u_hat;
+      unmoved = network.forward(digitAt(images, index), 1).u_hat;
       votes = unmoved.slice();
       moved.clear();
       before = trace = route(unmoved, I, J, D, ROUNDS);
@@ -591,7 +590,7 @@ function render({ model, el, host }) {
     });
     const refresh = () => {
       painter.refresh();
-      thumbnails.forEach((each, n) => painter.paint(each.firstChild, images.subarray(n * PIXELS, (n + 1) * PIXELS)));
+      thumbnails.forEach((each, n) => painter.paint(each.firstChild, digitAt(images, n)));
       draw();
     };
     readDigit();
@@ -603,17 +602,8 @@ function render({ model, el, host }) {
     update();
     refresh();
     const stopWatching = whenThemeChanges(refresh);
-    const resized = new ResizeObserver(() => draw());
-    resized.observe(picker);
-    return () => {
-      pause();
-      stopListening();
-      stopWatching();
-      resized.disconnect();
-      cancelAnimationFrame(frame);
-      schedule.cancel();
-      announce.cancel();
-    };
+    const stopMeasuring = whenResized(picker, draw);
+    return [pause, stopListening, stopWatching, stopMeasuring, () => cancelAnimationFrame(frame), schedule.cancel, announce.cancel];
   });
 }
 

@@ -39,7 +39,7 @@ class RoutingRounds(anywidget.AnyWidget):
         ValueError: digits or labels of another shape or out of range, more than 40 digits, an index beyond them.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "routing_rounds.js")
+    _esm = _parts.module("routing_rounds.js")
     _css = _parts.stylesheet("routing_rounds.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

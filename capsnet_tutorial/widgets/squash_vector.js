@@ -163,10 +163,7 @@ function render({ model, el }) {
       },
     });
     draw();
-    return () => {
-      stopListening();
-      schedule.cancel();
-    };
+    return [stopListening, schedule.cancel];
   });
 }
 

@@ -23,7 +23,7 @@ class SquashVector(anywidget.AnyWidget):
         ValueError: s is not two finite numbers.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "squash_vector.js")
+    _esm = _parts.module("squash_vector.js")
     _css = _parts.stylesheet()
 
     s = traitlets.List(traitlets.Float()).tag(sync=True)

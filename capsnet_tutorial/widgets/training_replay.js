@@ -1,8 +1,8 @@
 // A training run, played again: its curves, and at each recorded moment what the network made of five digits.
+import { LONG, makeBars } from "./bars.js";
 import { readSafetensors } from "./core.js";
-import { SIDE, bytesOf, clamp, css, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, setAttributes, svg, themeColours, whenThemeChanges } from "./ui.js";
+import { bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, setAttributes, svg, themeColours, whenResized, whenThemeChanges } from "./ui.js";
 
-const PIXELS = SIDE * SIDE;
 const PACE = 700; // milliseconds a moment
 const CHART = { height: 216, left: 40, right: 46, top: 14, bottom: 44 };
 const RANGE = [0.002, 0.7]; // of the chart's upright axis, which is logarithmic
@@ -49,12 +49,7 @@ function render({ model, el }) {
     // ------------------------------------------------------------------------------------ the routing
     const lead = element("p", { class: "lead" });
     const map = element("canvas", { class: "votes", "data-role": "couplings", role: "img" });
-    const rows = Array.from({ length: run.J }, (_, j) => {
-      const fill = element("span", { class: "fill" });
-      const value = element("span", { class: "value" });
-      const row = element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill), value);
-      return { fill, value, row };
-    });
+    const bars = makeBars("Lengths of the ten digit capsules", run.J);
     const remark = element("p", { class: "remark", "data-role": "remark" });
 
     root.append(element("div", { class: "replay" },
@@ -63,7 +58,7 @@ function render({ model, el }) {
       element("div", { class: "cards", role: "group", "aria-label": "Five digits, as written and as redrawn; choose one to see its routing" }, ...cards.map(({ button }) => button)),
       element("section", { class: "sent", "aria-label": "Routing" },
         lead,
-        element("div", { class: "matrix" }, map, element("ol", { class: "lengths", "aria-label": "Lengths of the ten digit capsules" }, ...rows.map(({ row }) => row))),
+        element("div", { class: "matrix" }, map, bars.list),
         element("div", { class: "legend", "aria-hidden": "true" },
           element("span", {}, "less than a tenth"), element("span", { class: "scale" }), element("span", {}, "more"))),
       remark));
@@ -165,7 +160,7 @@ function render({ model, el }) {
       cards.forEach(({ original, redrawn, verdict, button }, n) => {
         const { lengths, prediction } = run.at(moment, n);
         const right = prediction === run.labels[n];
-        painter.paint(original, run.images.subarray(n * PIXELS, (n + 1) * PIXELS));
+        painter.paint(original, digitAt(run.images, n));
         painter.paint(redrawn, run.reconstruction(moment, n));
         verdict.textContent = `${prediction} ${right ? "✓" : "✗"}`;
         button.classList.toggle("wrong", !right);
@@ -180,12 +175,7 @@ function render({ model, el }) {
     function drawRouting() {
       const { lengths, couplings, prediction, decided, most } = run.at(moment, digit);
       lead.textContent = `Where the ${run.I} primary capsules of this ${run.labels[digit]} send their votes, and the ten lengths`;
-      rows.forEach(({ fill, value, row }, j) => {
-        fill.style.width = `${100 * lengths[j]}%`;
-        value.textContent = format(lengths[j]);
-        row.classList.toggle("longest", j === prediction);
-        row.classList.toggle("long", lengths[j] >= 0.5);
-      });
+      bars.show(lengths, prediction, (length) => length >= LONG);
       root.dataset.lengths = Array.from(lengths, (length) => length.toFixed(4)).join(",");
       root.dataset.decided = decided;
       setAttributes(map, { "aria-label": `Couplings of the last round. The largest is ${format(most)}; ${decided} of ${run.I} capsules give one digit more than twice an equal share.` });
@@ -252,22 +242,14 @@ function render({ model, el }) {
       colours = themeColours(root);
       draw();
     });
-    const observer = new ResizeObserver(() => {
+    const stopMeasuring = whenResized(chart, () => {
       layOut();
       drawRouting();
     });
-    observer.observe(chart);
     calm.addEventListener("change", stop);
     draw();
     layOut();
-    return () => {
-      stop();
-      stopListening();
-      stopWatching();
-      observer.disconnect();
-      calm.removeEventListener("change", stop);
-      announce.cancel();
-    };
+    return [stop, stopListening, stopWatching, stopMeasuring, () => calm.removeEventListener("change", stop), announce.cancel];
   });
 }
 
@@ -301,7 +283,7 @@ export function inWords(run, moment, digit) {
   if (run.epochs[moment] === 0) return "Before training every capsule is all but zero and every coupling is one tenth: no capsule below prefers any above. With nothing to draw from, all five drawings are the same grey.";
   const label = run.labels[digit];
   const name = `${label === 8 ? "an" : "a"} ${label}`;
-  const long = Array.from(lengths.keys()).filter((j) => lengths[j] >= 0.5).sort((p, q) => lengths[q] - lengths[p]);
+  const long = Array.from(lengths.keys()).filter((j) => lengths[j] >= LONG).sort((p, q) => lengths[q] - lengths[p]);
   const votes = decided === 0
     ? `No primary capsule gives any digit twice an equal share of its vote; the largest coupling is ${format(most)}.`
     : `${decided} of the ${run.I} primary capsules give${decided === 1 ? "s" : ""} one digit more than twice an equal share; the largest coupling is ${format(most)}.`;

@@ -28,7 +28,7 @@ class TrainingReplay(anywidget.AnyWidget):
         ValueError: a moment that was not recorded, a digit that is not there.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "training_replay.js")
+    _esm = _parts.module("training_replay.js")
     _css = _parts.stylesheet("training_replay.css")
 
     recording = traitlets.Bytes().tag(sync=True)

@@ -1,7 +1,7 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is asked for.
 import { makeNetwork } from "./core.js";
 import { unpackInt8 } from "./int8.js";
-import { SIDE, bytesOf, clamp, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, whenThemeChanges } from "./ui.js";
+import { SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
 
 const WIDE = 36; // pixels along a side of the picture
 const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it
@@ -53,7 +53,7 @@ function render({ model, el, host }) {
     const network = makeNetwork(unpackInt8(await sharedWeights(model, host)));
     const digits = Float32Array.from(bytesOf(model.get("images")), (grey) => grey / 255); // [N, 784]
     const labels = model.get("labels");
-    const digit = (n) => digits.subarray(n * SIDE * SIDE, (n + 1) * SIDE * SIDE);
+    const digit = (n) => digitAt(digits, n);
 
     // What is shown: two digits, where each lies, and which class is asked for.
     let state = read();
@@ -112,7 +112,7 @@ function render({ model, el, host }) {
 
     function makeChooser(name, which) {
       const buttons = labelsOf(network.J).map((label) => {
-        const canvas = element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true" });
+        const canvas = thumbnail();
         const button = element("button", { type: "button", "data-label": label, onclick: () => take(which, label) }, canvas);
         return { label, canvas, button };
       }).filter(({ label }) => labels.includes(label));
@@ -268,12 +268,7 @@ function render({ model, el, host }) {
     });
     choose(0);
     draw();
-    return () => {
-      stopListening();
-      stopWatching();
-      schedule.cancel();
-      announce.cancel();
-    };
+    return [stopListening, stopWatching, schedule.cancel, announce.cancel];
   });
 }
 

@@ -46,7 +46,7 @@ class TwoDigits(anywidget.AnyWidget):
         ValueError: digits or labels of another shape or out of range, a digit that is not there, a place outside.
     """
 
-    _esm = _parts.module("core.js", "ui.js", "int8.js", "two_digits.js")
+    _esm = _parts.module("two_digits.js")
     _css = _parts.stylesheet("two_digits.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)

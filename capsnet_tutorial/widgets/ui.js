@@ -40,20 +40,20 @@ export function makeRoot(name, label) {
 
 /**
  * Puts a widget into its place; what goes wrong is said there in a sentence, and in `data-error`.
- * `build(root)` makes the widget and returns what takes it down again.
+ * `build(root)` makes the widget and returns functions, all of which are called when it is taken down again.
  */
 export async function mount(el, root, build) {
   el.append(root);
-  let dismantle = () => {};
+  let stops = [];
   try {
-    dismantle = (await build(root)) ?? dismantle;
+    stops = await build(root);
     root.dataset.ready = "true";
   } catch (error) {
     root.dataset.error = error.message;
     root.replaceChildren(element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`));
   }
   return () => {
-    dismantle();
+    stops.forEach((stop) => stop());
     root.remove();
   };
 }
@@ -135,14 +135,28 @@ export function whenThemeChanges(callback) {
   };
 }
 
+/** Calls back when the element gets another size, and once at first. Returns what stops it. */
+export function whenResized(node, callback) {
+  const observer = new ResizeObserver(() => callback());
+  observer.observe(node);
+  return () => observer.disconnect();
+}
+
 // --------------------------------------------------------------------------------------------- digits
 
 export const SIDE = 28;
+export const PIXELS = SIDE * SIDE;
+
+/** The n-th of many digits that lie behind each other, as a view of its 784 numbers. */
+export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
 
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
 export function digitCanvas(role, label, more = {}) {
   return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
 }
+
+/** A canvas like that on a button, whose label says what is to be seen. */
+export const thumbnail = (more = {}) => element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
 
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {

@@ -20,7 +20,7 @@ from capsnet_tutorial.widgets.bend_digit import BOUNDS
 CNN, CAPSNET = (
     str(files("capsnet_tutorial") / "weights" / f"{name}.safetensors") for name in ("small-cnn", "small-shifted")
 )
-MODULES = ("core.js", "ui.js", "ink.js", "int8.js", "conv_net.js", "bending.js", "bend_digit.js")
+MODULES = ("bend_digit.js",)
 ONE_BY_ONE = [
     {},
     {"turn": 20.0},

@@ -17,7 +17,7 @@ from capsnet_tutorial.recording import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
 SHIPPED = str(files("capsnet_tutorial") / "weights" / "small.safetensors")
-MODULES = ("core.js", "ui.js", "bug_picker.js")
+MODULES = ("bug_picker.js",)
 
 
 def planted(bug: str | None) -> PlantedCapsNet:

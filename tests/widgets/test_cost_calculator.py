@@ -15,7 +15,7 @@ from capsnet_tutorial.results import stored
 from capsnet_tutorial.widgets import CostCalculator
 from capsnet_tutorial.widgets.cost_calculator import BOUNDS
 
-MODULES = ("core.js", "ui.js", "cost_calculator.js")
+MODULES = ("cost_calculator.js",)
 NAMES = {"types": "primary_types", "inDim": "primary_dim", "outCapsules": "classes", "outDim": "class_dim",
          "rounds": "iterations"}  # fmt: skip
 PAPER = {"preset": "paper", "batch": 1, "types": 32, "inDim": 8, "outCapsules": 10, "outDim": 16, "rounds": 3}

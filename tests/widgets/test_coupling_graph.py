@@ -21,7 +21,7 @@ TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 def test_its_numbers_are_those_of_pytorch(run_node, tmp_path):
     images = digits("test", source="sample").images[:20]
     images.numpy().tofile(tmp_path / "images")
-    modules = ("core.js", "ui.js", "coupling_graph.js")
+    modules = ("coupling_graph.js",)
     report = run_node("couplings.mjs", SHIPPED, tmp_path / "images", modules=modules)
     model = load_pretrained("small")
     u_hat = prediction_vectors(model.primary_capsules(images), model.routed.weight)

@@ -54,7 +54,7 @@ def in_javascript(run_node: Callable[..., Any], tmp_path: Path) -> Callable[[lis
             "cases": [{"poses": [list(row) for row in poses], "shown": shown} for poses, shown in cases],
         }
         (tmp_path / "cases.json").write_text(json.dumps(data))
-        return run_node("face_parts.mjs", tmp_path / "cases.json", modules=("core.js", "ui.js", "face_parts.js"))
+        return run_node("face_parts.mjs", tmp_path / "cases.json", modules=("face_parts.js",))
 
     return run
 

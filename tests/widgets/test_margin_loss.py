@@ -13,7 +13,7 @@ from capsnet_tutorial.functional import margin_loss
 from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import MarginLoss
 
-MODULES = ("core.js", "ui.js", "margin_loss.js")
+MODULES = ("margin_loss.js",)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.widgets import PartVotes
 from capsnet_tutorial.widgets.part_votes import PLACES
 
-MODULES = ("core.js", "ui.js", "part_votes.js")
+MODULES = ("part_votes.js",)
 SCENES = [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((0, 0, 0), (0, 0, 0)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))]
 
 

@@ -28,7 +28,7 @@ def answer(run_node: Callable[..., Any], tmp_path: Path) -> tuple[dict[str, Any]
     images = digits("test", source="sample").images[:COUNT].contiguous()
     images[1] = 0
     images.numpy().tofile(tmp_path / "images")
-    modules = ("core.js", "ui.js", "primary_field.js")
+    modules = ("primary_field.js",)
     said = run_node("primary_field.mjs", WEIGHTS, tmp_path / "images", tmp_path / "out", modules=modules)
     return said, np.fromfile(tmp_path / "out", dtype=np.float32), images
 

@@ -14,7 +14,7 @@ from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
 SHIPPED = str(files("capsnet_tutorial") / "weights" / "small.safetensors")
-MODULES = ("core.js", "ui.js", "ink.js", "pad.js", "rounds_on_drawing.js")
+MODULES = ("rounds_on_drawing.js",)
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ def test_another_file_is_refused(tmp_path):
 
 @pytest.fixture
 def page(run_node):
-    return run_node("replay.mjs", RECORDING, modules=("core.js", "ui.js", "training_replay.js"))
+    return run_node("replay.mjs", RECORDING, modules=("training_replay.js",))
 
 
 def test_the_page_reads_what_python_reads(page):

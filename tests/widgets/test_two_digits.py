@@ -17,7 +17,7 @@ from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import TwoDigits
 from capsnet_tutorial.widgets.two_digits import NOBODY
 
-MODULES = ("core.js", "ui.js", "int8.js", "two_digits.js")
+MODULES = ("two_digits.js",)
 WEIGHTS = files("capsnet_tutorial") / "weights" / "small-pairs.safetensors"
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 from types import SimpleNamespace
 
 import anywidget
@@ -13,9 +15,10 @@ import pytest
 import torch
 import traitlets
 
+import capsnet_tutorial.widgets
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.palette import DARK, LIGHT
-from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector
+from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector, _parts
 from capsnet_tutorial.widgets._network import Network, shared_network
 
 WEIGHTS = (files("capsnet_tutorial") / "weights" / "small.safetensors").read_bytes()
@@ -67,6 +70,30 @@ def test_the_source_is_one_module_that_needs_nothing_else(widget):
     assert "export function render" not in source  # deprecated by anywidget
     for forbidden in ("innerHTML", "insertAdjacentHTML", "http://", "https://", "eval(", "localStorage"):
         assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
+
+
+SOURCES = {
+    path.name: path.read_text(encoding="utf-8") for path in Path(capsnet_tutorial.widgets.__path__[0]).glob("*.js")
+}
+
+
+@pytest.mark.parametrize("name", sorted(SOURCES))
+def test_what_a_file_imports_is_exported_there_and_used_here(name):
+    imports = re.findall(r'^import \{ ([^}]*) \} from "\./([\w.]+)";$', SOURCES[name], re.MULTILINE)
+    rest = re.sub(r"^import .*$", "", SOURCES[name], flags=re.MULTILINE)
+    assert len(imports) == len(re.findall(r"^import ", SOURCES[name], re.MULTILINE))
+    for names, source in imports:
+        exported = re.findall(r"^export (?:async )?(?:const|function) (\w+)", SOURCES[source], re.MULTILINE)
+        for each in names.split(", "):
+            assert each in exported, f"{source} exports no {each}"
+            assert re.search(rf"\b{each}\b", rest), f"{each} is imported and not used"
+
+
+def test_a_module_holds_each_file_once_after_those_it_imports():
+    source = _parts.module("pad.js", "draw_digit.js")
+    starts = [source.index(SOURCES[name].splitlines()[0]) for name in ("ui.js", "pad.js", "bars.js", "draw_digit.js")]
+    assert source.count("export function makePad(") == 1
+    assert starts == sorted(starts)
 
 
 def test_the_stylesheet_uses_the_palette_and_nothing_but_it():
