@@ -277,6 +277,8 @@ def test_a_function_is_compared_with_another():
     assert "expected [2, 3]" in str(check_function(lambda v: v, functional.capsule_lengths, (v,)))
     assert not check_function(lambda v: ..., functional.capsule_lengths, (v,)).written
     assert check_function(lambda n: n + 1, lambda n: n + 1, (1,)).passed
+    assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
+    assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
     assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
     with pytest.raises(ValueError, match="expected at least one example"):
         check_function(len, len)

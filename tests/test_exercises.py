@@ -20,6 +20,59 @@ BOOK = Path(__file__).resolve().parent.parent / "book"
 CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
 
+# Answers that look right at a glance, and that a check must not let pass.
+WRONG = {
+    "04-squash": [
+        """
+def steepest():
+    return 0.6
+"""
+    ],
+    "07-message-passing": [
+        """
+def loudest_links(u_hat, k):
+    links = torch.zeros(I, J, dtype=torch.bool)
+    links[loudness.topk(8).indices] = True
+    return links
+"""
+    ],
+    "11-sixteen-numbers": [
+        """
+def between(first, last, steps):
+    t = torch.linspace(0, 1, steps)[:, None]
+    return first + (3 * t**2 - 2 * t**3) * (last - first)
+"""
+    ],
+    "12-two-digits-at-once": [
+        """
+def partners(labels, chosen, generator):
+    others = (labels != labels[0]).nonzero().flatten()
+    return others[torch.randint(len(others), chosen.shape, generator=generator)]
+""",
+        """
+def read_twice(images):
+    return lengths.topk(3, dim=1).indices[:, [0, 2]]
+""",
+        """
+def read_twice(images):
+    return lengths.topk(2, dim=1).indices
+""",
+    ],
+    "16-bugs-in-the-wild": [
+        """
+def minds_its_own_image(route):
+    together, again, alone = route(votes, 3), route(votes, 3), route(votes[:1], 3)
+    same = torch.equal(together, again) and torch.allclose(together[:1], alone, atol=1e-5)
+    return same and bool((together.norm(dim=-1) < 1).all())
+"""
+    ],
+    "17-where-next": [
+        "loudest = 1.0",
+        "loudest = attention_couplings(u_hat / 72).max()  # the root of 72 divides each product by 72",
+        "loudest = torch.einsum('bijd,bjd->bij', u_hat, u_hat.mean(dim=1)).softmax(dim=2).max()  # no root of D_out",
+    ],
+}
+
 
 def code(path: Path) -> list[Any]:
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
@@ -134,14 +187,33 @@ def test_blank_it_runs_through_and_says_not_written_yet(path):
 
 
 @each_chapter
-def test_with_the_solutions_filled_in_every_check_passes(path):
+def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_not(path):
     mpl.use("agg")
     given = [name for cell in exercises(path) for name in defined(cell.source)]
     _, solved = run([cell.source for cell in code(BOOK / "solutions" / path.name)], path.parent)
     solutions = {
         name: solved[name] for name in given if name in solved and (callable(solved[name]) or name in blanks(path))
     }
-    values, _ = run([cell.source for cell in code(path)], path.parent, solutions)
+    values, variables = run([cell.source for cell in code(path)], path.parent, solutions)
     reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)
+    for answer in WRONG.get(path.stem, ()):
+        report = judged(answer, path, variables)
+        assert report.written, answer
+        assert not report, f"passed: {answer}"
+
+
+def judged(answer: str, path: Path, variables: dict[str, Any]) -> Report:
+    """What the chapter's check says of an answer, a cell's source."""
+    (name,) = defined(answer)
+    check = next(cell for cell in exercises(path) if "check_" in cell.source and name in names_in(cell.source))
+    *before, last = parsed(check.source).body
+    assert isinstance(last, ast.Expr)
+    exec(answer, variables)
+    exec(compile(ast.Module(before, []), "cell", "exec"), variables)
+    return eval(compile(ast.Expression(last.value), "cell", "eval"), variables)
+
+
+def names_in(source: str) -> set[str]:
+    return {node.id for node in ast.walk(parsed(source)) if isinstance(node, ast.Name)}

@@ -71,6 +71,13 @@ def test_the_live_curve_is_shown_once_and_then_updated():
     assert first is not second
 
 
+@pytest.mark.parametrize("count", [1, 5, 8])
+def test_every_digit_is_drawn(count):
+    live = figures.LiveCurve(2, Digits(torch.rand(count, 1, 28, 28), torch.zeros(count).long(), ""), show=Handle)
+    figure = live.draw(CapsNet(CapsNetConfig.small()), History(curve=[{"epoch": 1.0, "loss": 0.5}]))
+    assert sum(len(axes.images) for axes in figure.axes) == 2 * count
+
+
 def test_without_validation_there_is_one_curve():
     live = figures.LiveCurve(2, Digits(torch.rand(2, 1, 28, 28), torch.zeros(2, dtype=torch.long), ""), show=Handle)
     figure = live.draw(CapsNet(CapsNetConfig.small()), History(curve=[{"epoch": 1.0, "loss": 0.5}]))

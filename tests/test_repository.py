@@ -46,6 +46,14 @@ def test_the_files_that_need_the_address_have_it() -> None:
     assert not lacking
 
 
+def test_ci_builds_the_book_as_the_readme_says() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("Without make:")[2].split("```")[1]
+    commands = [line.partition("#")[0].strip() for line in block.splitlines()[2:]]  # less the fence, and the venv
+    steps = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["book"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [command for command in commands if command]
+
+
 def test_no_other_file_names_the_address() -> None:
     """What set_repository.py does not know of would keep the old address for ever."""
     known = set(files(ROOT))

@@ -43,7 +43,7 @@ def check_function(
             out = subject(*example)
             if out is ... or (isinstance(out, tuple) and ... in out):
                 raise NotWritten
-            if not isinstance(out, (Tensor, int, float)):
+            if not isinstance(out, (Tensor, int, float)) or torch.as_tensor(out).is_complex():
                 raise Trouble(f"It returns {out!r}; expected {'a tensor' if expected.dim() else 'a number'}.")
             came = torch.as_tensor(out).detach().double()
             if came.shape != expected.shape:

@@ -54,8 +54,8 @@ class Subject:
         if not callable(function):
             raise Trouble(f"{wanted}; got {_shortened(function)}")
         self.name = getattr(function, "__name__", type(function).__name__)
-        arguments = called.partition("(")[2].rstrip(")").split(", ")
-        if not accepts(function, len(arguments)):
+        arguments = called.partition("(")[2].rstrip(")")
+        if not accepts(function, len(arguments.split(", ")) if arguments else 0):
             parameters = inspect.signature(function)
             raise Trouble(f"{wanted}; got {self.name}{_without_types(parameters)}")
 

@@ -49,7 +49,7 @@ def load(place: str) -> Any:
         if str(problem).startswith("expected"):
             raise
         raise ValueError(f"{path} cannot be used: {type(problem).__name__}: {problem}") from problem
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:  # a file that exits says nothing about its function
         raise ValueError(f"{path} cannot be used: {type(problem).__name__}: {problem}") from problem
     finally:
         sys.path.pop(0)

@@ -7,10 +7,9 @@ from html import escape
 
 from torch import Tensor
 
-EXPECTED = "var(--caps-agree, #00745a)"
-CAME = "var(--caps-contrast, #b34700)"
-MUTED = "var(--caps-muted, #566072)"
-LINE = "var(--caps-line, #c5cbd5)"
+from capsnet_tutorial.palette import css_colour
+
+EXPECTED, CAME, MUTED, LINE = map(css_colour, ("agree", "contrast", "muted", "line"))
 
 CELL = 26
 WIDE, NARROW = 62, 40  # a cell with decimals, and one of many

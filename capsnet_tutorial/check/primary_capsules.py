@@ -68,7 +68,7 @@ def _examine(subject: Subject) -> list[Finding]:
     channel, place = source
     if (place != place[:, :1]).any():
         findings.append(_mixed(sizes, place))
-    elif not _is_a_partition(sizes, channel, place):
+    elif not _is_a_partition(channel, place):
         return [Finding(None, "The capsules of one type take other channels at one place than at another.")]
     kind = _kind_of_squash(features, came, channel, place, mixed=bool(findings))
     if kind is None:
@@ -122,7 +122,7 @@ def _source(subject: Subject, sizes: _Sizes) -> tuple[Tensor, Tensor] | None:
     return (channel, place) if torch.equal(everything, torch.arange(sizes.channels * sizes.places)) else None
 
 
-def _is_a_partition(sizes: _Sizes, channel: Tensor, place: Tensor) -> bool:
+def _is_a_partition(channel: Tensor, place: Tensor) -> bool:
     """Whether every place has the same groups of channels, in the same order of a capsule's numbers."""
     groups: dict[int, set[tuple[int, ...]]] = {}
     for row, where in zip(channel.tolist(), place[:, 0].tolist(), strict=True):

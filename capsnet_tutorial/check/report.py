@@ -10,12 +10,9 @@ from torch import Tensor
 
 from capsnet_tutorial.bugs import BUGS
 from capsnet_tutorial.check.pictures import picture
+from capsnet_tutorial.palette import css_colour
 
-_COLOUR = {
-    True: "var(--caps-agree, #00745a)",
-    False: "var(--caps-contrast, #b34700)",
-    None: "var(--caps-muted, #566072)",
-}
+_COLOUR = {True: css_colour("agree"), False: css_colour("contrast"), None: css_colour("muted")}
 _MUTED = f"color:{_COLOUR[None]}"
 
 

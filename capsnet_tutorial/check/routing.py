@@ -71,7 +71,7 @@ def _examine(subject: Subject) -> list[Finding]:
                 "not that of Procedure 1 either.",
             )
         )
-    findings = [_batch(subject, u_hat) if each.bug == "batch-agreement" else each for each in findings]
+    findings = [_batch(subject) if each.bug == "batch-agreement" else each for each in findings]
     return findings + nan_at_zero(subject, shape, torch.zeros_like(u_hat), 3, name="û")
 
 
@@ -106,7 +106,7 @@ def _stale(subject: Subject) -> Finding:
     return Finding("stale-logits", "A second call with the same input gives another result.", example)
 
 
-def _batch(subject: Subject, u_hat: Tensor) -> Finding:
+def _batch(subject: Subject) -> Finding:
     """How an image's output depends on its neighbours: beside others, and alone."""
     says = "An image's output depends on the images beside it in the batch."
     try:

@@ -125,10 +125,13 @@ class LiveCurve:
             figure = plt.figure(figsize=(WIDTH, 2.9), layout="constrained")
             left, right = figure.subfigures(1, 2, width_ratios=[3, 4])
             self._curves(left.subplots(), history)
-            grid = right.subplots(4, len(self.images) // 2, squeeze=False)
+            grid = right.subplots(4, -(-len(self.images) // 2), squeeze=False)
             for row, axes in enumerate(grid):
                 for column, each in enumerate(axes):
                     n = column + (row // 2) * grid.shape[1]
+                    if n == len(self.images):  # an odd number leaves a place free
+                        each.axis("off")
+                        continue
                     _frame(each, pairs[row % 2][n].numpy(), str(answers[n]) if row % 2 else "", LIGHT["accent"])
             plt.close(figure)
         return figure

@@ -11,13 +11,16 @@ from capsnet_tutorial.widgets import _parts
 
 PRESETS = ("paper", "small")
 
-BOUNDS = {
+SIZES = {
     "batch": (1, 1024),
     "primary_types": (1, 64),
     "in_dim": (2, 32),
     "out_capsules": (1, 100),
     "out_dim": (2, 64),
     "iterations": (1, 10),
+}
+BOUNDS = {
+    **SIZES,
     "peak": (0.1, 1e7),
     "half_peak": (0.1, 1e7),
     "bandwidth": (0.1, 1e5),
@@ -64,6 +67,8 @@ class CostCalculator(anywidget.AnyWidget):
     def __init__(
         self, preset: str = "paper", *, number_bytes: int = 4, machine: dict[str, float] | None = None, **sizes: int
     ) -> None:
+        if unknown := sizes.keys() - SIZES.keys():
+            raise ValueError(f"expected {', '.join(SIZES)}; got {', '.join(sorted(unknown))}")
         if machine is None:
             from capsnet_tutorial.results import stored  # here, because it brings torch along
 

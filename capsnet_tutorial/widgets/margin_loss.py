@@ -96,6 +96,7 @@ def _lengths(values: Any) -> list[float]:
 def _classes(values: Any) -> list[int]:
     """Class numbers in order, each once."""
     try:
+        values = list(values)
         classes = [int(value) for value in values]
         whole = all(value == number for value, number in zip(values, classes, strict=True))
     except (TypeError, ValueError):

@@ -31,15 +31,21 @@ export function makePad({ drawn, settled, loaded, say }) {
     drawn();
   }
 
+  /** The stroke under the hand, or under the keyboard's pen, is over. */
+  function letGo() {
+    drawing = null;
+    pen.down = false;
+  }
+
   /** Exactly these pixels, bytes, as they are. */
   function show(bytes) {
+    letGo();
     strokes = [];
     byHand = false;
     image = Float32Array.from(bytes, (grey) => grey / 255);
   }
 
   function clear() {
-    pen.down = false;
     show(new Uint8Array(PIXELS));
     loaded();
   }
@@ -47,7 +53,7 @@ export function makePad({ drawn, settled, loaded, say }) {
   function undo() {
     if (!byHand) return clear();
     strokes.pop();
-    pen.down = false;
+    letGo();
     drawnByHand();
     settled();
   }
@@ -173,7 +179,9 @@ export function tiePad(pad, model, show) {
   const stop = listen(model, {
     image: () => {
       const bytes = bytesOf(model.get("image"));
-      if (sent === undefined || bytes.some((grey, k) => grey !== sent[k])) show(bytes);
+      if (sent !== undefined && bytes.every((grey, k) => grey === sent[k])) return;
+      sent = undefined; // from now on even the same picture is news
+      show(bytes);
     },
   });
   return { share, stop };

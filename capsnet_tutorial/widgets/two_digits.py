@@ -68,8 +68,9 @@ class TwoDigits(anywidget.AnyWidget):
         cases: Mapping[str, tuple[int, int, Place]] | None = None,
     ) -> None:
         digits, classes = _parts.digits_to_show(images, labels, hands_of_each)
+        first = _digit(first, classes)
         if second is None:
-            second = next((n for n, label in enumerate(classes) if label != classes[0]), 0)
+            second = next((n for n, label in enumerate(classes) if label != classes[first]), first)
         named = [
             {"name": name, "first": _digit(one, classes), "second": _digit(other, classes), "at": _places(where)}
             for name, (one, other, where) in (cases or {}).items()

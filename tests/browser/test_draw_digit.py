@@ -77,3 +77,19 @@ def test_a_finger_draws_too(visit: Callable[..., Visit], addresses: dict[str, st
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     assert draw.get_attribute("data-lengths") != empty
     assert draw.page.evaluate("scrollY") == before, "a finger on the pad draws, it does not scroll"
+
+
+def test_a_stroke_that_is_taken_back_under_the_hand_stays_away(draw: Any) -> None:
+    draw.locator('[data-role="clear"]').click()
+    empty = draw.get_attribute("data-lengths")
+    pad = draw.locator('[data-role="pad"]')
+    pad.scroll_into_view_if_needed()
+    box, page = pad.bounding_box(), pad.page
+    middle = box["x"] + box["width"] / 2
+    page.mouse.move(middle, box["y"] + 0.2 * box["height"])
+    page.mouse.down()
+    page.mouse.move(middle, box["y"] + 0.5 * box["height"], steps=5)
+    page.keyboard.press("Backspace")
+    page.mouse.move(middle, box["y"] + 0.8 * box["height"], steps=5)  # `visit` fails on an error in the console
+    page.mouse.up()
+    assert draw.get_attribute("data-lengths") == empty

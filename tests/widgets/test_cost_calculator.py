@@ -13,7 +13,7 @@ from capsnet_tutorial import CapsNet, CapsNetConfig, implicit, prediction_vector
 from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.results import stored
 from capsnet_tutorial.widgets import CostCalculator
-from capsnet_tutorial.widgets.cost_calculator import BOUNDS
+from capsnet_tutorial.widgets.cost_calculator import SIZES
 
 MODULES = ("cost_calculator.js",)
 NAMES = {"types": "primary_types", "inDim": "primary_dim", "outCapsules": "classes", "outDim": "class_dim",
@@ -111,8 +111,8 @@ def test_it_starts_with_the_papers_network_on_the_machine_that_was_measured():
     [
         ({"preset": "large"}, "a preset, one of paper, small; got 'large'"),
         ({"number_bytes": 8}, "2 or 4; got 8"),
-        *(({name: BOUNDS[name][1] + 1}, f"expected {name} from") for name in BOUNDS if "peak" not in name
-          and name != "bandwidth"),
+        *(({name: most + 1}, f"expected {name} from") for name, (_, most) in SIZES.items()),
+        ({"types": 4}, "expected batch, primary_types, .*; got types"),
         ({"batch": 0}, "batch from 1 to 1024; got 0"),
     ],
 )  # fmt: skip

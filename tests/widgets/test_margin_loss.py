@@ -71,6 +71,7 @@ def test_any_number_of_classes_may_be_present():
     assert MarginLoss(present=[8, 3, 3]).present == [3, 8]
     assert MarginLoss(present=[8, 3]).selected == 3
     assert MarginLoss(present=()).present == []
+    assert MarginLoss(present=(digit for digit in (5, 3))).present == [3, 5]
     assert MarginLoss(present=range(10)).present == list(range(10))
 
 

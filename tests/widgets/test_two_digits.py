@@ -127,6 +127,13 @@ def test_other_arguments_are_refused_in_words(arguments, words):
         TwoDigits(**arguments)
 
 
+def test_the_second_digit_is_of_another_class_than_the_first():
+    widget = TwoDigits(first=3)
+    assert widget.labels[widget.second] != widget.labels[widget.first]
+    alike = TwoDigits(TWO, [7, 7], first=1)
+    assert (alike.first, alike.second) == (1, 1)
+
+
 def test_state_reaches_python_and_nonsense_does_not():
     widget = TwoDigits()
     widget.set_state({"first": 4, "second": 29, "at": [4, -4, 0, 1], "asked": 7})
