@@ -79,20 +79,21 @@ def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
     """Which digits a network still reads, amount by amount: bool [amounts, N].
 
     Args:
-        network: a CapsNet or a CNN, in eval mode.
+        network: a CapsNet or a CNN, in eval mode, on any device.
         digits: straight ones, N of them.
         sweep: how they are bent.
     """
+    device = next(network.parameters()).device
+
+    def read(images: Tensor, pose: Pose) -> Tensor:
+        return class_scores(network, transform(images, pose).to(device)).argmax(dim=1).to(digits.labels.device)
+
     batches = zip(digits.images.split(500), digits.labels.split(500), strict=True)
     parts = [
-        torch.stack([_right(network, images, labels, sweep.pose(amount)) for amount in sweep.amounts])
+        torch.stack([read(images, sweep.pose(amount)) == labels for amount in sweep.amounts])
         for images, labels in batches
     ]
     return torch.cat(parts, dim=1)
-
-
-def _right(network: nn.Module, images: Tensor, labels: Tensor, pose: Pose) -> Tensor:
-    return class_scores(network, transform(images, pose)).argmax(dim=1) == labels
 
 
 def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:

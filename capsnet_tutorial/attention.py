@@ -1,7 +1,8 @@
 """Self-attention routing, an alternative to Procedure 1 without rounds.
 
 Source: Mazzia, Salvetti and Chiaberge, "Efficient-CapsNet: Capsule Network with Self-Attention Routing", 2021,
-https://arxiv.org/abs/2101.12491. Only the routing is theirs here: squash stays the paper's equation 1.
+https://arxiv.org/abs/2101.12491. Only the routing is theirs here: squash stays the paper's equation 1. As in
+`functional`, all is computed in float32 at least.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_floating, expect_shape
-from capsnet_tutorial.functional import squash
+from capsnet_tutorial.functional import at_least_float32, squash
 
 
 def attention_couplings(u_hat: Tensor) -> Tensor:
@@ -25,13 +26,15 @@ def attention_couplings(u_hat: Tensor) -> Tensor:
         u_hat: [B, I, J, D], prediction vectors.
 
     Returns:
-        c: [B, I, J], summing to 1 over j.
+        c: [B, I, J], summing to 1 over j, in float32 at least.
     """
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[B, I, J, D]")
-    together = u_hat.sum(dim=1)  # [B, J, D]
-    agreement = torch.einsum("bijd,bjd->bij", u_hat, together) / math.sqrt(u_hat.shape[3])
-    return agreement.softmax(dim=2)
+    with torch.autocast(u_hat.device.type, enabled=False):
+        votes = at_least_float32(u_hat)
+        together = votes.sum(dim=1)  # [B, J, D]
+        agreement = torch.einsum("bijd,bjd->bij", votes, together) / math.sqrt(votes.shape[3])
+        return agreement.softmax(dim=2)
 
 
 def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
@@ -49,4 +52,5 @@ def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
         expect_floating("prior", prior)
         expect(prior.shape == c.shape[1:], f"a prior of shape {list(c.shape[1:])}", f"shape {list(prior.shape)}")
         c = c + prior
-    return squash(torch.einsum("bij,bijd->bjd", c, u_hat))
+    with torch.autocast(u_hat.device.type, enabled=False):
+        return squash(torch.einsum("bij,bijd->bjd", c, at_least_float32(u_hat))).to(u_hat.dtype)

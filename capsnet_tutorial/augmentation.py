@@ -1,6 +1,7 @@
 """Moving, turning and bending digits: at random for training, by a given amount for measuring.
 
-Images are [N, 1, H, W] with 0 for paper; what comes in at the border is paper.
+Images are [N, 1, H, W] with 0 for paper, on any device and in any precision, and so they come back; what comes in at
+the border is paper. All chance is drawn on the CPU: the same for the same seed, wherever the images are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_floating, expect_shape
+from capsnet_tutorial.functional import at_least_float32
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Augmentation:
     shear: float = 0.0
     """Horizontal, in pixels per pixel of height, to either side."""
     elastic: float = 0.0
-    """Standard deviation, in pixels, of a smooth field of displacements."""
+    """Standard deviation, in pixels, of the 5×5 knots of a smooth field of displacements; between them it is less."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -80,8 +82,8 @@ def random_shift(images: Tensor, pixels: int, generator: torch.Generator) -> Ten
     """Shift each image by a whole number of pixels, up to ``pixels`` to either side, along both axes."""
     count, _, height, width = images.shape
     windows = F.pad(images, (pixels,) * 4).unfold(2, height, 1).unfold(3, width, 1)  # [N, 1, rows, columns, H, W]
-    rows, columns = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator)
-    return windows[torch.arange(count), :, rows, columns]
+    rows, columns = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator).to(images.device)
+    return windows[torch.arange(count, device=images.device), :, rows, columns]
 
 
 def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
@@ -96,13 +98,16 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     expect_shape("images", images, "[N, 1, H, W]")
     count, _, height, width = images.shape
     expect(height == width, "square images", f"{height}×{width}")
+    if not count:
+        return images
+    sources = at_least_float32(images)
 
     def per_image(value: Tensor | float) -> Tensor:
-        return torch.as_tensor(value, dtype=images.dtype).expand(count)
+        return torch.as_tensor(value, dtype=sources.dtype, device=sources.device).expand(count)
 
     angle = torch.deg2rad(per_image(pose.rotation))
     cos, sin = angle.cos(), angle.sin()
-    zero, one = torch.zeros(count), torch.ones(count)
+    zero, one = per_image(0), per_image(1)
     # y points down in an image, so an anticlockwise turn as seen has the sine's sign the other way round.
     turn = _matrix(cos, sin, -sin, cos)
     lean = _matrix(one, -per_image(pose.shear), zero, one)
@@ -112,12 +117,14 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]
     if bend is not None:
-        grid = grid + bend * 2 / width
-    return F.grid_sample(images, grid, align_corners=False)
+        grid = grid + bend.to(grid) * 2 / width
+    return F.grid_sample(sources, grid, align_corners=False).to(images.dtype)
 
 
 def smooth_field(count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5) -> Tensor:
     """Random displacements that vary smoothly over the image: pixels, [N, H, W, 2]."""
+    if not count:
+        return torch.empty(0, size, size, 2)
     knots = torch.randn(count, 2, coarse, coarse, generator=generator) * strength
     return F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True).permute(0, 2, 3, 1)
 
@@ -128,11 +135,15 @@ def thicken(images: Tensor, amount: float | Tensor) -> Tensor:
     At 1 every pixel takes the largest value among its 3×3 neighbours, at -1 the smallest; between, a mixture
     with the image itself.
     """
-    amount = torch.as_tensor(amount, dtype=images.dtype).expand(len(images)).view(-1, 1, 1, 1)
+    if not len(images):
+        return images
+    ink = at_least_float32(images)
+    amount = torch.as_tensor(amount, dtype=ink.dtype)
     expect(bool((amount.abs() <= 1).all()), "amounts from -1 to 1", f"up to {float(amount.abs().max())}")
-    thick = F.max_pool2d(images, 3, stride=1, padding=1)
-    thin = -F.max_pool2d(-images, 3, stride=1, padding=1)
-    return images + amount.clamp_min(0) * (thick - images) - amount.clamp_max(0) * (thin - images)
+    amount = amount.to(ink.device).expand(len(ink)).view(-1, 1, 1, 1)
+    thick = F.max_pool2d(ink, 3, stride=1, padding=1)
+    thin = -F.max_pool2d(-ink, 3, stride=1, padding=1)
+    return (ink + amount.clamp_min(0) * (thick - ink) - amount.clamp_max(0) * (thin - ink)).to(images.dtype)
 
 
 def _matrix(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:

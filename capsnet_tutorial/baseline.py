@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, in_eval_mode
 
 
 @dataclass(frozen=True)
@@ -183,13 +183,10 @@ def error_of(network: nn.Module, data: Labelled, batch_size: int = 500) -> Error
     """
     expect(len(data.images) > 0, "at least one image", "none")
     device = next(network.parameters()).device
-    was_training = network.training
-    network.eval()
     labels = data.labels.view(len(data.labels), -1)  # [N, K]
     wrong = 0
-    with torch.no_grad():
+    with in_eval_mode(network), torch.no_grad():
         for images, wanted in zip(data.images.split(batch_size), labels.split(batch_size), strict=True):
             best = class_scores(network, images.to(device)).topk(labels.shape[1], dim=1).indices
             wrong += int((best.sort(dim=1).values != wanted.to(device)).any(dim=1).sum())
-    network.train(was_training)
     return ErrorRate(wrong / len(labels))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, Never, cast
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from capsnet_tutorial import attention, bugs, functional
 from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, build
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.layers import RoutedCapsules
+from capsnet_tutorial.layers import RoutedCapsules, draw_truncated
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.objective import Loss, paper_objective
 
@@ -43,7 +43,7 @@ def draw_as_released(network: CapsNet) -> None:
     Their biases are 0.1.
     """
     for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
-        _draw(conv.weight, std)
+        draw_truncated(conv.weight, std)
         nn.init.constant_(_bias(conv), 0.1)
 
 
@@ -64,12 +64,16 @@ def route_by_attention(network: CapsNet) -> None:
 
 def mask_by_prediction(network: CapsNet) -> None:
     """Redraw from the longest capsule in training too: the network never gets to see the labels."""
-    network.register_forward_pre_hook(lambda _module, inputs: inputs[:1])
+
+    def blindfold(_network: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any]:
+        return inputs[:1], {name: each for name, each in named.items() if name != "labels"}
+
+    network.register_forward_pre_hook(blindfold, with_kwargs=True)
 
 
 def draw_matrices(network: CapsNet, std: float) -> None:
     """Draw the W_ij with another standard deviation."""
-    _draw(network.routed.weight, std)
+    draw_truncated(network.routed.weight, std)
 
 
 class ChangedRouting(RoutedCapsules):
@@ -83,11 +87,17 @@ class ChangedRouting(RoutedCapsules):
 
     def forward(self, u: Tensor) -> Tensor:
         expect(self.gradient == "all", "a gradient through all rounds of a changed routing", repr(self.gradient))
-        return self.rounds(functional.prediction_vectors(u, self.weight))
+        with torch.autocast(u.device.type, enabled=False):  # in float32 at least, as the paper's routing
+            below, weight = functional.at_least_float32(u), functional.at_least_float32(self.weight)
+            return self.rounds(functional.prediction_vectors(below, weight)).to(u.dtype)
 
     def rounds(self, u_hat: Tensor) -> Tensor:
         """[B, I, J, D_out] -> v [B, J, D_out]."""
         raise NotImplementedError
+
+    def trace(self, u: Tensor) -> Never:
+        """There is none: the inherited one would be of the paper's routing."""
+        raise NotImplementedError(f"expected the paper's routing to trace; got {type(self).__name__}")
 
 
 class BuggyRouting(ChangedRouting):
@@ -206,10 +216,6 @@ def _check(changes: Sequence[str]) -> None:
     for name in changes:
         expect(name in CHANGES, f"a change, one of {', '.join(CHANGES)}", repr(name))
     expect(len(set(changes)) == len(changes), "each change once", " ".join(changes))
-
-
-def _draw(weight: Tensor, std: float) -> None:
-    nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
 
 
 def _bias(conv: nn.Conv2d) -> Tensor:

@@ -19,14 +19,15 @@ from capsnet_tutorial.baseline import ConvNet
 from capsnet_tutorial.changes import CHANGES
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
-from capsnet_tutorial.data import Digits, Source, Split, digits
+from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
 from capsnet_tutorial.processes import FailedElsewhere, Processes, rank
 from capsnet_tutorial.results import code_version, describe_run, write_json
 from capsnet_tutorial.rounds import measure_rounds
-from capsnet_tutorial.run import History
+from capsnet_tutorial.run import History, choose_gradient
 from capsnet_tutorial.tables import report
 from capsnet_tutorial.tasks import NETWORKS, TASKS, Assignment, Evaluated, every_training_digit, measure, plain
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
@@ -78,6 +79,7 @@ def _train(options: argparse.Namespace, command: str) -> int:
     recipe = _recipe(options)
     torch.manual_seed(recipe.seed)
     network = assignment.build()
+    choose_gradient(network, recipe.routing_gradient)  # `fit` does too, but by then there is a folder
     commit = code_version()  # now: the files may have changed when the run is done
     folder = Path(options.output)
     checkpoint = folder / "checkpoint.safetensors"
@@ -86,9 +88,9 @@ def _train(options: argparse.Namespace, command: str) -> int:
     processes = Processes()
     processes.from_main(lambda: _make_writable(folder))
     keep_freed_memory()
-    if processes.count > 1:  # what is downloaded is downloaded once
-        processes.from_main(lambda: len(_splits(options)))
-    training, held_out = _splits(options)
+    sources = get_args(Source)  # what is downloaded is downloaded once, and all processes use the same
+    chosen = processes.from_main(lambda: sources.index(resolved_source(options.source, options.data)))
+    training, held_out = _splits(sources[int(chosen)], options.data, options.everything)
     task = TASKS[assignment.task]
     measured = {split: task.to_measure_on(data) for split, data in held_out.items()}
     # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
@@ -97,7 +99,6 @@ def _train(options: argparse.Namespace, command: str) -> int:
         shared = f", {processes.count} processes" if processes.count > 1 else ""
         kept = len(held_out["validation"].labels) if "validation" in held_out else 0
         print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate{shared}")
-    so_far = History()
 
     def described(network: CapsNet | ConvNet, history: History, evaluations: Mapping[str, Evaluated]) -> dict[str, Any]:
         return describe_run(
@@ -120,16 +121,17 @@ def _train(options: argparse.Namespace, command: str) -> int:
             recipe,
             objective=assignment.objective(recipe.reconstruction_weight),
             validation=None if watched is None else lambda network: measure(plain(network), watched).error,
-            identity=assignment.identity,
+            identity=assignment.identity | {"source": training.source, "everything": options.everything},
             checkpoint=checkpoint,
             resume=options.resume,
             limit_minutes=options.limit_minutes,
             log=folder / "tensorboard" if options.log == "tensorboard" else None,
-            on_epoch=lambda _, history: vars(so_far).update(vars(history)),
         )
     except Diverged as problem:
         if processes.is_main:
-            write_json(folder / "result.json", described(plain(network), so_far, {}) | {"diverged": str(problem)})
+            write_json(
+                folder / "result.json", described(plain(network), problem.history, {}) | {"diverged": str(problem)}
+            )
         raise
     if not processes.is_main:
         return 0
@@ -174,6 +176,8 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     """The options that are fields of a recipe or of its augmentation."""
     given = vars(options)  # has only those that were given
     base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
+    if given["change"]:  # some replace the routing, which then has no last round; what is compared is trained alike
+        base = replace(base, routing_gradient="all")
     if given["task"] != "digits":
         base = replace(base, augmentation=replace(base.augmentation, shift=TASKS[given["task"]].shift))
     moved = {field.name: given[field.name] for field in fields(Augmentation) if field.name in given}
@@ -215,13 +219,14 @@ def _assignment(options: argparse.Namespace) -> Assignment:
     )
 
 
-def _splits(options: argparse.Namespace) -> tuple[Digits, dict[str, Digits]]:
+def _splits(source: Source, root: str | None, everything: bool) -> tuple[Digits, dict[str, Digits]]:
     """The digits to train on, and those to measure on, by split."""
-    place = options.source, options.data
-    if options.everything:
-        return every_training_digit(*place), {"test": digits("test", *place)}
-    held_out: tuple[Split, ...] = ("validation", "test")
-    return digits("train", *place), {split: digits(split, *place) for split in held_out}
+    training = every_training_digit(source, root) if everything else digits("train", source, root)
+    splits: tuple[Split, ...] = ("test",) if everything else ("validation", "test")
+    held_out: dict[str, Digits] = {split: digits(split, source, root) for split in splits}
+    came = {data.source for data in (training, *held_out.values())}
+    expect(came == {source}, f"every split from {source}", ", ".join(sorted(came)))
+    return training, held_out
 
 
 def _make_writable(folder: Path) -> None:
@@ -285,7 +290,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     experiments.set_defaults(run=_experiments)
     experiments.add_argument(
-        "names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all)"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="a table, a run or a run with its seed (default: all, but no large run)",
     )
     experiments.add_argument("--limit-minutes", type=float, metavar="M", help="stop after so long, with exit status 3")
     experiments.add_argument(
@@ -351,7 +359,7 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
     add("stop_at_accuracy", float, "percent of the validation images right, to stop at (the test's with --everything)")
     add("average", float, "decay of the weights' running average, 0 for none")
     add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
-    add("routing_gradient", str, "through which rounds of routing", ("all", "last"))
+    add("routing_gradient", str, "through which rounds of routing; all with --change", ("all", "last"))
     add("precision", str, "of the arithmetic", ("fp32", "bf16"))
     add("seed", int, "of every random choice")
     add("shift", float, "pixels, at random")

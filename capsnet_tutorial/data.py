@@ -32,6 +32,8 @@ _MNIST_SHA256 = {
     ),
 }
 _HELD_OUT_PER_CLASS = 500
+_FOLDERS: dict[Source, str] = {"auto": "MNIST", "mnist": "MNIST", "fashion": "FashionMNIST"}
+_FILES = [f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")]
 
 
 class Digits(NamedTuple):
@@ -72,7 +74,8 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
         split: "train", "validation" or "test".
         source: "mnist": on disk in torchvision's layout under ``root``, else ``$CAPSNET_DATA``, else the
             user's cache, where it is downloaded to. "sample": the bundled one, no network.
-            "auto": MNIST, or the sample if MNIST cannot be had; one line on stderr says so.
+            "auto": MNIST, or the sample if MNIST cannot be had; one line on stderr says so. Where several splits
+            are to be of one source, ask `resolved_source` once.
             "fashion": Fashion-MNIST, clothes in the place of digits, split like MNIST; found, or downloaded to,
             ``FashionMNIST/raw`` beside it.
         root: a folder that holds, or shall hold, ``MNIST/raw``.
@@ -82,16 +85,35 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
         FileNotFoundError: source "mnist" or "fashion", which is neither on disk nor can be downloaded.
     """
     expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
+    source = resolved_source(source, root)
+    return _from_sample(split) if source == "sample" else _from_files(split, source, _root(root))
+
+
+def resolved_source(source: Source = "auto", root: str | Path | None = None) -> Source:
+    """The source that "auto" stands for here and now; any other is itself. Its files are there afterwards.
+
+    A download can fail now and succeed a minute later, and MNIST holds out the very digits of the sample: whoever
+    needs several splits asks once, and names `digits` what came.
+
+    Args:
+        source: as for `digits`.
+        root: as for `digits`.
+
+    Raises:
+        ValueError: an unknown source.
+        FileNotFoundError: source "mnist" or "fashion", which is neither on disk nor can be downloaded.
+    """
     expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
     if source == "sample":
-        return _from_sample(split)
+        return source
     try:
-        return _from_files(split, "FashionMNIST" if source == "fashion" else "MNIST", _root(root))
+        _fetch(_FOLDERS[source], _root(root))
     except FileNotFoundError as problem:
         if source != "auto":
             raise
         print(f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits", file=sys.stderr)
-        return _from_sample(split)
+        return "sample"
+    return "mnist" if source == "auto" else source
 
 
 def held_out(labels: Tensor) -> Tensor:
@@ -116,8 +138,8 @@ def _sample() -> tuple[Tensor, Tensor]:
         return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
 
 
-def _from_files(split: Split, name: str, root: Path) -> Digits:
-    images, labels = _read(name, split != "test", root)
+def _from_files(split: Split, source: Source, root: Path) -> Digits:
+    images, labels = _read(_FOLDERS[source], split != "test", root)
     if split != "test":
         kept_out = held_out(labels)
         if split == "validation":
@@ -126,7 +148,7 @@ def _from_files(split: Split, name: str, root: Path) -> Digits:
             training = torch.ones(len(labels), dtype=torch.bool)
             training[kept_out] = False
             images, labels = images[training], labels[training]
-    return Digits(_to_float(images), labels.clone(), {"MNIST": "mnist", "FashionMNIST": "fashion"}[name])
+    return Digits(_to_float(images), labels.clone(), source)
 
 
 @lru_cache(maxsize=2)
@@ -134,11 +156,7 @@ def _read(name: str, train: bool, root: Path) -> tuple[Tensor, Tensor]:
     """Pixels uint8 [N, 28, 28] and labels; MNIST's are checked against the original's checksums."""
     from torchvision import datasets  # a second to import, and the sample does without
 
-    kind = "train" if train else "t10k"
-    raw = root / name / "raw"
-    if not any((raw / f"{kind}-{part}").exists() for part in ("images-idx3-ubyte", "labels-idx1-ubyte")):
-        _download(name, train, root)
-    damaged = f"expected {name}'s original files under {raw}; what is there is damaged"
+    damaged = f"expected {name}'s original files under {_raw(name, root)}; what is there is damaged"
     try:
         data = getattr(datasets, name)(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
@@ -149,13 +167,20 @@ def _read(name: str, train: bool, root: Path) -> tuple[Tensor, Tensor]:
     return data.data, data.targets
 
 
-def _download(name: str, train: bool, root: Path) -> None:
+def _fetch(name: str, root: Path) -> None:
+    """Download what is not on disk: torchvision reads none of the four files where one is missing."""
+    if all((_raw(name, root) / file).exists() for file in _FILES):
+        return
     from torchvision import datasets
 
     try:
-        getattr(datasets, name)(str(root), train=train, download=True)
+        getattr(datasets, name)(str(root), download=True)
     except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
         raise FileNotFoundError(f"{name} is not in {root} and could not be downloaded") from problem
+
+
+def _raw(name: str, root: Path) -> Path:
+    return root / name / "raw"
 
 
 def _root(root: str | Path | None) -> Path:

@@ -7,7 +7,6 @@ run is over, so whatever interrupts the work, calling `work_off` again goes on w
 from __future__ import annotations
 
 import shlex
-import shutil
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from capsnet_tutorial import results
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.files import write_whole
 
 
 class Row(NamedTuple):
@@ -109,8 +109,8 @@ class Experiments:
         """Every job, the most telling first: stage by stage, seed by seed, row by row.
 
         Args:
-            wanted: names of tables, of runs or of jobs; none: all tables, without the runs that are too large to do
-                unless asked for by their own name.
+            wanted: names of tables, of runs or of jobs; none: all tables by stages, without the runs that are too
+                large to do unless they, or their table, are asked for by name.
         """
         stages = list(self.order)
         names: list[str] = []
@@ -127,7 +127,7 @@ class Experiments:
             for seed in self.seeds
             for table in stage
             for row in self.tables[table].rows
-            if not self.runs[row.run].get("large")
+            if wanted or not self.runs[row.run].get("large")
         }
         for run in self.runs:
             for seed in self.seeds:
@@ -186,9 +186,7 @@ def work_off(
             return status
         target = experiments.result(job.name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.name}.partial")
-        shutil.copyfile(result, partial)
-        partial.replace(target)
+        write_whole(target, result.read_bytes())
     return 0
 
 

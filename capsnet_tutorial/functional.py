@@ -5,13 +5,17 @@ Source: Sabour, Frosst and Hinton, NIPS 2017, https://arxiv.org/abs/1710.09829.
 Letters are the paper's. B images of a batch, I capsules below, J capsules above, D numbers a capsule;
 ``u`` below, ``u_hat`` predictions, ``b`` logits, ``c`` couplings, ``s`` total input, ``v`` output.
 
-Every function checks the shapes and dtypes it is given and raises `ValueError` with what was
-expected and what came. Routing and squash compute in float32 at least, whatever comes in, and hand
-back the dtype they were given: half precision cannot hold ‖s‖².
+Every function checks the shapes it is given and that its numbers are of the right kind, and raises
+`ValueError` with what was expected and what came. Labels and targets are checked number by number,
+except in compiled code. That the numbers are finite and on one device is not checked.
+
+Routing and squash compute in float32 at least, whatever comes in, and hand back the dtype they were
+given: half precision cannot hold ‖s‖².
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple, overload
 
 import torch
@@ -23,6 +27,11 @@ from capsnet_tutorial.implicit import Agreement, TotalInput
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
+
+
+def at_least_float32(x: Tensor) -> Tensor:
+    """The same in float32 if it came in half precision."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
@@ -42,7 +51,7 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
     expect_floating("s", s)
     expect(-s.dim() <= dim < s.dim(), f"dim within the {s.dim()} axes of s", f"dim = {dim}")
     expect(eps > 0, "eps > 0", f"eps = {eps}")
-    x = _at_least_float32(s)
+    x = at_least_float32(s)
     # Measured in units of the largest component where that exceeds 1: the square cannot overflow.
     unit = x.detach().abs().amax(dim, keepdim=True).clamp_min(1.0)
     x = x / unit
@@ -99,7 +108,7 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
     expect_shape("u_hat", u_hat, "[B, I, J, D_out]")
     expect_count("iterations", iterations)
     with torch.autocast(u_hat.device.type, enabled=False):
-        votes = _at_least_float32(u_hat)
+        votes = at_least_float32(u_hat)
         b = votes.new_zeros(votes.shape[:3])  # [B, I, J]
         rounds = []
         for r in range(iterations):
@@ -120,6 +129,8 @@ def route_capsules(
 ) -> Tensor:
     """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products of `implicit`.
 
+    It can be differentiated as often as `route`; only a backward pass with ``create_graph=True`` forms û.
+
     Args:
         u: [B, I, D_in].
         weight: [I, J, D_in, D_out].
@@ -134,7 +145,7 @@ def route_capsules(
     expect_count("iterations", iterations)
     expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
     with torch.autocast(u.device.type, enabled=False):
-        below = _at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
+        below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
         matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
 
         def total_input(b: Tensor | None) -> Tensor:
@@ -151,6 +162,22 @@ def route_capsules(
                 b = a if b is None else b + a
         v = squash(total_input(b))
     return v.transpose(0, 1).to(u.dtype)
+
+
+def coupling_entropy(c: Tensor) -> Tensor:
+    """How undecided the capsules below are: the entropy of their couplings in bits, averaged over them.
+
+    log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
+
+    Args:
+        c: [..., I, J], couplings; over j they sum to 1.
+
+    Returns:
+        [...].
+    """
+    expect_floating("c", c)
+    expect(c.dim() >= 2, "c of shape [..., I, J]", f"shape {list(c.shape)}")
+    return -torch.special.xlogy(c, c).sum(dim=-1).mean(dim=-1) / math.log(2)
 
 
 def capsule_lengths(v: Tensor) -> Tensor:
@@ -186,7 +213,7 @@ def margin_loss(
         lambda_: weight of the absent classes.
 
     Returns:
-        A scalar.
+        A scalar; nan for an empty batch, which has no average.
     """
     expect_floating("lengths", lengths)
     expect_shape("lengths", lengths, "[B, J]")
@@ -224,7 +251,7 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
         images: [B, 1, H, W] or any shape with P numbers an image.
 
     Returns:
-        A scalar.
+        A scalar; nan for an empty batch, which has no average.
     """
     expect_floating("reconstruction", reconstruction)
     expect_floating("images", images)
@@ -254,10 +281,6 @@ def _check_capsules(u: Tensor, weight: Tensor) -> None:
     )
     if not torch.is_autocast_enabled(u.device.type):
         expect(u.dtype == weight.dtype, f"u in the weight's dtype, {weight.dtype}", f"{u.dtype}")
-
-
-def _at_least_float32(x: Tensor) -> Tensor:
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:

@@ -10,6 +10,9 @@ needed in the other's backward pass, and ∂F/∂u and ∂F/∂W, which both sha
 small things for each j: ``x``, the capsules u with c_j folded in, and ``p``, v_j pulled back through W_j. These are
 made in a buffer that is used over and over, and made anew in the backward pass: that costs less than to keep them.
 
+What is written into a buffer cannot be differentiated again. A backward pass that shall be (``create_graph=True``)
+therefore takes the derivatives of F from `_derivatives`, which are right to any order and as large as û.
+
 Layouts, so that every product is one large matrix product: c and a are [J, B, I]; s and v [J, B, D_out]; W is
 [J, D_out, D_in·I]; u is [B, D_in, I], with I last, so that c spreads over rows that lie together in memory.
 """
@@ -21,7 +24,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 CACHE_BYTES = 8 * 2**20
 """What a buffer may take on a processor: it should stay in the last cache. A GPU has no need of turns."""
@@ -39,9 +41,11 @@ class TotalInput(torch.autograd.Function):
         return s
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
         c, u, weight = ctx.saved_tensors
+        if torch.is_grad_enabled():  # in a backward pass: to be differentiated again
+            of_c, of_u, _, of_weight = _derivatives(c, u, v, weight)
+            return of_c, of_u, of_weight
         a = torch.empty_like(c) if ctx.needs_input_grad[0] else None
         of_u, of_weight = torch.zeros_like(u), torch.empty_like(weight)
         for j, x in _turns(u, weight):
@@ -65,9 +69,11 @@ class Agreement(torch.autograd.Function):
         return a
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         v, u, weight = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            _, of_u, s, of_weight = _derivatives(c, u, v, weight)
+            return s, of_u, of_weight
         s, of_u, of_weight = v.new_empty(v.shape), torch.zeros_like(u), torch.empty_like(weight)
         for j, x in _turns(u, weight):
             folded = _fold(c[j], u, x)
@@ -75,6 +81,17 @@ class Agreement(torch.autograd.Function):
             torch.bmm(v[j].mT, folded, out=of_weight[j])
             _add_products(of_u, c[j], _pull_back(v[j], weight[j], x))
         return s, of_u, of_weight
+
+
+def _derivatives(c: Tensor, u: Tensor, v: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """∂F/∂c, ∂F/∂u, ∂F/∂v and ∂F/∂W, each in the shape of what it is taken by."""
+    w = weight.unflatten(2, u.shape[1:])  # [J, D_out, D_in, I]
+    return (
+        torch.einsum("jbe,jedi,bdi->jbi", v, w, u),
+        torch.einsum("jbi,jbe,jedi->bdi", c, v, w),
+        torch.einsum("jbi,jedi,bdi->jbe", c, w, u),
+        torch.einsum("jbi,jbe,bdi->jedi", c, v, u).flatten(2),
+    )
 
 
 def _turns(u: Tensor, weight: Tensor) -> Iterator[tuple[slice, Tensor]]:

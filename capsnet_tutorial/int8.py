@@ -17,9 +17,14 @@ _LARGEST = 127
 
 
 def pack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Floats by name -> int8 [N, ...] with float32 scales [N] beside it; float16 where there is one axis only."""
+    """Floats by name -> int8 [N, ...] with float32 scales [N] beside it; float16 where there is one axis only.
+
+    Raises:
+        ValueError: a number that is nan or infinite, of which whole numbers could not tell.
+    """
     packed = {}
     for name, tensor in tensors.items():
+        expect(bool(tensor.isfinite().all()), f"finite numbers in {name}", "nan or infinity")
         if tensor.dim() < 2:
             packed[name] = tensor.half()
             continue

@@ -30,6 +30,11 @@ def group_into_capsules(features: Tensor, dim: int) -> Tensor:
     return grouped.permute(0, 1, 3, 4, 2).reshape(batch, types * height * width, dim)
 
 
+def draw_truncated(weight: Tensor, std: float) -> None:
+    """Draw weights from a normal distribution that is cut off at two standard deviations, in place."""
+    nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
+
+
 class PrimaryCapsules(nn.Module):
     """A convolution whose channels are read as capsules, squashed. Section 4.
 
@@ -76,7 +81,7 @@ class RoutedCapsules(nn.Module):
         self.iterations = iterations
         self.gradient: Literal["all", "last"] = gradient
         self.weight = nn.Parameter(torch.empty(in_capsules, out_capsules, in_dim, out_dim))
-        nn.init.trunc_normal_(self.weight, std=init_std, a=-2 * init_std, b=2 * init_std)
+        draw_truncated(self.weight, init_std)
 
     def forward(self, u: Tensor) -> Tensor:
         return route_capsules(u, self.weight, self.iterations, gradient=self.gradient)

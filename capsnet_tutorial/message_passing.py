@@ -15,14 +15,14 @@ This file alone needs PyTorch Geometric: ``pip install "capsnet-tutorial[graph]"
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
-from capsnet_tutorial.functional import RoutingTrace, squash
+from capsnet_tutorial.functional import RoutingTrace, at_least_float32, squash
+from capsnet_tutorial.functional import coupling_entropy as coupling_entropy  # the book looks for it here
 
 try:
     from torch_geometric.nn import MessagePassing
@@ -66,7 +66,7 @@ class CapsuleRouting(MessagePassing):
         size = (below, above)
         rounds = []
         with torch.autocast(u_hat.device.type, enabled=False):
-            votes = u_hat.float() if u_hat.dtype in (torch.float16, torch.bfloat16) else u_hat
+            votes = at_least_float32(u_hat)
             b = votes.new_zeros(len(votes))  # [E]
             for r in range(self.iterations):
                 c = softmax(b, index=edge_index[0], num_nodes=below)  # over the edges that leave a node below
@@ -164,8 +164,8 @@ def _edges(u_hat: Tensor, links: Tensor | None) -> tuple[Tensor, Tensor, Tensor]
 def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None:
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[E, D_out]")
-    expect_count("below", below)
-    expect_count("above", above)
+    for name, count in (("below", below), ("above", above)):
+        expect(type(count) is int and count >= 0, f"{name} to be a whole number, at least 0", repr(count))
     expect_tensor("edge_index", edge_index)
     expect(
         edge_index.dtype == torch.int64 and edge_index.shape == (2, len(u_hat)),
@@ -177,19 +177,3 @@ def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None
         inside = min(first_i, first_j) >= 0 and last_i < below and last_j < above
         came = f"from {first_i} … {last_i} to {first_j} … {last_j}"
         expect(inside, f"edges from 0 … {below - 1} to 0 … {above - 1}", came)
-
-
-def coupling_entropy(c: Tensor) -> Tensor:
-    """How undecided the capsules below are: the entropy of their couplings in bits, averaged over them.
-
-    log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
-
-    Args:
-        c: [..., I, J], couplings; over j they sum to 1.
-
-    Returns:
-        [...].
-    """
-    expect_floating("c", c)
-    expect(c.dim() >= 2, "c of shape [..., I, J]", f"shape {list(c.shape)}")
-    return -torch.special.xlogy(c, c).sum(dim=-1).mean(dim=-1) / math.log(2)

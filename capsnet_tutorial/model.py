@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -133,13 +134,17 @@ class CapsNet(nn.Module):
             images: [B, 1, 28, 28], floats, finite.
             labels: integers [B]. Given (training): redraw from the true class's capsule; else from the longest.
         """
-        v = self.routed(self.primary_capsules(images))  # [B, J, D_out]
+        v = self.class_capsules(images)
         return CapsNetOutput(v, capsule_lengths(v), self.decode(mask_capsules(v, labels)))
 
     def primary_capsules(self, images: Tensor) -> Tensor:
         """u, the output of the primary capsules: [B, I, D_in]."""
         self._check(images)
         return self.primary(F.relu(self.conv(images)))
+
+    def class_capsules(self, images: Tensor) -> Tensor:
+        """v, the output of the routed capsules: [B, J, D_out]."""
+        return self.routed(self.primary_capsules(images))
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
         """The class capsules and everything that routing computed on the way to them."""
@@ -159,7 +164,7 @@ class CapsNet(nn.Module):
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
         """The class whose capsule is longest, integers [B]."""
-        return capsule_lengths(self.routed(self.primary_capsules(images))).argmax(dim=1)
+        return capsule_lengths(self.class_capsules(images)).argmax(dim=1)
 
     def _check(self, images: Tensor) -> None:
         shape = (self.config.in_channels, self.config.image_size, self.config.image_size)
@@ -171,3 +176,15 @@ class CapsNet(nn.Module):
         )
         if not torch.compiler.is_compiling():
             expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
+
+
+@contextmanager
+def in_eval_mode(network: nn.Module) -> Iterator[None]:
+    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training

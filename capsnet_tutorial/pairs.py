@@ -18,7 +18,7 @@ from capsnet_tutorial.baseline import ConvNet
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
-from capsnet_tutorial.model import CapsNet, CapsNetOutput
+from capsnet_tutorial.model import CapsNet, CapsNetOutput, in_eval_mode
 
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""
@@ -121,7 +121,7 @@ class OnPairs(nn.Module):
         images = overlay(layers)
         if isinstance(self.network, ConvNet):
             return self.network(images)
-        v = self.network.routed(self.network.primary_capsules(images))
+        v = self.network.class_capsules(images)
         return CapsNetOutput(v, capsule_lengths(v), drawings(self.network, v, classes_of(present)))
 
 
@@ -158,12 +158,10 @@ def evaluate_pairs(network: CapsNet, pairs: PairSet, batch_size: int = 500, seed
     """Error and drawings of a CapsNet on pairs, in eval mode. The same seed asks for the same absent digits."""
     expect(len(pairs.layers) > 0, "at least one pair", "none")
     device = next(network.parameters()).device
-    was_training = network.training
-    network.eval()
     absent = torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed)) - pairs.present
     asked = torch.cat([pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1)  # two that are there, one that is not
     wrong = squared = ink = ink_present = ink_absent = 0.0
-    with torch.no_grad():
+    with in_eval_mode(network), torch.no_grad():
         for layers, classes in zip(pairs.layers.split(batch_size), asked.split(batch_size), strict=True):
             layers, classes = layers.to(device), classes.to(device)
             output = network(overlay(layers))
@@ -173,6 +171,5 @@ def evaluate_pairs(network: CapsNet, pairs: PairSet, batch_size: int = 500, seed
             ink += layers.sum().item() / 2
             ink_present += drawn[:, :2].sum().item() / 2
             ink_absent += drawn[:, 2].sum().item()
-    network.train(was_training)
     count = len(pairs.layers)
     return PairEvaluation(*(total / count for total in (wrong, squared, ink, ink_present, ink_absent)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Never
+
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -42,13 +44,25 @@ class PlantedCapsNet(CapsNet):
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
         """As `CapsNet.forward`."""
-        v = self._pieces["routing"](self.votes(images), self.config.iterations)  # [B, J, D_out]
+        v = self.class_capsules(images)
         return CapsNetOutput(v, capsule_lengths(v), self.decode(self._pieces["mask"](v, labels)))
+
+    def primary_capsules(self, images: Tensor) -> Tensor:
+        """As `CapsNet.primary_capsules`."""
+        self._check(images)
+        return self._pieces["primary_capsules"](self.primary.conv(F.relu(self.conv(images))), self.primary.dim)
+
+    def class_capsules(self, images: Tensor) -> Tensor:
+        """As `CapsNet.class_capsules`."""
+        return self._pieces["routing"](self.votes(images), self.config.iterations)
+
+    def trace(self, images: Tensor) -> Never:
+        """There is none: the inherited one would be of the paper's routing."""
+        raise NotImplementedError("expected the paper's routing to trace; got a planted network's")
 
     def votes(self, images: Tensor) -> Tensor:
         """û, what every primary capsule predicts for every class: [B, I, J, D_out]."""
-        features = self.primary.conv(F.relu(self.conv(images)))
-        return prediction_vectors(self._pieces["primary_capsules"](features, self.primary.dim), self.routed.weight)
+        return prediction_vectors(self.primary_capsules(images), self.routed.weight)
 
     def objective(self, output: CapsNetOutput, images: Tensor, labels: Tensor) -> Tensor:
         """What training minimises: margin loss plus 0.0005 times the reconstruction loss."""

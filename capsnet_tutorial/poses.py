@@ -72,7 +72,7 @@ def poses(model: CapsNet, images: Tensor, labels: Tensor) -> Tensor:
         labels: integers [N].
     """
     expect(len(images) == len(labels), f"{len(images)} labels", f"{len(labels)}")
-    return model(images, labels).capsules[torch.arange(len(labels)), labels]
+    return model(images, labels).capsules[torch.arange(len(labels), device=labels.device), labels]
 
 
 @torch.no_grad()
@@ -98,7 +98,7 @@ def traverse(model: CapsNet, pose: Tensor, label: int, offsets: Tensor = OFFSETS
     Returns:
         [D_out, K, 28, 28]: row d has number d moved.
     """
-    moved = pose + offsets[None, :, None] * torch.eye(len(pose))[:, None, :]  # [D_out, K, D_out]
+    moved = pose + offsets.to(pose)[None, :, None] * torch.eye(len(pose)).to(pose)[:, None, :]  # [D_out, K, D_out]
     return draw(model, moved, label)
 
 
@@ -167,5 +167,5 @@ def _within_digits(amounts: Tensor, response: Tensor) -> tuple[Tensor, Tensor]:
         f"poses {list(response.shape)} and amounts {list(amounts.shape)}",
     )
     a = amounts if amounts.dim() == 2 else amounts.unsqueeze(1).expand(response.shape[:2])
-    a, p = a.double(), response.double()
+    a, p = a.to(response.device).double(), response.double()
     return a - a.mean(dim=0), p - p.mean(dim=0)

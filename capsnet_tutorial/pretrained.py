@@ -63,9 +63,19 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
     path = Path(path)
     tensors, metadata = read_tensors(path)
     expect("config" in metadata, f"the weights of a network in {path}", "a safetensors file without its config")
-    kind = metadata.get("network", "capsnet")
-    expect(kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind))
-    network = build_changed(_CONFIGS[kind].from_dict(metadata["config"]), metadata.get("changes", ()))
+    kind, changes = metadata.get("network", "capsnet"), metadata.get("changes", [])
+    expect(
+        isinstance(kind, str) and kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind)
+    )
+    named = isinstance(changes, list) and all(isinstance(name, str) for name in changes)
+    expect(named, f"a list of changes, by name, in {path}", repr(changes))
+    try:
+        config = _CONFIGS[kind].from_dict(metadata["config"])
+    except TypeError as problem:  # a value of a kind that no comparison was written for
+        raise ValueError(
+            f"expected the sizes of a network in {path}; got {metadata['config']} ({problem})"
+        ) from problem
+    network = build_changed(config, changes)
     tensors = unpack(tensors)
     wanted = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: list(tensor.shape) for name, tensor in tensors.items()}

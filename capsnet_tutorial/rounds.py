@@ -8,8 +8,8 @@ import torch
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.functional import capsule_lengths
-from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.functional import capsule_lengths, coupling_entropy
+from capsnet_tutorial.model import CapsNet, in_eval_mode
 
 
 @torch.no_grad()
@@ -23,16 +23,14 @@ def measure_rounds(network: CapsNet, digits: Digits, batch_size: int = 100) -> l
     """
     expect(len(digits.images) > 0, "at least one digit", "none")
     device = next(network.parameters()).device
-    was_training = network.training
-    network.eval()
+    even = math.log2(network.config.classes)
     entropy, wrong = torch.zeros(2, network.config.iterations, dtype=torch.float64)
-    for images, labels in zip(digits.images.split(batch_size), digits.labels.split(batch_size), strict=True):
-        _, trace = network.trace(images.to(device))
-        shares = -(trace.c * trace.c.clamp_min(1e-30).log()).sum(dim=3) / math.log(network.config.classes)  # [R, B, I]
-        entropy += shares.mean(dim=2).sum(dim=1).cpu()
-        for r, v in enumerate(trace.v):
-            wrong[r] += int((capsule_lengths(v).argmax(dim=1).cpu() != labels).sum())
-    network.train(was_training)
+    with in_eval_mode(network):
+        for images, labels in zip(digits.images.split(batch_size), digits.labels.split(batch_size), strict=True):
+            _, trace = network.trace(images.to(device))
+            entropy += coupling_entropy(trace.c).sum(dim=1).cpu() / even
+            for r, v in enumerate(trace.v):
+                wrong[r] += int((capsule_lengths(v).argmax(dim=1).cpu() != labels).sum())
     count = len(digits.images)
     return [
         {"entropy": round(each.item() / count, 6), "error": round(missed.item() / count, 6)}

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import torch
 from accelerate.utils import convert_to_fp32
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from capsnet_tutorial.changes import ChangedRouting
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.layers import RoutedCapsules
@@ -24,10 +25,6 @@ from capsnet_tutorial.recipe import Recipe, one_cycle
 Network = TypeVar("Network", bound=nn.Module)
 Objective = Callable[[Any, Tensor, Tensor], Tensor]
 """What is minimised: (output of network(images, targets), images, targets) -> a scalar, the mean over the images."""
-
-
-class Diverged(RuntimeError):
-    """The loss or the weights are no longer finite numbers."""
 
 
 @dataclass
@@ -43,6 +40,28 @@ class History:
     @property
     def validation_errors(self) -> list[float]:
         return [point["validation_error"] for point in self.curve if "validation_error" in point]
+
+
+class Diverged(RuntimeError):
+    """The loss or the weights are no longer finite numbers."""
+
+    def __init__(self, why: str, history: History) -> None:
+        super().__init__(why)
+        self.history = history
+        """What the run has been through, the steps that spoilt it included."""
+
+
+def choose_gradient(network: nn.Module, gradient: Literal["all", "last"]) -> None:
+    """Let the gradient flow through all rounds of the network's routing, or only the last.
+
+    Raises:
+        ValueError: only the last, where a change replaces the routing.
+    """
+    for layer in network.modules():
+        if isinstance(layer, RoutedCapsules):
+            fits = gradient == "all" or not isinstance(layer, ChangedRouting)
+            expect(fits, "routing_gradient all, where a change replaces the routing", repr(gradient))
+            layer.gradient = gradient
 
 
 class Run(Generic[Network]):
@@ -74,9 +93,7 @@ class Run(Generic[Network]):
         self.accelerator = processes.accelerator
         self.history = History()
         self.network = network.train()
-        for layer in network.modules():
-            if isinstance(layer, RoutedCapsules):
-                layer.gradient = recipe.routing_gradient
+        choose_gradient(network, recipe.routing_gradient)
         self.optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
         loss = _Loss(network, objective, bf16=recipe.precision == "bf16")
         self.loss, self.prepared_optimizer = self.accelerator.prepare(loss, self.optimizer)
@@ -160,9 +177,9 @@ class Run(Generic[Network]):
         loss = self.losses_so_far.mean().item()
         advice = f"after {self.history.step} steps; try a lower learning rate"
         if not math.isfinite(loss):
-            raise Diverged(f"the loss is {loss} {advice}")
+            raise Diverged(f"the loss is {loss} {advice}", self.history)
         if not all(bool(tensor.isfinite().all()) for tensor in self.network.parameters()):
-            raise Diverged(f"the weights are not finite {advice}")  # the last step spoilt them
+            raise Diverged(f"the weights are not finite {advice}", self.history)  # the last step spoilt them
         return loss
 
     def end_epoch(self, loss: float, validate: Callable[[Network], float] | None) -> dict[str, float]:
@@ -195,8 +212,8 @@ class Run(Generic[Network]):
     def restore(self, path: Path) -> None:
         """Take up where `store` left off."""
         stored, metadata = read_tensors(path)
-        expect("checkpoint" in metadata, f"a checkpoint of a training run in {path}", "another safetensors file")
-        checkpoint = metadata["checkpoint"]
+        checkpoint: Any = metadata.get("checkpoint")
+        expect(isinstance(checkpoint, dict), f"a checkpoint of a training run in {path}", "another safetensors file")
         for key, wanted in self._identity().items():
             found = checkpoint.get(key)
             expect(found == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{found} in {path}")
@@ -205,7 +222,9 @@ class Run(Generic[Network]):
             wanted, found = (list(each[name].shape) if name in each else None for each in (ours, stored))
             expect(found == wanted, f"{name} of shape {wanted} in the checkpoint {path}", f"{found}")
         history = checkpoint.get("history")
-        expect(isinstance(history, dict) and history.keys() == asdict(History()).keys(), "a history", f"{history!r}")
+        kinds = {key: type(value) for key, value in asdict(History()).items()}
+        fits = isinstance(history, dict) and {key: type(value) for key, value in history.items()} == kinds
+        expect(fits, f"a history in {path}", repr(history))
         for name, tensor in ours.items():
             tensor.copy_(stored[name])
         vars(self.history).update(history)

@@ -112,11 +112,14 @@ def cell(column: Column, results: Sequence[Result]) -> str:
     return "–" if found is None else found.show(column.digits)
 
 
+def _column(name: str) -> Column:
+    expect(name in COLUMNS, f"a column, one of {', '.join(COLUMNS)}", repr(name))
+    return COLUMNS[name]
+
+
 def table_rows(experiments: Experiments, table: Table) -> str:
     """A table in Markdown, aligned to be read as it is."""
-    for name in table.columns:
-        expect(name in COLUMNS, f"a column, one of {', '.join(COLUMNS)}", repr(name))
-    columns = [COLUMNS[name] for name in table.columns]
+    columns = [_column(name) for name in table.columns]
     has_paper = any(row.paper for row in table.rows)
     first, *others = columns
     lines = [["", first.title, *(["the paper"] if has_paper else []), *(each.title for each in others), "seeds"]]
@@ -153,7 +156,7 @@ def judge(experiments: Experiments, claim: Claim) -> Verdict:
     A difference counts if it is more than twice its standard error, √(s₁²/n₁ + s₂²/n₂). With three seeds that is a
     hint, and no proof.
     """
-    column = COLUMNS[claim.column]
+    column = _column(claim.column)
     smaller, larger = (numbers(column, results_of(experiments, run)) for run in (claim.smaller, claim.larger))
     if smaller is None or larger is None:
         lacking = [run for run, found in ((claim.smaller, smaller), (claim.larger, larger)) if found is None]

@@ -12,7 +12,7 @@ from torch import nn
 from capsnet_tutorial import affine, pairs
 from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
 from capsnet_tutorial.changes import build_changed, changed_objective
-from capsnet_tutorial.data import Digits, Source, digits
+from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.run import Objective
@@ -130,6 +130,7 @@ def measure(network: CapsNet | ConvNet, data: Labelled) -> Evaluated:
 
 def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:
     """Training and validation digits together: MNIST's 60,000, as the paper trains on."""
+    source = resolved_source(source, root)
     training, validation = (digits(split, source, root) for split in ("train", "validation"))
     images = torch.cat([training.images, validation.images])
     return Digits(images, torch.cat([training.labels, validation.labels]), training.source)

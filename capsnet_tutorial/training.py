@@ -18,6 +18,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import margin_loss
+from capsnet_tutorial.model import in_eval_mode
 from capsnet_tutorial.objective import paper_objective
 from capsnet_tutorial.processes import Processes, rank
 from capsnet_tutorial.recipe import Recipe, one_cycle
@@ -72,17 +73,14 @@ def evaluate(model: nn.Module, data: Digits, batch_size: int = 500) -> Evaluatio
     """Test error, margin loss and reconstruction error of a network, in eval mode."""
     expect(len(data.images) > 0, "at least one digit", "none")
     device = next(model.parameters()).device
-    was_training = model.training
-    model.eval()
     wrong = margin = squared = 0.0
-    with torch.no_grad():
+    with in_eval_mode(model), torch.no_grad():
         for images, labels in zip(data.images.split(batch_size), data.labels.split(batch_size), strict=True):
             images, labels = images.to(device), labels.to(device)
             output = model(images)
             wrong += (output.lengths.argmax(dim=1) != labels).sum().item()
             margin += margin_loss(output.lengths, labels).item() * len(images)
             squared += (output.reconstruction - images.flatten(1)).square().mean(dim=1).sum().item()
-    model.train(was_training)
     count = len(data.images)
     return Evaluation(wrong / count, margin / count, squared / count)
 
@@ -130,11 +128,11 @@ def fit(
         in eval mode, and the history.
 
     Raises:
-        Diverged: the loss became nan or infinite; the last checkpoint is from before.
+        Diverged: the loss became nan or infinite; it brings the history, the last checkpoint is from before.
         OutOfTime: ``limit_minutes`` are over.
         OSError: a checkpoint cannot be written; the last one is whole.
         ValueError: the checkpoint is damaged, or of another network or recipe; too few digits for a batch; a batch
-            that the processes cannot share equally.
+            that the processes cannot share equally; a gradient that the network's routing does not offer.
     """
     steps_per_epoch = data.count // recipe.batch_size
     expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")

@@ -100,3 +100,20 @@ def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
     straight = [k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)]
     assert len(straight) == 1
     assert right[straight[0]].equal(network.predict(data.images) == data.labels)
+
+
+class Elsewhere(torch.nn.Module):
+    """A network on another device, which answers 3 whatever it sees there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1, device="meta"))
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        assert images.device == self.weight.device
+        return torch.eye(10)[3].expand(len(images), 10)
+
+
+def test_the_digits_are_brought_to_the_networks_device_and_the_answers_back():
+    right = read_right(Elsewhere(), FEW, SWEEPS[0])
+    assert right.equal((FEW.labels == 3).expand(len(SWEEPS[0].amounts), -1))

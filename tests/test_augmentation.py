@@ -195,6 +195,40 @@ def test_every_field_does_something_on_its_own(field):
     assert (came - images).abs().max() > 1e-3
 
 
+# --- wherever the images are, and in whatever precision
+
+KINDS = pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+
+
+@KINDS
+def test_images_stay_on_their_device_and_the_chance_on_the_cpu(augmentation):
+    generator, on_cpu = chance(), chance()
+    came = augmentation(some_digits().to("meta"), generator)
+    assert came.is_meta
+    assert came.shape == augmentation(some_digits(), on_cpu).shape
+    assert generator.get_state().equal(on_cpu.get_state())
+    assert thicken(came, torch.linspace(-1, 1, 8)).is_meta
+    assert transform(came, Pose(rotation=torch.ones(8)), torch.zeros(8, 28, 28, 2)).is_meta
+
+
+@KINDS
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_half_precision_is_computed_in_single_and_handed_back(augmentation, dtype):
+    images = some_digits().to(dtype)
+    came = augmentation(images, chance())
+    assert came.dtype == dtype
+    assert came.equal(augmentation(images.float(), chance()).to(dtype))
+    assert thicken(images, 0.3).equal(thicken(images.float(), 0.3).to(dtype))
+
+
+@KINDS
+def test_an_empty_batch_stays_one(augmentation):
+    none = some_digits(0)
+    assert augmentation(none, chance()).shape == (0, 1, 28, 28)
+    assert thicken(none, 0.5).shape == transform(none, Pose(rotation=5.0)).shape == (0, 1, 28, 28)
+    assert smooth_field(0, 28, 1.0, chance()).shape == (0, 28, 28, 2)
+
+
 # --- strokes
 
 

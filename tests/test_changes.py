@@ -156,6 +156,36 @@ def test_the_decoder_is_masked_by_the_prediction_although_there_are_labels():
     torch.testing.assert_close(output.reconstruction, awake(network).decode(mask_capsules(output.capsules)))
 
 
+def test_the_labels_are_kept_from_it_in_whatever_way_they_are_given():
+    network = awake(changed("mask-prediction"))
+    expected = network(FEW.images).reconstruction
+    assert network(FEW.images, labels=FEW.labels).reconstruction.equal(expected)
+    assert network(images=FEW.images, labels=FEW.labels).reconstruction.equal(expected)
+
+
+ROUTINGS = pytest.mark.parametrize("name", ["softmax-axis", "bias-released", "self-attention"])
+
+
+@ROUTINGS
+def test_a_changed_routing_keeps_no_trace_rather_than_the_papers(name):
+    with pytest.raises(NotImplementedError, match="the paper's routing to trace; got .*Routing"):
+        changed(name).trace(FEW.images)
+
+
+@ROUTINGS
+def test_a_changed_routing_runs_in_single_precision_at_least(name):
+    routed = awake(changed(name)).routed
+    u = awake(changed()).primary_capsules(FEW.images).detach()
+    expected = routed(u)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert routed(u).equal(expected)
+        assert routed(u.bfloat16()).dtype == torch.bfloat16
+    half = deepcopy(routed).half()
+    came = half(u.half())
+    assert came.dtype == torch.float16
+    assert came.equal(deepcopy(half).float()(u.half().float()).half())
+
+
 def losses(*changes: str, weight: float) -> Tensor:
     return changed_objective(changes, weight)(run(changed()), FEW.images, FEW.labels)
 
@@ -218,6 +248,8 @@ def test_a_cnn_is_not_changed():
 
 def test_a_changed_routing_has_no_gradient_of_the_last_round_alone():
     network = changed("softmax-axis")
-    recipe = Recipe(epochs=1, batch_size=16, routing_gradient="last")
+    with pytest.raises(ValueError, match="got 'last'"):
+        fit(network, FEW, Recipe(epochs=1, batch_size=16, routing_gradient="last"), progress=False)
+    network.routed.gradient = "last"
     with pytest.raises(ValueError, match="a gradient through all rounds of a changed routing; got 'last'"):
-        fit(network, FEW, recipe, progress=False)
+        network(FEW.images)

@@ -16,14 +16,16 @@ from urllib.error import URLError
 import networks
 import pytest
 import torch
+from run_schema import check_run
+from test_data import lay_out
 
 import capsnet_tutorial
 from capsnet_tutorial.cli import _parser, _recipe, main
-from capsnet_tutorial.data import digits
+from capsnet_tutorial.data import Digits, Split, digits
 from capsnet_tutorial.files import read_tensors
 from capsnet_tutorial.pretrained import load_weights, save_weights
 from capsnet_tutorial.results import code_version
-from capsnet_tutorial.training import Recipe, evaluate
+from capsnet_tutorial.training import Recipe, evaluate, one_cycle
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
 SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5"]
@@ -195,6 +197,7 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
         (["--shift", "inf"], "shift"),
         (["--rotation", "-5"], "rotation of at least 0; got -5.0"),
         (["--scale", "1"], "scale below 1; got 1.0"),
+        (["--change", "self-attention", "--routing-gradient", "last"], "routing_gradient all, where a change"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -250,6 +253,45 @@ def test_a_checkpoint_of_another_run_is_refused(run, capsys):
     assert (folder / "checkpoint.safetensors").read_bytes() == before
 
 
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, capsys):
+    """As many digits of another set: MNIST and Fashion-MNIST are of one size."""
+    lay_out(tmp_path, 9000, "FashionMNIST")  # 4,000 less those held out, as the sample has
+    train = ["train", "--network", "cnn", "--epochs", "0.04", "--output", str(tmp_path / "run")]
+    assert main([*train, "--source", "sample"]) == 0
+    said = read_tensors(tmp_path / "run" / "checkpoint.safetensors")[1]["checkpoint"]
+    assert (said["source"], said["everything"]) == ("sample", False)
+    capsys.readouterr()
+    assert main([*train, "--source", "fashion", "--data", str(tmp_path), "--resume"]) == 2
+    assert "a checkpoint of a run with the source fashion; got sample in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("everything", [[], ["--everything"]], ids=["", "everything"])
+def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(everything, tmp_path, monkeypatch, capfd):
+    asked = []
+
+    def download(name: str, root: Path) -> None:
+        asked.append(name)
+        if len(asked) == 1:
+            raise FileNotFoundError("no network at first")
+
+    monkeypatch.setattr("capsnet_tutorial.data._fetch", download)
+    folder = tmp_path / "run"
+    train = ["train", "--network", "cnn", "--epochs", "0.04", "--data", str(tmp_path), "--output", str(folder)]
+    assert main([*train, *everything]) == 0
+    assert asked == ["MNIST"]
+    assert capfd.readouterr().err.count("using the bundled sample") == 1
+    assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["data"]["source"] == "sample"
+
+
+def test_splits_of_several_sources_are_refused(tmp_path, monkeypatch, capsys):
+    def mixed(split: Split, *_: object) -> Digits:
+        return digits(split, "sample")._replace(source="mnist" if split == "validation" else "sample")
+
+    monkeypatch.setattr("capsnet_tutorial.cli.digits", mixed)
+    assert main(["train", *SHORT, "--output", str(tmp_path)]) == 2
+    assert "expected every split from sample; got mnist, sample" in capsys.readouterr().err
+
+
 def test_a_damaged_checkpoint_is_refused(tmp_path, capsys):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"half a file")
     assert main(["train", *SHORT, "--output", str(tmp_path), "--resume"]) == 2
@@ -270,6 +312,25 @@ def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
     assert len([line for line in lines if line.strip()]) == 1
     assert "try a lower learning rate" in lines[-1]
     assert not (tmp_path / "weights.safetensors").exists()
+
+
+def test_what_a_run_went_through_before_it_diverged_is_in_its_result_in_two_sittings_too(tmp_path, monkeypatch):
+    train = ["train", "--network", "cnn", "--source", "sample", "--epochs", "2", "--batch-size", "500", "--resume"]
+
+    def stop_in_the_second_epoch(share_done: float, warmup: float) -> float:
+        if share_done > 0.5:
+            raise KeyboardInterrupt
+        return one_cycle(share_done, warmup)
+
+    monkeypatch.setattr("capsnet_tutorial.run.one_cycle", stop_in_the_second_epoch)
+    assert main([*train, "--output", str(tmp_path)]) == 130
+    monkeypatch.setattr("capsnet_tutorial.run.one_cycle", lambda *_: 1e37)
+    assert main([*train, "--output", str(tmp_path)]) == 1
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    check_run(result)
+    assert result["steps"] == 16
+    assert [point["epoch"] for point in result["curve"]] == [1]
+    assert "after 16 steps" in result["diverged"]
 
 
 def test_options_that_do_not_exist_are_refused_by_status_2(capsys):
@@ -302,6 +363,17 @@ def test_options_of_the_recipe_are_taken():
 
 def test_a_time_budget_brings_its_own_defaults():
     assert recipe_of("--seconds", "30") == Recipe.quick(30.0)
+
+
+def test_with_a_change_a_budget_leaves_the_gradient_through_all_rounds_unless_it_is_given():
+    changed = "--seconds", "30", "--change", "recon-mean"
+    assert recipe_of(*changed) == replace(Recipe.quick(30.0), routing_gradient="all")
+    assert recipe_of(*changed, "--routing-gradient", "last") == Recipe.quick(30.0)
+
+
+def test_a_changed_routing_can_be_trained_on_a_budget(tmp_path):
+    change = ["--change", "bias-released", "--source", "sample", "--batch-size", "16"]
+    assert main(["train", "--seconds", "0.01", *change, "--output", str(tmp_path)]) == 0
 
 
 def test_what_is_given_counts_with_a_budget_too():
@@ -371,11 +443,13 @@ def test_check_asks_which_piece_it_is(checked, capsys):
         ("{file}:absent", "expected something named absent in .*net.py; got only my_squash, Masking, thing"),
         ("{broken}:f", "broken.py cannot be used: SyntaxError"),
         ("{raises}:f", "raises.py cannot be used: KeyError"),
+        ("{exits}:squash", "exits.py cannot be used: SystemExit"),
     ],
 )
 def test_check_says_what_it_cannot_find(checked, capsys, place, message):
-    broken, raises = checked.with_name("broken.py"), checked.with_name("raises.py")
+    broken, raises, exits = (checked.with_name(f"{name}.py") for name in ("broken", "raises", "exits"))
     broken.write_text("def f(:\n", encoding="utf-8")
     raises.write_text("{}['key']\n", encoding="utf-8")
-    assert main(["check", place.format(file=checked, broken=broken, raises=raises)]) == 2
+    exits.write_text("def squash(s):\n    return s\n\n\nraise SystemExit(0)\n", encoding="utf-8")
+    assert main(["check", place.format(file=checked, broken=broken, raises=raises, exits=exits)]) == 2
     assert re.search(message, capsys.readouterr().err)

@@ -10,7 +10,7 @@ from urllib.error import URLError
 import pytest
 import torch
 
-from capsnet_tutorial.data import Digits, digits, held_out
+from capsnet_tutorial.data import Digits, digits, held_out, resolved_source
 
 SPLITS = ("train", "validation", "test")
 FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
@@ -157,6 +157,51 @@ def test_a_folder_that_cannot_be_written_to_falls_back_too(tmp_path, capfd):
     (tmp_path / "file").write_text("in the way")
     assert digits("test", root=tmp_path / "file").source == "sample"
     assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("offline")
+def test_a_source_is_resolved_to_one_that_can_be_had(tmp_path, capfd):
+    assert resolved_source("auto", tmp_path) == "sample"
+    assert len(capfd.readouterr().err.splitlines()) == 1
+    assert resolved_source("sample", tmp_path) == "sample"
+    for source in ("mnist", "fashion"):
+        with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
+            resolved_source(source, tmp_path)
+    lay_out(tmp_path / "there")
+    lay_out(tmp_path / "there", name="FashionMNIST")
+    found = [resolved_source(source, tmp_path / "there") for source in ("auto", "mnist", "fashion")]
+    assert found == ["mnist", "mnist", "fashion"]
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize("name", FILES)
+def test_where_one_of_the_four_files_is_missing_none_is_called_damaged(name, split, tmp_path):
+    """A download was cut: torchvision reads none of the four."""
+    (lay_out(tmp_path) / name).unlink()
+    assert digits(split, root=tmp_path).source == "sample"
+    with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
+        digits(split, "mnist", tmp_path)
+
+
+def test_a_download_that_was_cut_is_taken_up_again(tmp_path, monkeypatch):
+    raw, asked = lay_out(tmp_path, 5050, "FashionMNIST"), []
+    lacking = {name: (raw / name).read_bytes() for name in FILES[1:]}
+    for name in lacking:
+        (raw / name).unlink()
+
+    def download(url: str, *_: object, **__: object) -> None:
+        asked.append(url)
+        name = url.rpartition("/")[2].removesuffix(".gz")
+        if name in lacking:
+            (raw / name).write_bytes(lacking[name])
+
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", download)
+    assert digits("train", "fashion", tmp_path).count == 50
+    assert len(asked) == 4
+    assert digits("test", "fashion", tmp_path).count == 5050
+    assert len(asked) == 4
 
 
 # --- damaged files

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -65,8 +66,17 @@ def test_every_run_is_in_a_table():
     assert {row.run for table in EXPERIMENTS.tables.values() for row in table.rows} == EXPERIMENTS.runs.keys()
 
 
-def test_every_table_is_done_at_some_time():
-    assert {name for stage in EXPERIMENTS.order for name in stage} == EXPERIMENTS.tables.keys()
+def test_every_table_is_done_at_some_time_unless_all_of_it_is_large():
+    large = {run for run, about in EXPERIMENTS.runs.items() if about.get("large")}
+    done = {name for name, table in EXPERIMENTS.tables.items() if not {row.run for row in table.rows} <= large}
+    assert {name for stage in EXPERIMENTS.order for name in stage} == done
+
+
+def test_every_table_that_is_named_has_jobs():
+    for name, table in EXPERIMENTS.tables.items():
+        assert {job.name for job in EXPERIMENTS.jobs([name])} == {
+            f"{row.run}-{seed}" for row in table.rows for seed in EXPERIMENTS.seeds
+        }
 
 
 KINDS = {
@@ -135,8 +145,10 @@ def test_a_table_a_run_or_a_seed_can_be_asked_for(tiny):
     assert names(tiny, "b-1", "three") == ["c-0", "c-1", "b-1"]
 
 
-def test_what_is_large_runs_only_if_it_is_named(tiny):
-    assert names(tiny, "one") == ["a-0", "a-1"]
+def test_what_is_large_runs_only_if_it_or_its_table_is_named(tiny):
+    assert not [name for name in names(tiny) if name.startswith("huge")]
+    assert names(tiny, "one") == ["a-0", "huge-0", "a-1", "huge-1"]
+    assert names(tiny, "huge") == ["huge-0", "huge-1"]
     assert names(tiny, "huge-1") == ["huge-1"]
 
 
@@ -209,6 +221,16 @@ def test_what_is_missing_is_done_and_kept(tiny):
     assert tiny.result("b-0").read_text() == "{}"
     assert list(open_jobs(tiny, tiny.jobs())) == []
     assert sorted(path.name for path in tiny.result("a-0").parent.iterdir())[:2] == ["a-0.json", "a-1.json"]
+
+
+def test_a_result_that_cannot_be_kept_leaves_nothing_behind(tiny, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device: '.*a-0.json'"):
+        run(tiny, Trainer())
+    assert list(tiny.result("a-0").parent.iterdir()) == []
 
 
 @pytest.mark.parametrize("status", [2, 3, 130])

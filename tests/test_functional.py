@@ -89,6 +89,23 @@ def test_capsule_lengths_are_lengths(dtype):
 
 
 @PRECISIONS
+def test_the_entropy_of_couplings_counts_bits_and_averages_over_the_capsules_below(dtype):
+    even = torch.full((2, I, 8), 1 / 8, dtype=dtype)
+    certain = torch.eye(8, dtype=dtype)[: I - 1].expand(2, I - 1, 8)
+    mixed = torch.cat([certain[:, :3], even[:, :3]], dim=1)
+    for c, bits in ((even, 3.0), (certain, 0.0), (mixed, 1.5)):
+        torch.testing.assert_close(functional.coupling_entropy(c), torch.full((2,), bits, dtype=dtype))
+    c = noise(3, I, J, dtype=dtype).softmax(dim=2)
+    expected = torch.distributions.Categorical(probs=c).entropy().mean(dim=1) / np.log(2)
+    torch.testing.assert_close(functional.coupling_entropy(c), expected)
+
+
+def test_an_empty_batch_has_no_average_loss():
+    assert functional.margin_loss(torch.zeros(0, J), torch.zeros(0, dtype=torch.long)).isnan()
+    assert functional.reconstruction_loss(torch.zeros(0, 36), torch.zeros(0, 1, 6, 6)).isnan()
+
+
+@PRECISIONS
 def test_margin_loss_is_equation_4_for_labels(dtype):
     lengths = noise(8, J, dtype=dtype).sigmoid()
     labels = torch.arange(8) % J
@@ -280,6 +297,7 @@ REFUSED = {
     "another gradient": (lambda: functional.route_capsules(u, weight, gradient="first"), "all", "'first'"),
     "lengths of 2 axes": (lambda: functional.capsule_lengths(lengths), "[B, J, D]", "[3, 4]"),
     "lengths of integers": (lambda: functional.capsule_lengths(whole[0]), "floating point", "int64"),
+    "entropy of one axis": (lambda: functional.coupling_entropy(lengths[0]), "[..., I, J]", "[4]"),
     "margins of 3 axes": (lambda: functional.margin_loss(v, labels), "[B, J]", "[3, 4, 5]"),
     "margins of integers": (lambda: functional.margin_loss(whole[0, 0], labels), "floating point", "int64"),
     "margins with too few labels": (lambda: functional.margin_loss(lengths, labels[:2]), "[3]", "[2]"),

@@ -44,6 +44,15 @@ def test_a_network_is_saved_in_little_more_than_half_of_float16_and_read_like_an
     torch.testing.assert_close(again(images).lengths, model(images).lengths, atol=1e-2, rtol=0)
 
 
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf], ids=str)
+@pytest.mark.parametrize("shape", [(5, 3), (5,)], ids=str)
+def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(shape, number):
+    tensor = torch.ones(shape)
+    tensor[2] = number
+    with pytest.raises(ValueError, match="expected finite numbers in routed.weight; got nan or infinity"):
+        pack({"conv.bias": torch.ones(2), "routed.weight": tensor})
+
+
 @pytest.mark.parametrize("scale", [None, torch.ones(4), torch.ones(5).half()])
 def test_whole_numbers_without_their_scales_are_refused(scale, tmp_path):
     save_weights(networks.tiny(), tmp_path / "file", torch.int8)

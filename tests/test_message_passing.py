@@ -16,9 +16,10 @@ from oracle import agrees
 from torch import Tensor
 
 import capsnet_tutorial
-from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route, squash
+from capsnet_tutorial import digits, functional, load_pretrained, prediction_vectors, route, squash
 
 pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
+from capsnet_tutorial import message_passing
 from capsnet_tutorial.message_passing import CapsuleRouting, all_pairs, route_by_messages
 
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
@@ -115,6 +116,18 @@ def test_half_precision_is_computed_in_single_and_handed_back():
     torch.testing.assert_close(v, route(u_hat))
 
 
+@pytest.mark.parametrize("shape", [(0, I, J, D_OUT), (B, 0, J, D_OUT), (B, I, 0, D_OUT)], ids=str)
+def test_of_nothing_it_gives_what_route_gives(shape):
+    v, trace = route_by_messages(torch.zeros(shape), return_trace=True)
+    expected, its_trace = route(torch.zeros(shape), return_trace=True)
+    torch.testing.assert_close(v, expected)
+    torch.testing.assert_close(tuple(trace), tuple(its_trace))
+
+
+def test_the_couplings_entropy_is_found_here_too():
+    assert message_passing.coupling_entropy is functional.coupling_entropy
+
+
 def test_all_pairs_lists_every_pair_once_in_order():
     assert all_pairs(2, 3).tolist() == [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]
     assert all_pairs(72, 10).shape == (2, 720)
@@ -178,6 +191,8 @@ def test_edges_may_come_in_any_order():
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(2, 3)), r"bool \[I, J\].*torch.float32"),
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()), r"\[2, 3\]; got.*\[3, 2\]"),
         (lambda: all_pairs(0, 3), "below.*at least 1; got 0"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), -1, 3), "below.*at least 0; got -1"),
+        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 2, True), "above.*at least 0; got True"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3), r"int64 \[2, 5\].*\[2, 6\]"),
         (lambda: CapsuleRouting()(all_pairs(2, 3).int(), torch.ones(6, 4), 2, 3), "int64.*got torch.int32"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2), "to 0 … 1; got.*to 0 … 2"),

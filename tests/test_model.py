@@ -12,8 +12,12 @@ import torch
 from networks import noise
 from oracle import agrees
 
+from capsnet_tutorial.baseline import error_of
+from capsnet_tutorial.data import Digits
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, in_eval_mode
+from capsnet_tutorial.pairs import evaluate_pairs, fixed_pairs
+from capsnet_tutorial.rounds import measure_rounds
 
 
 def count(module: torch.nn.Module) -> int:
@@ -98,6 +102,44 @@ def test_a_second_call_gives_what_the_first_gave():
 def test_an_empty_batch_gives_an_empty_answer():
     output = networks.tiny()(images(0))
     assert [list(each.shape) for each in output] == [[0, 4, 5], [0, 4], [0, 81]]
+
+
+# --- examined
+
+
+def frozen_in_part(network: torch.nn.Module) -> torch.nn.Module:
+    """In training mode, but for one part."""
+    network.train()
+    next(network.children()).eval()
+    return network
+
+
+def modes(network: torch.nn.Module) -> list[bool]:
+    return [module.training for module in network.modules()]
+
+
+def test_a_network_is_examined_in_eval_mode_and_then_every_part_is_in_its_own():
+    model = frozen_in_part(networks.tiny())
+    before = modes(model)
+    assert set(before) == {True, False}
+    with in_eval_mode(model):
+        assert not any(modes(model))
+    assert modes(model) == before
+    with pytest.raises(KeyError), in_eval_mode(model):
+        raise KeyError
+    assert modes(model) == before
+
+
+def test_what_examines_a_network_leaves_every_part_in_its_own_mode():
+    model = frozen_in_part(networks.learner())
+    wider = frozen_in_part(CapsNet(replace(model.config, image_size=36)))
+    before, few = modes(model), Digits(torch.rand(4, 1, 28, 28), torch.arange(4), "made")
+    error_of(model, few)
+    assert modes(model) == before
+    measure_rounds(model, few)
+    assert modes(model) == before
+    evaluate_pairs(wider, fixed_pairs(few))
+    assert modes(wider) == before
 
 
 # --- sizes

@@ -4,10 +4,12 @@ import json
 
 import pytest
 import torch
+from torch.nn.functional import one_hot
 
 from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
 from capsnet_tutorial.bugs import BUGS, PIECES
+from capsnet_tutorial.pairs import OnPairs
 from capsnet_tutorial.planted import PlantedCapsNet, home
 from capsnet_tutorial.recording import recorded_bugs
 from capsnet_tutorial.training import paper_objective
@@ -28,6 +30,25 @@ def test_without_a_bug_it_is_the_papers_network():
     for name in expected._fields:
         torch.testing.assert_close(getattr(came, name), getattr(expected, name))
     torch.testing.assert_close(ours.objective(came, images, labels), paper_objective()(expected, images, labels))
+
+
+@pytest.mark.parametrize("bug", ["squash-axis", "softmax-axis", "no-update-rounds", "capsule-view"])
+def test_all_that_can_be_asked_of_it_has_the_bug(bug):
+    images, labels, _ = digits("test", source="sample")
+    right, network = load_pretrained("small"), PlantedCapsNet(SMALL, bug)
+    network.load_state_dict(right.state_dict())
+    output = network(images)
+    assert not output.lengths.allclose(right(images).lengths, atol=1e-3)
+    assert network.predict(images).equal(output.lengths.argmax(dim=1))
+    assert network.class_capsules(images).equal(output.capsules)
+    drawn = torch.stack([labels, (labels + 1) % 10], dim=1)
+    assert OnPairs(network)(images.expand(-1, 2, -1, -1) / 2, one_hot(drawn, 10).sum(dim=1)).lengths.equal(
+        output.lengths
+    )
+    same_u = network.primary_capsules(images).allclose(right.primary_capsules(images), atol=1e-3)
+    assert same_u == (home(bug) == "routing")
+    with pytest.raises(NotImplementedError, match="the paper's routing to trace; got a planted network's"):
+        network.trace(images)
 
 
 @pytest.mark.parametrize("bug", BUGS)

@@ -5,6 +5,7 @@ import torch
 
 from capsnet_tutorial.augmentation import Pose, thicken, transform
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
 from capsnet_tutorial.poses import (
     CHANGES,
     OFFSETS,
@@ -78,6 +79,26 @@ def test_each_change_alone_is_what_its_name_says(ten):
         assert change.amounts[3] == 0
         assert float(change.amounts[-1]) == pytest.approx(change.reach)
         torch.testing.assert_close(change.apply(images, change.reach), alone[change.name], atol=1e-4, rtol=0)
+
+
+def test_changes_are_made_where_the_images_are():
+    images = torch.zeros(3, 1, 28, 28, device="meta")
+    assert all(change.apply(images, change.reach).is_meta for change in CHANGES)
+    assert apply_changes(images.half(), torch.zeros(3, 6)).dtype == torch.float16
+    assert apply_changes(torch.zeros(0, 1, 28, 28), torch.zeros(0, 6)).shape == (0, 1, 28, 28)
+
+
+def test_poses_are_read_drawn_and_followed_where_the_network_is():
+    with torch.device("meta"):
+        elsewhere = CapsNet(CapsNetConfig.small())
+        elsewhere._check = lambda images: None  # numbers that are nowhere cannot be looked at
+        images, pose = torch.zeros(3, 1, 28, 28), torch.zeros(16)
+    labels = torch.arange(3)
+    elsewhere.forward = lambda images, labels: CapsNetOutput(torch.zeros(3, 10, 16, device="meta"), None, None)
+    assert poses(elsewhere, images, labels.to("meta")).is_meta
+    assert traverse(elsewhere, pose, 4).is_meta
+    response = responses(elsewhere, images, labels.to("meta"), CHANGES[0])
+    assert follow(CHANGES[0].amounts, response).is_meta
 
 
 def test_no_change_at_all_is_the_image_itself(ten):

@@ -152,6 +152,26 @@ FOREIGN = {
         "decoder_hidden",
         "5",
     ),
+    "a network of no name": (
+        lambda tensors, config: (tensors, {"config": config, "network": []}),
+        "a network, one of capsnet, cnn",
+        "got []",
+    ),
+    "changes that are a number": (
+        lambda tensors, config: (tensors, {"config": config, "changes": 5}),
+        "a list of changes, by name",
+        "got 5",
+    ),
+    "changes without names": (
+        lambda tensors, config: (tensors, {"config": config, "changes": [["softmax-axis"]]}),
+        "a list of changes, by name",
+        "got [['softmax-axis']]",
+    ),
+    "a share that is no number": (
+        lambda tensors, config: (tensors, {"config": asdict(ConvNetConfig()) | {"dropout": "a"}, "network": "cnn"}),
+        "the sizes of a network",
+        "'dropout': 'a'",
+    ),
     "a tensor too few": (
         lambda tensors, config: ({k: v for k, v in tensors.items() if k != "routed.weight"}, {"config": config}),
         "routed.weight of shape [18, 4, 3, 5]",

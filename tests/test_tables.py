@@ -143,6 +143,12 @@ def test_an_unknown_table_or_column_is_refused(folder):
         report(Experiments.read(folder))
 
 
+def test_a_claim_about_an_unknown_column_is_refused(folder, capsys):
+    (folder / "experiments.toml").write_text(EXPERIMENTS.replace('column = "error"', 'column = "colour"'))
+    assert main(["results", "--results", str(folder)]) == 2
+    assert capsys.readouterr().err.startswith("capsnet: expected a column, one of error, ")
+
+
 def test_the_projects_tables_are_printed_and_use_every_column(capsys):
     assert main(["results", "--results", str(ROOT / "results")]) == 0
     said = capsys.readouterr().out

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.changes import build_changed
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
@@ -336,6 +337,15 @@ def test_an_evaluation_is_what_one_would_count_by_hand():
         assert result.margin_loss == pytest.approx(expected, rel=1e-5)
         assert result.reconstruction_mse == pytest.approx((images - 0.5).square().mean().item(), rel=1e-5)
     assert model.training, "the mode that the network was in was not restored"
+
+
+def test_an_evaluation_leaves_every_part_in_the_mode_that_it_was_in():
+    model = networks.learner().train()
+    model.conv.eval()  # frozen, as for fine-tuning
+    evaluate(model, few(4))
+    assert model.training
+    assert model.decoder.training
+    assert not model.conv.training
 
 
 def test_no_digits_cannot_be_evaluated():
@@ -656,6 +666,26 @@ def test_divergence_is_seen_within_an_epoch_before_it_is_written(tmp_path):
     assert all(tensor.isfinite().all() for tensor in tensors.values())
 
 
+def test_a_resumed_run_that_diverges_brings_all_its_history(tmp_path):
+    def stop(_: Any, history: Any) -> None:
+        if history.step == 12:
+            raise Stop
+
+    rest = {"checkpoint": tmp_path / "c", "progress": False}
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), RECIPE, on_epoch=stop, **rest)
+    before = read_tensors(tmp_path / "c")[1]["checkpoint"]["history"]
+    model = networks.learner()
+    model.conv.weight.register_hook(lambda grad: grad * torch.nan)
+    with pytest.raises(Diverged) as end:
+        fit(model, few(), RECIPE, resume=True, **rest)
+    history = end.value.history
+    assert history.step == 16
+    assert history.seconds > before["seconds"]
+    assert history.curve == before["curve"]
+    assert len(history.curve) == 3
+
+
 @pytest.mark.parametrize("fails", ["fsync", "replace"])
 def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(fails, tmp_path, monkeypatch):
     def fill_the_disk(_: Any, history: Any) -> None:
@@ -770,6 +800,32 @@ def test_weights_are_no_checkpoint(tmp_path):
     save_weights(networks.learner(), tmp_path / "c")
     with pytest.raises(ValueError, match="expected a checkpoint of a training run in .*; got another safetensors file"):
         resume(tmp_path / "c")
+
+
+@pytest.mark.parametrize("content", [5, None, [1], "text"], ids=repr)
+def test_what_a_foreign_file_calls_a_checkpoint_is_refused(content, tmp_path):
+    path = stored_run(tmp_path)
+    write_tensors(path, read_tensors(path)[0], {"checkpoint": content})
+    with pytest.raises(ValueError, match="expected a checkpoint of a training run in"):
+        resume(path)
+
+
+@pytest.mark.parametrize("differs", [{"step": "4"}, {"step": None}, {"seconds": [1.0]}, {"curve": 3}], ids=str)
+def test_a_history_of_other_kinds_is_refused(differs, tmp_path):
+    path = stored_run(tmp_path)
+    tensors, metadata = read_tensors(path)
+    metadata["checkpoint"]["history"] |= differs
+    write_tensors(path, tensors, metadata)
+    with pytest.raises(ValueError, match="expected a history in .*; got"):
+        resume(path)
+
+
+def test_a_gradient_that_a_changed_routing_does_not_have_is_refused_before_there_is_a_checkpoint(tmp_path):
+    network = build_changed(networks.learner().config, ["softmax-axis"])
+    recipe = replace(ONE_EPOCH, routing_gradient="last")
+    with pytest.raises(ValueError, match="expected routing_gradient all, where a change .*; got 'last'"):
+        fit(network, few(), recipe, checkpoint=tmp_path / "c", progress=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("lacks", ["a tensor", "the optimiser", "a shape", "its history", "its recipe"])

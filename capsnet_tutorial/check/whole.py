@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, joined
 from capsnet_tutorial.check.routing import check_routing
 from capsnet_tutorial.check.squash import check_squash
+from capsnet_tutorial.model import in_eval_mode
 
 CHECKERS: dict[str, Callable[..., Report]] = {
     "squash": check_squash,
@@ -82,19 +84,14 @@ def _check_network(network: Any, images: Tensor, labels: Tensor, time_limit: flo
     takes_labels = accepts(network, 2)
     if not takes_labels and not accepts(network, 1):
         return failed("network", Finding(None, "Expected a network(images) or network(images, labels)."))
-    was_training = network.training if isinstance(network, nn.Module) else None
-    if was_training is not None:
-        network.eval()
+    examined = in_eval_mode(network) if isinstance(network, nn.Module) else nullcontext()
     try:
-        with torch.random.fork_rng(devices=[]):
+        with examined, torch.random.fork_rng(devices=[]):
             findings = _examine(network, images, labels if takes_labels else None, time_limit)
     except NotWritten:
         return Report(False, written=False)
     except Trouble as trouble:
         return failed("network", Finding(None, str(trouble)))
-    finally:
-        if was_training is not None:
-            network.train(was_training)
     return failed("network", *findings) if findings else Report(True, checked="network")
 
 

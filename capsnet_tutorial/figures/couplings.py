@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.functional import coupling_entropy
 from capsnet_tutorial.palette import LIGHT
 
 _BARS = 20
@@ -33,7 +34,7 @@ def coupling_graphs(c: Tensor, lengths: Tensor, types: int, rounds: Sequence[int
         )
         for column, r in enumerate(rounds):
             _graph(axes[0, column], c[r - 1].numpy(), lengths[r - 1].numpy(), types)
-            _histogram(axes[1, column], c[r - 1].numpy())
+            _histogram(axes[1, column], c[r - 1])
             axes[0, column].set_title(f"round {r}", weight="bold")
         axes[1, 0].set_ylabel("edges")
         for axis in axes[1, 1:]:
@@ -82,12 +83,11 @@ def _curves(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return sum(weight * point[:, None] for weight, point in zip(weights, points, strict=True))
 
 
-def _histogram(axes: Axes, c: np.ndarray) -> None:
-    counts = np.bincount(np.rint(c * _BARS).astype(int).ravel(), minlength=_BARS + 1)
+def _histogram(axes: Axes, c: Tensor) -> None:
+    counts = (c * _BARS).round().long().flatten().bincount(minlength=_BARS + 1).numpy()
     axes.bar(np.arange(_BARS + 1) / _BARS, counts, width=0.84 / _BARS, color=LIGHT["accent"])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bits = -np.where(c > 0, c * np.log2(c), 0).sum(1).mean()
-    axes.text(0.98, 0.9, f"mean entropy\n{bits:.2f} bits", transform=axes.transAxes, ha="right", va="top")
+    said = f"mean entropy\n{coupling_entropy(c):.2f} bits"
+    axes.text(0.98, 0.9, said, transform=axes.transAxes, ha="right", va="top")
     axes.set(yscale="log", ylim=(0.6, 1500), xlim=(-0.05, 1.05), xlabel="coupling c", xticks=[0, 0.1, 0.5, 1])
     axes.set_xticklabels(["0", "0.1", "0.5", "1"])
     axes.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])

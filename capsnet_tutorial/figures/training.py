@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
-from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.model import CapsNet, in_eval_mode
 from capsnet_tutorial.palette import LIGHT
 from capsnet_tutorial.recording import Recording
 from capsnet_tutorial.training import History
@@ -116,9 +116,8 @@ class LiveCurve:
     def draw(self, model: CapsNet, history: History) -> Figure:
         """The figure as it is now."""
         device = next(model.parameters()).device
-        was_training = model.training
-        output = model.eval()(self.images.to(device))
-        model.train(was_training)
+        with in_eval_mode(model):
+            output = model(self.images.to(device))
         pairs = [self.images.flatten(1), output.reconstruction.cpu()]
         answers = output.lengths.argmax(dim=1).tolist()
         with plt.rc_context(_STYLE):
