@@ -8,7 +8,7 @@ After this script a second run changes no byte:
 
 * models get ids made from the notebook's name and their order, and models that no output shows are dropped;
 * buffers larger than 32 kB become the SHA-256 of the file that holds them (the build publishes that file once);
-* figures get a palette of 64 colours, and with it a third of their size;
+* figures get a palette of 256 colours, and with it a third of their size;
 * timings, the interpreter's version and the kernel's display name are normalised.
 
 With --sources nothing is executed: the widgets' JavaScript and styles, stored with each notebook, become today's.
@@ -38,7 +38,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
-COLOURS = 64  # of a figure
+COLOURS = 256  # of a figure; with 64, small text takes on the colour of what it stands on
 
 Models = dict[str, dict[str, Any]]
 
