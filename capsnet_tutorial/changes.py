@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Never, cast
+from typing import Any, Literal, NamedTuple, Never, cast
 
 import torch
 from torch import Tensor, nn
@@ -85,8 +85,16 @@ class ChangedRouting(RoutedCapsules):
         super().__init__(in_capsules, in_dim, out_capsules, out_dim, routed.iterations)
         self.weight = routed.weight
 
+    @property
+    def gradient(self) -> Literal["all", "last"]:
+        """ "all", and nothing else: there may be no last round."""
+        return "all"
+
+    @gradient.setter
+    def gradient(self, gradient: Literal["all", "last"]) -> None:
+        expect(gradient == "all", "a gradient through all rounds of a changed routing", repr(gradient))
+
     def forward(self, u: Tensor) -> Tensor:
-        expect(self.gradient == "all", "a gradient through all rounds of a changed routing", repr(self.gradient))
         with torch.autocast(u.device.type, enabled=False):  # in float32 at least, as the paper's routing
             below, weight = functional.at_least_float32(u), functional.at_least_float32(self.weight)
             return self.rounds(functional.prediction_vectors(below, weight)).to(u.dtype)

@@ -197,7 +197,7 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
         (["--shift", "inf"], "shift"),
         (["--rotation", "-5"], "rotation of at least 0; got -5.0"),
         (["--scale", "1"], "scale below 1; got 1.0"),
-        (["--change", "self-attention", "--routing-gradient", "last"], "routing_gradient all, where a change"),
+        (["--change", "self-attention", "--routing-gradient", "last"], "all rounds of a changed routing; got 'last'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -266,19 +266,11 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("everything", [[], ["--everything"]], ids=["", "everything"])
-def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(everything, tmp_path, monkeypatch, capfd):
-    asked = []
-
-    def download(name: str, root: Path) -> None:
-        asked.append(name)
-        if len(asked) == 1:
-            raise FileNotFoundError("no network at first")
-
-    monkeypatch.setattr("capsnet_tutorial.data._fetch", download)
+def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(everything, tmp_path, fails_once, capfd):
     folder = tmp_path / "run"
     train = ["train", "--network", "cnn", "--epochs", "0.04", "--data", str(tmp_path), "--output", str(folder)]
     assert main([*train, *everything]) == 0
-    assert asked == ["MNIST"]
+    assert fails_once == ["MNIST"]
     assert capfd.readouterr().err.count("using the bundled sample") == 1
     assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["data"]["source"] == "sample"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import networks
 import pytest
 import torch
@@ -90,17 +88,9 @@ def test_of_mnist_that_is_60000_and_none_of_the_test_digits(mnist):
     assert not any(image.numpy().tobytes() in pixels for image in data.images)
 
 
-def test_that_all_come_from_one_source_though_a_later_download_would_succeed(tmp_path, monkeypatch):
-    asked = []
-
-    def download(name: str, root: Path) -> None:
-        asked.append(name)
-        if len(asked) == 1:
-            raise FileNotFoundError("no network at first")
-
-    monkeypatch.setattr("capsnet_tutorial.data._fetch", download)
+def test_that_all_come_from_one_source_though_a_later_download_would_succeed(tmp_path, fails_once):
     assert every_training_digit("auto", str(tmp_path)).source == "sample"
-    assert asked == ["MNIST"]
+    assert fails_once == ["MNIST"]
 
 
 # --- rounds

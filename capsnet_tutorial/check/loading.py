@@ -45,11 +45,9 @@ def load(place: str) -> Any:
             expect(hasattr(found, part), f"something named {name} in {path}", f"only {_names(module)}")
             found = getattr(found, part)
         return found() if inspect.isclass(found) else found
-    except ValueError as problem:
-        if str(problem).startswith("expected"):
-            raise
-        raise ValueError(f"{path} cannot be used: {type(problem).__name__}: {problem}") from problem
     except (Exception, SystemExit) as problem:  # a file that exits says nothing about its function
+        if isinstance(problem, ValueError) and str(problem).startswith("expected"):
+            raise
         raise ValueError(f"{path} cannot be used: {type(problem).__name__}: {problem}") from problem
     finally:
         sys.path.pop(0)
