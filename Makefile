@@ -37,6 +37,7 @@ lint: $(ALL) ## check the style and the types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks

@@ -19,7 +19,7 @@ from benchmarks.baselines import BASELINES
 from benchmarks.sections import QUICK, SECTIONS, Effort
 from benchmarks.tables import table
 from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.results import write_json
+from capsnet_tutorial.experiments.records import write_json
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 

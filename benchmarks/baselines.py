@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.functional import prediction_vectors
-from capsnet_tutorial.message_passing import route_by_messages
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.routings.messages import route_by_messages
 
 
 def squash(s: Tensor) -> Tensor:

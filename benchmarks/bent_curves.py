@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from capsnet_tutorial.affine import SWEEPS, read_right
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.experiments.affine import SWEEPS, read_right
+from capsnet_tutorial.experiments.records import write_json
 from capsnet_tutorial.pretrained import load_network
-from capsnet_tutorial.results import write_json
 
 RESULT = Path(__file__).resolve().parent.parent / "results" / "bent.json"
 

@@ -13,7 +13,8 @@ from torch import Tensor
 from benchmarks.baselines import BASELINES
 from benchmarks.measure import Function, against, peak_bytes, work
 from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.functional import prediction_vectors, route, route_capsules, squash
+from capsnet_tutorial.fast import route_capsules
+from capsnet_tutorial.functional import prediction_vectors, route, squash
 
 Layer = Callable[[Tensor, Tensor, int], Tensor]
 

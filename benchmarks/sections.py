@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from benchmarks import growth, layer, network
 from benchmarks.tables import table
-from capsnet_tutorial.allocator import keep_freed_memory
 from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.training.allocator import keep_freed_memory
 
 PRESETS = ("small", "paper")
 BATCH = 128

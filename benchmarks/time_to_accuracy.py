@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from capsnet_tutorial import cli
-from capsnet_tutorial.results import write_json
+from capsnet_tutorial.experiments.records import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -13,24 +13,32 @@ from typing import Any, get_args
 
 import torch
 
-from capsnet_tutorial.allocator import keep_freed_memory
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.baseline import ConvNet
-from capsnet_tutorial.changes import CHANGES
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
+from capsnet_tutorial.experiments.cnn import ConvNet
+from capsnet_tutorial.experiments.plan import Experiments, open_jobs, work_off
+from capsnet_tutorial.experiments.records import code_version, describe_run, write_json
+from capsnet_tutorial.experiments.rounds import measure_rounds
+from capsnet_tutorial.experiments.tables import report
+from capsnet_tutorial.experiments.tasks import (
+    NETWORKS,
+    TASKS,
+    Assignment,
+    Evaluated,
+    every_training_digit,
+    measure,
+    plain,
+)
+from capsnet_tutorial.experiments.variants import CHANGES
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
-from capsnet_tutorial.processes import FailedElsewhere, Processes, rank
-from capsnet_tutorial.results import code_version, describe_run, write_json
-from capsnet_tutorial.rounds import measure_rounds
-from capsnet_tutorial.run import History, choose_gradient
-from capsnet_tutorial.tables import report
-from capsnet_tutorial.tasks import NETWORKS, TASKS, Assignment, Evaluated, every_training_digit, measure, plain
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
+from capsnet_tutorial.training.allocator import keep_freed_memory
+from capsnet_tutorial.training.processes import FailedElsewhere, Processes, rank
+from capsnet_tutorial.training.run import History, choose_gradient
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

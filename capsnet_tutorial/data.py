@@ -133,7 +133,7 @@ def _from_sample(split: Split) -> Digits:
 
 @lru_cache(maxsize=1)
 def _sample() -> tuple[Tensor, Tensor]:
-    path = resources.files("capsnet_tutorial") / "sample" / "digits.npz"
+    path = resources.files("capsnet_tutorial.assets") / "sample" / "digits.npz"
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
 

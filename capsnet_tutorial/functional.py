@@ -23,7 +23,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
-from capsnet_tutorial.implicit import Agreement, TotalInput
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
@@ -69,7 +68,7 @@ def prediction_vectors(u: Tensor, weight: Tensor) -> Tensor:
     Returns:
         u_hat: [B, I, J, D_out].
     """
-    _check_capsules(u, weight)
+    expect_capsules(u, weight)
     return torch.einsum("bid,ijde->bije", u, weight)
 
 
@@ -122,46 +121,6 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
         return v.to(u_hat.dtype)
     trace = RoutingTrace(*(torch.stack(each) for each in zip(*rounds, strict=True)))
     return v.to(u_hat.dtype), trace
-
-
-def route_capsules(
-    u: Tensor, weight: Tensor, iterations: int = 3, *, gradient: Literal["all", "last"] = "all"
-) -> Tensor:
-    """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products of `implicit`.
-
-    It can be differentiated as often as `route`; only a backward pass with ``create_graph=True`` forms û.
-
-    Args:
-        u: [B, I, D_in].
-        weight: [I, J, D_in, D_out].
-        iterations: rounds, at least 1.
-        gradient: "all": through every round, as in the authors' code. "last": the couplings of the last round
-            count as constants, which takes less time and memory (`make bench` says how much); the output is the same.
-
-    Returns:
-        v: [B, J, D_out], to rounding the same as ``route(prediction_vectors(u, weight), iterations)``.
-    """
-    _check_capsules(u, weight)
-    expect_count("iterations", iterations)
-    expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
-    with torch.autocast(u.device.type, enabled=False):
-        below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
-        matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
-
-        def total_input(b: Tensor | None) -> Tensor:
-            """s, [J, B, D_out]."""
-            if b is not None:
-                return TotalInput.apply(b.softmax(dim=0), below, matrices)  # over j
-            even = below.flatten(1) @ matrices.flatten(0, 1).mT / len(matrices)  # [B, J·D_out]: c is 1/J throughout
-            return even.unflatten(1, matrices.shape[:2]).transpose(0, 1)
-
-        b = None
-        with torch.set_grad_enabled(torch.is_grad_enabled() and gradient == "all"):
-            for _ in range(iterations - 1):
-                a = Agreement.apply(squash(total_input(b)), below, matrices)  # [J, B, I]
-                b = a if b is None else b + a
-        v = squash(total_input(b))
-    return v.transpose(0, 1).to(u.dtype)
 
 
 def coupling_entropy(c: Tensor) -> Tensor:
@@ -269,7 +228,8 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
     return (reconstruction - images).square().sum(dim=1).mean()
 
 
-def _check_capsules(u: Tensor, weight: Tensor) -> None:
+def expect_capsules(u: Tensor, weight: Tensor) -> None:
+    """Raise `ValueError` unless u [B, I, D_in] and W [I, J, D_in, D_out] fit each other."""
     expect_floating("u", u)
     expect_floating("weight", weight)
     expect_shape("u", u, "[B, I, D_in]")

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_shape
-from capsnet_tutorial.functional import RoutingTrace, prediction_vectors, route, route_capsules, squash
+from capsnet_tutorial.fast import route_capsules
+from capsnet_tutorial.functional import RoutingTrace, prediction_vectors, route, squash
 
 
 def group_into_capsules(features: Tensor, dim: int) -> Tensor:

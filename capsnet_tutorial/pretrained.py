@@ -9,12 +9,11 @@ from typing import Any, Literal, cast, overload
 
 import torch
 
-from capsnet_tutorial.baseline import ConvNet, ConvNetConfig
-from capsnet_tutorial.changes import build_changed, changes_of
 from capsnet_tutorial.errors import expect, expect_floating
-from capsnet_tutorial.files import read_tensors, write_tensors
-from capsnet_tutorial.int8 import pack, unpack
+from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig
+from capsnet_tutorial.experiments.variants import build_changed, changes_of
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
 
 _CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
 
@@ -32,12 +31,12 @@ def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
     "small": a CapsNet, 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
     "small-shifted": the same network, trained for less long, on all 60,000 digits, shifted but never turned or bent.
     "small-cnn": a CNN with as many parameters, trained like that.
-    "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels (see `capsnet_tutorial.pairs`),
-    trained on all 60,000.
-    Their cards, with the test errors, are ``capsnet_tutorial/weights/NAME.md``.
+    "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels, trained on all 60,000
+    (see `capsnet_tutorial.experiments.pairs`).
+    Their cards, with the test errors, are ``capsnet_tutorial/assets/weights/NAME.md``.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
-    with resources.as_file(resources.files("capsnet_tutorial") / "weights" / f"{name}.safetensors") as path:
+    with resources.as_file(resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors") as path:
         return load_network(path)
 
 
@@ -93,7 +92,7 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
 def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
     """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise.
 
-    `torch.int8` halves that again (see `capsnet_tutorial.int8`).
+    `torch.int8` halves that again (see `capsnet_tutorial.storage`).
     """
     state = network.state_dict()
     tensors = pack(state) if dtype == torch.int8 else {name: tensor.to(dtype) for name, tensor in state.items()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from capsnet_tutorial.changes import CHANGES
-from capsnet_tutorial.tasks import NETWORKS, TASKS
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS
+from capsnet_tutorial.experiments.variants import CHANGES
 
 NUMBER = (int, float)
 EVALUATION = {"error": NUMBER, "margin_loss": NUMBER, "reconstruction_mse": NUMBER}

@@ -13,9 +13,9 @@ from benchmarks import __main__ as command
 from benchmarks import growth, layer, machine, measure, network
 from benchmarks.baselines import BASELINES, TextbookCapsNet
 from benchmarks.tables import table
-from capsnet_tutorial.functional import route_capsules
+from capsnet_tutorial.experiments.records import write_json
+from capsnet_tutorial.fast import route_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.results import write_json
 
 STORED = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 TINY = layer.Sizes(batch=4, in_capsules=12, in_dim=3, out_capsules=5, out_dim=6)

@@ -8,11 +8,11 @@ import networks
 import torch
 
 from benchmarks import bent_curves
-from capsnet_tutorial.affine import SWEEPS
-from capsnet_tutorial.baseline import error_of
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.experiments.affine import SWEEPS
+from capsnet_tutorial.experiments.cnn import error_of
+from capsnet_tutorial.experiments.records import stored
 from capsnet_tutorial.pretrained import save_weights
-from capsnet_tutorial.results import stored
 
 
 def test_it_counts_the_mistakes_of_every_run(monkeypatch, tmp_path):

@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.baseline import ConvNetConfig
 from capsnet_tutorial.bugs import variant
-from capsnet_tutorial.changes import CHANGES, build_changed, changed_objective, changes_of
 from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.experiments.cnn import ConvNetConfig
+from capsnet_tutorial.experiments.variants import CHANGES, build_changed, changed_objective, changes_of
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput

@@ -22,9 +22,9 @@ from test_data import lay_out
 import capsnet_tutorial
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits
-from capsnet_tutorial.files import read_tensors
+from capsnet_tutorial.experiments.records import code_version
 from capsnet_tutorial.pretrained import load_weights, save_weights
-from capsnet_tutorial.results import code_version
+from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import Recipe, evaluate, one_cycle
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
@@ -314,9 +314,9 @@ def test_what_a_run_went_through_before_it_diverged_is_in_its_result_in_two_sitt
             raise KeyboardInterrupt
         return one_cycle(share_done, warmup)
 
-    monkeypatch.setattr("capsnet_tutorial.run.one_cycle", stop_in_the_second_epoch)
+    monkeypatch.setattr("capsnet_tutorial.training.run.one_cycle", stop_in_the_second_epoch)
     assert main([*train, "--output", str(tmp_path)]) == 130
-    monkeypatch.setattr("capsnet_tutorial.run.one_cycle", lambda *_: 1e37)
+    monkeypatch.setattr("capsnet_tutorial.training.run.one_cycle", lambda *_: 1e37)
     assert main([*train, "--output", str(tmp_path)]) == 1
     result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     check_run(result)

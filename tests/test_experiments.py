@@ -13,7 +13,7 @@ import pytest
 from run_schema import check_run
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.experiments import Experiments, open_jobs, work_off
+from capsnet_tutorial.experiments.plan import Experiments, open_jobs, work_off
 from capsnet_tutorial.pretrained import load_network
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,8 +6,8 @@ import torch
 from matplotlib.offsetbox import AnnotationBbox
 
 from capsnet_tutorial import digits, figures
-from capsnet_tutorial.affine import SWEEPS
 from capsnet_tutorial.augmentation import transform
+from capsnet_tutorial.experiments.affine import SWEEPS
 
 
 def test_every_panel_has_each_networks_share_its_error_and_the_digit_bent():

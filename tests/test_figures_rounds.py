@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from capsnet_tutorial import figures
-from capsnet_tutorial.experiments import Experiments
-from capsnet_tutorial.results import folder
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.records import folder
 
 TRAINED = {"small-r1": 1, "small-r2": 2, "small-r3": 3, "small-r5": 5}
 

@@ -6,8 +6,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from capsnet_tutorial import figures
-from capsnet_tutorial.experiments import Experiments
-from capsnet_tutorial.tables import results_of
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.tables import results_of
 
 EXPERIMENTS = Experiments.read()
 TABLE = EXPERIMENTS.tables["mnist"]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, figures
-from capsnet_tutorial.recording import recorded_run
+from capsnet_tutorial.experiments.recordings import recorded_run
 from capsnet_tutorial.training import History
 
 

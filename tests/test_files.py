@@ -10,7 +10,7 @@ import torch
 from networks import noise
 from safetensors.torch import save_file
 
-from capsnet_tutorial.files import read_tensors, write_tensors, write_whole
+from capsnet_tutorial.storage import read_tensors, write_tensors, write_whole
 
 
 def test_tensors_and_metadata_come_back_as_they_were(tmp_path):

@@ -9,7 +9,7 @@ import torch
 from networks import noise
 from oracle import agrees
 
-from capsnet_tutorial import functional
+from capsnet_tutorial import fast, functional
 
 PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
@@ -70,7 +70,7 @@ def test_routing_takes_three_rounds_unless_told_otherwise():
     u_hat = oracle.prediction_vectors(u, weight)
     expected = oracle.route(u_hat, 3).v[-1]
     agrees(functional.route(torch.from_numpy(u_hat)), expected)
-    agrees(functional.route_capsules(u, weight), expected)
+    agrees(fast.route_capsules(u, weight), expected)
 
 
 @PRECISIONS
@@ -78,8 +78,8 @@ def test_routing_takes_three_rounds_unless_told_otherwise():
 def test_routing_without_u_hat_is_the_same(dtype, rounds):
     u, weight = capsules_and_weight(dtype)
     expected = oracle.route(oracle.prediction_vectors(u, weight), rounds).v[-1]
-    agrees(functional.route_capsules(u, weight, rounds), expected)
-    agrees(functional.route_capsules(u, weight, rounds, gradient="last"), expected)
+    agrees(fast.route_capsules(u, weight, rounds), expected)
+    agrees(fast.route_capsules(u, weight, rounds, gradient="last"), expected)
 
 
 @PRECISIONS
@@ -158,7 +158,7 @@ def test_half_precision_comes_back_as_half_precision_and_close(dtype):
     v = functional.route(u_hat)
     agrees(functional.squash(u_hat), oracle.squash(u_hat.double()))
     agrees(v, oracle.route(u_hat.double(), 3).v[-1])
-    agrees(functional.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1])
+    agrees(fast.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1])
     agrees(functional.capsule_lengths(v), oracle.capsule_lengths(v.double()))
 
 
@@ -192,7 +192,7 @@ def test_gradients_are_those_of_finite_differences(rounds):
     assert check(functional.prediction_vectors, (u, weight))
     assert check(lambda x: functional.route(x, rounds), (u_hat,))
     assert check(lambda x: functional.route(x, rounds, return_trace=True)[1].v, (u_hat,))
-    assert check(lambda x, w: functional.route_capsules(x, w, rounds), (u, weight))
+    assert check(lambda x, w: fast.route_capsules(x, w, rounds), (u, weight))
     assert check(functional.capsule_lengths, (u,))
     assert check(lambda x: functional.margin_loss(functional.capsule_lengths(x), labels), (u,))
     assert check(lambda x: functional.mask_capsules(x, labels), (u,))
@@ -206,7 +206,7 @@ def test_the_last_rounds_gradient_is_that_of_routing_with_fixed_couplings():
     s = (couplings.unsqueeze(-1) * torch.einsum("bid,ijde->bije", u, weight)).sum(dim=1)
     n = s.norm(dim=-1, keepdim=True)
     expected = torch.autograd.grad((n / (1 + n**2) * s * direction).sum(), (u, weight))
-    last = functional.route_capsules(u, weight, gradient="last")
+    last = fast.route_capsules(u, weight, gradient="last")
     for came, wanted in zip(torch.autograd.grad((last * direction).sum(), (u, weight)), expected, strict=True):
         agrees(came, wanted.detach())
 
@@ -216,7 +216,7 @@ def test_the_gradient_of_all_rounds_is_that_of_routing_with_u_hat():
     direction = noise(B, J, D_OUT, seed=2)
     textbook = functional.route(functional.prediction_vectors(u, weight))
     expected = torch.autograd.grad((textbook * direction).sum(), (u, weight))
-    direct = functional.route_capsules(u, weight)
+    direct = fast.route_capsules(u, weight)
     for came, wanted in zip(torch.autograd.grad((direct * direction).sum(), (u, weight)), expected, strict=True):
         agrees(came, wanted)
 
@@ -249,8 +249,8 @@ def test_compiled_functions_give_the_same_forwards_and_backwards():
     cases = [
         (functional.squash, (u_hat,)),
         (functional.route, (u_hat,)),
-        (functional.route_capsules, (u, weight)),
-        (lambda u, weight: functional.route_capsules(u, weight, gradient="last"), (u, weight)),
+        (fast.route_capsules, (u, weight)),
+        (lambda u, weight: fast.route_capsules(u, weight, gradient="last"), (u, weight)),
         (loss, (u,)),
     ]
     for function, inputs in cases:
@@ -292,9 +292,9 @@ REFUSED = {
     "predictions with a list": (lambda: functional.prediction_vectors(u, [[1.0]]), "weight to be a torch", "list"),
     "routing of 3 axes": (lambda: functional.route(v), "[B, I, J, D_out]", "[3, 4, 5]"),
     "routing of integers": (lambda: functional.route(whole), "floating point", "int64"),
-    "routing capsules of another size": (lambda: functional.route_capsules(u[..., :2], weight), "6, 3", "[3, 6, 2]"),
-    "routing with whole weights": (lambda: functional.route_capsules(u, weight.long()), "floating point", "int64"),
-    "another gradient": (lambda: functional.route_capsules(u, weight, gradient="first"), "all", "'first'"),
+    "routing capsules of another size": (lambda: fast.route_capsules(u[..., :2], weight), "6, 3", "[3, 6, 2]"),
+    "routing with whole weights": (lambda: fast.route_capsules(u, weight.long()), "floating point", "int64"),
+    "another gradient": (lambda: fast.route_capsules(u, weight, gradient="first"), "all", "'first'"),
     "lengths of 2 axes": (lambda: functional.capsule_lengths(lengths), "[B, J, D]", "[3, 4]"),
     "lengths of integers": (lambda: functional.capsule_lengths(whole[0]), "floating point", "int64"),
     "entropy of one axis": (lambda: functional.coupling_entropy(lengths[0]), "[..., I, J]", "[4]"),
@@ -333,7 +333,7 @@ def test_bad_input_is_refused_with_what_was_expected_and_what_came(what):
 def test_routing_refuses_anything_but_a_whole_number_of_rounds(iterations):
     for call in (
         lambda: functional.route(u_hat, iterations),
-        lambda: functional.route_capsules(u, weight, iterations),
+        lambda: fast.route_capsules(u, weight, iterations),
     ):
         with pytest.raises(ValueError, match=f"at least 1; got {iterations!r}"):
             call()

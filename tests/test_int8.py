@@ -7,9 +7,8 @@ import pytest
 import torch
 from networks import noise
 
-from capsnet_tutorial.files import read_tensors, write_tensors
-from capsnet_tutorial.int8 import SCALE, pack, unpack
 from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.storage import SCALE, pack, read_tensors, unpack, write_tensors
 
 
 def test_every_number_is_off_by_at_most_half_a_step_of_its_own_row():

@@ -19,8 +19,8 @@ import capsnet_tutorial
 from capsnet_tutorial import digits, functional, load_pretrained, prediction_vectors, route, squash
 
 pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
-from capsnet_tutorial import message_passing
-from capsnet_tutorial.message_passing import CapsuleRouting, all_pairs, route_by_messages
+from capsnet_tutorial.routings import messages as message_passing
+from capsnet_tutorial.routings.messages import CapsuleRouting, all_pairs, route_by_messages
 
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
@@ -210,7 +210,7 @@ def test_without_pytorch_geometric_a_sentence_says_what_to_do(absent):
 import sys
 sys.modules[{absent!r}] = None
 import capsnet_tutorial.layers
-import capsnet_tutorial.message_passing
+import capsnet_tutorial.routings.messages
 """
     path = os.pathsep.join([str(Path(capsnet_tutorial.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(

@@ -12,12 +12,12 @@ import torch
 from networks import noise
 from oracle import agrees
 
-from capsnet_tutorial.baseline import error_of
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.experiments.cnn import error_of
+from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
+from capsnet_tutorial.experiments.rounds import measure_rounds
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, in_eval_mode
-from capsnet_tutorial.pairs import evaluate_pairs, fixed_pairs
-from capsnet_tutorial.rounds import measure_rounds
 
 
 def count(module: torch.nn.Module) -> int:

@@ -9,9 +9,9 @@ from torch.nn.functional import one_hot
 from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
 from capsnet_tutorial.bugs import BUGS, PIECES
-from capsnet_tutorial.pairs import OnPairs
-from capsnet_tutorial.planted import PlantedCapsNet, home
-from capsnet_tutorial.recording import recorded_bugs
+from capsnet_tutorial.bugs.planted import PlantedCapsNet, home
+from capsnet_tutorial.experiments.pairs import OnPairs
+from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.training import paper_objective
 
 SMALL = CapsNetConfig.small()

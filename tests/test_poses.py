@@ -5,8 +5,7 @@ import torch
 
 from capsnet_tutorial.augmentation import Pose, thicken, transform
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
-from capsnet_tutorial.poses import (
+from capsnet_tutorial.experiments.poses import (
     CHANGES,
     OFFSETS,
     apply_changes,
@@ -18,6 +17,7 @@ from capsnet_tutorial.poses import (
     responses,
     traverse,
 )
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
 from capsnet_tutorial.pretrained import load_pretrained
 
 

@@ -10,14 +10,14 @@ import pytest
 import torch
 from networks import noise
 
-from capsnet_tutorial.baseline import ConvNetConfig, error_of
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.experiments.cnn import ConvNetConfig, error_of
+from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
+from capsnet_tutorial.experiments.records import stored
 from capsnet_tutorial.functional import mask_capsules
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.pairs import evaluate_pairs, fixed_pairs
 from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights
-from capsnet_tutorial.results import stored
+from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training import evaluate
 
 
@@ -36,7 +36,7 @@ PRECISION = {"small": {torch.float16}} | dict.fromkeys(("small-shifted", "small-
 def test_every_shipped_file_is_in_low_precision_and_under_a_megabyte():
     assert PRECISION.keys() == set(SHIPPED)
     for name in SHIPPED:
-        path = files("capsnet_tutorial") / "weights" / f"{name}.safetensors"
+        path = files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors"
         tensors, _ = read_tensors(path)
         assert {tensor.dtype for tensor in tensors.values()} == PRECISION[name]
         assert all(tensor.isfinite().all() for tensor in tensors.values())

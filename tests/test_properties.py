@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from networks import noise
 
-from capsnet_tutorial import functional, layers
+from capsnet_tutorial import fast, functional, layers
 
 ULP = torch.finfo(torch.float32).eps
 LARGEST = float(np.float32(3e38))
@@ -133,13 +133,13 @@ def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient
     u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
     expected = functional.route(functional.prediction_vectors(u, weight), iterations)
     for _ in range(2):
-        together = functional.route_capsules(u, weight, iterations, gradient=gradient)
+        together = fast.route_capsules(u, weight, iterations, gradient=gradient)
         torch.testing.assert_close(together, expected)
-    alone = [functional.route_capsules(each[None], weight, iterations, gradient=gradient) for each in u]
+    alone = [fast.route_capsules(each[None], weight, iterations, gradient=gradient) for each in u]
     torch.testing.assert_close(torch.cat(alone), expected)
-    below_flipped = functional.route_capsules(u.flip(1), weight.flip(0), iterations, gradient=gradient)
+    below_flipped = fast.route_capsules(u.flip(1), weight.flip(0), iterations, gradient=gradient)
     torch.testing.assert_close(below_flipped, expected)
-    above_flipped = functional.route_capsules(u, weight.flip(1), iterations, gradient=gradient)
+    above_flipped = fast.route_capsules(u, weight.flip(1), iterations, gradient=gradient)
     torch.testing.assert_close(above_flipped, expected.flip(1))
 
 
@@ -177,8 +177,8 @@ def test_routing_has_finite_gradients_at_the_extremes(value, dtype):
         assert_finite_backwards(functional.route(u_hat), u_hat)
     weight = noise(6, 3, 4, 5, dtype=dtype, scale=0.1).requires_grad_()
     for u in alike_and_not(value, dtype, 2, 6, 4):
-        assert_finite_backwards(functional.route_capsules(u, weight), u, weight)
-        assert_finite_backwards(functional.route_capsules(u, weight, gradient="last"), u, weight)
+        assert_finite_backwards(fast.route_capsules(u, weight), u, weight)
+        assert_finite_backwards(fast.route_capsules(u, weight, gradient="last"), u, weight)
 
 
 @extremes

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from capsnet_tutorial import results
-from capsnet_tutorial.experiments import Experiments
-from capsnet_tutorial.results import code_version, stored
+from capsnet_tutorial.experiments import records as results
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.records import code_version, stored
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -25,7 +25,7 @@ def checkout(tmp_path: Path) -> Path:
         pytest.skip("needs git")
     package = tmp_path / "package"
     package.mkdir()
-    shutil.copy(results.__file__, package)
+    (package / "__init__.py").write_text("")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
     git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--message", "first")
@@ -46,7 +46,7 @@ def test_a_checkout_has_its_commit(checkout):
 def test_only_changes_of_the_package_make_it_dirty(checkout):
     (checkout.parent / "notes").write_text("elsewhere")
     assert code_version(checkout)["dirty"] is False
-    with (checkout / "results.py").open("a") as file:
+    with (checkout / "__init__.py").open("a") as file:
         file.write("# changed")
     assert code_version(checkout)["dirty"] is True
     git(checkout, "checkout", "--", ".")
@@ -57,7 +57,7 @@ def test_only_changes_of_the_package_make_it_dirty(checkout):
 def test_an_installed_package_has_none_though_it_lies_in_a_checkout(checkout):
     installed = checkout.parent / "site-packages"
     installed.mkdir()
-    shutil.copy(results.__file__, installed)
+    (installed / "__init__.py").write_text("")
     assert code_version(installed) is None
 
 
@@ -86,7 +86,7 @@ def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
     for source, target in included.items():
         shutil.copytree(ROOT / source, tmp_path / target)
     package = tmp_path / "capsnet_tutorial"
-    assert results.folder(package) == package / "measured"
+    assert results.folder(package) == package / "assets" / "results"
     for name in ("speed", "runs/small-r3-0"):
         assert stored(name, package) == stored(name)
     read = Experiments.read(results.folder(package))

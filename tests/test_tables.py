@@ -10,8 +10,8 @@ import pytest
 from test_experiments import ROOT
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.experiments import Claim, Experiments
-from capsnet_tutorial.tables import COLUMNS, cell, judge, numbers, report, verdicts
+from capsnet_tutorial.experiments.plan import Claim, Experiments
+from capsnet_tutorial.experiments.tables import COLUMNS, cell, judge, numbers, report, verdicts
 
 EXPERIMENTS = """
 seeds = [0, 1, 2]

@@ -6,14 +6,14 @@ import networks
 import pytest
 import torch
 
-from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, cross_entropy, parameter_count
 from capsnet_tutorial.data import Digits, digits, held_out
+from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, parameter_count
+from capsnet_tutorial.experiments.pairs import OnPairs
+from capsnet_tutorial.experiments.rounds import measure_rounds
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, Assignment, every_training_digit, measure, plain
 from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.pairs import OnPairs
 from capsnet_tutorial.pretrained import load_pretrained
-from capsnet_tutorial.rounds import measure_rounds
-from capsnet_tutorial.tasks import NETWORKS, TASKS, Assignment, every_training_digit, measure, plain
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
 

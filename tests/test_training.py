@@ -27,11 +27,11 @@ from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.changes import build_changed
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.experiments.variants import build_changed
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.pretrained import save_weights
+from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit, one_cycle
 
 RECIPE = Recipe(
@@ -448,7 +448,9 @@ def test_dropout_too_is_the_same_again_and_leaves_chance_elsewhere_alone(tmp_pat
 
 def test_within_an_epoch_checkpoints_are_minutes_apart(tmp_path, monkeypatch):
     written = []
-    monkeypatch.setattr("capsnet_tutorial.run.write_tensors", lambda path, tensors, about: written.append(about))
+    monkeypatch.setattr(
+        "capsnet_tutorial.training.run.write_tensors", lambda path, tensors, about: written.append(about)
+    )
     fit(networks.learner(), few(), replace(RECIPE, epochs=2), checkpoint=tmp_path / "c", progress=False)
     assert [about["checkpoint"]["history"]["step"] for about in written] == [0, 4, 8]
 
@@ -512,7 +514,7 @@ def test_tensorboard_finds_the_loss_of_every_step_and_the_errors(tmp_path):
 
 
 def test_without_tensorboard_a_log_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("capsnet_tutorial.processes.find_spec", lambda _: None)
+    monkeypatch.setattr("capsnet_tutorial.training.processes.find_spec", lambda _: None)
     with pytest.raises(ValueError, match=r"expected tensorboard to be installed \(pip install tensorboard\)"):
         fit(networks.learner(), few(), RECIPE, log=tmp_path / "log", progress=False)
 

@@ -3,8 +3,8 @@
     python tools/record_training.py runs/recording
 
 writes epoch-00.safetensors (untrained) to epoch-60.safetensors into that folder, and from them, small enough to ship,
-what the chapter on training replays: capsnet_tutorial/recordings/small.safetensors. Begun again, it goes on where it
-was; on a finished folder it only writes the recording.
+what the chapter on training replays: capsnet_tutorial/assets/recordings/small.safetensors. Begun again, it goes on
+where it was; on a finished folder it only writes the recording.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from torch import Tensor
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.files import write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.storage import write_tensors
 from capsnet_tutorial.training import History, Recipe, fit
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "results" / "small.json"
-SHIPPED = ROOT / "capsnet_tutorial" / "weights" / "small.safetensors"
-RECORDING = ROOT / "capsnet_tutorial" / "recordings" / "small.safetensors"
+SHIPPED = ROOT / "capsnet_tutorial" / "assets" / "weights" / "small.safetensors"
+RECORDING = ROOT / "capsnet_tutorial" / "assets" / "recordings" / "small.safetensors"
 MOMENTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)
 """After how many epochs we look."""
 SAMPLES = (7, 475, 178, 264, 442)

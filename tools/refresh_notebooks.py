@@ -181,7 +181,9 @@ def by_hash(buffer: dict[str, Any]) -> dict[str, Any]:
     if len(data) <= LARGE:
         return buffer
     sha256 = hashlib.sha256(data).hexdigest()
-    files = [file for folder in PUBLISHED for file in (ROOT / "capsnet_tutorial" / folder).glob("*.safetensors")]
+    files = [
+        file for folder in PUBLISHED for file in (ROOT / "capsnet_tutorial" / "assets" / folder).glob("*.safetensors")
+    ]
     if all(hashlib.sha256(file.read_bytes()).hexdigest() != sha256 for file in files):
         raise SystemExit(
             f"The widget value {'.'.join(map(str, buffer['path']))} has {len(data):,} bytes and is no file of "

@@ -1,7 +1,7 @@
 """Make a training run a network that comes with the package: ``python tools/ship_weights.py runs/small [NAME]``.
 
-Puts the run's weights into capsnet_tutorial/weights/, its result.json into results/, and writes the weights' card from
-that result. NAME is "small", unless given. Then `make notebooks`, since the chapters show it.
+Puts the run's weights into capsnet_tutorial/assets/weights/, its result.json into results/, and writes the weights'
+card from that result. NAME is "small", unless given. Then `make notebooks`, since the chapters show it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any
 
 import torch
 
-from capsnet_tutorial import affine
-from capsnet_tutorial.baseline import error_of
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.pairs import evaluate_pairs, fixed_pairs
+from capsnet_tutorial.experiments import affine
+from capsnet_tutorial.experiments.cnn import error_of
+from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_weights, save_weights
 
 ROOT = Path(__file__).resolve().parent.parent
-WEIGHTS = ROOT / "capsnet_tutorial" / "weights"
+WEIGHTS = ROOT / "capsnet_tutorial" / "assets" / "weights"
 KINDS = {
     "capsnet": "A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017)",
-    "cnn": "A convolutional network, to compare capsules with (`capsnet_tutorial.baseline`),",
+    "cnn": "A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`),",
 }
 SAMPLE = 5_000
 """Digits of MNIST's training set that come with the package."""

@@ -184,7 +184,7 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
 
     (A page opened from the disk may not fetch a file beside it, but may run a script.)
     """
-    package = Path(app.srcdir, "capsnet_tutorial")
+    package = Path(app.srcdir, "capsnet_tutorial", "assets")
     folder = Path(app.outdir, BUFFERS)
     for entry in (entry for model in models.values() for entry in model.get("buffers", [])):
         if entry["encoding"] != "sha256":

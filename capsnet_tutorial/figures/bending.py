@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from torch import Tensor
 
-from capsnet_tutorial.affine import SWEEPS, Sweep
 from capsnet_tutorial.augmentation import transform
+from capsnet_tutorial.experiments.affine import SWEEPS, Sweep
 from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
 from capsnet_tutorial.palette import LIGHT
 

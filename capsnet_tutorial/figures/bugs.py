@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from capsnet_tutorial.experiments.recordings import BugRuns
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
 from capsnet_tutorial.palette import LIGHT
-from capsnet_tutorial.recording import BugRuns
 
 _COLUMNS = 4
 

@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from capsnet_tutorial.experiments import Experiments
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.tables import COLUMNS, Result, results_of
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
 from capsnet_tutorial.palette import LIGHT
-from capsnet_tutorial.tables import COLUMNS, Result, results_of
 
 _COLOURS = {1: LIGHT["muted"], 2: LIGHT["agree"], 3: LIGHT["accent"], 5: LIGHT["soft"]}
 """Of a network, by the rounds that it was trained with."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from capsnet_tutorial.experiments import Experiments, Table
+from capsnet_tutorial.experiments.plan import Experiments, Table
+from capsnet_tutorial.experiments.tables import COLUMNS, numbers, results_of
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
 from capsnet_tutorial.palette import LIGHT
-from capsnet_tutorial.tables import COLUMNS, numbers, results_of
 
 
 def seed_points(experiments: Experiments, table: Table) -> Figure:

@@ -41,6 +41,6 @@ def shared_network(name: str = "small") -> Network:
     """
     network = _networks.get(name)
     if network is None or network.comm is None:  # none yet, or closed since
-        weights = files("capsnet_tutorial").joinpath("weights", f"{name}.safetensors").read_bytes()
+        weights = files("capsnet_tutorial.assets").joinpath("weights", f"{name}.safetensors").read_bytes()
         network = _networks[name] = Network(weights=weights)
     return network

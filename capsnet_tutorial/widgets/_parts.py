@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ SIDE = 28
 
 _PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
 
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w./]+)";\n', re.MULTILINE)
 
 
 def module(*names: str) -> str:
@@ -28,7 +29,7 @@ def module(*names: str) -> str:
             return
         text = _read(name)
         for imported in _IMPORT.findall(text):
-            take(imported)
+            take((PurePosixPath(name).parent / imported).as_posix())
         texts[name] = _IMPORT.sub("", text)
 
     for name in names:
@@ -38,7 +39,7 @@ def module(*names: str) -> str:
 
 def stylesheet(*names: str) -> str:
     """The palette, the rules that all widgets share, and those of one widget alone."""
-    return css_variables() + "".join(map(_read, ("widgets.css", *names)))
+    return css_variables() + "".join(map(_read, ("shared/widgets.css", *names)))
 
 
 def pixels(images: Any) -> np.ndarray:

@@ -1,12 +1,12 @@
 // A digit is turned, sheared, resized and moved; a capsule network and a CNN say what they see. Under each slider
 // stands what either would say at every place of it, so that one sees where it breaks.
-import { makeBars } from "./bars.js";
-import { makeNetwork } from "./core.js";
-import { unpackInt8 } from "./int8.js";
-import { makeConvNet } from "./conv_net.js";
-import { STRAIGHT, bendDigit } from "./bending.js";
-import { PEN, toImage } from "./ink.js";
-import { SIDE, bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
+import { makeBars } from "./shared/bars.js";
+import { makeNetwork } from "./shared/core.js";
+import { unpackInt8 } from "./shared/int8.js";
+import { makeConvNet } from "./shared/conv_net.js";
+import { STRAIGHT, bendDigit } from "./shared/bending.js";
+import { PEN, toImage } from "./shared/ink.js";
+import { SIDE, bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 const QUIET = 150; // milliseconds without a change before the strips are computed
 const BUDGET = 25; // milliseconds at a stretch that they may take

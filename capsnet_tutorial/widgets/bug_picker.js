@@ -1,7 +1,7 @@
 // A bug of the catalogue beside the right network: the couplings of a real digit, and the error in a short training.
-import { makeBars } from "./bars.js";
-import { lengthsOf, makeNetwork, norm, predictionVectors, readSafetensors, squash } from "./core.js";
-import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
+import { makeBars } from "./shared/bars.js";
+import { lengthsOf, makeNetwork, norm, predictionVectors, readSafetensors, squash } from "./shared/core.js";
+import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 const FULL = 0.4; // from this distance to even shares on, a cell has the full colour
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
-from capsnet_tutorial.recording import recorded_bugs
+from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.widgets import _parts
 from capsnet_tutorial.widgets._network import shared_network
 

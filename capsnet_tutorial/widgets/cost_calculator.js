@@ -1,5 +1,5 @@
 // Sizes in; parameters, operations, bytes and the least time out, for routing with û and without.
-import { clamp, element, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes } from "./ui.js";
+import { clamp, element, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes } from "./shared/ui.js";
 
 const CACHE_BYTES = 8 * 2 ** 20; // implicit.CACHE_BYTES: what the buffer of routing without û may take
 const IMAGE = 28;

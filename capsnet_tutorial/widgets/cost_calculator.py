@@ -70,7 +70,7 @@ class CostCalculator(anywidget.AnyWidget):
         if unknown := sizes.keys() - SIZES.keys():
             raise ValueError(f"expected {', '.join(SIZES)}; got {', '.join(sorted(unknown))}")
         if machine is None:
-            from capsnet_tutorial.results import stored  # here, because it brings torch along
+            from capsnet_tutorial.experiments.records import stored  # here, because it brings torch along
 
             machine = stored("speed")["machine"]["peak"]
         own = {"primary_types": 8} if preset == "small" else {}

@@ -1,6 +1,6 @@
 // Every coupling of the small network on a digit: 72 nodes below, 10 above, 720 edges that thicken round by round.
-import { lengthsOf, makeNetwork, norm } from "./core.js";
-import { SIDE, bytesOf, clamp, css, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
+import { lengthsOf, makeNetwork, norm } from "./shared/core.js";
+import { SIDE, bytesOf, clamp, css, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./shared/ui.js";
 
 const ROUNDS = 10; // what is computed; the network was trained with three
 const STEP = 550; // milliseconds from one round to the next

@@ -1,6 +1,6 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
-import { makeNetwork, norm } from "./core.js";
-import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./ui.js";
+import { makeNetwork, norm } from "./shared/core.js";
+import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 const STRETCHED = 0.95; // about as long as the capsule of a digit that the network is sure of
 const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss

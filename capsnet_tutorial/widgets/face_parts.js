@@ -1,6 +1,6 @@
 // The parts of a face to drag. A bag of parts asks whether each is there; a face capsule asks whether they agree.
-import { norm, predictionVectors, route } from "./core.js";
-import { bytesOf, clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./ui.js";
+import { norm, predictionVectors, route } from "./shared/core.js";
+import { bytesOf, clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const PARTS = ["left eye", "right eye", "nose", "mouth"];
 const KINDS = { eye: [0, 1], nose: [2], mouth: [3] }; // a bag does not tell one eye from the other

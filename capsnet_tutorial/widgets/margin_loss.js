@@ -1,5 +1,5 @@
 // Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill; beside it cross-entropy.
-import { clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./ui.js";
+import { clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const CLASSES = 10;
 const LONGEST = 0.999; // squash stays below 1

@@ -1,6 +1,6 @@
 // Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i.
-import { predictionVectors } from "./core.js";
-import { clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./ui.js";
+import { predictionVectors } from "./shared/core.js";
+import { clamp, element, format, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const PARTS = ["triangle", "rectangle"];
 const WHOLES = ["house", "boat"];

@@ -1,6 +1,6 @@
 // Sixteen sliders that bend a digit. The network reads the digit once; each move of a slider runs the decoder.
-import { makeNetwork } from "./core.js";
-import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./ui.js";
+import { makeNetwork } from "./shared/core.js";
+import { bytesOf, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 
 function render({ model, el, host }) {

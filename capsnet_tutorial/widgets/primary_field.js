@@ -1,6 +1,6 @@
 // The field of primary capsules: 8 types at 3×3 places. Choose one and see its patch; draw, and see which ones move.
-import { convolve, norm, readSafetensors, relu, squash } from "./core.js";
-import { PIXELS, SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
+import { convolve, norm, readSafetensors, relu, squash } from "./shared/core.js";
+import { PIXELS, SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 const PEN = 1.3; // radius of the pen, in pixels of the digit
 const CELL = 30; // side of a capsule's cell, in the units of the field

@@ -1,8 +1,8 @@
 // A drawing is read after 1, 2, … rounds of routing, side by side: does the answer change?
-import { makeBars } from "./bars.js";
-import { lengthsOf, makeNetwork } from "./core.js";
-import { makePad, tiePad } from "./pad.js";
-import { bytesOf, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
+import { makeBars } from "./shared/bars.js";
+import { lengthsOf, makeNetwork } from "./shared/core.js";
+import { makePad, tiePad } from "./shared/pad.js";
+import { bytesOf, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, themeColours, thumbnail, whenResized, whenThemeChanges } from "./shared/ui.js";
 
 const MOST = 5; // rounds
 const GUTTER = 56; // pixels left of the five columns, for what the rows are; the stylesheet has it too

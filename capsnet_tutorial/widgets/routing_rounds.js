@@ -1,7 +1,7 @@
 // Routing by agreement, round by round. The network reads a digit once; its votes are routed again with every move of
 // the hand: 72 × 10 votes of 16 numbers, ten rounds, a few milliseconds.
-import { lengthsOf, makeNetwork, norm, route } from "./core.js";
-import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, thumbnail, whenResized, whenThemeChanges } from "./ui.js";
+import { lengthsOf, makeNetwork, norm, route } from "./shared/core.js";
+import { bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mount, oncePerFrame, setAttributes, sharedWeights, svg, thumbnail, whenResized, whenThemeChanges } from "./shared/ui.js";
 
 const ROUNDS = 10;
 const REACH = { x: 5, y: 2.2 }; // the plane shows -x … x and -y … y

@@ -1,6 +1,6 @@
 // A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of lengths.
-import { norm, squash } from "./core.js";
-import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./ui.js";
+import { norm, squash } from "./shared/core.js";
+import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const REACH = 2.5; // the plane shows -REACH … REACH, both ways
 const FAR = 3.6; // the curve shows lengths 0 … FAR, a little more than the plane's corners have

@@ -1,7 +1,7 @@
 // A training run, played again: its curves, and at each recorded moment what the network made of five digits.
-import { LONG, makeBars } from "./bars.js";
-import { readSafetensors } from "./core.js";
-import { bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, setAttributes, svg, themeColours, whenResized, whenThemeChanges } from "./ui.js";
+import { LONG, makeBars } from "./shared/bars.js";
+import { readSafetensors } from "./shared/core.js";
+import { bytesOf, clamp, css, digitAt, digitCanvas, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, setAttributes, svg, themeColours, whenResized, whenThemeChanges } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a moment
 const CHART = { height: 216, left: 40, right: 46, top: 14, bottom: 44 };

@@ -8,7 +8,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from capsnet_tutorial.recording import recorded_run
+from capsnet_tutorial.experiments.recordings import recorded_run
 from capsnet_tutorial.widgets import _parts
 
 
@@ -38,7 +38,7 @@ class TrainingReplay(anywidget.AnyWidget):
     def __init__(self, epoch: int = 8, digit: int = 3) -> None:
         run = recorded_run()
         self.epochs, self._digits = run.epochs, len(run.labels)
-        recording = (files("capsnet_tutorial") / "recordings" / "small.safetensors").read_bytes()
+        recording = (files("capsnet_tutorial.assets") / "recordings" / "small.safetensors").read_bytes()
         super().__init__(
             recording=recording,
             epoch=_one_of("epoch", self.epochs, epoch),

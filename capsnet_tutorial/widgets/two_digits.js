@@ -1,7 +1,7 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is asked for.
-import { makeNetwork } from "./core.js";
-import { unpackInt8 } from "./int8.js";
-import { SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./ui.js";
+import { makeNetwork } from "./shared/core.js";
+import { unpackInt8 } from "./shared/int8.js";
+import { SIDE, bytesOf, clamp, digitAt, element, format, listen, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenThemeChanges } from "./shared/ui.js";
 
 const WIDE = 36; // pixels along a side of the picture
 const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained
 from capsnet_tutorial.augmentation import Pose, transform
-from capsnet_tutorial.baseline import class_scores
+from capsnet_tutorial.experiments.cnn import class_scores
 from capsnet_tutorial.widgets import BendDigit
 
 from .conftest import Visit

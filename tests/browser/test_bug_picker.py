@@ -11,8 +11,8 @@ import torch
 from playwright.sync_api import expect
 
 from capsnet_tutorial import CapsNetConfig, load_pretrained
-from capsnet_tutorial.planted import PlantedCapsNet
-from capsnet_tutorial.recording import recorded_bugs
+from capsnet_tutorial.bugs.planted import PlantedCapsNet
+from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
 from .conftest import Visit

@@ -19,7 +19,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 def small_book(tmp_path: Path) -> Path:
     """A book of two pages, the front page and the first chapter, to be damaged."""
     source = tmp_path / "source"
-    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/weights"):
+    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/assets/weights"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (source / "book" / "chapters").mkdir()
     for file in ("_config.yml", "book/references.bib"):
@@ -84,7 +84,7 @@ def test_a_directive_that_finds_no_widget_fails(small_book: Path, arguments: str
 
 
 def test_weights_that_changed_after_the_notebook_fail(small_book: Path) -> None:
-    (small_book / "capsnet_tutorial/weights/small.safetensors").write_bytes(b"other weights")
+    (small_book / "capsnet_tutorial/assets/weights/small.safetensors").write_bytes(b"other weights")
     result, said = built(small_book)
     assert result.returncode != 0
     assert "no safetensors file" in said

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capsnet_tutorial.recording import recorded_run
+from capsnet_tutorial.experiments.recordings import recorded_run
 
 from .conftest import Visit
 

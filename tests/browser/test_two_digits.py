@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from capsnet_tutorial import load_pretrained
-from capsnet_tutorial.pairs import overlay
+from capsnet_tutorial.experiments.pairs import overlay
 from capsnet_tutorial.widgets.two_digits import hands_of_each
 
 from .conftest import Visit

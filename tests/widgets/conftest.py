@@ -33,12 +33,12 @@ def node_executable() -> str:
 
 @pytest.fixture
 def run_node(tmp_path: Path) -> Callable[..., Any]:
-    """run_node(script, *arguments, modules=("core.js",)): the script imports the module whose path it is given first.
+    """run_node(script, *arguments, modules=…): the script imports the module whose path it is given first.
 
     What it writes to stdout is JSON and is returned.
     """
 
-    def run(script: str, *arguments: object, modules: tuple[str, ...] = ("core.js",)) -> Any:
+    def run(script: str, *arguments: object, modules: tuple[str, ...] = ("shared/core.js",)) -> Any:
         module = tmp_path / "module.mjs"
         module.write_text(_parts.module(*modules), encoding="utf-8")
         command = [node_executable(), str(HERE / script), module.as_uri(), *map(str, arguments)]

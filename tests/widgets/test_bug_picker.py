@@ -10,13 +10,13 @@ import torch
 
 from capsnet_tutorial import load_pretrained
 from capsnet_tutorial.bugs import BUGS, variant
+from capsnet_tutorial.bugs.planted import PlantedCapsNet, home
+from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.palette import DARK, LIGHT
-from capsnet_tutorial.planted import PlantedCapsNet, home
-from capsnet_tutorial.recording import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
-SHIPPED = str(files("capsnet_tutorial") / "weights" / "small.safetensors")
+SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 MODULES = ("bug_picker.js",)
 
 

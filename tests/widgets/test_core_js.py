@@ -18,7 +18,7 @@ from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.pretrained import load_pretrained
 
-SHIPPED = Path(str(files("capsnet_tutorial") / "weights" / "small.safetensors"))
+SHIPPED = Path(str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors"))
 FORWARD_MS, DECODE_MS = 12, 4
 """What a forward pass and a slider's move may take."""
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, implicit, prediction_vectors, route
+from capsnet_tutorial import CapsNet, CapsNetConfig, fast, prediction_vectors, route
+from capsnet_tutorial.experiments.records import stored
 from capsnet_tutorial.palette import DARK, LIGHT
-from capsnet_tutorial.results import stored
 from capsnet_tutorial.widgets import CostCalculator
 from capsnet_tutorial.widgets.cost_calculator import SIZES
 
@@ -81,7 +81,7 @@ def test_the_buffer_is_the_one_that_routing_without_predictions_makes(came):
     for case, cost in zip(CASES, came["costs"], strict=True):
         u = torch.zeros(case["batch"], case["inDim"], cost["inCapsules"])
         weight = torch.zeros(case["outCapsules"], case["outDim"], case["inDim"] * cost["inCapsules"])
-        _, buffer = next(iter(implicit._turns(u, weight)))
+        _, buffer = next(iter(fast._turns(u, weight)))
         assert cost["buffer"] == (buffer.nbytes if case["rounds"] > 1 else 0)
         products = 2 * case["rounds"] - 1
         s, c = torch.zeros(case["outCapsules"], case["batch"], case["outDim"]), torch.zeros(len(weight), *u[:, 0].shape)

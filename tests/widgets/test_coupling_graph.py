@@ -13,7 +13,7 @@ from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import CouplingGraph
 from capsnet_tutorial.widgets._network import shared_network
 
-SHIPPED = str(files("capsnet_tutorial") / "weights" / "small.safetensors")
+SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 
 

@@ -17,7 +17,7 @@ from capsnet_tutorial.widgets import DecodeCapsule
 from capsnet_tutorial.widgets.decode_capsule import KEEP
 
 MODULES = ("decode_capsule.js",)
-WEIGHTS = files("capsnet_tutorial") / "weights" / "small.safetensors"
+WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 
 

@@ -45,7 +45,7 @@ SEVEN: list[Stroke] = [[[0.2, 0.2], [0.8, 0.2], [0.4, 0.9]]]
 def images(run_node: Callable[..., Any], tmp_path: Path) -> Callable[[list[list[Stroke]]], np.ndarray]:
     def rasterise(drawings: list[list[Stroke]]) -> np.ndarray:
         (tmp_path / "strokes.json").write_text(json.dumps(drawings))
-        run_node("ink.mjs", tmp_path / "strokes.json", tmp_path / "out", modules=("ink.js",))
+        run_node("ink.mjs", tmp_path / "strokes.json", tmp_path / "out", modules=("shared/ink.js",))
         return np.fromfile(tmp_path / "out", dtype=np.float32).reshape(len(drawings), 28, 28)
 
     return rasterise

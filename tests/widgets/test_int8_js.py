@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 import torch
 
-from capsnet_tutorial.files import read_tensors
-from capsnet_tutorial.int8 import unpack
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import save_weights
+from capsnet_tutorial.storage import read_tensors, unpack
 
-MODULES = ("core.js", "int8.js")
+MODULES = ("shared/core.js", "shared/int8.js")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import PrimaryField, _parts
 
-WEIGHTS = Path(str(files("capsnet_tutorial") / "weights" / "small.safetensors"))
+WEIGHTS = Path(str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors"))
 COUNT = 12
 
 

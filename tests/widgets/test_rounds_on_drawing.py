@@ -13,7 +13,7 @@ from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
-SHIPPED = str(files("capsnet_tutorial") / "weights" / "small.safetensors")
+SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 MODULES = ("rounds_on_drawing.js",)
 
 

@@ -15,7 +15,7 @@ from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import RoutingRounds
 from capsnet_tutorial.widgets._network import shared_network
 
-WEIGHTS = files("capsnet_tutorial") / "weights" / "small.safetensors"
+WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
 MODULES = ("routing_rounds.js",)
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 CHOSEN = 7

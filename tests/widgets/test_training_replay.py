@@ -15,12 +15,12 @@ import torch
 import traitlets
 
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.files import write_tensors
+from capsnet_tutorial.experiments.recordings import recorded_run
 from capsnet_tutorial.palette import DARK, LIGHT
-from capsnet_tutorial.recording import recorded_run
+from capsnet_tutorial.storage import write_tensors
 from capsnet_tutorial.widgets import TrainingReplay
 
-RECORDING = Path(str(files("capsnet_tutorial") / "recordings" / "small.safetensors"))
+RECORDING = Path(str(files("capsnet_tutorial.assets") / "recordings" / "small.safetensors"))
 SAMPLES = [7, 475, 178, 264, 442]
 RESULT = json.loads((Path(__file__).resolve().parents[2] / "results" / "small.json").read_text(encoding="utf-8"))
 run = recorded_run()

@@ -21,7 +21,7 @@ from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector, _parts
 from capsnet_tutorial.widgets._network import Network, shared_network
 
-WEIGHTS = (files("capsnet_tutorial") / "weights" / "small.safetensors").read_bytes()
+WEIGHTS = (files("capsnet_tutorial.assets") / "weights" / "small.safetensors").read_bytes()
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 
 
@@ -73,13 +73,13 @@ def test_the_source_is_one_module_that_needs_nothing_else(widget):
 
 
 SOURCES = {
-    path.name: path.read_text(encoding="utf-8") for path in Path(capsnet_tutorial.widgets.__path__[0]).glob("*.js")
+    path.name: path.read_text(encoding="utf-8") for path in Path(capsnet_tutorial.widgets.__path__[0]).rglob("*.js")
 }
 
 
 @pytest.mark.parametrize("name", sorted(SOURCES))
 def test_what_a_file_imports_is_exported_there_and_used_here(name):
-    imports = re.findall(r'^import \{ ([^}]*) \} from "\./([\w.]+)";$', SOURCES[name], re.MULTILINE)
+    imports = re.findall(r'^import \{ ([^}]*) \} from "\./(?:shared/)?([\w.]+)";$', SOURCES[name], re.MULTILINE)
     rest = re.sub(r"^import .*$", "", SOURCES[name], flags=re.MULTILINE)
     assert len(imports) == len(re.findall(r"^import ", SOURCES[name], re.MULTILINE))
     for names, source in imports:
@@ -90,8 +90,9 @@ def test_what_a_file_imports_is_exported_there_and_used_here(name):
 
 
 def test_a_module_holds_each_file_once_after_those_it_imports():
-    source = _parts.module("pad.js", "draw_digit.js")
-    starts = [source.index(SOURCES[name].splitlines()[0]) for name in ("ui.js", "pad.js", "bars.js", "draw_digit.js")]
+    source = _parts.module("shared/pad.js", "draw_digit.js")
+    order = ("ui.js", "pad.js", "bars.js", "draw_digit.js")
+    starts = [source.index(SOURCES[name].splitlines()[0]) for name in order]
     assert source.count("export function makePad(") == 1
     assert starts == sorted(starts)
 

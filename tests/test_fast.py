@@ -1,4 +1,4 @@
-"""implicit.py against products with û itself."""
+"""fast.py against products with û itself."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import torch
 from networks import noise
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from capsnet_tutorial import implicit
-from capsnet_tutorial.functional import prediction_vectors, route, route_capsules
+from capsnet_tutorial import fast
+from capsnet_tutorial.fast import route_capsules
+from capsnet_tutorial.functional import prediction_vectors, route
 
 B, I, J, D_IN, D_OUT = 9, 6, 5, 4, 7
 ONE_COPY_OF_U = B * I * D_IN * 8  # bytes, in float64
@@ -34,26 +35,26 @@ def same_with_gradients(ours: torch.Tensor, expected: torch.Tensor, inputs: tupl
 
 @TURNS
 def test_the_total_input_is_the_couplings_sum_of_u_hat(monkeypatch, copies):
-    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
     u, weight = below()
     c = noise(J, B, I, seed=2).requires_grad_()
     expected = torch.einsum("jbi,bijd->jbd", c, prediction_vectors(u, weight))
-    same_with_gradients(implicit.TotalInput.apply(c, *laid_out(u, weight)), expected, (c, u, weight))
+    same_with_gradients(fast.TotalInput.apply(c, *laid_out(u, weight)), expected, (c, u, weight))
 
 
 @TURNS
 def test_the_agreement_is_the_scalar_product_with_u_hat(monkeypatch, copies):
-    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
     u, weight = below()
     v = noise(J, B, D_OUT, seed=3).requires_grad_()
     expected = torch.einsum("bijd,jbd->jbi", prediction_vectors(u, weight), v)
-    same_with_gradients(implicit.Agreement.apply(v, *laid_out(u, weight)), expected, (v, u, weight))
+    same_with_gradients(fast.Agreement.apply(v, *laid_out(u, weight)), expected, (v, u, weight))
 
 
 @TURNS
 @pytest.mark.parametrize("iterations", [1, 2, 3, 5])
 def test_routing_without_u_hat_is_routing(monkeypatch, copies, iterations):
-    monkeypatch.setattr(implicit, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
+    monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
     u, weight = below()
     expected = route(prediction_vectors(u, weight), iterations)
     same_with_gradients(route_capsules(u, weight, iterations), expected, (u, weight))
@@ -61,7 +62,7 @@ def test_routing_without_u_hat_is_routing(monkeypatch, copies, iterations):
 
 @pytest.mark.parametrize("gradient", ["all", "last"])
 def test_nothing_as_large_as_u_hat_is_ever_made(monkeypatch, gradient):
-    monkeypatch.setattr(implicit, "CACHE_BYTES", ONE_COPY_OF_U)
+    monkeypatch.setattr(fast, "CACHE_BYTES", ONE_COPY_OF_U)
     u, weight = below()
     with LargestTensor() as ours:
         route_capsules(u, weight, gradient=gradient).sum().backward()
@@ -74,7 +75,7 @@ def test_nothing_as_large_as_u_hat_is_ever_made(monkeypatch, gradient):
 def test_every_derivative_is_right_the_second_too():
     u, weight = (each.requires_grad_() for each in laid_out(noise(2, 3, 2), noise(3, 2, 2, 2, seed=1)))
     c, v = noise(2, 2, 3, seed=2).requires_grad_(), noise(2, 2, 2, seed=3).requires_grad_()
-    for function, first in ((implicit.TotalInput.apply, c), (implicit.Agreement.apply, v)):
+    for function, first in ((fast.TotalInput.apply, c), (fast.Agreement.apply, v)):
         assert torch.autograd.gradcheck(function, (first, u, weight))
         assert torch.autograd.gradgradcheck(function, (first, u, weight))
 

@@ -20,13 +20,56 @@ Layouts, so that every product is one large matrix product: c and a are [J, B, I
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from capsnet_tutorial.errors import expect, expect_count
+from capsnet_tutorial.functional import at_least_float32, expect_capsules, squash
+
 CACHE_BYTES = 8 * 2**20
 """What a buffer may take on a processor: it should stay in the last cache. A GPU has no need of turns."""
+
+
+def route_capsules(
+    u: Tensor, weight: Tensor, iterations: int = 3, *, gradient: Literal["all", "last"] = "all"
+) -> Tensor:
+    """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products below.
+
+    It can be differentiated as often as `route`; only a backward pass with ``create_graph=True`` forms û.
+
+    Args:
+        u: [B, I, D_in].
+        weight: [I, J, D_in, D_out].
+        iterations: rounds, at least 1.
+        gradient: "all": through every round, as in the authors' code. "last": the couplings of the last round
+            count as constants, which takes less time and memory (`make bench` says how much); the output is the same.
+
+    Returns:
+        v: [B, J, D_out], to rounding the same as ``route(prediction_vectors(u, weight), iterations)``.
+    """
+    expect_capsules(u, weight)
+    expect_count("iterations", iterations)
+    expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
+    with torch.autocast(u.device.type, enabled=False):
+        below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
+        matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
+
+        def total_input(b: Tensor | None) -> Tensor:
+            """s, [J, B, D_out]."""
+            if b is not None:
+                return TotalInput.apply(b.softmax(dim=0), below, matrices)  # over j
+            even = below.flatten(1) @ matrices.flatten(0, 1).mT / len(matrices)  # [B, J·D_out]: c is 1/J throughout
+            return even.unflatten(1, matrices.shape[:2]).transpose(0, 1)
+
+        b = None
+        with torch.set_grad_enabled(torch.is_grad_enabled() and gradient == "all"):
+            for _ in range(iterations - 1):
+                a = Agreement.apply(squash(total_input(b)), below, matrices)  # [J, B, I]
+                b = a if b is None else b + a
+        v = squash(total_input(b))
+    return v.transpose(0, 1).to(u.dtype)
 
 
 class TotalInput(torch.autograd.Function):

@@ -42,7 +42,7 @@ def recorded_run(path: Path | None = None) -> Recording:
     Raises:
         ValueError: the file is no recording.
     """
-    with as_file(files("capsnet_tutorial") / "recordings" / "small.safetensors") as shipped:
+    with as_file(files("capsnet_tutorial.assets") / "recordings" / "small.safetensors") as shipped:
         try:
             with safe_open(shipped if path is None else path, framework="np") as file:
                 told = json.loads((file.metadata() or {})["recording"])
@@ -72,6 +72,6 @@ class BugRuns(NamedTuple):
 
 def recorded_bugs() -> BugRuns:
     """What ``python -m benchmarks.bug_curves`` measured."""
-    told = json.loads((files("capsnet_tutorial") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
+    told = json.loads((files("capsnet_tutorial.assets") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
     measured = {name: {bug: np.array(run[name]) for bug, run in told["runs"].items()} for name in BugRuns._fields[1:]}
     return BugRuns(told["steps"], **measured)

@@ -19,24 +19,10 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import margin_loss
 from capsnet_tutorial.model import in_eval_mode
-from capsnet_tutorial.objective import paper_objective
-from capsnet_tutorial.processes import Processes, rank
-from capsnet_tutorial.recipe import Recipe, one_cycle
-from capsnet_tutorial.run import Diverged, History, Network, Objective, Run
-
-__all__ = [
-    "Diverged",
-    "Evaluation",
-    "History",
-    "Objective",
-    "OutOfTime",
-    "Recipe",
-    "TrainingData",
-    "evaluate",
-    "fit",
-    "one_cycle",
-    "paper_objective",
-]
+from capsnet_tutorial.training.objective import paper_objective
+from capsnet_tutorial.training.processes import Processes, rank
+from capsnet_tutorial.training.recipe import Recipe
+from capsnet_tutorial.training.run import History, Network, Objective, Run
 
 _BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 

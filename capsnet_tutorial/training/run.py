@@ -16,10 +16,10 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.layers import RoutedCapsules
-from capsnet_tutorial.processes import Processes
-from capsnet_tutorial.recipe import Recipe, one_cycle
+from capsnet_tutorial.storage import read_tensors, write_tensors
+from capsnet_tutorial.training.processes import Processes
+from capsnet_tutorial.training.recipe import Recipe, one_cycle
 
 Network = TypeVar("Network", bound=nn.Module)
 Objective = Callable[[Any, Tensor, Tensor], Tensor]

@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments import Claim, Experiments, Table
+from capsnet_tutorial.experiments.plan import Claim, Experiments, Table
 
 Result = dict[str, Any]
 NOT_RUN = "not run"

@@ -13,12 +13,13 @@ from typing import Any, Literal, NamedTuple, Never, cast
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial import attention, bugs, functional
-from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, build
+from capsnet_tutorial import bugs, functional
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, build
 from capsnet_tutorial.layers import RoutedCapsules, draw_truncated
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.objective import Loss, paper_objective
+from capsnet_tutorial.routings import self_attention as attention
+from capsnet_tutorial.training.objective import Loss, paper_objective
 
 # --- in the network
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from capsnet_tutorial import results
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.files import write_whole
+from capsnet_tutorial.experiments import records as results
+from capsnet_tutorial.storage import write_whole
 
 
 class Row(NamedTuple):

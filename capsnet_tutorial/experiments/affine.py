@@ -15,8 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_tutorial.augmentation import Augmentation, Pose, transform
-from capsnet_tutorial.baseline import class_scores
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.experiments.cnn import class_scores
 
 PADDING = 6
 """Pixels on every side: 28×28 becomes 40×40."""

@@ -31,7 +31,7 @@ except ModuleNotFoundError as missing:
     if missing.name is None or missing.name.split(".")[0] != "torch_geometric":
         raise
     raise ImportError(
-        "capsnet_tutorial.message_passing needs PyTorch Geometric: pip install torch_geometric"
+        "capsnet_tutorial.routings.messages needs PyTorch Geometric: pip install torch_geometric"
     ) from missing
 
 

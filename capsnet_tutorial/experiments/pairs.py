@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.baseline import ConvNet
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import ConvNet
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput, in_eval_mode
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from capsnet_tutorial import affine, pairs
-from capsnet_tutorial.baseline import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.changes import build_changed, changed_objective
 from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments import affine, pairs
+from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
+from capsnet_tutorial.experiments.variants import build_changed, changed_objective
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.run import Objective
 from capsnet_tutorial.training import Evaluation, TrainingData, evaluate
+from capsnet_tutorial.training.run import Objective
 
 NETWORKS = ("capsnet", "cnn")
 

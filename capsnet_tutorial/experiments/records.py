@@ -16,12 +16,12 @@ import torch
 from torch import nn
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.files import write_whole
-from capsnet_tutorial.processes import Processes
-from capsnet_tutorial.recipe import Recipe
-from capsnet_tutorial.run import History
+from capsnet_tutorial.storage import write_whole
+from capsnet_tutorial.training.processes import Processes
+from capsnet_tutorial.training.recipe import Recipe
+from capsnet_tutorial.training.run import History
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 def describe_run(
@@ -95,7 +95,7 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
         return done.stdout.strip()
 
     try:
-        git("ls-files", "--error-unmatch", Path(__file__).name)  # an installed package may lie in somebody's checkout
+        git("ls-files", "--error-unmatch", "__init__.py")  # an installed package may lie in somebody's checkout
         return {"id": git("rev-parse", "HEAD"), "dirty": git("status", "--porcelain", "--", ".") != ""}
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -107,7 +107,7 @@ def folder(package: Path = PACKAGE) -> Path:
     Args:
         package: where the package lies.
     """
-    installed = package / "measured"
+    installed = package / "assets" / "results"
     return installed if installed.is_dir() else package.parent / "results"
 
 

@@ -1,0 +1,1 @@
+"""The laboratory: tasks, variants of the network, records of runs, tables."""

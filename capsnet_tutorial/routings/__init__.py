@@ -1,0 +1,1 @@
+"""Ways to route other than the paper's, a file each: (u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out]."""
