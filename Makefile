@@ -13,7 +13,7 @@ ALL := $(VENV)/has-everything
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab test clients lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -32,6 +32,9 @@ lab: $(ALL) ## open the chapters live, in JupyterLab
 test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
 	@$(BIN)/python -m pytest tests
 	@$(BIN)/python -m pytest --nbval --nbval-current-env book
+
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
+	@$(BIN)/python -m pytest clients
 
 lint: $(ALL) ## check the style and the types
 	@$(BIN)/ruff check .
