@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, in_eval_mode
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ class ConvNet(nn.Module):
         for before, after in pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(config.dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], config.classes))
+
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> ConvNet:
+        """A fresh network with the sizes of a weights file."""
+        return cls(ConvNetConfig.from_dict(config))
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
         """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""

@@ -13,7 +13,7 @@ from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments import affine, pairs
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.experiments.variants import build_changed, changed_objective
+from capsnet_tutorial.experiments.variants import build_variant, variant_objective
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Evaluation, TrainingData, evaluate
 from capsnet_tutorial.training.run import Objective
@@ -75,7 +75,7 @@ class Assignment:
     iterations: int | None = None
     """Of routing, if other than the preset's."""
     changes: tuple[str, ...] = ()
-    """Names of `changes.CHANGES`."""
+    """Names of `variants.VARIANTS`."""
 
     def __post_init__(self) -> None:
         expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
@@ -98,12 +98,12 @@ class Assignment:
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        network = build_changed(self.config, self.changes)
+        network = build_variant(self.config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
         """What `fit` shall minimise."""
-        return cross_entropy if self.network == "cnn" else changed_objective(self.changes, reconstruction_weight)
+        return cross_entropy if self.network == "cnn" else variant_objective(self.changes, reconstruction_weight)
 
     @property
     def identity(self) -> dict[str, Any]:
