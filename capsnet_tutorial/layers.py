@@ -84,12 +84,17 @@ class RoutedCapsules(nn.Module):
         self.weight = nn.Parameter(torch.empty(in_capsules, out_capsules, in_dim, out_dim))
         draw_truncated(self.weight, init_std)
 
+    @property
+    def matrices(self) -> Tensor:
+        """W, [I, J, D_in, D_out], as routing uses it."""
+        return self.weight
+
     def forward(self, u: Tensor) -> Tensor:
-        return route_capsules(u, self.weight, self.iterations, gradient=self.gradient)
+        return route_capsules(u, self.matrices, self.iterations, gradient=self.gradient)
 
     def trace(self, u: Tensor) -> tuple[Tensor, RoutingTrace]:
         """The output and everything each round computed."""
-        return route(prediction_vectors(u, self.weight), self.iterations, return_trace=True)
+        return route(prediction_vectors(u, self.matrices), self.iterations, return_trace=True)
 
     def extra_repr(self) -> str:
         in_capsules, out_capsules, in_dim, out_dim = self.weight.shape

@@ -14,7 +14,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.bugs import variant
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments.cnn import ConvNetConfig
-from capsnet_tutorial.experiments.variants import CHANGES, build_changed, changed_objective, changes_of
+from capsnet_tutorial.experiments.variants import CHANGES, build_changed, changed_objective, changes_of, is_traceable
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
@@ -58,8 +58,11 @@ IN_THE_WEIGHTS = ("init-released", "w-std-0.01", "w-std-1")
 IN_THE_LOSS = ("loss-released", "recon-mean")
 
 
+OF_THE_MATRICES = ("learned-gain", "shared-weight")
+
+
 def test_every_change_is_tested_here():
-    assert set(CHANGES) == {*IN_THE_NETWORK, *IN_THE_WEIGHTS, *IN_THE_LOSS}
+    assert set(CHANGES) == {*IN_THE_NETWORK, *IN_THE_WEIGHTS, *IN_THE_LOSS, *OF_THE_MATRICES}
 
 
 def test_without_a_change_it_is_the_paper():
@@ -142,6 +145,45 @@ def test_without_its_bias_it_is_the_papers_routing():
     torch.testing.assert_close(run(network).capsules, run(changed()).capsules)
 
 
+def test_with_one_round_a_gain_multiplies_the_mean_vote():
+    network, plain = awake(changed("learned-gain")), awake(changed())
+    network.routed.iterations = plain.routed.iterations = 1
+    u = plain.primary_capsules(FEW.images)
+    torch.testing.assert_close(network.routed(u), plain.routed(u))
+    gain = torch.linspace(0.5, 4, CONFIG.classes)
+    network.routed.gain.data = gain
+    u_hat = torch.einsum("bid,ijde->bije", u, plain.routed.weight)
+    torch.testing.assert_close(network.routed(u), squash(gain.view(-1, 1) * u_hat.mean(dim=1) * u.shape[1] / 10))
+
+
+def test_a_gain_is_learned():
+    network = awake(changed("learned-gain"))
+    network(FEW.images, FEW.labels).lengths.sum().backward()
+    assert (network.routed.gain.grad != 0).all()
+
+
+def test_a_shared_matrix_is_that_of_the_first_capsule_for_all():
+    network, plain = awake(changed("shared-weight")), awake(changed())
+    assert network.routed.weight.shape == (1, *plain.routed.weight.shape[1:])
+    plain.routed.weight.data[:] = plain.routed.weight.data[:1].clone()
+    u = plain.primary_capsules(FEW.images)
+    torch.testing.assert_close(network.routed(u), plain.routed(u))
+    network.routed(u.detach()).square().sum().backward()
+    plain.routed(u.detach()).square().sum().backward()
+    summed = plain.routed.weight.grad.sum(dim=0, keepdim=True)
+    torch.testing.assert_close(network.routed.weight.grad, summed, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OF_THE_MATRICES)
+def test_other_matrices_keep_the_papers_trace(name):
+    network = awake(changed(name))
+    assert is_traceable(network)
+    u = network.primary_capsules(FEW.images)
+    v, trace = network.routed.trace(u)
+    torch.testing.assert_close(v, network.routed(u))
+    torch.testing.assert_close(trace.v[-1], v)
+
+
 def test_the_wrong_axis_is_that_of_the_bug_of_this_name():
     network, plain = awake(changed("softmax-axis")), awake(changed())
     u = plain.primary_capsules(FEW.images)
@@ -170,6 +212,7 @@ ROUTINGS = pytest.mark.parametrize("name", ["softmax-axis", "bias-released", "se
 def test_a_changed_routing_keeps_no_trace_rather_than_the_papers(name):
     with pytest.raises(NotImplementedError, match="the paper's routing to trace; got .*Routing"):
         changed(name).trace(FEW.images)
+    assert not is_traceable(changed(name))
 
 
 @ROUTINGS

@@ -63,6 +63,16 @@ def route_by_attention(network: CapsNet) -> None:
     network.routed = AttentionRouting(network.routed)
 
 
+def learn_gains(network: CapsNet) -> None:
+    """Multiply every s_j by a learned gain g_j, 1 at first."""
+    network.routed = GainedMatrices(network.routed)
+
+
+def share_matrices(network: CapsNet) -> None:
+    """Let all capsules below use the same matrices: W_ij is one W_j for every i."""
+    network.routed = SharedMatrices(network.routed)
+
+
 def mask_by_prediction(network: CapsNet) -> None:
     """Redraw from the longest capsule in training too: the network never gets to see the labels."""
 
@@ -75,6 +85,35 @@ def mask_by_prediction(network: CapsNet) -> None:
 def draw_matrices(network: CapsNet, std: float) -> None:
     """Draw the W_ij with another standard deviation."""
     draw_truncated(network.routed.weight, std)
+
+
+class GainedMatrices(RoutedCapsules):
+    """The paper's routing with g_j W_ij for W_ij: with one round, v_j = squash(g_j Σ_i û_j|i / J)."""
+
+    def __init__(self, routed: RoutedCapsules) -> None:
+        expect(type(routed) is RoutedCapsules, "one change of the routing", "two")
+        in_capsules, out_capsules, in_dim, out_dim = routed.weight.shape
+        super().__init__(in_capsules, in_dim, out_capsules, out_dim, routed.iterations)
+        self.weight = routed.weight
+        self.gain = nn.Parameter(torch.ones(out_capsules))
+
+    @property
+    def matrices(self) -> Tensor:
+        return self.weight * self.gain.view(-1, 1, 1)
+
+
+class SharedMatrices(RoutedCapsules):
+    """The paper's routing with one W_j [J, D_in, D_out] for all capsules below; kept as a weight with I = 1."""
+
+    def __init__(self, routed: RoutedCapsules) -> None:
+        expect(type(routed) is RoutedCapsules, "one change of the routing", "two")
+        self.in_capsules, out_capsules, in_dim, out_dim = routed.weight.shape
+        super().__init__(1, in_dim, out_capsules, out_dim, routed.iterations)
+        self.weight = nn.Parameter(routed.weight.detach()[:1].clone())
+
+    @property
+    def matrices(self) -> Tensor:
+        return self.weight.expand(self.in_capsules, -1, -1, -1)
 
 
 class ChangedRouting(RoutedCapsules):
@@ -180,6 +219,8 @@ CHANGES: dict[str, Change] = {
     ),
     "softmax-axis": Change("couplings that sum to 1 over the layer below", network=normalise_over_the_layer_below),
     "self-attention": Change("self-attention routing instead of rounds", network=route_by_attention),
+    "learned-gain": Change("a learned gain on s_j, 1 at first", network=learn_gains),
+    "shared-weight": Change("one W_j shared by all capsules below", network=share_matrices),
     "w-std-0.01": Change("W drawn with standard deviation 0.01 instead of 0.1", partial(draw_matrices, std=0.01)),
     "w-std-1": Change("W drawn with standard deviation 1 instead of 0.1", partial(draw_matrices, std=1.0)),
 }
@@ -209,6 +250,11 @@ def build_changed(config: CapsNetConfig | ConvNetConfig, changes: Sequence[str] 
 def changes_of(network: nn.Module) -> tuple[str, ...]:
     """What was changed in a network."""
     return network.changes if isinstance(network, ChangedCapsNet) else ()
+
+
+def is_traceable(network: CapsNet) -> bool:
+    """Whether its routing is the paper's, so that its rounds and couplings can be looked at."""
+    return not isinstance(network.routed, ChangedRouting)
 
 
 def changed_objective(changes: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
