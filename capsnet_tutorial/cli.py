@@ -19,6 +19,7 @@ from capsnet_tutorial.check.loading import load, piece_of
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet
+from capsnet_tutorial.experiments.evidence import evidence
 from capsnet_tutorial.experiments.plan import Experiments, open_jobs, work_off
 from capsnet_tutorial.experiments.records import code_version, describe_run, write_json
 from capsnet_tutorial.experiments.rounds import measure_rounds
@@ -145,10 +146,10 @@ def _train(options: argparse.Namespace, command: str) -> int:
     save_weights(plain(trained), folder / "weights.safetensors")
     saved = load_network(folder / "weights.safetensors")  # what is measured is what is in the file
     saved.to(next(trained.parameters()).device)
-    evaluations = {split: measure(saved, each) for split, each in measured.items()}
     if task.harder is not None:
-        evaluations["test_bent"] = measure(saved, task.harder(held_out["test"]))
-    result = described(saved, history, evaluations)
+        measured["test_bent"] = task.harder(held_out["test"])
+    evaluations = {split: measure(saved, each) for split, each in measured.items()}
+    result = described(saved, history, evaluations) | evidence(saved, measured)
     if type(saved) is CapsNet and isinstance(measured["test"], Digits):
         result["rounds"] = measure_rounds(saved, measured["test"])
     write_json(folder / "result.json", result)
@@ -255,7 +256,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.set_defaults(run=_train)
     train.add_argument("--task", choices=tuple(TASKS), default="digits", help=_listed(TASKS))
-    train.add_argument("--network", choices=NETWORKS, default="capsnet", help="a CapsNet, or a CNN of its size")
+    train.add_argument(
+        "--network",
+        choices=NETWORKS,
+        default="capsnet",
+        help="a CapsNet; a CNN of its size; or a CNN of its size without the decoder",
+    )
     train.add_argument("--preset", default="small", help="small or paper")
     train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
     train.add_argument(
