@@ -20,7 +20,7 @@ from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_job
 from capsnet_tutorial.experiments.runs import TrainingRun
 from capsnet_tutorial.experiments.tables import report
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup
-from capsnet_tutorial.experiments.variants import CHANGES
+from capsnet_tutorial.experiments.variants import VARIANTS
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
 from capsnet_tutorial.training.processes import FailedElsewhere, rank
@@ -178,7 +178,7 @@ def _add_train(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help=f"do one thing differently from the paper, can be given again: {_listed(CHANGES)}",
+        help=f"do one thing differently from the paper, can be given again: {_listed(VARIANTS)}",
     )
     train.add_argument(
         "--everything", action="store_true", help="train on the validation digits too: MNIST's 60,000; no validation"
@@ -258,7 +258,7 @@ def _add_check(commands: Any) -> None:
 
 def _listed(named: Mapping[str, Any]) -> str:
     """Names and their descriptions, for a help text."""
-    return "; ".join(f"{name}: {each.says}" for name, each in named.items()).replace("%", "%%")
+    return "; ".join(f"{name}: {each.summary}" for name, each in named.items()).replace("%", "%%")
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:

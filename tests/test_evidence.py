@@ -11,7 +11,7 @@ from capsnet_tutorial.experiments import evidence as module
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
 from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_vote_shares, noisy
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
-from capsnet_tutorial.experiments.variants import build_changed
+from capsnet_tutorial.experiments.variants import build_variant
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.pretrained import load_pretrained
 
@@ -44,8 +44,8 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert evidence(ConvNet(ConvNetConfig.small()), {"test": FEW}).keys() == {"wrong"}
     config = networks.learner().config
     keys = {"wrong", "calibration"}
-    assert evidence(build_changed(config, ["self-attention"]), {"test": FEW}).keys() == keys
-    found = evidence(build_changed(config, ["learned-gain"]), {"test": FEW, "test_bent": FEW})
+    assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
+    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW, "test_bent": FEW})
     assert found.keys() == keys | {"vote_shares"}
     assert found["wrong"].keys() == {"test", "test_bent"}
     assert found["calibration"].keys() == {"test", "test_bent", "test_noisy"}

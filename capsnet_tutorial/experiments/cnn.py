@@ -117,6 +117,11 @@ class ConvNet(nn.Module):
             layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(config.dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], config.classes))
 
+    @classmethod
+    def of(cls, config: dict[str, Any]) -> ConvNet:
+        """A fresh network with the sizes of a weights file."""
+        return cls(ConvNetConfig.from_dict(config))
+
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
         """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""
         shape = (self.config.in_channels, self.config.image_size, self.config.image_size)

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
-from capsnet_tutorial.experiments.variants import is_traceable
-from capsnet_tutorial.functional import prediction_vectors
+from capsnet_tutorial.functional import prediction_vectors, route, route_last
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.training.evaluation import over_batches
 
@@ -50,6 +49,11 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         if is_traceable(network):
             found["vote_shares"] = measure_vote_shares(network, test)
     return found
+
+
+def is_traceable(network: CapsNet) -> bool:
+    """Whether its routing is the paper's, so that its couplings can be looked at."""
+    return network.parts.routing in (route, route_last)
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:
@@ -104,7 +108,7 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
 
     def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         u = network.primary_capsules(images)
-        votes = prediction_vectors(u, network.routed.matrices).norm(dim=3)  # ‖û‖, [B, I, J]
+        votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
         _, trace = network.routed.trace(u)
         asked = classes.unsqueeze(1).expand(-1, votes.shape[1], -1)  # [B, I, K]
         lengths = torch.stack([each.gather(2, asked) for each in (votes, trace.c[-1] * votes)], dim=1).double()

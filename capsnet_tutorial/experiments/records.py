@@ -85,7 +85,7 @@ class RunRecord:
     task: str
     network: str
     changes: list[str]
-    """Deviations from the paper, by their names in `variants.CHANGES`."""
+    """Deviations from the paper, by their names in `variants.VARIANTS`."""
     config: dict[str, Any]
     """Sizes of the network."""
     parameters: int

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.experiments.cnn import Labelled
-from capsnet_tutorial.functional import capsule_lengths, coupling_entropy
+from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.routings.entropy import coupling_entropy
 from capsnet_tutorial.training.evaluation import over_batches
 
 

@@ -15,7 +15,7 @@ from capsnet_tutorial.experiments.cnn import ConvNet, recognising_and_drawing
 from capsnet_tutorial.experiments.evidence import evidence
 from capsnet_tutorial.experiments.records import Commit, RunRecord, code_version, hardware, versions, write_json
 from capsnet_tutorial.experiments.rounds import measure_rounds
-from capsnet_tutorial.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain
+from capsnet_tutorial.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import load_network, save_weights
 from capsnet_tutorial.training import Diverged, History, Recipe, fit
@@ -120,7 +120,7 @@ class TrainingRun:
             )
         except Diverged as problem:
             if processes.is_main:
-                self._write(describe(plain(network), problem.history, diverged=str(problem)))
+                self._write(describe(unwrapped(network), problem.history, diverged=str(problem)))
             raise
         if not processes.is_main:
             return None
@@ -136,7 +136,7 @@ class TrainingRun:
         found |= evidence(saved, measured_on)
         if isinstance(saved, CapsNet) and not self.setup.changes and self.setup.task != "pairs":
             found["rounds"] = measure_rounds(saved, measured_on["test"])
-        record = describe(saved, history, **found)
+        record = describe(unwrapped(trained), history, **found)
         self._write(record)
         return record
 

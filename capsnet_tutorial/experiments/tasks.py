@@ -11,9 +11,8 @@ from torch import nn
 
 from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments import affine, pairs
+from capsnet_tutorial.experiments import affine, pairs, variants
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.experiments.variants import build_changed, changed_objective
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Evaluation, Objective, TrainingData, evaluate
 
@@ -28,7 +27,7 @@ Evaluated = Evaluation | ErrorRate | pairs.PairEvaluation
 class Task:
     """What is to be learnt from MNIST's digits."""
 
-    says: str
+    summary: str
     image_size: int
     shift: float
     """How far training images are moved, unless the recipe says otherwise: pixels."""
@@ -85,7 +84,7 @@ class TrainingSetup:
     iterations: int | None = None
     """Of routing, if other than the preset's."""
     changes: tuple[str, ...] = ()
-    """Names of `variants.CHANGES`."""
+    """Names of `variants.VARIANTS`."""
 
     def __post_init__(self) -> None:
         expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
@@ -112,12 +111,16 @@ class TrainingSetup:
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        network = build_changed(self.config, self.changes)
+        network = variants.build_variant(self.config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
         """The loss for `fit`."""
-        return changed_objective(self.changes, reconstruction_weight) if self.network == "capsnet" else cross_entropy
+        return (
+            variants.variant_objective(self.changes, reconstruction_weight)
+            if self.network == "capsnet"
+            else cross_entropy
+        )
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -125,11 +128,17 @@ class TrainingSetup:
         return {"task": self.task, "changes": list(self.changes)}
 
 
-def plain(network: nn.Module) -> CapsNet | ConvNet:
-    """The network itself, without what only its training needed."""
+def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself, which may have been wrapped to train on pairs."""
     found = network.network if isinstance(network, pairs.OnPairs) else network
     assert isinstance(found, (CapsNet, ConvNet))
     return found
+
+
+def plain(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself as weights files hold it: every W_ij written out."""
+    found = unwrapped(network)
+    return variants.plain(found) if isinstance(found, CapsNet) else found
 
 
 def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:

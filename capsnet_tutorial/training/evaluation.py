@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
@@ -11,7 +12,19 @@ from torch import Tensor, nn
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.model import CapsNet, in_eval_mode
+from capsnet_tutorial.model import CapsNet
+
+
+@contextmanager
+def in_eval_mode(network: nn.Module) -> Iterator[None]:
+    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def over_batches(
