@@ -112,8 +112,7 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     turn = _matrix(cos, sin, -sin, cos)
     lean = _matrix(one, -per_image(pose.shear), zero, one)
     stretch = _matrix(per_image(pose.scale_x), zero, zero, per_image(pose.scale_y))
-    # A pixel of the result asks where it came from. (`inv` would ask the device whether it succeeded.)
-    inverse, _ = torch.linalg.inv_ex(turn @ lean @ stretch)
+    inverse = torch.linalg.inv(turn @ lean @ stretch)  # a pixel of the result asks where it came from
     shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / width
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]

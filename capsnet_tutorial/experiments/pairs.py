@@ -50,7 +50,8 @@ class Pairs:
         labels, order = self.digits.labels[both].sort(dim=1)
         both = both.gather(1, order).flatten()
         layers = augmentation(F.pad(self.digits.images[both], (PADDING,) * 4), generator)  # [2 B, 1, 36, 36]
-        return layers.unflatten(0, (-1, 2)).squeeze(2), F.one_hot(labels, _CLASSES).sum(dim=1).float()
+        present = torch.zeros(len(chosen), _CLASSES).scatter(1, labels, 1.0)
+        return layers.unflatten(0, (-1, 2)).squeeze(2), present
 
     def _partners(self, chosen: Tensor, generator: torch.Generator) -> Tensor:
         """For each digit another, every one of another class with the same chance: positions, int64 [B]."""
