@@ -110,11 +110,16 @@ class RoutedCapsules(nn.Module):
         draw_truncated(self.weight, init_std)
 
     def forward(self, u: Tensor) -> Tensor:
-        if self.routing is route or self.routing is route_last:  # the paper's: the same numbers without û
+        if self.routes_as_paper:  # the same numbers without û
             return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
         with torch.autocast(u.device.type, enabled=False):
             u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]
             return self.routing(u_hat, self.iterations).to(u.dtype)
+
+    @property
+    def routes_as_paper(self) -> bool:
+        """Whether it routes by Procedure 1; the gradient of `route_last` stops before the last round."""
+        return self.routing is route or self.routing is route_last
 
     def trace(self, u: Tensor) -> tuple[Tensor, RoutingTrace]:
         """Output and everything each round computed, of the paper's routing.
@@ -122,8 +127,7 @@ class RoutedCapsules(nn.Module):
         Raises:
             ValueError: the layer routes otherwise.
         """
-        traceable = self.routing is route or self.routing is route_last
-        expect(traceable, "the paper's routing to trace", part_name(self.routing))
+        expect(self.routes_as_paper, "the paper's routing to trace", part_name(self.routing))
         return route(prediction_vectors(u, self.weight), self.iterations, return_trace=True)
 
     def extra_repr(self) -> str:

@@ -233,11 +233,7 @@ class CapsNet(nn.Module):
         return self.routed(self.primary_capsules(images))
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
-        """Class capsules, and everything that the paper's routing computed on the way to them.
-
-        Raises:
-            ValueError: the network routes otherwise.
-        """
+        """Class capsules, and everything that the paper's routing computed on the way to them."""
         return self.routed.trace(self.primary_capsules(images))
 
     def decode(self, capsules: Tensor) -> Tensor:

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from networks import noise
 
 from capsnet_tutorial.routings.entropy import coupling_entropy
+
+I, J = 6, 4
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -45,7 +45,7 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     config = networks.learner().config
     keys = {"wrong", "calibration"}
     assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
-    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW, "test_bent": FEW})
+    found = evidence(build_variant(config, ["stop-gradient"]), {"test": FEW, "test_bent": FEW})
     assert found.keys() == keys | {"vote_shares"}
     assert found["wrong"].keys() == {"test", "test_bent"}
     assert found["calibration"].keys() == {"test", "test_bent", "test_noisy"}

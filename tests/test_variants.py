@@ -14,7 +14,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.bugs import variant
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments.cnn import ConvNetConfig
-from capsnet_tutorial.experiments.variants import VARIANTS, build_variant, plain, variant_objective
+from capsnet_tutorial.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
@@ -224,10 +224,10 @@ def test_it_trains_and_the_average_has_the_same_parts(name):
 @pytest.mark.parametrize("name", VARIANTS)
 def test_it_comes_back_from_its_file_with_its_parts(name, tmp_path):
     network = changed(name).eval()
-    save_weights(plain(network), tmp_path / "w", dtype=torch.float32)
+    save_weights(with_own_matrices(network), tmp_path / "w", dtype=torch.float32)
     back = load_network(tmp_path / "w")
     assert back.parts.names == network.parts.names
-    assert run(back).reconstruction.equal(run(plain(network)).reconstruction)
+    assert run(back).reconstruction.equal(run(with_own_matrices(network)).reconstruction)
 
 
 def test_a_learned_gain_scales_the_votes():
@@ -243,7 +243,7 @@ def test_shared_matrices_are_one_for_all_capsules_and_stay_so():
     network = changed("shared-weight")
     assert (network.routed.weight == network.routed.weight[:1]).all()
     shared = sum(each.numel() for each in network.routed.parameters())
-    assert shared * CONFIG.primary_capsules == plain(network).routed.weight.numel()
+    assert shared * CONFIG.primary_capsules == with_own_matrices(network).routed.weight.numel()
     recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=0))
     before = network.routed.weight.detach().clone()
     trained, _ = fit(network, FEW, recipe, progress=False)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
-from capsnet_tutorial.functional import prediction_vectors, route, route_last
+from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.training.evaluation import over_batches
 
@@ -46,14 +46,9 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         test = data["test"]
         found["calibration"] = {split: calibrate(each, data[split].labels) for split, each in scores.items()}
         found["calibration"]["test_noisy"] = calibrate(scores_of(network, noisy(test.images)), test.labels)
-        if is_traceable(network):
+        if network.routed.routes_as_paper:
             found["vote_shares"] = measure_vote_shares(network, test)
     return found
-
-
-def is_traceable(network: CapsNet) -> bool:
-    """Whether its routing is the paper's, so that its couplings can be looked at."""
-    return network.parts.routing in (route, route_last)
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:

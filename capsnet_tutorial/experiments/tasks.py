@@ -116,11 +116,9 @@ class TrainingSetup:
 
     def objective(self, reconstruction_weight: float) -> Objective:
         """The loss for `fit`."""
-        return (
-            variants.variant_objective(self.changes, reconstruction_weight)
-            if self.network == "capsnet"
-            else cross_entropy
-        )
+        if self.network != "capsnet":
+            return cross_entropy
+        return variants.variant_objective(self.changes, reconstruction_weight)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -138,7 +136,7 @@ def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
 def plain(network: nn.Module) -> CapsNet | ConvNet:
     """The network itself as weights files hold it: every W_ij written out."""
     found = unwrapped(network)
-    return variants.plain(found) if isinstance(found, CapsNet) else found
+    return variants.with_own_matrices(found) if isinstance(found, CapsNet) else found
 
 
 def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:

@@ -116,9 +116,9 @@ def share_matrices(network: CapsNet) -> None:
     parametrize.register_parametrization(network.routed, "weight", _Shared(network.config.primary_capsules))
 
 
-def plain(network: CapsNet) -> CapsNet:
+def with_own_matrices(network: CapsNet) -> CapsNet:
     """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
-    if not parametrize.is_parametrized(network):
+    if not parametrize.is_parametrized(network.routed):
         return network
     network = deepcopy(network)
     parametrize.remove_parametrizations(network.routed, "weight", leave_parametrized=True)
