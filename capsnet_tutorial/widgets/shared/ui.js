@@ -23,6 +23,16 @@ export function setAttributes(node, attributes) {
 }
 
 /**
+ * A button with words on it.
+ * @param {string} role
+ * @param {string} text
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {Record<string, any>} [more]
+ */
+export const pushButton = (role, text, onclick, more = {}) =>
+  element("button", { type: "button", "data-role": role, onclick, ...more }, text);
+
+/**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
  * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
  */
@@ -69,6 +79,16 @@ export async function sharedWeights(model, host) {
 export function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/**
+ * Gives values to the model, and to Python where there is one.
+ * @param {any} model
+ * @param {Record<string, any>} values
+ */
+export function save(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
 }
 
 /** Listens to changes of the model until the returned function is called. */
@@ -150,6 +170,9 @@ export const PIXELS = SIDE * SIDE;
 /** The n-th of many digits that lie behind each other, as a view of its 784 numbers. */
 export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
 
+/** Synced digits, bytes, as numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
+export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
+
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
 export function digitCanvas(role, label, more = {}) {
   return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
@@ -157,6 +180,15 @@ export function digitCanvas(role, label, more = {}) {
 
 /** A canvas like that on a button, whose label says what is to be seen. */
 export const thumbnail = (more = {}) => element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
+
+/**
+ * A button with a digit on it, to be painted.
+ * @param {Record<string, any>} attributes
+ */
+export function digitButton(attributes) {
+  const canvas = thumbnail();
+  return { button: element("button", { type: "button", ...attributes }, canvas), canvas };
+}
 
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {
@@ -185,5 +217,8 @@ export function format(x, decimals = 2, sign = false) {
   if (x < 0 && !zero) return `−${text}`;
   return sign && !zero ? `+${text}` : text;
 }
+
+/** "a 7", "an 8". */
+export const withArticle = (/** @type {number} */ digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
 
 export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
