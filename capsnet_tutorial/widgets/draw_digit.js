@@ -1,7 +1,8 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew, and everything it thinks is shown.
 import { LONG, makeBars } from "./shared/bars.js";
 import { lengthsOf, makeNetwork } from "./shared/core.js";
-import { ARROWS, makePad, tiePad } from "./shared/pad.js";
+import { ARROWS } from "./shared/controls.js";
+import { makePad, tiePad } from "./shared/pad.js";
 import { SIDE, bytesOf, clamp, css, digitAt, digitCanvas, element, makeAnnouncer, makePainter, makeRoot, mix, mount, oncePerFrame, setAttributes, sharedWeights, themeColours, thumbnail, whenResized, whenThemeChanges } from "./shared/ui.js";
 
 const FULL = 4;

@@ -68,8 +68,9 @@ export function arrowKeys(node, arrow, others = {}) {
 /**
  * A slider. show(value, text) sets it, what a screen reader says of it, and the coloured part of its rail.
  * `reset` is done on a double click, but not when a drag follows a click at once.
- * @param {{ min: number, max: number, step?: number | "any", zero?: number, reset?: () => void, [attribute: string]: any }} _
- *   zero: where the coloured part of the rail begins (at `min` unless told); others: attributes, on… are listeners
+ * @param {{
+ *   min: number, max: number, step?: number | "any", zero?: number, reset?: () => void, [attribute: string]: any
+ * }} _  zero: where the coloured part of the rail begins (at `min` unless told); others: attributes, on… are listeners
  */
 export function rangeInput({ min, max, step = 1, zero = min, reset, ...attributes }) {
   const input = element("input", { type: "range", min, max, step, ...attributes });
@@ -199,7 +200,11 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
   const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
-    x, y, floor, end, text,
+    x,
+    y,
+    floor,
+    end,
+    text,
     /** A `d` through points of values. @param {number[][]} points */
     path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
     /** Labels under the axis. @param {number[]} values */
@@ -211,10 +216,18 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   };
 }
 
-/** What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit. @param {Record<string, any>} attributes */
+/**
+ * What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit.
+ * @param {Record<string, any>} attributes
+ */
 export const grip = (attributes, ring = 11, knob = 6.5) =>
-  svg("g", { class: "handle", tabindex: 0, role: "slider", ...attributes },
-    svg("circle", { class: "touch", r: 22 }), svg("circle", { class: "ring", r: ring }), svg("circle", { class: "knob", r: knob }));
+  svg(
+    "g",
+    { class: "handle", tabindex: 0, role: "slider", ...attributes },
+    svg("circle", { class: "touch", r: 22 }),
+    svg("circle", { class: "ring", r: ring }),
+    svg("circle", { class: "knob", r: knob }),
+  );
 
 /** A number with its name, an entry of a <dl class="numbers">. @param {string} name */
 export function readout(name, kind = "", valueKind = kind) {
