@@ -2,10 +2,17 @@
 const [module, json] = process.argv.slice(2);
 const { arranged, capsuleOf, distancesOf, turned, votesOf } = await import(module);
 const { poses, weight, places } = JSON.parse(json);
-const all = (at) => ({ poses: at, u: at.map(capsuleOf), u_hat: votesOf(at, weight), apart: distancesOf(votesOf(at, weight)) });
-console.log(JSON.stringify({
-  now: all(poses),
-  house: all(arranged(0, poses, places)),
-  boat: all(arranged(1, poses, places)),
-  turned: all(turned(poses, 30)),
-}));
+const all = (at) => ({
+  poses: at,
+  u: at.map(capsuleOf),
+  u_hat: votesOf(at, weight),
+  apart: distancesOf(votesOf(at, weight)),
+});
+console.log(
+  JSON.stringify({
+    now: all(poses),
+    house: all(arranged(0, poses, places)),
+    boat: all(arranged(1, poses, places)),
+    turned: all(turned(poses, 30)),
+  }),
+);

@@ -185,7 +185,7 @@ export function fitCanvas(canvas, size) {
   return { brush: canvas.getContext("2d"), width, height, ratio };
 }
 
-/** @typedef {[from: number, to: number, warp?: (value: number) => number]} Range  warp: Math.log for a logarithmic axis */
+/** @typedef {[from: number, to: number, warp?: (value: number) => number]} Range  warp: Math.log for a log scale */
 
 /**
  * The plan of a chart in SVG: where values lie, and what to label the axes with.
