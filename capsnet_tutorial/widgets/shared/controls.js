@@ -1,5 +1,5 @@
 // What a reader's hand does in a widget, and the pictures it is done to: dragging, arrow keys, sliders, playing, axes.
-import { clamp, element, svg } from "./ui.js";
+import { clamp, element, setAttributes, svg } from "./ui.js";
 
 /** @typedef {{ x: number, y: number }} Place  shares of an area's width and height, from its top left corner */
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
@@ -185,18 +185,20 @@ export function fitCanvas(canvas, size) {
   return { brush: canvas.getContext("2d"), width, height, ratio };
 }
 
-/** @typedef {[from: number, to: number, warp?: (value: number) => number]} Range  warp: Math.log for a log scale */
-
 /**
- * The plan of a chart in SVG: where values lie, and what to label the axes with.
- * @param {Size & { left: number, right: number, top: number, bottom: number, x?: Range, y?: Range }} _  margins, ranges
+ * The plan of a chart in SVG: where values lie, and labels for the axes.
+ * @param {Size & { left: number, right: number, top: number, bottom: number, x?: number[], y?: number[],
+ *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} _
+ *   margins; x, y: the values at either end; warp: Math.log for a logarithmic axis
  */
-export function axes({ width, height, left, right, top, bottom, x: across = [0, 1], y: up = [0, 1] }) {
-  const share = (/** @type {Range} */ [from, to, warp = Number], /** @type {number} */ value) =>
-    (warp(value) - warp(from)) / (warp(to) - warp(from));
+export function axes({ width, height, left, right, top, bottom, x: across = [0, 1], y: up = [0, 1], warp = {} }) {
+  const share = (/** @type {number[]} */ ends, /** @type {number} */ value, scale = (/** @type {number} */ x) => x) => {
+    const [from, to] = ends.map((end) => scale(end));
+    return (scale(value) - from) / (to - from);
+  };
   const [floor, end] = [height - bottom, width - right];
-  const x = (/** @type {number} */ value) => left + share(across, value) * (end - left);
-  const y = (/** @type {number} */ value) => floor - share(up, value) * (floor - top);
+  const x = (/** @type {number} */ value) => left + share(across, value, warp.x) * (end - left);
+  const y = (/** @type {number} */ value) => floor - share(up, value, warp.y) * (floor - top);
   /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
   const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
@@ -208,10 +210,10 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
     /** A `d` through points of values. @param {number[][]} points */
     path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
     /** Labels under the axis. @param {number[]} values */
-    below: (values, drop = 16, words = String) =>
+    below: (values, drop = 16, words = (/** @type {number} */ value) => String(value)) =>
       values.map((value) => text(words(value), x(value), floor + drop, { "text-anchor": "middle" })),
     /** Labels to the left. @param {number[]} values */
-    beside: (values, gap = 8, words = String) =>
+    beside: (values, gap = 8, words = (/** @type {number} */ value) => String(value)) =>
       values.map((value) => text(words(value), left - gap, y(value) + 4, { "text-anchor": "end" })),
   };
 }
@@ -234,4 +236,27 @@ export function readout(name, kind = "", valueKind = kind) {
   const value = element("dd", { class: valueKind });
   const term = element("dt", { class: kind }, name);
   return { term, value, entry: element("div", {}, term, value) };
+}
+
+/**
+ * An arrow. point(from, to, { gap, size }) draws it from place to place, less `gap` at its tip; `size` is its head's.
+ * @param {string} kind  a class
+ */
+export function makeArrow(kind) {
+  const shaft = svg("line", { class: "shaft" });
+  const head = svg("polygon", { class: "head" });
+  const node = svg("g", { class: `arrow ${kind}` }, shaft, head);
+  /** @param {number[]} from @param {number[]} to */
+  const point = ([x0, y0], [x1, y1], { gap = 0, size = 9 } = {}) => {
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    const [ux, uy] = length ? [(x1 - x0) / length, (y1 - y0) / length] : [0, 0];
+    const h = clamp((length - gap) / 2, 0, size);
+    const [tx, ty] = [x1 - ux * gap, y1 - uy * gap];
+    const [bx, by] = [tx - ux * h, ty - uy * h];
+    const [sx, sy] = [(uy * h) / 2, (ux * h) / 2];
+    setAttributes(shaft, { x1: x0, y1: y0, x2: bx, y2: by });
+    head.setAttribute("points", `${tx},${ty} ${bx - sx},${by + sy} ${bx + sx},${by - sy}`);
+    node.toggleAttribute("hidden", length <= gap);
+  };
+  return { node, point };
 }
