@@ -310,7 +310,8 @@ export function convolution(tensors, name, stride) {
   return { O, C, kernel, stride, ...layer(tensors, name) };
 }
 
-const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
+/** How many places a kernel has along an axis without padding. */
+export const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
 
 /** The sizes, under the names of Python's CapsNetConfig. */
 function readConfig({ config, ...others }) {
