@@ -25,7 +25,7 @@ export function makePad({ drawn, settled, loaded, say }) {
       "Drawing pad. Arrow keys move the pen, Space puts it down and lifts it, " +
       "Backspace takes the last stroke back.",
   });
-  const size = measure(canvas);
+  let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
   const button = (role, text, onclick) => element("button", { type: "button", "data-role": role, onclick }, text);
   const buttons = element("div", { class: "bar" }, button("clear", "Clear", clear), button("undo", "Undo", undo));
@@ -124,6 +124,7 @@ export function makePad({ drawn, settled, loaded, say }) {
 
   /** Paints the pad with a painter and in colours of ui.js, as large as it is shown. */
   function paint(painter, colours) {
+    size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
     drawPad(brush, width, { strokes, picture: byHand ? null : image, pen }, painter, colours);
     hint.textContent = empty() ? "draw a digit here" : "";
