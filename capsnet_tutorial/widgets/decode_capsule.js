@@ -1,14 +1,14 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import {
-  RULES,
-  STRETCHED,
-  WEIGHT,
   capsulesKept,
   maskCapsules,
+  RULES,
   remarkOnMask,
   remarkOnStretch,
+  STRETCHED,
   squaredError,
   stretchCapsules,
+  WEIGHT,
 } from "./decode_capsule_model.js";
 import { makeNetwork } from "./shared/core.js";
 import { makeStepper } from "./shared/stepper.js";

@@ -5,7 +5,6 @@ import { arrowKeys, fitCanvas, measure } from "./shared/controls.js";
 import { lengthsOf, makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
 import {
-  SIDE,
   bytesOf,
   clamp,
   css,
@@ -19,6 +18,7 @@ import {
   mix,
   mount,
   oncePerFrame,
+  SIDE,
   setAttributes,
   sharedWeights,
   themeColours,

@@ -1,18 +1,18 @@
 // Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i.
 import {
   AGREE,
-  FARTHEST,
-  PARTS,
-  WHOLES,
   arranged,
   capsuleOf,
   distancesOf,
+  FARTHEST,
   matrixOf,
   moved,
+  PARTS,
   remarkOn,
   shortest,
   turned,
   votesOf,
+  WHOLES,
   wayTo,
 } from "./part_votes_model.js";
 import { arrowKeys, drag, glide, grip } from "./shared/controls.js";

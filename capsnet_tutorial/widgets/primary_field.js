@@ -13,7 +13,6 @@ import {
 import { arrowKeys, drag } from "./shared/controls.js";
 import { norm } from "./shared/core.js";
 import {
-  SIDE,
   clamp,
   digitAt,
   digitButton,
@@ -28,6 +27,7 @@ import {
   mount,
   oncePerFrame,
   pushButton,
+  SIDE,
   save,
   setAttributes,
   sharedWeights,

@@ -1,6 +1,6 @@
 // The primary capsules of a network: what each reads, and how a stroke of the pen moves it.
 import { convolution, convolve, norm, primaryCapsules, readSafetensors, relu, sizeAfter } from "./shared/core.js";
-import { PIXELS, SIDE, clamp, format } from "./shared/ui.js";
+import { clamp, format, PIXELS, SIDE } from "./shared/ui.js";
 
 /** @typedef {{ top: number, left: number, size: number }} Patch  in pixels of the image */
 

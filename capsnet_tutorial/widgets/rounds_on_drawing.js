@@ -1,5 +1,5 @@
 // A drawing is read after 1, 2, … rounds of routing, side by side: does the answer change?
-import { MOST, inRounds, inWords, readAfterEach, spread } from "./rounds_on_drawing_model.js";
+import { inRounds, inWords, MOST, readAfterEach, spread } from "./rounds_on_drawing_model.js";
 import { makeBars } from "./shared/bars.js";
 import { axes, measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";

@@ -23,7 +23,7 @@ import {
   whenThemeChanges,
   withArticle,
 } from "./shared/ui.js";
-import { NOBODY, REACH, WIDE, distanceTo, inWords, inkBox, layerOf, look, overlay } from "./two_digits_model.js";
+import { distanceTo, inkBox, inWords, layerOf, look, NOBODY, overlay, REACH, WIDE } from "./two_digits_model.js";
 
 const NAMES = ["First", "Second"];
 

@@ -1,5 +1,5 @@
 // Two digits laid over each other, and what the network of pairs makes of them.
-import { SIDE, format, withArticle } from "./shared/ui.js";
+import { format, SIDE, withArticle } from "./shared/ui.js";
 
 export const WIDE = 36; // pixels along a side of the picture
 export const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it
