@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [module, weights, images, out] = process.argv.slice(2);
-const { makeFront, movedCapsules, patchOf, stroke, turned } = await import(module);
-const { config, types, side, places, D, I, read } = makeFront(readFileSync(weights));
+const { makeFront, movedCapsules, neighbourOf, patchOf, placeOf, stroke, turned } = await import(module);
+const front = makeFront(readFileSync(weights));
+const { config, types, side, places, D, I, read } = front;
 const pixels = new Float32Array(new Uint8Array(readFileSync(images)).buffer);
 const inputs = Array.from({ length: pixels.length / 784 }, (_, k) => pixels.subarray(k * 784, (k + 1) * 784));
 const before = read(inputs[0]);
@@ -30,6 +31,8 @@ console.log(
     paper: patchOf({ conv_kernel: 9, conv_stride: 1, primary_kernel: 9, primary_stride: 2 }, 5, 1),
     touched,
     turned: [turned(before.u, before.u, 0, D), turned([1, 0, 0, 2], [0, 1, 0, 2], 0, 2), turned([1, 0], [1, 1], 0, 2)],
+    walks: Array.from({ length: I }, (_, i) => [neighbourOf(i, 1, 0, front), neighbourOf(i, 0, 1, front)]),
+    placed: Array.from({ length: I }, (_, i) => placeOf(i, front)),
     untouched: movedCapsules(before.s, read(inputs[0]).s, I, D),
   }),
 );
