@@ -122,11 +122,11 @@ export function glide(duration, draw, done) {
  * A button that plays and pauses: begin(), and then forward() every `pace` milliseconds until stop() is called.
  * @param {{
  *   button: HTMLElement, pace: number, wait?: number, begin?: () => void, forward: () => void,
- *   show: (playing: boolean, calm: boolean) => void, calmly?: () => void,
- * }} _  wait: before the first forward(); show: writes on the button; calmly: what a press does instead of playing
- *   where less motion is wished for (unless told, it plays there as well)
+ *   show: (playing: boolean, calm: boolean) => void, pause?: () => void, calmly?: () => void,
+ * }} _  wait: before the first forward(); show: writes on the button; pause: what a press does while it plays (stop()
+ *   unless told); calmly: what a press does instead of playing where less motion is wished for (it plays unless told)
  */
-export function player({ button, pace, wait = pace, begin, forward, show, calmly }) {
+export function player({ button, pace, wait = pace, begin, forward, show, pause, calmly }) {
   const query = matchMedia(REDUCED);
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -141,7 +141,7 @@ export function player({ button, pace, wait = pace, begin, forward, show, calmly
     refresh();
   };
   const toggle = () => {
-    if (timer !== undefined) return stop();
+    if (timer !== undefined) return (pause ?? stop)();
     if (calmly && query.matches) return calmly();
     timer = setTimeout(tick, wait);
     begin?.();
