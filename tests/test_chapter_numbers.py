@@ -36,23 +36,11 @@ KNOWN: dict[str, dict[float, str]] = {
         10_000: "MNIST's test digits",
         55_000: "its training digits less the sample",
         60_000: "its training digits",
+        5_000: "the sample's digits",
     },
-    "02-why-capsules": {90: "degrees", 180: "half a turn"},
-    "03-primary-capsules": {
-        17 * 17: "the pixels of a patch",
-        **dict.fromkeys([25, 26, 27], "rows that no capsule reads"),
-        64 * 3 * 3: "the features of an image",
-    },
-    "04-squash": {
-        25: "5², so that the vector (3, 4) comes out 25/26 long",
-        26: "5² + 1",
-        65_504: "the largest number in half precision",
-        round(100 * (math.sqrt(0.001**2 + 1e-7) / 0.001 - 1)): "%, by which an ε lengthens a short vector",
-    },
-    "05-prediction-vectors": {
-        round(1152 / 10): "how much longer s is with the softmax over j",
-        10e6: "10 MB, in a question",
-    },
+    "02-why-capsules": {60: "degrees", 20: "% more ink, in an exercise"},
+    "04-squash": {25: "5², so that the vector (0, 3, 4) comes out 25/26 long", 26: "5² + 1"},
+    "05-prediction-vectors": {30: "degrees"},
     "06-routing": {
         round(1152 / 10): "how much longer s is with the softmax over j",
         2018: "the thread on the softmax's axis",
