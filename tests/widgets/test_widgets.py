@@ -62,14 +62,26 @@ def test_no_torch_is_needed_to_import_the_widgets():
 # ----------------------------------------------------------------------------------------- the source
 
 
-@pytest.mark.parametrize("widget", [PoseSliders, DrawDigit, SquashVector])
+WIDGETS = [getattr(capsnet_tutorial.widgets, name) for name in capsnet_tutorial.widgets.__all__]
+each_widget = pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.__name__)
+
+
+@each_widget
 def test_the_source_is_one_module_that_needs_nothing_else(widget):
     source = widget._esm
-    assert "import " not in source.replace("important ", "")
+    assert not re.search(r"^\s*import\b|\bimport\s*\(", source, re.MULTILINE)
     assert source.count("export default { render }") == 1
     assert "export function render" not in source  # deprecated by anywidget
     for forbidden in ("innerHTML", "insertAdjacentHTML", "http://", "https://", "eval(", "localStorage"):
         assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
+
+
+@each_widget
+def test_the_stylesheet_uses_the_palette_and_nothing_but_it(widget):
+    rules = widget._css[widget._css.index("/* All widgets.") :]
+    used = set(re.findall(r"var\(--caps-([\w-]+)", rules))
+    assert used and used <= LIGHT.keys() & DARK.keys()
+    assert not re.findall(r"#fff|#000|\brgb\(|\bhsl\(|\burl\(|@import", rules)
 
 
 SOURCES = {
@@ -95,14 +107,6 @@ def test_a_module_holds_each_file_once_after_those_it_imports():
     starts = [source.index(SOURCES[name].splitlines()[0]) for name in order]
     assert source.count("export function makePad(") == 1
     assert starts == sorted(starts)
-
-
-def test_the_stylesheet_uses_the_palette_and_nothing_but_it():
-    css = PoseSliders._css
-    rules = css[css.index("/* All widgets.") :]
-    used = {part.split(")")[0] for part in rules.split("var(--caps-")[1:]}
-    assert used <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))
 
 
 @pytest.mark.parametrize(
