@@ -58,8 +58,13 @@ results: $(ALL) ## do the training runs that results/ still lacks (hours; goes o
 	@$(BIN)/capsnet experiments
 	@$(BIN)/capsnet results
 
-repository: ## URL=… says where the project lives, in every file that names the place
-	@$(PYTHON) tools/set_repository.py "$(URL)"
+# "owner/name" stands in addresses only: github.com/…, Colab's …/github/…, owner.github.io/name
+repository: ## NAME=owner/name says where on GitHub the project lives, in every file that names the place
+	@[ "$(words $(subst /, ,$(NAME)))" = 2 ] || { echo "make repository NAME=owner/name" >&2; exit 1; }
+	@now="$$(sed -n 's|^Repository = "https://github.com/\(.*\)"|\1|p' pyproject.toml)"; \
+		git grep -lF -e "$$now" -e "$${now%/*}.github.io/$${now#*/}" | NOW="$$now" NEW="$(NAME)" xargs perl -pi -e \
+		'BEGIN { ($$o, $$n) = split "/", $$ENV{NOW}; ($$p, $$m) = split "/", $$ENV{NEW} } \
+		s{\Q$$o\E(\.github\.io)?/\Q$$n\E(?![\w-])}{$$p$$1/$$m}g'
 
 lock: $(ALL) ## make requirements.txt from requirements.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \

@@ -5,18 +5,20 @@ from __future__ import annotations
 import copy
 import importlib
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
 from refresh_notebooks import LARGE, STATE, all_notebooks, main, normalise
-from set_repository import repository
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 LINES = 15
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+SLUG = URLS["Repository"].removeprefix("https://github.com/")
 
 
 def read(path: Path) -> Any:
@@ -79,12 +81,11 @@ def undescribed_pictures(markdown: str) -> list[str]:
 
 @each_notebook
 def test_colab_is_one_click_away(path: Path) -> None:
-    cells, address = read(path).cells, repository(ROOT)
-    slug = address.removeprefix("https://github.com/")
-    link = f"https://colab.research.google.com/github/{slug}/blob/main/{path.relative_to(ROOT).as_posix()}"
+    cells = read(path).cells
+    link = f"https://colab.research.google.com/github/{SLUG}/blob/main/{path.relative_to(ROOT).as_posix()}"
     assert link in cells[0].source, "the badge stands in the first cell"
     set_up = next(cell.source for cell in cells if cell.cell_type == "code")
-    assert f"git+{address}" in set_up, "the first code cell installs the package where it is missing"
+    assert f"git+https://github.com/{SLUG}" in set_up, "the first code cell installs the package where it is missing"
     assert "torch" not in set_up, "Colab's own torch stays"
 
 
