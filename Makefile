@@ -86,7 +86,7 @@ $(BIN)/python:
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax fonttools
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
