@@ -101,7 +101,7 @@ def test_the_front_page_opens_at_the_books_address(
 ) -> None:
     seen = visit(addresses[place] + "index.html").page
     seen.wait_for_url("**/book/index.html")
-    assert seen.locator("article h1").count() == 1
+    expect(seen.locator("article h1")).to_have_count(1)
 
 
 @pytest.mark.parametrize("page", WITH_WIDGETS)
@@ -140,8 +140,8 @@ def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
     seen.page.goto(addresses["http"] + "book/index.html")
     caption = seen.page.locator("figure.live-widget > figcaption", has_text="could not start")
     caption.wait_for()
-    assert "404" in caption.inner_text()
-    assert seen.page.locator(".live-still:visible").count() == 1
+    expect(caption).to_contain_text("404")
+    expect(seen.page.locator(".live-still:visible")).to_have_count(1)
     assert any("404" in error for error in seen.errors)
 
 
