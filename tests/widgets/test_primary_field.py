@@ -91,6 +91,20 @@ def test_a_stroke_adds_ink_or_takes_it_away_and_only_near_the_pen(answer):
     assert said["untouched"] == []
 
 
+def test_arrow_keys_walk_through_the_field(answer):
+    """Two rows of four types: 6 rows and 12 columns of capsules; at the borders one stays."""
+
+    def where(i: int) -> tuple[int, int]:
+        place = answer[0]["placed"][i]
+        assert i == 9 * place["type"] + 3 * place["row"] + place["column"]
+        return 3 * (place["type"] // 4) + place["row"], 3 * (place["type"] % 4) + place["column"]
+
+    for i, (right, down) in enumerate(answer[0]["walks"]):
+        row, column = where(i)
+        assert where(right) == (row, min(column + 1, 11))
+        assert where(down) == (min(row + 1, 5), column)
+
+
 def test_how_far_an_arrow_turned(answer):
     same, right_angle, half = answer[0]["turned"]
     assert same == 0
