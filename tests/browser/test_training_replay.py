@@ -105,7 +105,8 @@ def test_a_digit_is_chosen_by_mouse_and_by_key(replay: Any) -> None:
 def test_it_plays_to_the_end_and_can_be_stopped(open_replay: Callable[..., Any]) -> None:
     replay = open_replay(reduced_motion="no-preference")
     play, page = replay.locator('[data-role="play"]'), replay.page
-    page.clock.install()
+    page.clock.install(time="2026-01-01T00:00:00")
+    page.clock.pause_at("2026-01-01T00:01:00")  # from here on time goes only where it is told to
     play.click()
     assert (play.inner_text(), replay.get_attribute("data-playing")) == ("Pause", "true")
     page.clock.run_for(1500)
