@@ -16,7 +16,7 @@ JS := node_modules/.package-lock.json
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab quick test lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab quick test clients lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -41,6 +41,9 @@ quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a
 test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
+
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
+	@$(BIN)/python -m pytest clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
