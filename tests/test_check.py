@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +11,7 @@ from checked_functions import NEVER_RETURNS, RIGHT, WRONG
 from torch import nn
 
 from capsnet_tutorial import bugs, functional
+from capsnet_tutorial.bugs import pieces
 from capsnet_tutorial.check import (
     CHECKERS,
     Report,
@@ -78,23 +77,11 @@ def test_the_counts(capsys):
     assert len(RIGHT) >= 25
     assert several >= 10
     assert ids == set(bugs.BUGS)
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    assert f"{len(WRONG)} wrong functions and {len(RIGHT)} right ones" in readme
-
-
-@pytest.mark.parametrize("piece", CHECKERS)
-def test_a_right_function_is_checked_within_two_seconds(piece):
-    judge(piece, OURS[piece])  # what torch does only once
-    started = time.perf_counter()
-    assert judge(piece, OURS[piece]).passed
-    assert time.perf_counter() - started < 2
 
 
 @pytest.mark.parametrize("never", NEVER_RETURNS, ids=lambda never: never.name)
 def test_a_function_that_never_returns_is_given_up(never):
-    started = time.perf_counter()
     report = judge(never.piece, never.make(), time_limit=0.3)
-    assert time.perf_counter() - started < 3
     assert "did not return within 0.3 s" in str(report)
 
 
@@ -197,7 +184,7 @@ def test_what_is_not_in_the_catalogue_differs_with_its_first_number():
 
 
 def test_a_slip_without_an_id_that_is_recognised_is_described():
-    mean = check_margin_loss(bugs.deviating(bugs.margin_loss, [_deviation("margin_loss", "over_classes")]))
+    mean = check_margin_loss(bugs.deviating(pieces.margin_loss, [_deviation("margin_loss", "over_classes")]))
     assert (mean.passed, mean.bugs) == (False, ())
     assert "the mean over the classes instead of their sum" in str(mean)
 
@@ -360,7 +347,7 @@ def test_an_empty_image_finds_nan(sample):
 
         def forward(self, images):
             s = (images.flatten(1) @ self.weight).reshape(-1, 10, 16)
-            return bugs.squash(s, safe=False)
+            return pieces.squash(s, safe=False)
 
     report = check_model(Bare(), sample.images[:3], sample.labels[:3])
     assert report.bugs == ("squash-nan",), report

@@ -1,4 +1,4 @@
-"""results.py: what a run's description says about the code that ran."""
+"""records.py: what a run's description says about the code that ran."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from capsnet_tutorial.experiments import records as results
+from capsnet_tutorial.experiments import records
 from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.records import code_version, stored
+from capsnet_tutorial.experiments.records import code_version, stored, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -86,12 +86,34 @@ def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
     for source, target in included.items():
         shutil.copytree(ROOT / source, tmp_path / target)
     package = tmp_path / "capsnet_tutorial"
-    assert results.folder(package) == package / "assets" / "results"
+    assert records.folder(package) == package / "assets" / "results"
     for name in ("speed", "runs/small-r3-0"):
         assert stored(name, package) == stored(name)
-    read = Experiments.read(results.folder(package))
+    read = Experiments.read(records.folder(package))
     assert read.tables == Experiments.read().tables
     size = sum(path.stat().st_size for path in package.rglob("*.*"))
     assert 0 < size < 1_000_000, "small files only"
     with pytest.raises(ValueError, match="one of .*speed.*; got 'smal'"):
         stored("smal", package)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({}, "{}"),
+        ({"a": [1, 2.5, None], "b": []}, '{\n  "a": [1, 2.5, null],\n  "b": []\n}'),
+        ({"a": [{"x": 1, "ü": "[,"}, {"x": 2}]}, '{\n  "a": [\n    {"x": 1, "ü": "[,"},\n    {"x": 2}\n  ]\n}'),
+        ({"a": {"b": (1, 2)}}, '{\n  "a": {\n    "b": [1, 2]\n  }\n}'),
+        ({"a": [[1, 2], [3]]}, '{\n  "a": [\n    [1, 2],\n    [3]\n  ]\n}'),
+    ],
+)
+def test_what_is_plain_is_on_one_line(value, text, tmp_path):
+    write_json(tmp_path / "file.json", value)
+    assert (tmp_path / "file.json").read_text(encoding="utf-8") == text + "\n"
+
+
+def test_every_stored_file_is_the_same_in_this_format(tmp_path):
+    for path in sorted((ROOT / "results").rglob("*.json")):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        write_json(tmp_path / "file.json", value)
+        assert json.loads((tmp_path / "file.json").read_text(encoding="utf-8")) == value
