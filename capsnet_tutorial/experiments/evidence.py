@@ -1,4 +1,4 @@
-"""What a run's record holds beside its error: which images it read wrongly, how sure it was, whose votes counted.
+"""Measurements for a run's record: wrongly read images, calibration, and how votes are shared among capsules.
 
 With the wrong images of two runs, their errors can be compared image by image.
 """
