@@ -1,16 +1,15 @@
 """Routing as textbooks and tutorials write it: what ours is measured against.
 
 Each takes u [B, I, D_in], W [I, J, D_in, D_out] and the number of rounds, and returns v [B, J, D_out]. All are right:
-they compute what `capsnet_tutorial.route_capsules` computes, to rounding, with the gradient through every round.
+they compute what `capsnet_tutorial.fast.route_capsules` computes, to rounding, with the gradient through every round.
 """
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from capsnet_tutorial.functional import prediction_vectors
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.routings.messages import route_by_messages
 
 
@@ -22,7 +21,11 @@ def squash(s: Tensor) -> Tensor:
 
 def by_einsum(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
     """û by einsum, then Procedure 1 with two einsums a round: the fastest of the usual ways."""
-    u_hat = torch.einsum("bid,ijde->bije", u, weight)  # [B, I, J, D_out]
+    return rounds_by_einsum(torch.einsum("bid,ijde->bije", u, weight), iterations)
+
+
+def rounds_by_einsum(u_hat: Tensor, iterations: int = 3) -> Tensor:
+    """Procedure 1 with two einsums a round; a part for a network. u_hat [B, I, J, D_out] -> v [B, J, D_out]."""
     b = torch.zeros_like(u_hat[..., 0])  # [B, I, J]
     for _ in range(iterations):
         c = b.softmax(dim=2)
@@ -51,20 +54,3 @@ def by_messages(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
 
 
 BASELINES = {"einsum": by_einsum, "tiling": by_tiling, "messages": by_messages}
-
-
-class TextbookCapsNet(CapsNet):
-    """The same network, routed by einsum."""
-
-    def __init__(self, config: CapsNetConfig) -> None:
-        super().__init__(config)
-        self.routed = _ByEinsum(self.routed.weight, config.iterations)  # type: ignore[assignment]
-
-
-class _ByEinsum(nn.Module):
-    def __init__(self, weight: nn.Parameter, iterations: int) -> None:
-        super().__init__()
-        self.weight, self.iterations = weight, iterations
-
-    def forward(self, u: Tensor) -> Tensor:
-        return by_einsum(u, self.weight, self.iterations)

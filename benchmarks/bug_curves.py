@@ -14,11 +14,11 @@ from typing import Any
 
 import torch
 
-from capsnet_tutorial.bugs import BUGS
-from capsnet_tutorial.bugs.planted import PlantedCapsNet, home
+from capsnet_tutorial.bugs import BUGS, piece_of
+from capsnet_tutorial.bugs.planted import planted_objective, planted_parts
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments.records import write_json
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Evaluation, evaluate
 
 RECORDED = Path(__file__).resolve().parent.parent / "capsnet_tutorial" / "assets" / "recordings" / "bugs.json"
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
     }
     for bug in (None, *options.bugs):
         runs, alone = zip(*(learn(bug, options.steps, seed) for seed in options.seeds), strict=True)
-        found["runs"][bug or "none"] = {"planted_in": home(bug) if bug else None, "error_alone": alone} | {
+        found["runs"][bug or "none"] = {"planted_in": piece_of(bug) if bug else None, "error_alone": alone} | {
             name: [[point[name] for point in run] for run in runs] for name in Evaluation._fields
         }
         last = statistics.mean(run[-1]["error"] for run in runs)
@@ -59,7 +59,8 @@ def learn(bug: str | None, steps: int, seed: int) -> tuple[list[dict[str, float]
     nan is an error of 1.
     """
     torch.manual_seed(seed)
-    network = PlantedCapsNet(CapsNetConfig.small(), bug)
+    network = CapsNet(CapsNetConfig.small(), planted_parts(bug))
+    objective = planted_objective(bug)
     data, test = digits("train", source="sample"), digits("test", source="sample")
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
     generator = torch.Generator().manual_seed(seed)
@@ -67,7 +68,7 @@ def learn(bug: str | None, steps: int, seed: int) -> tuple[list[dict[str, float]
     for step in range(1, steps + 1):
         chosen = torch.randint(data.count, (BATCH,), generator=generator)
         images, labels = data.images[chosen], data.labels[chosen]
-        loss = network.objective(network(images, labels), images, labels)
+        loss = objective(network(images, labels), images, labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -76,7 +77,7 @@ def learn(bug: str | None, steps: int, seed: int) -> tuple[list[dict[str, float]
     return curve, _point(network, test, batch_size=1)["error"]
 
 
-def _point(network: PlantedCapsNet, test: Digits, batch_size: int = 500) -> dict[str, float]:
+def _point(network: CapsNet, test: Digits, batch_size: int = 500) -> dict[str, float]:
     there = {name: round(value, 4) for name, value in evaluate(network, test, batch_size)._asdict().items()}
     lost = not all(map(math.isfinite, there.values()))
     return dict.fromkeys(there, 1.0) if lost else there

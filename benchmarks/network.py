@@ -6,23 +6,23 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from benchmarks.baselines import TextbookCapsNet
+from benchmarks.baselines import rounds_by_einsum
 from benchmarks.measure import Function, against, peak_bytes, work
-from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, margin_loss, reconstruction_loss, route, route_last
+from capsnet_tutorial.layers import Routing
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 
 @dataclass(frozen=True)
 class Variant:
     """How the network is run."""
 
-    network: type[CapsNet] = CapsNet
-    gradient: Literal["all", "last"] = "all"
+    routing: Routing = route
     half: bool = False
     """bfloat16 autocast, channels last."""
     compiled: bool = False
@@ -34,17 +34,15 @@ class Variant:
 
     def build(self, config: CapsNetConfig, device: str) -> CapsNet:
         torch.manual_seed(0)
-        network = self.network(config).to(device)
-        if self.network is CapsNet:
-            network.routed.gradient = self.gradient
+        network = CapsNet(config, Parts(routing=self.routing)).to(device)
         return network.to(memory_format=torch.channels_last) if self.half else network  # type: ignore[call-overload]
 
 
 VARIANTS = {
-    "textbook": Variant(TextbookCapsNet),
+    "textbook": Variant(rounds_by_einsum),
     "all rounds": Variant(),
-    "last round": Variant(gradient="last"),
-    "last round, bfloat16": Variant(gradient="last", half=True),
+    "last round": Variant(route_last),
+    "last round, bfloat16": Variant(route_last, half=True),
 }
 
 
@@ -52,7 +50,7 @@ def training_step(variant: Variant, config: CapsNetConfig, batch: int, device: s
     """One step of Adam on random images."""
     network = variant.build(config, device)
     images, labels = _batch(config, batch, device)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, fused=variant.network is CapsNet)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, fused=variant.routing is not rounds_by_einsum)
 
     def loss() -> Tensor:
         with variant.precision(device):

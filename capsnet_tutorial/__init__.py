@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         squash,
     )
     from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
-    from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
+    from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
     from capsnet_tutorial.pretrained import load_pretrained, load_weights, save_weights
 
 _HOMES = {
@@ -59,7 +59,7 @@ _HOMES = {
         "squash",
     ),
     "layers": ("Decoder", "PrimaryCapsules", "RoutedCapsules"),
-    "model": ("CapsNet", "CapsNetConfig", "CapsNetOutput"),
+    "model": ("CapsNet", "CapsNetConfig", "CapsNetOutput", "Parts"),
     "pretrained": ("load_pretrained", "load_weights", "save_weights"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

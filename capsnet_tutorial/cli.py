@@ -19,6 +19,7 @@ from capsnet_tutorial.check.loading import load, piece_of
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet
+from capsnet_tutorial.experiments.evidence import evidence
 from capsnet_tutorial.experiments.plan import Experiments, open_jobs, work_off
 from capsnet_tutorial.experiments.records import code_version, describe_run, write_json
 from capsnet_tutorial.experiments.rounds import measure_rounds
@@ -32,13 +33,13 @@ from capsnet_tutorial.experiments.tasks import (
     measure,
     plain,
 )
-from capsnet_tutorial.experiments.variants import CHANGES
+from capsnet_tutorial.experiments.variants import VARIANTS
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
 from capsnet_tutorial.training.allocator import keep_freed_memory
 from capsnet_tutorial.training.processes import FailedElsewhere, Processes, rank
-from capsnet_tutorial.training.run import History, choose_gradient
+from capsnet_tutorial.training.run import History
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,7 +88,6 @@ def _train(options: argparse.Namespace, command: str) -> int:
     recipe = _recipe(options)
     torch.manual_seed(recipe.seed)
     network = assignment.build()
-    choose_gradient(network, recipe.routing_gradient)  # `fit` does too, but by then there is a folder
     commit = code_version()  # now: the files may have changed when the run is done
     folder = Path(options.output)
     checkpoint = folder / "checkpoint.safetensors"
@@ -146,10 +146,10 @@ def _train(options: argparse.Namespace, command: str) -> int:
     save_weights(plain(trained), folder / "weights.safetensors")
     saved = load_network(folder / "weights.safetensors")  # what is measured is what is in the file
     saved.to(next(trained.parameters()).device)
-    evaluations = {split: measure(saved, each) for split, each in measured.items()}
     if task.harder is not None:
-        evaluations["test_bent"] = measure(saved, task.harder(held_out["test"]))
-    result = described(saved, history, evaluations)
+        measured["test_bent"] = task.harder(held_out["test"])
+    evaluations = {split: measure(saved, each) for split, each in measured.items()}
+    result = described(saved, history, evaluations) | evidence(saved, measured)
     if type(saved) is CapsNet and isinstance(measured["test"], Digits):
         result["rounds"] = measure_rounds(saved, measured["test"])
     write_json(folder / "result.json", result)
@@ -184,8 +184,6 @@ def _recipe(options: argparse.Namespace) -> Recipe:
     """The options that are fields of a recipe or of its augmentation."""
     given = vars(options)  # has only those that were given
     base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
-    if given["change"]:  # some replace the routing, which then has no last round; what is compared is trained alike
-        base = replace(base, routing_gradient="all")
     if given["task"] != "digits":
         base = replace(base, augmentation=replace(base.augmentation, shift=TASKS[given["task"]].shift))
     moved = {field.name: given[field.name] for field in fields(Augmentation) if field.name in given}
@@ -258,7 +256,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.set_defaults(run=_train)
     train.add_argument("--task", choices=tuple(TASKS), default="digits", help=_listed(TASKS))
-    train.add_argument("--network", choices=NETWORKS, default="capsnet", help="a CapsNet, or a CNN of its size")
+    train.add_argument(
+        "--network",
+        choices=NETWORKS,
+        default="capsnet",
+        help="a CapsNet; a CNN of its size; or a CNN of its size without the decoder",
+    )
     train.add_argument("--preset", default="small", help="small or paper")
     train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
     train.add_argument(
@@ -266,7 +269,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help=f"do one thing differently from the paper, can be given again: {_listed(CHANGES)}",
+        help=f"do one thing differently from the paper, can be given again: {_listed(VARIANTS)}",
     )
     train.add_argument(
         "--everything", action="store_true", help="train on the validation digits too: MNIST's 60,000; no validation"
@@ -367,7 +370,6 @@ def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
     add("stop_at_accuracy", float, "percent of the validation images right, to stop at (the test's with --everything)")
     add("average", float, "decay of the weights' running average, 0 for none")
     add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
-    add("routing_gradient", str, "through which rounds of routing; all with --change", ("all", "last"))
     add("precision", str, "of the arithmetic", ("fp32", "bf16"))
     add("seed", int, "of every random choice")
     add("shift", float, "pixels, at random")

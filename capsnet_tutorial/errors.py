@@ -1,10 +1,16 @@
-"""One voice for bad input: what was expected, and what came."""
+"""Checks of input: each raises `ValueError` with what was expected and what came."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import torch
 from torch import Tensor
+
+_trusted = ContextVar("trusted", default=False)
 
 
 def expect(condition: bool, expected: str, came: str) -> None:
@@ -40,3 +46,22 @@ def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     """Raise `ValueError` unless the tensor has as many axes as the pattern, such as "[B, I, D_in]", names."""
     axes = pattern.count(",") + 1
     expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
+
+
+def may_read(tensor: Tensor) -> bool:
+    """Whether a check may read the numbers of a tensor, and not only its shape.
+
+    It may not in compiled code, nor on an accelerator, where reading waits for all that was asked of it before, nor
+    within `trusted_values`.
+    """
+    return not (torch.compiler.is_compiling() or _trusted.get() or tensor.device.type != "cpu")
+
+
+@contextmanager
+def trusted_values() -> Iterator[None]:
+    """Checks within it read shapes and dtypes only: for a training loop, which has checked its data beforehand."""
+    token = _trusted.set(True)
+    try:
+        yield
+    finally:
+        _trusted.reset(token)

@@ -6,8 +6,9 @@ Letters are the paper's. B images of a batch, I capsules below, J capsules above
 ``u`` below, ``u_hat`` predictions, ``b`` logits, ``c`` couplings, ``s`` total input, ``v`` output.
 
 Every function checks the shapes it is given and that its numbers are of the right kind, and raises
-`ValueError` with what was expected and what came. Labels and targets are checked number by number,
-except in compiled code. That the numbers are finite and on one device is not checked.
+`ValueError` with what was expected and what came. Labels and targets are checked number by number
+where that costs nothing: on the CPU, outside compiled code. On a GPU a label out of range stops the
+program, as in `torch.nn.functional.cross_entropy`. That the numbers are finite is not checked.
 
 Routing and squash compute in float32 at least, whatever comes in, and hand back the dtype they were
 given: half precision cannot hold ‖s‖².
@@ -15,14 +16,13 @@ given: half precision cannot hold ‖s‖².
 
 from __future__ import annotations
 
-import math
 from typing import Literal, NamedTuple, overload
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
+from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor, may_read
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
@@ -59,7 +59,7 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
 
 
 def prediction_vectors(u: Tensor, weight: Tensor) -> Tensor:
-    """What every capsule below predicts for every capsule above: û_j|i = W_ij u_i. Equation 2, right.
+    """Prediction vectors û_j|i = W_ij u_i: what each capsule below predicts for each above. Equation 2, right.
 
     Args:
         u: [B, I, D_in], outputs of the capsules below.
@@ -123,24 +123,17 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
     return v.to(u_hat.dtype), trace
 
 
-def coupling_entropy(c: Tensor) -> Tensor:
-    """How undecided the capsules below are: the entropy of their couplings in bits, averaged over them.
-
-    log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
-
-    Args:
-        c: [..., I, J], couplings; over j they sum to 1.
-
-    Returns:
-        [...].
-    """
-    expect_floating("c", c)
-    expect(c.dim() >= 2, "c of shape [..., I, J]", f"shape {list(c.shape)}")
-    return -torch.special.xlogy(c, c).sum(dim=-1).mean(dim=-1) / math.log(2)
+def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
+    """`route` with the gradient of the last round alone: its couplings count as constants. The output is the same."""
+    with torch.no_grad():
+        _, trace = route(u_hat, iterations, return_trace=True)
+    with torch.autocast(u_hat.device.type, enabled=False):
+        votes = at_least_float32(u_hat)
+        return squash(torch.einsum("bij,bijd->bjd", trace.c[-1], votes)).to(u_hat.dtype)
 
 
 def capsule_lengths(v: Tensor) -> Tensor:
-    """‖v_j‖, the probability that what capsule j stands for is present. Section 2.
+    """Lengths ‖v_j‖, read as the probability that what capsule j stands for is present. Section 2.
 
     Args:
         v: [B, J, D].
@@ -215,17 +208,11 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
     expect_floating("reconstruction", reconstruction)
     expect_floating("images", images)
     expect(
-        reconstruction.dim() >= 2 and images.dim() >= 2,
-        "a batch of reconstructions and a batch of images",
+        reconstruction.dim() >= 2 <= images.dim() and reconstruction.flatten(1).shape == images.flatten(1).shape,
+        "a batch of reconstructions and of images with as many numbers each",
         f"shapes {list(reconstruction.shape)} and {list(images.shape)}",
     )
-    reconstruction, images = reconstruction.flatten(1), images.flatten(1)
-    expect(
-        reconstruction.shape == images.shape,
-        f"as many numbers as the images have, {list(images.shape)}",
-        f"a reconstruction of shape {list(reconstruction.shape)}",
-    )
-    return (reconstruction - images).square().sum(dim=1).mean()
+    return (reconstruction.flatten(1) - images.flatten(1)).square().sum(dim=1).mean()
 
 
 def expect_capsules(u: Tensor, weight: Tensor) -> None:
@@ -252,10 +239,11 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
         f"integer labels of shape [{batch}]",
         f"{labels.dtype} of shape {list(labels.shape)}",
     )
-    if not torch.compiler.is_compiling() and labels.numel():
-        low, high = labels.aminmax()
-        expect(bool(low >= 0) and bool(high < classes), f"labels from 0 to {classes - 1}", f"{int(low)} to {int(high)}")
-    return labels.unsqueeze(1) == torch.arange(classes, device=labels.device)
+    if labels.numel() and may_read(labels):
+        low, high = torch.stack(labels.aminmax()).tolist()
+        expect(low >= 0 and high < classes, f"labels from 0 to {classes - 1}", f"{low} to {high}")
+    nothing = torch.zeros(batch, classes, dtype=torch.bool, device=labels.device)
+    return nothing.scatter(1, labels.long().unsqueeze(1), True)
 
 
 def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
@@ -268,6 +256,6 @@ def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
         f"labels [{shape[0]}] or multi-hot targets {list(shape)}",
         f"targets of shape {list(targets.shape)}",
     )
-    if not torch.compiler.is_compiling():
+    if may_read(targets):
         expect(bool(((targets == 0) | (targets == 1)).all()), "multi-hot targets of zeros and ones", "other numbers")
     return targets

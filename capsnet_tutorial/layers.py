@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_shape
 from capsnet_tutorial.fast import route_capsules
-from capsnet_tutorial.functional import RoutingTrace, prediction_vectors, route, squash
+from capsnet_tutorial.functional import RoutingTrace, at_least_float32, prediction_vectors, route, route_last, squash
+
+Primary = Callable[[Tensor, int], Tensor]
+"""(features [B, types·dim, H, W], dim) -> u [B, I, dim]."""
+Routing = Callable[[Tensor, int], Tensor]
+"""(u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out]."""
+
+
+def part_name(part: Callable[..., Tensor]) -> str:
+    """Name of a part of a network: a function's own, or that of a module's class."""
+    return getattr(part, "__name__", type(part).__name__)
 
 
 def group_into_capsules(features: Tensor, dim: int) -> Tensor:
-    """Cut feature maps into capsules: one capsule is ``dim`` channels at **one** place. Section 4.
+    """Capsules cut out of feature maps: one capsule is ``dim`` channels at **one** place. Section 4.
 
     Args:
         features: [B, types·dim, H, W]; the channels of a type stand next to each other.
@@ -31,28 +40,44 @@ def group_into_capsules(features: Tensor, dim: int) -> Tensor:
     return grouped.permute(0, 1, 3, 4, 2).reshape(batch, types * height * width, dim)
 
 
+def group_and_squash(features: Tensor, dim: int) -> Tensor:
+    """Primary capsules: `group_into_capsules`, each squashed. [B, types·dim, H, W] -> u [B, types·H·W, dim]."""
+    return squash(group_into_capsules(features, dim))
+
+
 def draw_truncated(weight: Tensor, std: float) -> None:
     """Draw weights from a normal distribution that is cut off at two standard deviations, in place."""
     nn.init.trunc_normal_(weight, std=std, a=-2 * std, b=2 * std)
 
 
 class PrimaryCapsules(nn.Module):
-    """A convolution whose channels are read as capsules, squashed. Section 4.
+    """A convolution whose channels are read as capsules. Section 4.
 
     [B, in_channels, H, W] -> u [B, types·H'·W', dim].
+
+    Args:
+        in_channels: of the feature maps.
+        types: kinds of capsules; each has one capsule at every place.
+        dim: numbers a capsule.
+        kernel: side of the convolution's kernel.
+        stride: of the convolution.
+        group: how features become capsules: (features [B, types·dim, H', W'], dim) -> u.
     """
 
-    def __init__(self, in_channels: int, types: int, dim: int, kernel: int, stride: int) -> None:
+    def __init__(
+        self, in_channels: int, types: int, dim: int, kernel: int, stride: int, group: Primary = group_and_squash
+    ) -> None:
         super().__init__()
         self.dim = dim
         self.conv = nn.Conv2d(in_channels, types * dim, kernel, stride)
+        self.group = group
 
     def forward(self, features: Tensor) -> Tensor:
-        return squash(group_into_capsules(self.conv(features), self.dim))
+        return self.group(self.conv(features), self.dim)
 
 
 class RoutedCapsules(nn.Module):
-    """Capsules that find their inputs by agreement. Equation 2 and Procedure 1, without biases.
+    """Class capsules, routed by agreement from the capsules below. Equation 2 and Procedure 1, without biases.
 
     u [B, I, D_in] -> v [B, J, D_out].
 
@@ -62,9 +87,9 @@ class RoutedCapsules(nn.Module):
         out_capsules: J.
         out_dim: D_out.
         iterations: routing rounds, at least 1.
-        gradient: "all" rounds of routing, or only the "last": see `route_capsules`. Can be changed at any time.
         init_std: standard deviation of the truncated normal that W is drawn from. 0.1, as in the
             authors' code. Drawn with 1, s is so long that squash is flat and learning stalls.
+        routing: (u_hat [B, I, J, D_out], iterations) -> v, a function or an `nn.Module`; called in float32 at least.
     """
 
     def __init__(
@@ -74,30 +99,45 @@ class RoutedCapsules(nn.Module):
         out_capsules: int,
         out_dim: int,
         iterations: int = 3,
-        gradient: Literal["all", "last"] = "all",
         init_std: float = 0.1,
+        routing: Routing = route,
     ) -> None:
         super().__init__()
         expect_count("iterations", iterations)
         self.iterations = iterations
-        self.gradient: Literal["all", "last"] = gradient
+        self.routing = routing
         self.weight = nn.Parameter(torch.empty(in_capsules, out_capsules, in_dim, out_dim))
         draw_truncated(self.weight, init_std)
 
     def forward(self, u: Tensor) -> Tensor:
-        return route_capsules(u, self.weight, self.iterations, gradient=self.gradient)
+        if self.routes_as_paper:  # the same numbers without û
+            return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
+        with torch.autocast(u.device.type, enabled=False):
+            u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]
+            return self.routing(u_hat, self.iterations).to(u.dtype)
+
+    @property
+    def routes_as_paper(self) -> bool:
+        """Whether it routes by Procedure 1; the gradient of `route_last` stops before the last round."""
+        return self.routing is route or self.routing is route_last
 
     def trace(self, u: Tensor) -> tuple[Tensor, RoutingTrace]:
-        """The output and everything each round computed."""
+        """Output and everything each round computed, of the paper's routing.
+
+        Raises:
+            ValueError: the layer routes otherwise.
+        """
+        expect(self.routes_as_paper, "the paper's routing to trace", part_name(self.routing))
         return route(prediction_vectors(u, self.weight), self.iterations, return_trace=True)
 
     def extra_repr(self) -> str:
         in_capsules, out_capsules, in_dim, out_dim = self.weight.shape
-        return f"{in_capsules}×{in_dim} -> {out_capsules}×{out_dim}, iterations={self.iterations}"
+        other = "" if self.routing is route else f", routing={part_name(self.routing)}"
+        return f"{in_capsules}×{in_dim} -> {out_capsules}×{out_dim}, iterations={self.iterations}{other}"
 
 
 class Decoder(nn.Sequential):
-    """Draws an image from masked capsules: fully connected, ReLU between, sigmoid at the end. Section 4.1.
+    """Fully connected layers that draw an image from masked capsules: ReLU between, sigmoid at the end. Section 4.1.
 
     [B, inputs] -> [B, pixels], each in (0, 1).
     """

@@ -1,19 +1,26 @@
-"""The whole network, and the two sizes that it comes in."""
+"""The whole network, the two sizes that it comes in, and the parts of it that can be exchanged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
-from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules
-from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
+from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating, may_read
+from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules, route
+from capsnet_tutorial.layers import (
+    Decoder,
+    Primary,
+    PrimaryCapsules,
+    RoutedCapsules,
+    Routing,
+    group_and_squash,
+    part_name,
+)
 
 
 @dataclass(frozen=True)
@@ -53,13 +60,7 @@ class CapsNetConfig:
     @classmethod
     def small(cls) -> CapsNetConfig:
         """For a laptop and for the page: 72 primary capsules, 454,992 parameters with the decoder."""
-        return cls(
-            conv_channels=64,
-            conv_stride=2,
-            primary_types=8,
-            primary_kernel=5,
-            decoder_hidden=(128, 256),
-        )
+        return cls(conv_channels=64, conv_stride=2, primary_types=8, primary_kernel=5, decoder_hidden=(128, 256))
 
     @classmethod
     def preset(cls, name: str) -> CapsNetConfig:
@@ -95,13 +96,78 @@ class CapsNetConfig:
         return self.in_channels * self.image_size**2
 
 
+Mask = Callable[[Tensor, Tensor | None], Tensor]
+"""(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The exchangeable parts of a CapsNet: each a function, or an `nn.Module` where it has weights of its own.
+
+    ``CapsNet(config, Parts(routing=my_route))`` trains, checks, saves and loads like any other CapsNet.
+    """
+
+    primary: Primary = group_and_squash
+    """(features [B, types·dim, H, W], dim) -> u [B, I, dim]."""
+    routing: Routing = route
+    """(u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out]."""
+    mask: Mask = mask_capsules
+    """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
+
+    def __post_init__(self) -> None:
+        for name, part in vars(self).items():
+            expect(callable(part), f"a function or a module for the part {name}", repr(part))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Names of the parts that are not the paper's, by field: what a weights file records."""
+        own = (field.name for field in fields(self) if getattr(self, field.name) is not field.default)
+        return {name: part_name(getattr(self, name)) for name in own}
+
+    @torch.no_grad()
+    def check(self, config: CapsNetConfig) -> None:
+        """Call the parts that are not the paper's on two random examples.
+
+        Raises:
+            ValueError: a part raises, or gives something else than finite numbers of the shape that the network needs.
+        """
+        if torch.get_default_device().type == "meta":  # shapes alone, nothing can be called
+            return
+        u, v = (2, config.primary_capsules, config.primary_dim), (2, config.classes, config.class_dim)
+        features = 2, config.primary_types * config.primary_dim, config.primary_side, config.primary_side
+        calls: dict[str, Any] = {  # for each part: shape of the first argument, the second, shape of the result
+            "primary": [(features, config.primary_dim, u)],
+            "routing": [((2, config.primary_capsules, *v[1:]), config.iterations, v)],
+            "mask": [(v, None, v), (v, torch.tensor([0, config.classes - 1]), v)],
+        }
+        for name in self.names:
+            for first, second, result in calls[name]:
+                _expect_part(name, getattr(self, name), first, second, result)
+
+
+def _expect_part(name: str, part: Callable[..., Any], shape: tuple[int, ...], second: Any, wanted: Any) -> None:
+    """Raise `ValueError` unless part(random numbers of this shape, second) gives finite numbers of the wanted shape."""
+    what = f"{list(wanted)} finite numbers from the part {name}, {part_name(part)}, given {list(shape)} and {second}"
+    weights = list(part.parameters()) if isinstance(part, nn.Module) else []
+    device = weights[0].device if weights else torch.device("cpu")
+    with torch.random.fork_rng(devices=[]):
+        first = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(device) / 10
+        try:
+            result = part(first, second.to(device) if isinstance(second, Tensor) else second)
+        except Exception as problem:
+            raise ValueError(f"expected {what}; it raised {type(problem).__name__}: {problem}") from problem
+    expect(isinstance(result, Tensor), what, type(result).__name__)
+    expect(result.shape == wanted and result.is_floating_point(), what, f"{result.dtype} {list(result.shape)}")
+    expect(bool(result.isfinite().all()), what, "nan or infinity")
+
+
 class CapsNetOutput(NamedTuple):
-    """What one forward pass gives."""
+    """Result of a forward pass."""
 
     capsules: Tensor
     """v, [B, J, D_out]."""
     lengths: Tensor
-    """‖v_j‖, [B, J]: the probability that class j is present."""
+    """‖v_j‖, [B, J]: read as the probability that class j is present."""
     reconstruction: Tensor
     """[B, pixels], each in (0, 1), drawn from one capsule."""
 
@@ -112,19 +178,29 @@ class CapsNet(nn.Module):
     Shapes are given for the paper's sizes::
 
         images [B, 1, 28, 28] -> [B, 256, 20, 20] -> u [B, 1152, 8] -> v [B, 10, 16] -> [B, 784]
+
+    Args:
+        config: sizes; the paper's, unless given.
+        parts: how to cut capsules, route and mask; the paper's, unless given.
+
+    Raises:
+        ValueError: a part that raises, or whose result has another shape or is not finite.
     """
 
-    def __init__(self, config: CapsNetConfig | None = None) -> None:
+    def __init__(self, config: CapsNetConfig | None = None, parts: Parts | None = None) -> None:
         super().__init__()
         config = CapsNetConfig.paper() if config is None else config
+        parts = Parts() if parts is None else parts
+        parts.check(config)
         self.config = config
         self.conv = nn.Conv2d(config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride)
+        maps, kernel, stride = config.conv_channels, config.primary_kernel, config.primary_stride
         self.primary = PrimaryCapsules(
-            config.conv_channels, config.primary_types, config.primary_dim, config.primary_kernel, config.primary_stride
+            maps, config.primary_types, config.primary_dim, kernel, stride, group=parts.primary
         )
-        self.routed = RoutedCapsules(
-            config.primary_capsules, config.primary_dim, config.classes, config.class_dim, config.iterations
-        )
+        below, above = (config.primary_capsules, config.primary_dim), (config.classes, config.class_dim)
+        self.routed = RoutedCapsules(*below, *above, config.iterations, routing=parts.routing)
+        self.mask = parts.mask
         self.decoder = Decoder(config.classes * config.class_dim, config.decoder_hidden, config.pixels)
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
@@ -134,31 +210,37 @@ class CapsNet(nn.Module):
             images: [B, 1, 28, 28], floats, finite.
             labels: integers [B]. Given (training): redraw from the true class's capsule; else from the longest.
         """
-        v = self.class_capsules(images)
-        return CapsNetOutput(v, capsule_lengths(v), self.decode(mask_capsules(v, labels)))
+        self._check(images)
+        features = F.relu(self.conv(images))  # [B, 256, 20, 20]
+        u = self.primary(features)  # [B, I, D_in]
+        v = self.routed(u)  # [B, J, D_out]
+        lengths = capsule_lengths(v)  # [B, J]
+        reconstruction = self.decode(self.mask(v, labels))  # [B, pixels]
+        return CapsNetOutput(v, lengths, reconstruction)
+
+    @property
+    def parts(self) -> Parts:
+        """The parts it is made of."""
+        return Parts(self.primary.group, self.routed.routing, self.mask)
 
     def primary_capsules(self, images: Tensor) -> Tensor:
-        """u, the output of the primary capsules: [B, I, D_in]."""
+        """Primary capsules u: [B, I, D_in]."""
         self._check(images)
         return self.primary(F.relu(self.conv(images)))
 
     def class_capsules(self, images: Tensor) -> Tensor:
-        """v, the output of the routed capsules: [B, J, D_out]."""
+        """Class capsules v: [B, J, D_out]."""
         return self.routed(self.primary_capsules(images))
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
-        """The class capsules and everything that routing computed on the way to them."""
+        """Class capsules, and everything that the paper's routing computed on the way to them."""
         return self.routed.trace(self.primary_capsules(images))
 
     def decode(self, capsules: Tensor) -> Tensor:
         """Draw class capsules [B, J, D_out] as they are, masked or not: [B, pixels]."""
-        expected = (self.config.classes, self.config.class_dim)
+        j, d = self.config.classes, self.config.class_dim
         expect_floating("capsules", capsules)
-        expect(
-            capsules.dim() == 3 and capsules.shape[1:] == expected,
-            f"capsules of shape [B, {expected[0]}, {expected[1]}]",
-            f"shape {list(capsules.shape)}",
-        )
+        expect(capsules.shape[1:] == (j, d), f"capsules of shape [B, {j}, {d}]", f"shape {list(capsules.shape)}")
         return self.decoder(capsules.flatten(1))
 
     @torch.no_grad()
@@ -167,24 +249,9 @@ class CapsNet(nn.Module):
         return capsule_lengths(self.class_capsules(images)).argmax(dim=1)
 
     def _check(self, images: Tensor) -> None:
-        shape = (self.config.in_channels, self.config.image_size, self.config.image_size)
+        channels, side = self.config.in_channels, self.config.image_size
         expect_floating("images", images)
-        expect(
-            images.dim() == 4 and images.shape[1:] == shape,
-            f"images of shape [B, {', '.join(map(str, shape))}]",
-            f"shape {list(images.shape)}",
-        )
-        if not torch.compiler.is_compiling():
+        fits = images.shape[1:] == (channels, side, side)
+        expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
+        if may_read(images):
             expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
-
-
-@contextmanager
-def in_eval_mode(network: nn.Module) -> Iterator[None]:
-    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
-    modes = [(module, module.training) for module in network.modules()]
-    network.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib import resources
+from importlib import import_module, resources
 from pathlib import Path
-from typing import Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import torch
 
 from capsnet_tutorial.errors import expect, expect_floating
-from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig
-from capsnet_tutorial.experiments.variants import build_changed, changes_of
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
 
-_CONFIGS: dict[str, type[CapsNetConfig] | type[ConvNetConfig]] = {"capsnet": CapsNetConfig, "cnn": ConvNetConfig}
+if TYPE_CHECKING:
+    from capsnet_tutorial.experiments.cnn import ConvNet
 
 SHIPPED = ("small", "small-shifted", "small-cnn", "small-pairs")
 """Names that `load_pretrained` knows."""
@@ -40,41 +39,40 @@ def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
         return load_network(path)
 
 
-def load_weights(path: str | Path) -> CapsNet:
+def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
+
+    Args:
+        path: of the file.
+        parts: what the network was made of, if it was saved with parts of your own. Parts of this package are found
+            by the names in the file.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is truncated, or holds something else.
+        ValueError: the file is truncated, or holds something else, or a network with other parts.
     """
-    network = load_network(path)
+    network = load_network(path, parts)
     expect(isinstance(network, CapsNet), f"the weights of a CapsNet in {path}", "those of a CNN")
     return cast(CapsNet, network)
 
 
-def load_network(path: str | Path) -> CapsNet | ConvNet:
-    """The network in a file that `save_weights` wrote, of whichever kind and however changed; eval mode, float32.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is truncated, or holds something else.
-    """
+def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | ConvNet:
+    """The network in a file that `save_weights` wrote, CapsNet or CNN; otherwise as `load_weights`."""
     path = Path(path)
     tensors, metadata = read_tensors(path)
     expect("config" in metadata, f"the weights of a network in {path}", "a safetensors file without its config")
-    kind, changes = metadata.get("network", "capsnet"), metadata.get("changes", [])
-    expect(
-        isinstance(kind, str) and kind in _CONFIGS, f"a network, one of {', '.join(_CONFIGS)}, in {path}", repr(kind)
-    )
-    named = isinstance(changes, list) and all(isinstance(name, str) for name in changes)
-    expect(named, f"a list of changes, by name, in {path}", repr(changes))
+    kind = metadata.get("network", "capsnet")
+    expect(kind in ("capsnet", "cnn"), f"a network, capsnet or cnn, in {path}", repr(kind))
     try:
-        config = _CONFIGS[kind].from_dict(metadata["config"])
+        if kind == "cnn":
+            network = _laboratory("cnn").ConvNet.of(metadata["config"])
+        else:
+            config = CapsNetConfig.from_dict(metadata["config"])
+            network = CapsNet(config, _parts(metadata.get("parts", {}), parts, config, path))
     except TypeError as problem:  # a value of a kind that no comparison was written for
         raise ValueError(
             f"expected the sizes of a network in {path}; got {metadata['config']} ({problem})"
         ) from problem
-    network = build_changed(config, changes)
     tensors = unpack(tensors)
     wanted = {name: list(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: list(tensor.shape) for name, tensor in tensors.items()}
@@ -90,15 +88,30 @@ def load_network(path: str | Path) -> CapsNet | ConvNet:
 
 
 def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes, kind and changes; in half precision unless told otherwise.
+    """Write a network's weights, sizes, kind and the names of its parts; in half precision unless told otherwise.
 
     `torch.int8` halves that again (see `capsnet_tutorial.storage`).
     """
     state = network.state_dict()
     tensors = pack(state) if dtype == torch.int8 else {name: tensor.to(dtype) for name, tensor in state.items()}
     metadata: dict[str, Any] = {"config": asdict(network.config)}
-    if isinstance(network, ConvNet):
+    if not isinstance(network, CapsNet):
         metadata["network"] = "cnn"
-    if changes_of(network):
-        metadata["changes"] = changes_of(network)
+    elif network.parts.names:
+        metadata["parts"] = network.parts.names
     write_tensors(Path(path), tensors, metadata)
+
+
+def _parts(names: Any, own: Parts | None, config: CapsNetConfig, path: Path) -> Parts:
+    """Parts by their names in a file: the reader's own if they fit, else those of this package."""
+    named = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
+    expect(named, f"names of parts in {path}", repr(names))
+    if own is not None:
+        expect(own.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{own.names}")
+        return own
+    return _laboratory("variants").parts_by_name(names, config) if names else Parts()
+
+
+def _laboratory(module: str) -> Any:
+    """A module of experiments/, imported only for a network that needs it: the paper's needs none."""
+    return import_module(f"capsnet_tutorial.experiments.{module}")

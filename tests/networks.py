@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import torch
 
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+
+PARTS = Parts()
+"""What both are made of."""
 
 
 def tiny() -> CapsNet:
@@ -21,7 +24,7 @@ def tiny() -> CapsNet:
         class_dim=5,
         decoder_hidden=(6, 7),
     )
-    network = CapsNet(config).double()
+    network = CapsNet(config, PARTS).double()
     network.routed.weight.data *= 10  # strong enough for routing to matter
     return network
 
@@ -38,7 +41,7 @@ def learner() -> CapsNet:
         class_dim=8,
         decoder_hidden=(16,),
     )
-    return CapsNet(config)
+    return CapsNet(config, PARTS)
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from capsnet_tutorial.experiments.evidence import ALL_SHARES, BINS, LARGEST_SHARES
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS
 from capsnet_tutorial.experiments.variants import CHANGES
 
@@ -49,12 +50,19 @@ ALWAYS = {
     "versions": {"python": str, "torch": str, "torchvision": str, "accelerate": str},
     "commit": (dict, type(None)),
 }
+SIZES = {"recognising_parameters": int, "drawing_parameters": int}
+"""In every record, but not in those from before `evidence` was measured."""
+UNTRACEABLE = {"bias-released", "softmax-axis", "self-attention"}
+"""Changes of the routing whose votes and couplings are not the paper's."""
+SHARES = {"effective_capsules": NUMBER, "capsules": list, "shares": list}
 POINT = {"epoch": NUMBER, "seconds": NUMBER, "loss": NUMBER}
 
 
 def check_run(result: dict[str, Any]) -> None:
     """Raise `AssertionError` with the place where a run's JSON is not as it should be."""
     wanted: dict[str, Any] = dict(ALWAYS)
+    if SIZES.keys() & result.keys():
+        wanted |= SIZES
     if "diverged" in result:
         wanted |= {"diverged": str}
     else:
@@ -86,7 +94,37 @@ def _measured(result: dict[str, Any]) -> dict[str, Any]:
         for each in result["rounds"]:
             _match(each, {"entropy": NUMBER, "error": NUMBER}, "rounds")
             assert -1e-6 <= each["entropy"] <= 1 + 1e-6
+    if "wrong" in result or SIZES.keys() & result.keys():
+        measured |= _evidence(result, splits)
     return measured
+
+
+def _evidence(result: dict[str, Any], splits: list[str]) -> dict[str, Any]:
+    """What is measured beside the errors."""
+    wanted: dict[str, Any] = {"wrong": dict.fromkeys(splits, list)} | SIZES
+    for wrong in result["wrong"].values():
+        assert all(type(place) is int for place in wrong)
+        assert wrong == sorted(set(wrong))
+    if result["network"] != "capsnet":
+        return wanted
+    wanted["calibration"] = dict.fromkeys(
+        [*splits, "test_noisy"], dict.fromkeys(("count", "right", "mean_length"), list)
+    )
+    for bins in result["calibration"].values():
+        assert {len(each) for each in bins.values()} == {BINS}
+        for count, right, length in zip(*bins.values(), strict=True):
+            assert 0 <= right <= count
+            assert (length is None) == (count == 0)
+    if not UNTRACEABLE & set(result["changes"]):
+        wanted["vote_shares"] = {"before": SHARES, "after": SHARES}
+        for when in result["vote_shares"].values():
+            shares = when["shares"]
+            assert len(when["capsules"]) == len(shares) <= ALL_SHARES
+            assert when["effective_capsules"] >= 1
+            if len(shares) > LARGEST_SHARES:
+                assert when["capsules"] == list(range(len(shares)))
+            assert 0 <= sum(shares) < 1.01
+    return wanted
 
 
 def _match(came: Any, wanted: Any, place: str) -> None:

@@ -11,11 +11,11 @@ from networks import noise
 
 from benchmarks import __main__ as command
 from benchmarks import growth, layer, machine, measure, network
-from benchmarks.baselines import BASELINES, TextbookCapsNet
+from benchmarks.baselines import BASELINES, rounds_by_einsum
 from benchmarks.tables import table
 from capsnet_tutorial.experiments.records import write_json
 from capsnet_tutorial.fast import route_capsules
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 STORED = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 TINY = layer.Sizes(batch=4, in_capsules=12, in_dim=3, out_capsules=5, out_dim=6)
@@ -34,9 +34,9 @@ def test_a_baseline_computes_what_ours_computes(name, iterations):
 
 def test_the_textbooks_network_is_the_same_network():
     networks = []
-    for kind in (CapsNet, TextbookCapsNet):
+    for parts in (Parts(), Parts(routing=rounds_by_einsum)):
         torch.manual_seed(0)
-        networks.append(kind(CapsNetConfig.small()))
+        networks.append(CapsNet(CapsNetConfig.small(), parts))
     images, labels = torch.rand(2, 1, 28, 28), torch.tensor([3, 7])
     for ours, theirs in zip(*(each(images, labels) for each in networks), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)

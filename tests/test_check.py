@@ -13,6 +13,7 @@ from checked_functions import NEVER_RETURNS, RIGHT, WRONG
 from torch import nn
 
 from capsnet_tutorial import bugs, functional
+from capsnet_tutorial.bugs import pieces
 from capsnet_tutorial.check import (
     CHECKERS,
     Report,
@@ -197,7 +198,7 @@ def test_what_is_not_in_the_catalogue_differs_with_its_first_number():
 
 
 def test_a_slip_without_an_id_that_is_recognised_is_described():
-    mean = check_margin_loss(bugs.deviating(bugs.margin_loss, [_deviation("margin_loss", "over_classes")]))
+    mean = check_margin_loss(bugs.deviating(pieces.margin_loss, [_deviation("margin_loss", "over_classes")]))
     assert (mean.passed, mean.bugs) == (False, ())
     assert "the mean over the classes instead of their sum" in str(mean)
 
@@ -360,7 +361,7 @@ def test_an_empty_image_finds_nan(sample):
 
         def forward(self, images):
             s = (images.flatten(1) @ self.weight).reshape(-1, 10, 16)
-            return bugs.squash(s, safe=False)
+            return pieces.squash(s, safe=False)
 
     report = check_model(Bare(), sample.images[:3], sample.labels[:3])
     assert report.bugs == ("squash-nan",), report

@@ -29,14 +29,22 @@ def test_primary_capsules_are_a_convolution_cut_into_capsules_and_squashed(dtype
     agrees(primary(x), oracle.squash(oracle.group_into_capsules(features, 4)))
 
 
+def own_routing(u_hat, iterations):
+    return functional.route(u_hat, iterations)
+
+
 @PRECISIONS
-@pytest.mark.parametrize("gradient", ["all", "last"])
-def test_routed_capsules_predict_and_route(dtype, gradient):
+@pytest.mark.parametrize("routing", [functional.route, functional.route_last, own_routing])
+def test_routed_capsules_predict_and_route(dtype, routing):
     torch.manual_seed(0)
-    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, gradient=gradient, init_std=1).to(dtype)
+    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, init_std=1, routing=routing).to(dtype)
     u = noise(3, 6, 3, dtype=dtype)
     expected = oracle.route(oracle.prediction_vectors(u, routed.weight), 2)
     agrees(routed(u), expected.v[-1])
+    if routing is own_routing:
+        with pytest.raises(ValueError, match="the paper's routing to trace; got own_routing"):
+            routed.trace(u)
+        return
     v, trace = routed.trace(u)
     agrees(v, expected.v[-1])
     for came, wanted in zip(trace, (expected.b, expected.c, expected.v), strict=True):
@@ -46,7 +54,7 @@ def test_routed_capsules_predict_and_route(dtype, gradient):
 def test_routed_capsules_route_three_times_and_have_no_bias_unless_told_otherwise():
     routed = layers.RoutedCapsules(6, 3, 4, 5)
     assert routed.iterations == 3
-    assert routed.gradient == "all"
+    assert routed.routing is functional.route
     assert {name: list(parameter.shape) for name, parameter in routed.named_parameters()} == {"weight": [6, 4, 3, 5]}
 
 
@@ -58,16 +66,16 @@ def test_weights_start_as_a_truncated_normal_of_std_0_1():
     assert 0.085 < weight.std() < 0.09  # cut off at two standard deviations, a normal of 0.1 has 0.088
 
 
-def test_the_gradient_can_be_changed_at_any_time():
+def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat():
     torch.manual_seed(0)
     routed = layers.RoutedCapsules(6, 3, 4, 5, init_std=1).double()
     u = noise(2, 6, 3)
     found = []
-    for gradient in ("all", "last", "all"):
-        routed.gradient = gradient
+    for routing in (functional.route, functional.route_last, lambda u_hat, r: functional.route_last(u_hat, r)):
+        routed.routing = routing
         found.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
-    assert found[0].equal(found[2])
     assert not found[0].allclose(found[1])
+    torch.testing.assert_close(found[1], found[2])
 
 
 @PRECISIONS

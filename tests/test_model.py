@@ -17,7 +17,8 @@ from capsnet_tutorial.experiments.cnn import error_of
 from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
 from capsnet_tutorial.experiments.rounds import measure_rounds
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, in_eval_mode
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 
 def count(module: torch.nn.Module) -> int:

@@ -8,8 +8,8 @@ from torch.nn.functional import one_hot
 
 from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
-from capsnet_tutorial.bugs import BUGS, PIECES
-from capsnet_tutorial.bugs.planted import PlantedCapsNet, home
+from capsnet_tutorial.bugs import BUGS, PIECES, piece_of
+from capsnet_tutorial.bugs.planted import planted_objective, planted_parts
 from capsnet_tutorial.experiments.pairs import OnPairs
 from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.training import paper_objective
@@ -17,59 +17,49 @@ from capsnet_tutorial.training import paper_objective
 SMALL = CapsNetConfig.small()
 
 
-def of_seed(make):
-    torch.manual_seed(0)
-    return make()
-
-
-def test_without_a_bug_it_is_the_papers_network():
-    images, labels, _ = digits("test", source="sample")
-    images, labels = images[:4], labels[:4]
-    right, ours = of_seed(lambda: CapsNet(SMALL)), of_seed(lambda: PlantedCapsNet(SMALL))
-    expected, came = right(images, labels), ours(images, labels)
-    for name in expected._fields:
-        torch.testing.assert_close(getattr(came, name), getattr(expected, name))
-    torch.testing.assert_close(ours.objective(came, images, labels), paper_objective()(expected, images, labels))
+def planted(bug):
+    """The trained network with this bug."""
+    network = CapsNet(SMALL, planted_parts(bug))
+    network.load_state_dict(load_pretrained("small").state_dict())
+    return network
 
 
 @pytest.mark.parametrize("bug", ["squash-axis", "softmax-axis", "no-update-rounds", "capsule-view"])
 def test_all_that_can_be_asked_of_it_has_the_bug(bug):
     images, labels, _ = digits("test", source="sample")
-    right, network = load_pretrained("small"), PlantedCapsNet(SMALL, bug)
-    network.load_state_dict(right.state_dict())
+    right, network = load_pretrained("small"), planted(bug)
     output = network(images)
     assert not output.lengths.allclose(right(images).lengths, atol=1e-3)
     assert network.predict(images).equal(output.lengths.argmax(dim=1))
     assert network.class_capsules(images).equal(output.capsules)
     drawn = torch.stack([labels, (labels + 1) % 10], dim=1)
-    assert OnPairs(network)(images.expand(-1, 2, -1, -1) / 2, one_hot(drawn, 10).sum(dim=1)).lengths.equal(
-        output.lengths
-    )
+    pairs = OnPairs(network)(images.expand(-1, 2, -1, -1) / 2, one_hot(drawn, 10).sum(dim=1))
+    assert pairs.lengths.equal(output.lengths)
     same_u = network.primary_capsules(images).allclose(right.primary_capsules(images), atol=1e-3)
-    assert same_u == (home(bug) == "routing")
-    with pytest.raises(NotImplementedError, match="the paper's routing to trace; got a planted network's"):
-        network.trace(images)
+    assert same_u == (piece_of(bug) == "routing")
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_bug_is_planted_in_a_piece_that_can_have_it(bug):
-    network = PlantedCapsNet(SMALL, bug)
-    assert bug in {each.bug for each in PIECES[home(bug)].deviations}
-    changed = [name for name, piece in network._pieces.items() if piece.keywords]
-    assert changed == [home(bug)]
+    assert bug in {each.bug for each in PIECES[piece_of(bug)].deviations}
+    images, labels, _ = digits("test", source="sample")
+    images, labels = images[:4], labels[:4]
+    output = CapsNet(SMALL)(images, labels)
+    in_a_part = planted_parts(bug).names != {}
+    differs = not planted_objective(bug)(output, images, labels).isclose(paper_objective()(output, images, labels))
+    assert differs == (not in_a_part)
 
 
 @pytest.mark.parametrize("bug", ["batch-agreement", "stale-logits", "mask-prediction"])
 def test_with_trained_weights_some_bugs_are_seen_from_outside(bug):
     images, labels, _ = digits("test", source="sample")
-    network = PlantedCapsNet(SMALL, bug)
-    network.load_state_dict(load_pretrained("small").state_dict())
-    assert check_model(network, images[:4], labels[:4]).bugs == (bug,)
+    assert check_model(planted(bug), images[:4], labels[:4]).bugs == (bug,)
 
 
 def test_no_such_bug():
-    with pytest.raises(ValueError, match="expected a bug, one of softmax-axis.*; got 'typo'"):
-        PlantedCapsNet(SMALL, "typo")
+    for plant in (planted_parts, planted_objective):
+        with pytest.raises(ValueError, match="expected a bug, one of softmax-axis.*; got 'typo'"):
+            plant("typo")
 
 
 def test_the_command_writes_what_the_recording_holds(tmp_path, capsys):

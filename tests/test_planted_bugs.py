@@ -6,11 +6,11 @@ known by name; then the tests named beside it run, and each of them has to fail.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import networks
 import pytest
 import test_functional
 import test_layers
@@ -21,7 +21,8 @@ import torch
 from networks import noise
 from torch import Tensor
 
-from capsnet_tutorial import bugs, functional, layers
+from capsnet_tutorial import bugs, fast, functional, layers, model
+from capsnet_tutorial.bugs import pieces
 
 REAL = {
     name: getattr(functional, name)
@@ -69,11 +70,11 @@ def margin_not_squared(lengths: Tensor, targets: Tensor, m_plus=0.9, m_minus=0.1
 
 
 def squash_without_epsilon(s: Tensor, dim: int = -1, eps: float = 0) -> Tensor:
-    return bugs.squash(s, over=(dim,), safe=False)
+    return pieces.squash(s, over=(dim,), safe=False)
 
 
 def squash_along_the_capsules(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
-    return bugs.squash(s, over=(dim - 1,))
+    return pieces.squash(s, over=(dim - 1,))
 
 
 def margin_of_softmax(lengths: Tensor, targets: Tensor, **margins: float) -> Tensor:
@@ -96,12 +97,11 @@ U_HAT = noise(3, 6, 4, 5)
 EXACTLY = torch.float64
 routing_is_procedure_1 = partial(test_functional.test_routing_is_procedure_1_in_every_round, dtype=EXACTLY, rounds=3)
 routing_without_u_hat = partial(test_functional.test_routing_without_u_hat_is_the_same, dtype=EXACTLY, rounds=3)
-routed_layer = partial(test_layers.test_routed_capsules_predict_and_route, dtype=EXACTLY, gradient="all")
 primary_layer = partial(
     test_layers.test_primary_capsules_are_a_convolution_cut_into_capsules_and_squashed, dtype=EXACTLY
 )
 whole_network = test_model.test_the_network_is_the_papers_in_float64
-every_routing = (routing_is_procedure_1, routing_without_u_hat, routed_layer, whole_network)
+every_routing = (routing_is_procedure_1, routing_without_u_hat, whole_network)
 alone = once(test_properties.test_an_image_is_routed_as_if_it_were_alone, u_hat=U_HAT, iterations=3)
 shares = once(
     test_properties.test_each_capsule_below_shares_itself_out_completely_in_every_round, u_hat=U_HAT, iterations=3
@@ -133,7 +133,7 @@ PLANTED = {
     ),
     "mean over pixels": Planted(
         "recon-mean",
-        {"reconstruction_loss": partial(bugs.reconstruction_loss, over_pixels="mean", weight=1.0)},
+        {"reconstruction_loss": partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0)},
         (
             partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
             training_loss,
@@ -141,7 +141,7 @@ PLANTED = {
     ),
     "masked by the prediction": Planted(
         "mask-prediction",
-        {"mask_capsules": partial(bugs.mask, by="prediction")},
+        {"mask_capsules": bugs.variant("mask", "mask-prediction")},
         (
             partial(test_functional.test_the_mask_keeps_the_labelled_capsule, dtype=EXACTLY),
             test_model.test_with_a_label_the_decoder_teaches_only_the_true_capsule,
@@ -150,7 +150,7 @@ PLANTED = {
     ),
     "capsules by view": Planted(
         "capsule-view",
-        {"group_into_capsules": partial(bugs.primary_capsules, mixed=True, over=None)},
+        {"group_into_capsules": partial(bugs.variant("primary_capsules", "capsule-view"), over=None)},
         (
             test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
             primary_layer,
@@ -213,12 +213,13 @@ PLANTED = {
 
 
 def plant(variant: dict[str, Callable[..., Any]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the wrong functions wherever the package knows the right ones by name."""
+    """Put the wrong functions into the core, and into the tests' networks as parts."""
     for name, wrong in variant.items():
-        right = getattr(functional, name, None) or getattr(layers, name)
-        for module_name, module in list(sys.modules.items()):
-            if module_name.startswith("capsnet_tutorial.") and vars(module).get(name) is right:
+        for module in (functional, fast, layers, model):
+            if hasattr(module, name):
                 monkeypatch.setattr(module, name, wrong)
+        if field := {"route": "routing", "mask_capsules": "mask"}.get(name):
+            monkeypatch.setattr(networks, "PARTS", model.Parts(**{field: wrong}))
 
 
 def test_every_bug_of_the_catalogue_is_planted():

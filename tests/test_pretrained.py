@@ -154,18 +154,28 @@ FOREIGN = {
     ),
     "a network of no name": (
         lambda tensors, config: (tensors, {"config": config, "network": []}),
-        "a network, one of capsnet, cnn",
+        "a network, capsnet or cnn",
         "got []",
     ),
-    "changes that are a number": (
-        lambda tensors, config: (tensors, {"config": config, "changes": 5}),
-        "a list of changes, by name",
+    "parts that are a number": (
+        lambda tensors, config: (tensors, {"config": config, "parts": 5}),
+        "names of parts",
         "got 5",
     ),
-    "changes without names": (
-        lambda tensors, config: (tensors, {"config": config, "changes": [["softmax-axis"]]}),
-        "a list of changes, by name",
-        "got [['softmax-axis']]",
+    "parts without names": (
+        lambda tensors, config: (tensors, {"config": config, "parts": {"routing": ["softmax-axis"]}}),
+        "names of parts",
+        "got {'routing': ['softmax-axis']}",
+    ),
+    "a part that is none": (
+        lambda tensors, config: (tensors, {"config": config, "parts": {"squash": "mine"}}),
+        "a part, one of primary, routing, mask",
+        "'squash'",
+    ),
+    "a part that only its writer has": (
+        lambda tensors, config: (tensors, {"config": config, "parts": {"routing": "my_route"}}),
+        "Parts(routing=…)",
+        "'my_route'",
     ),
     "a share that is no number": (
         lambda tensors, config: (tensors, {"config": asdict(ConvNetConfig()) | {"dropout": "a"}, "network": "cnn"}),

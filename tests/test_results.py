@@ -13,7 +13,7 @@ import pytest
 
 from capsnet_tutorial.experiments import records as results
 from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.records import code_version, stored
+from capsnet_tutorial.experiments.records import code_version, stored, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -95,3 +95,25 @@ def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
     assert 0 < size < 1_000_000, "small files only"
     with pytest.raises(ValueError, match="one of .*speed.*; got 'smal'"):
         stored("smal", package)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({}, "{}"),
+        ({"a": [1, 2.5, None], "b": []}, '{\n  "a": [1, 2.5, null],\n  "b": []\n}'),
+        ({"a": [{"x": 1, "ü": "[,"}, {"x": 2}]}, '{\n  "a": [\n    {"x": 1, "ü": "[,"},\n    {"x": 2}\n  ]\n}'),
+        ({"a": {"b": (1, 2)}}, '{\n  "a": {\n    "b": [1, 2]\n  }\n}'),
+        ({"a": [[1, 2], [3]]}, '{\n  "a": [\n    [1, 2],\n    [3]\n  ]\n}'),
+    ],
+)
+def test_what_is_plain_is_on_one_line(value, text, tmp_path):
+    write_json(tmp_path / "file.json", value)
+    assert (tmp_path / "file.json").read_text(encoding="utf-8") == text + "\n"
+
+
+def test_every_stored_file_is_the_same_in_this_format(tmp_path):
+    for path in sorted((ROOT / "results").rglob("*.json")):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        write_json(tmp_path / "file.json", value)
+        assert json.loads((tmp_path / "file.json").read_text(encoding="utf-8")) == value

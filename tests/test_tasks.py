@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from capsnet_tutorial.data import Digits, digits, held_out
-from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, parameter_count
+from capsnet_tutorial.experiments.cnn import (
+    ConvNet,
+    ConvNetConfig,
+    build_empty,
+    cross_entropy,
+    parameter_count,
+    recognising_and_drawing,
+)
 from capsnet_tutorial.experiments.pairs import OnPairs
 from capsnet_tutorial.experiments.rounds import measure_rounds
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, Assignment, every_training_digit, measure, plain
@@ -40,8 +47,12 @@ def test_every_network_fits_every_task(name, network):
 
 def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
     for task in TASKS:
-        capsnet, cnn = (parameter_count(Assignment(task=task, network=network).config) for network in NETWORKS)
-        assert cnn == pytest.approx(capsnet, rel=0.002)
+        capsnet, cnn, slim = (Assignment(task=task, network=network).config for network in NETWORKS)
+        assert parameter_count(cnn) == pytest.approx(parameter_count(capsnet), rel=0.002)
+        recognising, drawing = recognising_and_drawing(build_empty(capsnet))
+        assert recognising + drawing == parameter_count(capsnet)
+        assert parameter_count(slim) == pytest.approx(recognising, rel=0.002)
+        assert recognising_and_drawing(build_empty(slim)) == (parameter_count(slim), 0)
 
 
 def test_the_papers_baselines_are_its_own_for_each_task():
@@ -63,8 +74,10 @@ def test_one_round_and_no_reconstruction_are_what_they_say():
     ("options", "message"),
     [
         ({"task": "letters"}, "a task, one of digits, pairs, affine; got 'letters'"),
-        ({"network": "mlp"}, "a network, one of capsnet, cnn; got 'mlp'"),
+        ({"network": "mlp"}, "a network, one of capsnet, cnn, cnn-recognising; got 'mlp'"),
         ({"network": "cnn", "iterations": 3}, "iterations of routing for a CapsNet only; got a CNN"),
+        ({"network": "cnn-recognising", "iterations": 3}, "iterations of routing for a CapsNet only; got a CNN"),
+        ({"network": "cnn-recognising", "preset": "paper"}, "the preset small for cnn-recognising; got 'paper'"),
         ({"task": "pairs", "changes": ("recon-mean",)}, "changes in the task digits only; got the task pairs"),
     ],
 )

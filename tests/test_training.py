@@ -28,7 +28,6 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.variants import build_changed
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.pretrained import save_weights
 from capsnet_tutorial.storage import read_tensors, write_tensors
@@ -152,19 +151,10 @@ def test_a_long_gradient_is_shortened():
 
 
 def test_bf16_learns_too():
-    recipe = replace(RECIPE, precision="bf16", routing_gradient="last", epochs=8)
+    recipe = replace(RECIPE, precision="bf16", epochs=8)
     model, history = fit(networks.learner(), few(), recipe, progress=False)
     assert history.curve[-1]["loss"] < history.curve[0]["loss"]
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-
-
-def test_the_recipe_chooses_the_gradient_of_routing():
-    ends = []
-    for gradient in ("all", "last"):
-        model, _ = fit(networks.learner(), few(), replace(RECIPE, routing_gradient=gradient, epochs=1), progress=False)
-        assert model.routed.gradient == gradient
-        ends.append(model.routed.weight)
-    assert not ends[0].equal(ends[1])
 
 
 def test_part_of_an_epoch_is_enough():
@@ -820,14 +810,6 @@ def test_a_history_of_other_kinds_is_refused(differs, tmp_path):
     write_tensors(path, tensors, metadata)
     with pytest.raises(ValueError, match="expected a history in .*; got"):
         resume(path)
-
-
-def test_a_gradient_that_a_changed_routing_does_not_have_is_refused_before_there_is_a_checkpoint(tmp_path):
-    network = build_changed(networks.learner().config, ["softmax-axis"])
-    recipe = replace(ONE_EPOCH, routing_gradient="last")
-    with pytest.raises(ValueError, match="a gradient through all rounds of a changed routing; got 'last'"):
-        fit(network, few(), recipe, checkpoint=tmp_path / "c", progress=False)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("lacks", ["a tensor", "the optimiser", "a shape", "its history", "its recipe"])

@@ -49,7 +49,7 @@ def of_deviations(subject: Subject, piece: str, deviations: Sequence[Deviation],
     """A finding for each deviation."""
     shown = shortest_example(subject, piece, smalls)
     return [
-        Finding(each.bug, _sentence(each.says) if each.bug else f"Not as in the paper: {each.says}.", shown)
+        Finding(each.bug, f"{'Here' if each.bug else 'Not as in the paper'}: {each.description}.", shown)
         for each in deviations
     ]
 

@@ -16,7 +16,7 @@ from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, joined
 from capsnet_tutorial.check.routing import check_routing
 from capsnet_tutorial.check.squash import check_squash
-from capsnet_tutorial.model import in_eval_mode
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 CHECKERS: dict[str, Callable[..., Report]] = {
     "squash": check_squash,

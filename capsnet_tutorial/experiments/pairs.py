@@ -18,7 +18,8 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
-from capsnet_tutorial.model import CapsNet, CapsNetOutput, in_eval_mode
+from capsnet_tutorial.model import CapsNet, CapsNetOutput
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""

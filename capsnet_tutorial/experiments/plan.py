@@ -64,10 +64,11 @@ class Experiments:
     """Where it lies; what the runs found is in its folder ``runs``."""
     seeds: Sequence[int]
     common: str
-    """Arguments of every run."""
+    """Arguments of every run that does not have a ``common`` of its own."""
     order: Sequence[Sequence[str]]
     """Tables by stages."""
     runs: dict[str, dict[str, Any]]
+    """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above."""
     tables: dict[str, Table]
     claims: Sequence[Claim]
 
@@ -97,9 +98,28 @@ class Experiments:
         named |= {run for claim in claims for run in (claim.smaller, claim.larger)}
         for run in sorted(named):
             expect(run in experiments.runs, f"a run in {path}, one of {', '.join(experiments.runs)}", repr(run))
+        for run in experiments.runs:
+            experiments.seeds_of(run)
         for table in (name for stage in experiments.order for name in stage):
             expect(table in tables, f"a table in {path}, one of {', '.join(tables)}", repr(table))
         return experiments
+
+    def seeds_of(self, run: str) -> Sequence[int]:
+        """The seeds that a run is done with.
+
+        Raises:
+            ValueError: they are no number above 0 and no list of different integers from 0 on.
+        """
+        seeds = self.runs[run].get("seeds", self.seeds)
+        if type(seeds) is int and seeds > 0:
+            return range(seeds)
+        listed = isinstance(seeds, list) and all(type(seed) is int and seed >= 0 for seed in seeds)
+        expect(
+            listed and 0 < len(seeds) == len(set(seeds)),
+            f"seeds of {run} in {self.folder}, a number above 0 or a list of different integers from 0 on",
+            repr(seeds),
+        )
+        return seeds
 
     def result(self, name: str) -> Path:
         """Where what a job found is kept."""
@@ -117,27 +137,28 @@ class Experiments:
         if wanted:
             tables = [name for name in wanted if name in self.tables]
             names = [name for name in wanted if name not in self.tables]
-            known = {*self.tables, *self.runs, *(f"{run}-{seed}" for run in self.runs for seed in self.seeds)}
+            known = {*self.tables, *self.runs, *(f"{run}-{seed}" for run in self.runs for seed in self.seeds_of(run))}
             for name in names:
                 expect(name in known, f"a table or a run, one of {', '.join([*self.tables, *self.runs])}", repr(name))
             stages = [tables]
         found = {
             f"{row.run}-{seed}": self._job(row.run, seed)
             for stage in stages
-            for seed in self.seeds
+            for seed in sorted({seed for run in self.runs for seed in self.seeds_of(run)})
             for table in stage
             for row in self.tables[table].rows
-            if wanted or not self.runs[row.run].get("large")
+            if seed in self.seeds_of(row.run) and (wanted or not self.runs[row.run].get("large"))
         }
         for run in self.runs:
-            for seed in self.seeds:
+            for seed in self.seeds_of(run):
                 if run in names or f"{run}-{seed}" in names:
                     found[f"{run}-{seed}"] = self._job(run, seed)
         return list(found.values())
 
     def _job(self, run: str, seed: int) -> Job:
-        arguments = [*shlex.split(self.common), *shlex.split(self.runs[run]["arguments"]), "--seed", str(seed)]
-        return Job(f"{run}-{seed}", arguments)
+        about = self.runs[run]
+        common = about.get("common", self.common)
+        return Job(f"{run}-{seed}", [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", str(seed)])
 
 
 Train = Callable[[Sequence[str]], int]

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import recognising_and_drawing
 from capsnet_tutorial.storage import write_whole
 from capsnet_tutorial.training.processes import Processes
 from capsnet_tutorial.training.recipe import Recipe
@@ -52,6 +53,7 @@ def describe_run(
         changes: deviations from the paper, by their ids.
     """
     accelerator = Processes().accelerator
+    recognising, drawing = recognising_and_drawing(cast(Any, model))
     device = accelerator.device
     return {
         "command": command,
@@ -59,7 +61,9 @@ def describe_run(
         "network": network,
         "changes": list(changes),
         "config": asdict(cast(Any, model).config),
-        "parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "parameters": recognising + drawing,
+        "recognising_parameters": recognising,
+        "drawing_parameters": drawing,
         "recipe": asdict(recipe),
         "data": dict(data),
         "steps": history.step,
@@ -128,5 +132,20 @@ def stored(name: str, package: Path = PACKAGE) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write JSON for people and programs, whole or not at all."""
-    write_whole(path, (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+    """Write JSON for people and programs, whole or not at all: a list of plain values is one line."""
+    write_whole(path, (_pretty(value, "\n") + "\n").encode())
+
+
+def _pretty(value: Any, newline: str, in_list: bool = False) -> str:
+    """JSON indented by two. One line: a list of plain values, and in a list an object of plain values."""
+    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    plain = not any(isinstance(each, (dict, list)) for each in inside)
+    if not inside or (plain and (in_list or isinstance(value, list))):
+        return json.dumps(value, ensure_ascii=False)
+    inner = newline + "  "
+    lines = [_pretty(each, inner, isinstance(value, list)) for each in inside]
+    if isinstance(value, dict):
+        names = [json.dumps(name, ensure_ascii=False) for name in value]
+        lines = [f"{name}: {line}" for name, line in zip(names, lines, strict=True)]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return first + inner + ("," + inner).join(lines) + newline + last

@@ -8,8 +8,10 @@ import torch
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.functional import capsule_lengths, coupling_entropy
-from capsnet_tutorial.model import CapsNet, in_eval_mode
+from capsnet_tutorial.functional import capsule_lengths
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.routings.entropy import coupling_entropy
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 
 @torch.no_grad()

@@ -45,6 +45,7 @@ def _drawn(result: Result) -> float | None:
 
 COLUMNS = {
     "error": Column("error, %", _of("test", "error", factor=100)),
+    "validation": Column("error on validation digits, %", _of("validation", "error", factor=100)),
     "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100)),
     "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", _of("test", "ink"), 0),
@@ -56,6 +57,7 @@ COLUMNS = {
     "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"] if result["curve"] else None, 1),
     "minutes": Column("minutes", _of("training_seconds", factor=1 / 60), 1),
     "parameters": Column("parameters", _of("parameters"), 0),
+    "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
     "stopped": Column("error after each round, %", _rounds("error", factor=100)),
 }
@@ -64,7 +66,7 @@ COLUMNS = {
 
 def results_of(experiments: Experiments, run: str) -> list[Result]:
     """What a run found, seed by seed, as far as it was done."""
-    paths = [experiments.result(f"{run}-{seed}") for seed in experiments.seeds]
+    paths = [experiments.result(f"{run}-{seed}") for seed in experiments.seeds_of(run)]
     found = []
     for path in paths:
         if path.exists():

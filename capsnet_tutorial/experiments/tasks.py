@@ -13,12 +13,13 @@ from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments import affine, pairs
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.experiments.variants import build_changed, changed_objective
+from capsnet_tutorial.experiments.variants import build_variant, variant_objective, with_own_matrices
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Evaluation, TrainingData, evaluate
 from capsnet_tutorial.training.run import Objective
 
-NETWORKS = ("capsnet", "cnn")
+NETWORKS = ("capsnet", "cnn", "cnn-recognising")
+"""A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many as that has without its decoder."""
 
 Evaluated = Evaluation | ErrorRate | pairs.PairEvaluation
 """What came of it: numbers by name, an ``error`` among them."""
@@ -75,13 +76,15 @@ class Assignment:
     iterations: int | None = None
     """Of routing, if other than the preset's."""
     changes: tuple[str, ...] = ()
-    """Names of `changes.CHANGES`."""
+    """Names of `variants.VARIANTS`."""
 
     def __post_init__(self) -> None:
         expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
         expect(self.network in NETWORKS, f"a network, one of {', '.join(NETWORKS)}", repr(self.network))
-        if self.network == "cnn":
+        if self.network != "capsnet":
             expect(self.iterations is None, "iterations of routing for a CapsNet only", "a CNN")
+        if self.network == "cnn-recognising":
+            expect(self.preset == "small", "the preset small for cnn-recognising", repr(self.preset))
         if self.changes:
             expect(self.task == "digits", "changes in the task digits only", f"the task {self.task}")
 
@@ -92,18 +95,20 @@ class Assignment:
         capsnet = replace(CapsNetConfig.preset(self.preset), image_size=size)
         if self.network == "capsnet":
             return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
+        if self.network == "cnn-recognising":
+            return ConvNetConfig.small_recognising(size)
         if self.preset == "small":
             return ConvNetConfig.small(size)
         return ConvNetConfig.paper_pairs() if self.task == "pairs" else replace(ConvNetConfig.paper(), image_size=size)
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        network = build_changed(self.config, self.changes)
+        network = build_variant(self.config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
         """What `fit` shall minimise."""
-        return cross_entropy if self.network == "cnn" else changed_objective(self.changes, reconstruction_weight)
+        return variant_objective(self.changes, reconstruction_weight) if self.network == "capsnet" else cross_entropy
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -115,7 +120,7 @@ def plain(network: nn.Module) -> CapsNet | ConvNet:
     """The network that `fit` has trained, without what it only needed for training."""
     found = network.network if isinstance(network, pairs.OnPairs) else network
     assert isinstance(found, (CapsNet, ConvNet))
-    return found
+    return with_own_matrices(found) if isinstance(found, CapsNet) else found
 
 
 def measure(network: CapsNet | ConvNet, data: Labelled) -> Evaluated:

@@ -1,41 +1,78 @@
-"""The paper's network with one thing done differently, each difference by its name: what experiments switch on.
+"""Variants of the paper's network, each with one difference, by name: what the experiments compare.
 
-A change is made from outside: the layers and the network know nothing of it. The weights of a changed network are
-drawn from the same random numbers as those of an unchanged one, wherever both have them.
+A variant has parts (see `capsnet_tutorial.model.Parts`), other first weights, or another loss. Its weights are drawn
+from the same random numbers as the paper's network draws, wherever both have them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
-from typing import Any, Literal, NamedTuple, Never, cast
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils import parametrize
 
 from capsnet_tutorial import bugs, functional
+from capsnet_tutorial.bugs import BUGS, variant
+from capsnet_tutorial.bugs.planted import FIELDS
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, build
-from capsnet_tutorial.layers import RoutedCapsules, draw_truncated
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.routings import self_attention as attention
+from capsnet_tutorial.functional import route_last
+from capsnet_tutorial.layers import draw_truncated, group_and_squash
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.routings.biased import BiasedRouting
+from capsnet_tutorial.routings.gained import GainedRouting
+from capsnet_tutorial.routings.self_attention import SelfAttention
 from capsnet_tutorial.training.objective import Loss, paper_objective
 
-# --- in the network
+# --- parts
 
 
-def divide_primary_capsules(network: CapsNet) -> None:
-    """Divide the primary capsules' convolution by the number of their types; its bias is added afterwards.
+class DividedPrimary(nn.Module):
+    """Primary capsules of the convolution divided by the number of types, a bias of their own added. Released code.
 
-    The released code sends the convolution through one round of routing over the types first: even shares.
+    There the convolution goes through one round of routing over the types first: even shares.
     """
-    types = network.config.primary_types
 
-    def divide(conv: nn.Module, _inputs: object, features: Tensor) -> Tensor:
-        bias = _bias(cast(nn.Conv2d, conv)).view(-1, 1, 1)
-        return (features - bias) / types + bias
+    def __init__(self, types: int, dim: int) -> None:
+        super().__init__()
+        self.types = types
+        self.bias = nn.Parameter(torch.zeros(types * dim, 1, 1))
 
-    network.primary.conv.register_forward_hook(divide)
+    def forward(self, features: Tensor, dim: int) -> Tensor:
+        return group_and_squash(features / self.types + self.bias, dim)
+
+
+PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
+    "route_last": lambda config: route_last,
+    "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
+    "BiasedRouting": lambda config: BiasedRouting(config.classes, config.class_dim),
+    "GainedRouting": lambda config: GainedRouting(config.classes),
+    "SelfAttention": lambda config: SelfAttention(config.primary_capsules, config.classes),
+}
+"""Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
+
+
+def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
+    """Parts from the names that `Parts.names` gives, by field.
+
+    Raises:
+        ValueError: a name that is none of this package's parts.
+    """
+    pieces = {field: piece for piece, field in FIELDS.items()}
+    found = {}
+    for field, name in names.items():
+        expect(field in pieces, f"a part, one of {', '.join(pieces)}", repr(field))
+        ours = name in PARTS or set(name.split(", ")) <= set(BUGS)
+        expect(ours, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
+        found[field] = PARTS[name](config) if name in PARTS else variant(pieces[field], *name.split(", "))
+    return Parts(**found)
+
+
+# --- other first weights
 
 
 def draw_as_released(network: CapsNet) -> None:
@@ -48,185 +85,135 @@ def draw_as_released(network: CapsNet) -> None:
         nn.init.constant_(_bias(conv), 0.1)
 
 
-def add_bias(network: CapsNet) -> None:
-    """Add a bias of its own to every s_j, 0.1 at first."""
-    network.routed = BiasedRouting(network.routed)
-
-
-def normalise_over_the_layer_below(network: CapsNet) -> None:
-    """Let the couplings sum to 1 over i, the layer below, instead of over j."""
-    network.routed = BuggyRouting(network.routed)
-
-
-def route_by_attention(network: CapsNet) -> None:
-    """Route once, by self-attention."""
-    network.routed = AttentionRouting(network.routed)
-
-
-def mask_by_prediction(network: CapsNet) -> None:
-    """Redraw from the longest capsule in training too: the network never gets to see the labels."""
-
-    def blindfold(_network: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, Any]:
-        return inputs[:1], {name: each for name, each in named.items() if name != "labels"}
-
-    network.register_forward_pre_hook(blindfold, with_kwargs=True)
-
-
 def draw_matrices(network: CapsNet, std: float) -> None:
     """Draw the W_ij with another standard deviation."""
     draw_truncated(network.routed.weight, std)
 
 
-class ChangedRouting(RoutedCapsules):
-    """The matrices of a layer, routed otherwise; the gradient flows through every round."""
-
-    def __init__(self, routed: RoutedCapsules) -> None:
-        expect(type(routed) is RoutedCapsules, "one change of the routing", "two")
-        in_capsules, out_capsules, in_dim, out_dim = routed.weight.shape
-        super().__init__(in_capsules, in_dim, out_capsules, out_dim, routed.iterations)
-        self.weight = routed.weight
-
-    @property
-    def gradient(self) -> Literal["all", "last"]:
-        """ "all", and nothing else: there may be no last round."""
-        return "all"
-
-    @gradient.setter
-    def gradient(self, gradient: Literal["all", "last"]) -> None:
-        expect(gradient == "all", "a gradient through all rounds of a changed routing", repr(gradient))
-
-    def forward(self, u: Tensor) -> Tensor:
-        with torch.autocast(u.device.type, enabled=False):  # in float32 at least, as the paper's routing
-            below, weight = functional.at_least_float32(u), functional.at_least_float32(self.weight)
-            return self.rounds(functional.prediction_vectors(below, weight)).to(u.dtype)
-
-    def rounds(self, u_hat: Tensor) -> Tensor:
-        """[B, I, J, D_out] -> v [B, J, D_out]."""
-        raise NotImplementedError
-
-    def trace(self, u: Tensor) -> Never:
-        """There is none: the inherited one would be of the paper's routing."""
-        raise NotImplementedError(f"expected the paper's routing to trace; got {type(self).__name__}")
+@torch.no_grad()
+def move_bias(network: CapsNet) -> None:
+    """Let the divided primary capsules start with the convolution's whole bias, of which they get a share already."""
+    part = cast(DividedPrimary, network.primary.group)
+    part.bias.copy_((1 - 1 / part.types) * _bias(network.primary.conv).view_as(part.bias))
 
 
-class BuggyRouting(ChangedRouting):
-    """`bugs.variant` with the softmax over the wrong axis."""
+class _Shared(nn.Module):
+    """One W_j [1, J, D_in, D_out] for all I capsules below."""
 
-    def rounds(self, u_hat: Tensor) -> Tensor:
-        return bugs.variant("routing", "softmax-axis")(u_hat, self.iterations)
+    def __init__(self, in_capsules: int) -> None:
+        super().__init__()
+        self.in_capsules = in_capsules
 
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight.expand(self.in_capsules, -1, -1, -1)
 
-class BiasedRouting(ChangedRouting):
-    """s_j = Σ_i c_ij û_j|i + bias_j, in every round."""
-
-    def __init__(self, routed: RoutedCapsules) -> None:
-        super().__init__(routed)
-        self.bias = nn.Parameter(torch.full((routed.weight.shape[1], routed.weight.shape[3]), 0.1))
-
-    def rounds(self, u_hat: Tensor) -> Tensor:
-        b = u_hat.new_zeros(u_hat.shape[:3])  # [B, I, J]
-        for r in range(self.iterations):
-            v = functional.squash(torch.einsum("bij,bijd->bjd", b.softmax(dim=2), u_hat) + self.bias)
-            if r < self.iterations - 1:
-                b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
-        return v
+    def right_inverse(self, weight: Tensor) -> Tensor:
+        return weight[:1]
 
 
-class AttentionRouting(ChangedRouting):
-    """`attention.route_by_attention` with a prior that is learned; the number of rounds has no meaning."""
+def share_matrices(network: CapsNet) -> None:
+    """Let all capsules below use the same matrices: W_ij is one W_j for every i (Gu and Tresp, 2020)."""
+    parametrize.register_parametrization(network.routed, "weight", _Shared(network.config.primary_capsules))
 
-    def __init__(self, routed: RoutedCapsules) -> None:
-        super().__init__(routed)
-        self.prior = nn.Parameter(torch.zeros(routed.weight.shape[:2]))
 
-    def rounds(self, u_hat: Tensor) -> Tensor:
-        return attention.route_by_attention(u_hat, self.prior)
+def with_own_matrices(network: CapsNet) -> CapsNet:
+    """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
+    if not parametrize.is_parametrized(network):
+        return network
+    network = deepcopy(network)
+    parametrize.remove_parametrizations(network.routed, "weight", leave_parametrized=True)
+    network.routed.weight = nn.Parameter(network.routed.weight.detach().contiguous())
+    return network
+
+
+def _bias(conv: nn.Conv2d) -> Tensor:
+    assert conv.bias is not None
+    return conv.bias
 
 
 # --- all of them
 
 
-class Change(NamedTuple):
-    """One difference, in the network or in a loss."""
+class Variant(NamedTuple):
+    """One difference from the paper: in the network, in its first weights, or in a loss."""
 
-    says: str
+    summary: str
     """What it is, in a few words."""
-    network: Callable[[CapsNet], None] | None = None
-    """Makes it in a fresh network."""
+    parts: Mapping[str, str] = {}
+    """Names of parts, by field of `Parts`."""
+    start: Callable[[CapsNet], None] | None = None
+    """Prepares a fresh network."""
     margin_loss: Loss | None = None
     """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
     reconstruction_loss: Loss | None = None
     """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
 
 
-CHANGES: dict[str, Change] = {
-    "loss-released": Change(
+VARIANTS: dict[str, Variant] = {
+    "loss-released": Variant(
         "margin loss times 0.5 and averaged over the classes: 1/20 of the paper's (released code)",
-        margin_loss=partial(bugs.margin_loss, factor=0.5, over_classes="mean"),
+        margin_loss=lambda lengths, targets: functional.margin_loss(lengths, targets) / (2 * lengths.shape[1]),
     ),
-    "primary-divided": Change(
-        "primary capsules' convolution divided by the number of their types (released code)",
-        network=divide_primary_capsules,
-    ),
-    "init-released": Change(
+    "init-released": Variant(
         "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 (released code)",
-        network=draw_as_released,
+        start=draw_as_released,
     ),
-    "bias-released": Change("a bias on s_j, 0.1 at first (released code)", network=add_bias),
-    "mask-prediction": Change("decoder masked by the prediction in training too", network=mask_by_prediction),
-    "recon-mean": Change(
+    "primary-divided": Variant(
+        "primary capsules' convolution divided by the number of their types (released code)",
+        parts={"primary": "DividedPrimary"},
+        start=move_bias,
+    ),
+    "bias-released": Variant("a bias on s_j, 0.1 at first (released code)", parts={"routing": "BiasedRouting"}),
+    "stop-gradient": Variant("the gradient of the last round of routing alone", parts={"routing": "route_last"}),
+    "mask-prediction": Variant("decoder masked by the prediction in training too", parts={"mask": "mask-prediction"}),
+    "recon-mean": Variant(
         "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
         reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
     ),
-    "softmax-axis": Change("couplings that sum to 1 over the layer below", network=normalise_over_the_layer_below),
-    "self-attention": Change("self-attention routing instead of rounds", network=route_by_attention),
-    "w-std-0.01": Change("W drawn with standard deviation 0.01 instead of 0.1", partial(draw_matrices, std=0.01)),
-    "w-std-1": Change("W drawn with standard deviation 1 instead of 0.1", partial(draw_matrices, std=1.0)),
+    "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
+    "self-attention": Variant("self-attention routing instead of rounds", parts={"routing": "SelfAttention"}),
+    "learned-gain": Variant("a learned gain on s_j, 1 at first", parts={"routing": "GainedRouting"}),
+    "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
+    "w-std-0.01": Variant("W drawn with a standard deviation of 0.01, not 0.1", start=partial(draw_matrices, std=0.01)),
+    "w-std-1": Variant("W drawn with a standard deviation of 1, not 0.1", start=partial(draw_matrices, std=1.0)),
 }
-"""Every change, by its name."""
+"""Every variant, by its name, in the order in which several are applied."""
 
 
-class ChangedCapsNet(CapsNet):
-    """A CapsNet that knows what was changed in it."""
+def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = ()) -> CapsNet | ConvNet:
+    """A fresh network of these sizes with these differences.
 
-    def __init__(self, config: CapsNetConfig, changes: Sequence[str]) -> None:
-        super().__init__(config)
-        self.changes = tuple(changes)
-        for name in changes:
-            if (change := CHANGES[name].network) is not None:
-                change(self)
-
-
-def build_changed(config: CapsNetConfig | ConvNetConfig, changes: Sequence[str] = ()) -> CapsNet | ConvNet:
-    """A fresh network of these sizes with these changes."""
-    _check(changes)
-    if not changes:
+    Raises:
+        ValueError: no such variant, one twice, two that need the same part, or a CNN.
+    """
+    chosen = _variants(names)
+    if isinstance(config, ConvNetConfig):
+        expect(not chosen, "a CapsNet for variants", "a CNN")
         return build(config)
-    expect(isinstance(config, CapsNetConfig), "a CapsNet to change", "a CNN")
-    return ChangedCapsNet(cast(CapsNetConfig, config), changes)
+    parts: dict[str, str] = {}
+    for name in chosen:
+        for field, part in VARIANTS[name].parts.items():
+            expect(field not in parts, f"one variant of the {field}", f"two, {parts.get(field)} and {part}")
+            parts[field] = part
+    network = CapsNet(config, parts_by_name(parts, config))
+    for name in chosen:
+        if (start := VARIANTS[name].start) is not None:
+            start(network)
+    return network
 
 
-def changes_of(network: nn.Module) -> tuple[str, ...]:
-    """What was changed in a network."""
-    return network.changes if isinstance(network, ChangedCapsNet) else ()
-
-
-def changed_objective(changes: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
-    """What `fit` minimises with these changes: margin loss plus the weighted reconstruction loss."""
-    _check(changes)
+def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
+    """What `fit` minimises with these differences: margin loss plus the weighted reconstruction loss."""
     margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
-    for name in changes:
-        margin_loss = CHANGES[name].margin_loss or margin_loss
-        reconstruction_loss = CHANGES[name].reconstruction_loss or reconstruction_loss
+    for name in _variants(names):
+        margin_loss = VARIANTS[name].margin_loss or margin_loss
+        reconstruction_loss = VARIANTS[name].reconstruction_loss or reconstruction_loss
     return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
 
 
-def _check(changes: Sequence[str]) -> None:
-    for name in changes:
-        expect(name in CHANGES, f"a change, one of {', '.join(CHANGES)}", repr(name))
-    expect(len(set(changes)) == len(changes), "each change once", " ".join(changes))
-
-
-def _bias(conv: nn.Conv2d) -> Tensor:
-    assert conv.bias is not None
-    return conv.bias
+def _variants(names: Sequence[str]) -> list[str]:
+    """The names, checked, in the order of `VARIANTS`."""
+    for name in names:
+        expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))
+    expect(len(set(names)) == len(names), "each variant once", " ".join(names))
+    return [name for name in VARIANTS if name in names]

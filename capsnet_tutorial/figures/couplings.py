@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
-from capsnet_tutorial.functional import coupling_entropy
 from capsnet_tutorial.palette import LIGHT
+from capsnet_tutorial.routings.entropy import coupling_entropy
 
 _BARS = 20
 

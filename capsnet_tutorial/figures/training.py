@@ -15,9 +15,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.experiments.recordings import Recording
 from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
-from capsnet_tutorial.model import CapsNet, in_eval_mode
+from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.palette import LIGHT
 from capsnet_tutorial.training import History
+from capsnet_tutorial.training.evaluation import in_eval_mode
 
 STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
 """The moments of the film strip."""

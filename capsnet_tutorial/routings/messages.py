@@ -22,7 +22,6 @@ from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
 from capsnet_tutorial.functional import RoutingTrace, at_least_float32, squash
-from capsnet_tutorial.functional import coupling_entropy as coupling_entropy  # the book looks for it here
 
 try:
     from torch_geometric.nn import MessagePassing

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_floating, expect_shape
 from capsnet_tutorial.functional import at_least_float32, squash
 
 
 def attention_couplings(u_hat: Tensor) -> Tensor:
-    """How each capsule below shares itself out, from how much its predictions agree with everybody's.
+    """Couplings of self-attention: how much each prediction agrees with the sum of all.
 
     ``c_ij = softmax over j of Σ_k <û_j|i, û_j|k> / √D``. The sum over k is taken first, so the cost grows with I and
     not with I².
@@ -38,7 +38,7 @@ def attention_couplings(u_hat: Tensor) -> Tensor:
 
 
 def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
-    """Route once: ``v_j = squash(Σ_i (c_ij + prior_ij) û_j|i)`` with `attention_couplings`.
+    """Self-attention routing, one round: ``v_j = squash(Σ_i (c_ij + prior_ij) û_j|i)`` with `attention_couplings`.
 
     Args:
         u_hat: [B, I, J, D], prediction vectors.
@@ -54,3 +54,17 @@ def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
         c = c + prior
     with torch.autocast(u_hat.device.type, enabled=False):
         return squash(torch.einsum("bij,bijd->bjd", c, at_least_float32(u_hat))).to(u_hat.dtype)
+
+
+class SelfAttention(nn.Module):
+    """`route_by_attention` with a learned prior, 0 at first; the number of rounds has no meaning.
+
+    (u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out].
+    """
+
+    def __init__(self, in_capsules: int, out_capsules: int) -> None:
+        super().__init__()
+        self.prior = nn.Parameter(torch.zeros(in_capsules, out_capsules))  # [I, J]
+
+    def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
+        return route_by_attention(u_hat, self.prior)

@@ -18,7 +18,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.model import in_eval_mode
+from capsnet_tutorial.training.evaluation import in_eval_mode
 from capsnet_tutorial.training.objective import paper_objective
 from capsnet_tutorial.training.processes import Processes, rank
 from capsnet_tutorial.training.recipe import Recipe

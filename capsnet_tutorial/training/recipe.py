@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.errors import expect, expect_count
@@ -34,8 +33,6 @@ class Recipe:
     """Stop after the first epoch whose validation accuracy is at least so many percent. None: to the end."""
     reconstruction_weight: float = RECONSTRUCTION_WEIGHT
     augmentation: Augmentation = field(default_factory=Augmentation)
-    routing_gradient: Literal["all", "last"] = "all"
-    """Through "all" rounds of routing, or only the "last"."""
     precision: str = "fp32"
     """"fp32", or "bf16" for autocast."""
     seed: int = 0
@@ -60,13 +57,12 @@ class Recipe:
                 self.seconds is None, "stop_at_accuracy in a run of epochs", "a run of seconds, which validates once"
             )
         expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
-        expect(self.routing_gradient in ("all", "last"), "routing_gradient all or last", repr(self.routing_gradient))
 
     @classmethod
     def quick(cls, seconds: float) -> Recipe:
         """What serves best when a minute or two is all there is: chosen on the validation digits, on two cores."""
         augmentation = Augmentation(shift=1.0)
-        return cls(seconds=seconds, warmup=0.2, average=0.99, routing_gradient="last", augmentation=augmentation)
+        return cls(seconds=seconds, warmup=0.2, average=0.99, augmentation=augmentation)
 
 
 def one_cycle(share_done: float, warmup: float) -> float:

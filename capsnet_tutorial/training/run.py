@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import torch
 from accelerate.utils import convert_to_fp32
@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.layers import RoutedCapsules
 from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training.processes import Processes
 from capsnet_tutorial.training.recipe import Recipe, one_cycle
@@ -50,17 +49,6 @@ class Diverged(RuntimeError):
         """What the run has been through, the steps that spoilt it included."""
 
 
-def choose_gradient(network: nn.Module, gradient: Literal["all", "last"]) -> None:
-    """Let the gradient flow through all rounds of the network's routing, or only the last.
-
-    Raises:
-        ValueError: a gradient that the routing does not offer.
-    """
-    for layer in network.modules():
-        if isinstance(layer, RoutedCapsules):
-            layer.gradient = gradient
-
-
 class Run(Generic[Network]):
     """The state of a training run, how it takes a step, and how it is stored.
 
@@ -90,7 +78,6 @@ class Run(Generic[Network]):
         self.accelerator = processes.accelerator
         self.history = History()
         self.network = network.train()
-        choose_gradient(network, recipe.routing_gradient)
         self.optimizer = torch.optim.Adam(network.parameters(), lr=recipe.learning_rate, betas=recipe.betas, fused=True)
         loss = _Loss(network, objective, bf16=recipe.precision == "bf16")
         self.loss, self.prepared_optimizer = self.accelerator.prepare(loss, self.optimizer)

@@ -10,8 +10,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from capsnet_tutorial import CapsNetConfig, load_pretrained
-from capsnet_tutorial.bugs.planted import PlantedCapsNet
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_pretrained
+from capsnet_tutorial.bugs.planted import planted_parts
 from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
@@ -35,7 +35,7 @@ def test_a_picked_bug_shows_its_numbers_and_leaves_the_right_ones(picker: Any) -
     before = picture(picker, "right"), picture(picker, "buggy")
     picker.locator('[data-bug="squash-axis"]').click()
     expect(picker).to_have_attribute("data-bug", "squash-axis")
-    network = PlantedCapsNet(CapsNetConfig.small(), "squash-axis")
+    network = CapsNet(CapsNetConfig.small(), planted_parts("squash-axis"))
     network.load_state_dict(load_pretrained("small").state_dict())
     shown = [float(length) for length in picker.get_attribute("data-lengths").split(",")]
     np.testing.assert_allclose(shown, network(images).lengths[2], atol=2e-4)

@@ -1,4 +1,4 @@
-"""changes.py: each change does what it says and nothing else."""
+"""variants.py: each variant differs as it says and in nothing else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.bugs import variant
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments.cnn import ConvNetConfig
-from capsnet_tutorial.experiments.variants import CHANGES, build_changed, changed_objective, changes_of
+from capsnet_tutorial.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
@@ -29,7 +29,7 @@ CONFIG = networks.learner().config
 def changed(*changes: str) -> CapsNet:
     """The tests' small network with these changes, the same at every call."""
     torch.manual_seed(0)
-    network = build_changed(CONFIG, changes)
+    network = build_variant(CONFIG, changes)
     assert isinstance(network, CapsNet)
     return network
 
@@ -37,7 +37,8 @@ def changed(*changes: str) -> CapsNet:
 def awake(network: CapsNet) -> CapsNet:
     """The same network with larger weights: fresh ones give capsules so short that nothing tells them apart."""
     larger = deepcopy(network)
-    for weight, factor in ((larger.conv.weight, 3), (larger.primary.conv.weight, 6), (larger.routed.weight, 10)):
+    weights = {name: weight for name, weight in larger.named_parameters() if weight.dim() == 4}
+    for weight, factor in zip(weights.values(), (3, 6, 10), strict=True):  # conv, primary.conv, routed
         weight.data *= factor
     return larger
 
@@ -53,25 +54,27 @@ def test_the_networks_of_these_tests_are_awake():
 
 
 # What leaves the weights as they are, what draws them anew, and what changes the loss alone.
-IN_THE_NETWORK = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", "self-attention")
+IN_THE_PARTS = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", "self-attention")
+IN_THE_GRADIENT = ("stop-gradient", "learned-gain")
 IN_THE_WEIGHTS = ("init-released", "w-std-0.01", "w-std-1")
+IN_THE_SHAPE = ("shared-weight",)
 IN_THE_LOSS = ("loss-released", "recon-mean")
 
 
 def test_every_change_is_tested_here():
-    assert set(CHANGES) == {*IN_THE_NETWORK, *IN_THE_WEIGHTS, *IN_THE_LOSS}
+    assert set(VARIANTS) == {*IN_THE_PARTS, *IN_THE_GRADIENT, *IN_THE_WEIGHTS, *IN_THE_SHAPE, *IN_THE_LOSS}
 
 
 def test_without_a_change_it_is_the_paper():
     assert type(changed()) is CapsNet
-    assert changes_of(changed()) == ()
+    assert changed().parts.names == {}
     output = run(changed())
     assert run(networks.learner()).capsules.equal(output.capsules)
     expected = paper_objective(0.01)(output, FEW.images, FEW.labels)
-    assert changed_objective((), 0.01)(output, FEW.images, FEW.labels).equal(expected)
+    assert variant_objective((), 0.01)(output, FEW.images, FEW.labels).equal(expected)
 
 
-@pytest.mark.parametrize("name", IN_THE_NETWORK)
+@pytest.mark.parametrize("name", IN_THE_PARTS)
 def test_a_change_in_the_network_keeps_its_weights_and_changes_what_it_does(name):
     plain, other = changed(), changed(name)
     kept = other.state_dict()
@@ -96,10 +99,13 @@ def test_a_change_of_the_loss_leaves_the_network(name):
 
 def test_primary_capsules_are_divided_by_the_number_of_their_types():
     network = awake(changed("primary-divided"))
+    before = network.primary.conv.bias.detach().view(-1, 1, 1).clone()
     torch.manual_seed(1)
     network.primary.conv.bias.data = torch.randn_like(network.primary.conv.bias)
     bare = F.conv2d(F.relu(network.conv(FEW.images)), network.primary.conv.weight, stride=CONFIG.primary_stride)
-    features = bare / CONFIG.primary_types + network.primary.conv.bias.view(-1, 1, 1)
+    bias = network.primary.conv.bias.view(-1, 1, 1)
+    assert (network.primary.group.bias * CONFIG.primary_types).allclose(before * (CONFIG.primary_types - 1))
+    features = (bare + bias) / CONFIG.primary_types + network.primary.group.bias
     expected = squash(group_into_capsules(features, CONFIG.primary_dim))
     torch.testing.assert_close(network.primary_capsules(FEW.images), expected)
 
@@ -119,9 +125,9 @@ def test_the_matrices_are_drawn_with_the_standard_deviation_of_the_name(name, st
 
 def test_the_bias_is_added_in_every_round():
     network = changed("bias-released")
-    assert (network.routed.bias == 0.1).all()
+    assert (network.routed.routing.bias == 0.1).all()
     torch.manual_seed(1)
-    network.routed.bias.data = torch.randn_like(network.routed.bias)
+    network.routed.routing.bias.data = torch.randn_like(network.routed.routing.bias)
     network = awake(network)
     u = network.primary_capsules(FEW.images)[:2]
     u_hat = torch.einsum("bid,ijde->bije", u, network.routed.weight)
@@ -130,7 +136,10 @@ def test_the_bias_is_added_in_every_round():
         for _ in range(3):
             c = b.softmax(dim=1)
             v = torch.stack(
-                [squash((c[:, j, None] * u_hat[image, :, j]).sum(dim=0) + network.routed.bias[j]) for j in range(10)]
+                [
+                    squash((c[:, j, None] * u_hat[image, :, j]).sum(dim=0) + network.routed.routing.bias[j])
+                    for j in range(10)
+                ]
             )
             b = b + (u_hat[image] * v).sum(dim=2)
         torch.testing.assert_close(network.routed(u)[image], v)
@@ -138,7 +147,7 @@ def test_the_bias_is_added_in_every_round():
 
 def test_without_its_bias_it_is_the_papers_routing():
     network = changed("bias-released")
-    network.routed.bias.data.zero_()
+    network.routed.routing.bias.data.zero_()
     torch.testing.assert_close(run(network).capsules, run(changed()).capsules)
 
 
@@ -168,7 +177,7 @@ ROUTINGS = pytest.mark.parametrize("name", ["softmax-axis", "bias-released", "se
 
 @ROUTINGS
 def test_a_changed_routing_keeps_no_trace_rather_than_the_papers(name):
-    with pytest.raises(NotImplementedError, match="the paper's routing to trace; got .*Routing"):
+    with pytest.raises(ValueError, match="the paper's routing to trace; got "):
         changed(name).trace(FEW.images)
 
 
@@ -187,7 +196,7 @@ def test_a_changed_routing_runs_in_single_precision_at_least(name):
 
 
 def losses(*changes: str, weight: float) -> Tensor:
-    return changed_objective(changes, weight)(run(changed()), FEW.images, FEW.labels)
+    return variant_objective(changes, weight)(run(changed()), FEW.images, FEW.labels)
 
 
 def test_the_released_loss_is_a_twentieth_and_leaves_the_reconstruction():
@@ -201,54 +210,69 @@ def test_the_mean_over_pixels_is_784_times_weaker():
     torch.testing.assert_close(mean, (losses(weight=1.0) - losses(weight=0)) / 784)
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_it_trains_and_the_average_has_the_change_too(name):
+@pytest.mark.parametrize("name", VARIANTS)
+def test_it_trains_and_the_average_has_the_same_parts(name):
     recipe = Recipe(epochs=2, batch_size=16, average=0.5, augmentation=Augmentation(shift=0))
     network = changed(name)
-    result, history = fit(network, FEW, recipe, objective=changed_objective([name], 0.0005), progress=False)
+    result, history = fit(network, FEW, recipe, objective=variant_objective([name], 0.0005), progress=False)
     assert history.step == 4
-    assert changes_of(result) == (name,)
+    assert result.parts.names == network.parts.names
     result.load_state_dict(network.state_dict())
     assert run(result).reconstruction.equal(run(network).reconstruction)
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_changed_network_comes_back_from_its_file_with_the_change(name, tmp_path):
+@pytest.mark.parametrize("name", VARIANTS)
+def test_it_comes_back_from_its_file_with_its_parts(name, tmp_path):
     network = changed(name).eval()
-    save_weights(network, tmp_path / "w", dtype=torch.float32)
+    save_weights(with_own_matrices(network), tmp_path / "w", dtype=torch.float32)
     back = load_network(tmp_path / "w")
-    assert changes_of(back) == (name,)
-    assert run(back).reconstruction.equal(run(network).reconstruction)
+    assert back.parts.names == network.parts.names
+    assert run(back).reconstruction.equal(run(with_own_matrices(network)).reconstruction)
 
 
-def test_several_changes_go_together():
-    network = changed("softmax-axis", "w-std-1", "primary-divided")
+def test_a_learned_gain_scales_the_votes():
+    network = awake(changed("learned-gain"))
+    torch.testing.assert_close(network(FEW.images).capsules, run(changed()).capsules)
+    network.routed.routing.gain.data = torch.arange(10.0).unsqueeze(1)
+    u_hat = torch.einsum("bid,ijde->bije", network.primary_capsules(FEW.images), network.routed.weight)
+    expected = squash(sum(u_hat[:, i] * torch.arange(10.0).unsqueeze(1) / 10 for i in range(u_hat.shape[1])))
+    torch.testing.assert_close(network.routed.routing(u_hat, 1), expected)
+
+
+def test_shared_matrices_are_one_for_all_capsules_and_stay_so():
+    network = changed("shared-weight")
+    assert (network.routed.weight == network.routed.weight[:1]).all()
+    shared = sum(each.numel() for each in network.routed.parameters())
+    assert shared * CONFIG.primary_capsules == with_own_matrices(network).routed.weight.numel()
+    recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=0))
+    before = network.routed.weight.detach().clone()
+    trained, _ = fit(network, FEW, recipe, progress=False)
+    assert (trained.routed.weight == trained.routed.weight[:1]).all()
+    assert not trained.routed.weight.allclose(before)
+
+
+def test_several_variants_go_together_in_whatever_order():
+    names = ("softmax-axis", "w-std-1", "primary-divided", "init-released")
+    network = changed(*names)
     assert network.routed.weight.std() > 0.5
-    assert changes_of(network) == ("softmax-axis", "w-std-1", "primary-divided")
+    assert network.parts.names == {"primary": "DividedPrimary", "routing": "softmax-axis"}
     assert capsule_lengths(run(network).capsules).isfinite().all()
+    assert run(changed(*names[::-1])).capsules.equal(run(network).capsules)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (("nonsense",), "a change, one of loss-released, .*; got 'nonsense'"),
-        (("recon-mean", "recon-mean"), "each change once; got recon-mean recon-mean"),
-        (("softmax-axis", "bias-released"), "one change of the routing; got two"),
+        (("nonsense",), "a variant, one of loss-released, .*; got 'nonsense'"),
+        (("recon-mean", "recon-mean"), "each variant once; got recon-mean recon-mean"),
+        (("softmax-axis", "bias-released"), "one variant of the routing; got two, BiasedRouting and softmax-axis"),
     ],
 )
-def test_what_cannot_be_changed_is_refused(changes, message):
+def test_what_cannot_be_combined_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
-        build_changed(CONFIG, changes)
+        build_variant(CONFIG, changes)
 
 
-def test_a_cnn_is_not_changed():
-    with pytest.raises(ValueError, match="a CapsNet to change; got a CNN"):
-        build_changed(ConvNetConfig.small(), ["recon-mean"])
-
-
-def test_a_changed_routing_has_no_gradient_of_the_last_round_alone():
-    network = changed("softmax-axis")
-    recipe = Recipe(epochs=1, batch_size=16, routing_gradient="last")
-    with pytest.raises(ValueError, match="a gradient through all rounds of a changed routing; got 'last'"):
-        fit(network, FEW, recipe, progress=False)
-    assert network.routed.gradient == "all"
+def test_a_cnn_has_no_variants():
+    with pytest.raises(ValueError, match="a CapsNet for variants; got a CNN"):
+        build_variant(ConvNetConfig.small(), ["recon-mean"])

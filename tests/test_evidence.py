@@ -1,0 +1,114 @@
+"""evidence.py: what a record holds beside the error, against the same by hand."""
+
+from __future__ import annotations
+
+import networks
+import pytest
+import torch
+
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.experiments import evidence as module
+from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
+from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_vote_shares, noisy
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, Assignment, measure, plain
+from capsnet_tutorial.experiments.variants import build_variant
+from capsnet_tutorial.functional import prediction_vectors
+from capsnet_tutorial.pretrained import load_pretrained
+
+FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("task", TASKS)
+def test_as_many_are_wrong_as_the_error_says(task, network):
+    torch.manual_seed(0)
+    ready = plain(Assignment(task=task, network=network).build())
+    data = TASKS[task].to_measure_on(FEW)
+    wrong = evidence(ready, {"test": data})["wrong"]["test"]
+    assert len(wrong) / len(FEW.labels) == pytest.approx(measure(ready, data).error)
+
+
+def test_the_wrong_ones_are_those_that_the_network_misreads():
+    network, data = load_pretrained(), digits("test", source="sample")
+    wrong = read_wrongly(scores_of(network, data.images), data.labels)
+    assert wrong.equal((network.predict(data.images) != data.labels).nonzero().flatten())
+    assert 0 < len(wrong) < 20
+
+
+def test_a_pair_is_wrong_if_one_of_its_digits_is():
+    scores = torch.tensor([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8], [0.1, 0.8, 0.9]])
+    assert read_wrongly(scores, torch.tensor([[0, 1], [0, 1], [1, 2]])).tolist() == [1]
+
+
+def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
+    assert evidence(ConvNet(ConvNetConfig.small()), {"test": FEW}).keys() == {"wrong"}
+    config = networks.learner().config
+    keys = {"wrong", "calibration"}
+    assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
+    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW, "test_bent": FEW})
+    assert found.keys() == keys | {"vote_shares"}
+    assert found["wrong"].keys() == {"test", "test_bent"}
+    assert found["calibration"].keys() == {"test", "test_bent", "test_noisy"}
+
+
+def test_lengths_are_counted_in_ten_bins():
+    lengths = torch.tensor([[0.95, 0.1], [0.91, 0.2], [0.3, 0.32], [1.0, 0.0]])
+    came = calibrate(lengths, torch.tensor([0, 1, 1, 0]))
+    assert came["count"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
+    assert came["right"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    assert came["mean_length"] == [None] * 3 + [0.32] + [None] * 5 + [pytest.approx(0.95333)]
+
+
+def test_of_a_pair_the_two_longest_count():
+    came = calibrate(torch.tensor([[0.95, 0.45, 0.1]]), torch.tensor([[0, 2]]))
+    assert (came["count"][9], came["count"][4], sum(came["count"])) == (1, 1, 2)
+    assert (came["right"][9], came["right"][4]) == (1, 0)
+
+
+def test_noise_is_the_same_for_a_seed_and_stays_between_black_and_white():
+    came = noisy(FEW.images)
+    assert came.equal(noisy(FEW.images)) and not came.equal(noisy(FEW.images, seed=1))
+    assert came.min() == 0 and came.max() == 1
+    assert (came - FEW.images).abs().mean() > 0.1
+
+
+@pytest.mark.parametrize("task", ["digits", "pairs"])
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
+    torch.manual_seed(0)
+    network = plain(Assignment(task=task, iterations=iterations).build())
+    network.routed.weight.data *= 20
+    data = TASKS[task].to_measure_on(Digits(FEW.images[:7], FEW.labels[:7], "sample"))
+    found = measure_vote_shares(network, data, batch_size=3)
+    u = network.primary_capsules(data.images)
+    lengths = prediction_vectors(u, network.routed.weight).norm(dim=3)
+    coupled = lengths * network.routed.trace(u)[1].c[-1]
+    for when, each in (("before", lengths), ("after", coupled)):
+        votes = torch.stack(
+            [each[n, :, j] for n in range(7) for j in data.labels[n].view(-1).tolist()]
+        )  # an image and a class, I
+        share = votes / votes.sum(dim=1, keepdim=True)
+        expected = share.mean(dim=0)
+        assert found[when]["capsules"] == list(range(len(expected)))
+        torch.testing.assert_close(torch.tensor(found[when]["shares"]), expected.detach(), atol=1e-5, rtol=0)
+        effective = (1 / share.square().sum(dim=1)).mean().item()
+        assert found[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
+    assert (found["before"] == found["after"]) == (iterations == 1)
+    monkeypatch.setattr(module, "ALL_SHARES", 10)
+    largest = measure_vote_shares(network, data)["after"]
+    assert len(largest["shares"]) == 20
+    assert largest["shares"] == sorted(found["after"]["shares"], reverse=True)[:20]
+    assert [found["after"]["shares"][i] for i in largest["capsules"]] == largest["shares"]
+
+
+def test_without_any_votes_nobody_leads():
+    network = networks.learner()
+    network.routed.weight.data.zero_()
+    found = measure_vote_shares(network, FEW)["before"]
+    assert found["effective_capsules"] == network.config.primary_capsules
+    assert not any(found["shares"])
+
+
+def test_shares_of_no_image_are_refused():
+    with pytest.raises(ValueError, match="at least one image; got none"):
+        measure_vote_shares(networks.learner(), Digits(FEW.images[:0], FEW.labels[:0], "sample"))
