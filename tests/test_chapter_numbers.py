@@ -53,29 +53,26 @@ KNOWN: dict[str, dict[float, str]] = {
         round(1152 / 10): "how much longer s is with the softmax over j",
         10e6: "10 MB, in a question",
     },
-    "06-routing": {
-        round(1152 / 10): "how much longer s is with the softmax over j",
-        2018: "the thread on the softmax's axis",
-        90: "degrees: a right angle",
-        round(math.log2(10), 2): "bits, if all ten couplings are equal",
-        **dict.fromkeys([0.34, 0.032, 0.35, 0.036, 0.29, 0.011, 0.25, 0.005], "the paper's table 1: test error, ±"),
-        **dict.fromkeys([79, 93], "affNIST with and without routing, arXiv 1911.07968"),
-    },
+    "06-routing": {round(math.log2(10), 2): "bits, if all ten couplings are equal"},
     "07-message-passing": {2024: "DGL's last release"},
-    "08-margin-loss": {
-        0.5 * 9: "λ times the absent classes",
-        0.9 - 0.5: "from halfway to a margin",
-    },
-    "09-masking-and-decoder": {0.0005 * 784: "the weight that makes a mean a sum"},
-    "10-training": {
-        0.001: "the learning rate of the authors' code",
-        25: "the learning rate starts at 1/25 of its peak",
-        50: "a first loss that cannot be right",
-    },
-    "11-sixteen-numbers": {
+    "09-masking-and-decoder": {0.0005 * 784: "the weight that makes a mean a sum", 784: "pixels"},
+    "10-training": {50: "a first loss that cannot be right"},
+    "18-what-the-numbers-mean": {
         5.1: "the paper's section on what the dimensions mean",
         **dict.fromkeys([0.20, 0.25], "its steps"),
         50 // 2: "the digits of a class to fit a readout to, and to try it on",
+    },
+    "19-who-votes-who-decides": {
+        round(1152 / 10): "how much longer s is with the softmax over j",
+        2018: "the thread on the softmax's axis",
+        round(math.log2(10), 2): "bits, if all ten couplings are equal",
+        **dict.fromkeys([7.5, 5.2], "%, the paper's table 1: overlapping digits, one round and three"),
+    },
+    "20-training-in-earnest": {
+        0.001: "the learning rate of the authors' code",
+        25: "the learning rate starts at 1/25 of its peak",
+        50: "a first loss that cannot be right",
+        90: "degrees: a right angle",
     },
     "12-two-digits-at-once": {
         80: "%, by which the boxes of the paper's pairs overlap",
@@ -275,7 +272,7 @@ def test_what_counts_as_guarded(text: str, wrong: str | None) -> None:
 def test_the_table_of_training_times_says_what_results_say() -> None:
     """In a notebook, unlike in the pages: Jupyter and Colab would show a reader `{{ … }}`."""
     assert [path.name for path in NOTEBOOKS if "{{ " in path.read_text(encoding="utf-8")] == []
-    (text,) = [p.text for p in passages(ROOT / "book/chapters/10-training.ipynb") if "| half a minute |" in p.text]
+    (text,) = [p.text for p in passages(ROOT / "book/chapters/20-training-in-earnest.ipynb") if "| half a minute |" in p.text]
     measured = substitutions(ROOT / "results")
     rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}
     assert {name: row(text, name)[1] for name in rows} == {
