@@ -58,7 +58,7 @@ results: $(ALL) ## do the training runs that results/ still lacks (hours; goes o
 	@$(BIN)/capsnet experiments
 	@$(BIN)/capsnet results
 
-repository: ## URL=… says where the project lives, in every file that names the place
+repository: ## URL=… says where the project lives, in every file that names the place; URL=none takes it out
 	@$(PYTHON) tools/set_repository.py "$(URL)"
 
 lock: $(ALL) ## make requirements.txt from requirements.in

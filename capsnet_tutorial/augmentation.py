@@ -7,7 +7,7 @@ the border is paper. All chance is drawn on the CPU: the same for the same seed,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +17,11 @@ from capsnet_tutorial.errors import expect, expect_floating, expect_shape
 from capsnet_tutorial.functional import at_least_float32
 
 
+def _reach(default: float, description: str) -> float:
+    """A field that `capsnet train` has an option for; the description is the option's help."""
+    return field(default=default, metadata={"help": description})
+
+
 @dataclass(frozen=True)
 class Augmentation:
     """How far training images are moved at random. The default is the paper's: shifts of up to 2 pixels.
@@ -24,16 +29,11 @@ class Augmentation:
     With nothing but shifts by whole numbers, pixels are moved whole; with anything else, they are interpolated.
     """
 
-    shift: float = 2.0
-    """Pixels, to either side, along both axes."""
-    rotation: float = 0.0
-    """Degrees, to either side."""
-    scale: float = 0.0
-    """0.1: from 0.9 to 1.1 times the size, along each axis on its own."""
-    shear: float = 0.0
-    """Horizontal, in pixels per pixel of height, to either side."""
-    elastic: float = 0.0
-    """Standard deviation, in pixels, of the 5×5 knots of a smooth field of displacements; between them it is less."""
+    shift: float = _reach(2.0, "pixels, to either side, along both axes")
+    rotation: float = _reach(0.0, "degrees, to either side")
+    scale: float = _reach(0.0, "0.1 for 0.9 to 1.1 times the size, along each axis on its own")
+    shear: float = _reach(0.0, "horizontal, pixels per pixel of height, to either side")
+    elastic: float = _reach(0.0, "standard deviation in pixels of the 5×5 knots of a smooth field of displacements")
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

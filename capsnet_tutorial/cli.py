@@ -7,39 +7,23 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import Field, fields, replace
 from pathlib import Path
-from typing import Any, get_args
-
-import torch
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.check import CHECKERS
 from capsnet_tutorial.check.loading import load, piece_of
-from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
-from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments.cnn import ConvNet
-from capsnet_tutorial.experiments.evidence import evidence
-from capsnet_tutorial.experiments.plan import Experiments, open_jobs, work_off
-from capsnet_tutorial.experiments.records import code_version, describe_run, write_json
-from capsnet_tutorial.experiments.rounds import measure_rounds
+from capsnet_tutorial.data import Source, Split, digits
+from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_tutorial.experiments.runs import TrainingRun
 from capsnet_tutorial.experiments.tables import report
-from capsnet_tutorial.experiments.tasks import (
-    NETWORKS,
-    TASKS,
-    Assignment,
-    Evaluated,
-    every_training_digit,
-    measure,
-    plain,
-)
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_tutorial.experiments.variants import VARIANTS
-from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained, save_weights
-from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, fit
-from capsnet_tutorial.training.allocator import keep_freed_memory
-from capsnet_tutorial.training.processes import FailedElsewhere, Processes, rank
-from capsnet_tutorial.training.run import History
+from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
+from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
+from capsnet_tutorial.training.processes import FailedElsewhere, rank
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,8 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
+    options.command = f"capsnet {shlex.join(_repeatable(arguments))}"
     try:
-        return options.run(options, f"capsnet {shlex.join(_repeatable(arguments))}")
+        return options.run(options)
     except KeyboardInterrupt:
         return _ended(130, "interrupted; a training run goes on from its last checkpoint with --resume")
     except Diverged as problem:
@@ -76,178 +61,102 @@ def _repeatable(arguments: list[str]) -> list[str]:
 
 
 def _ended(status: int, why: str) -> int:
-    """What several processes agreed on, the main one says; a launcher ends all at the first status that is not 0."""
+    """Exit status of what several processes agreed on: the main one prints why.
+
+    A launcher ends all processes at the first status that is not 0, so the others end with 0.
+    """
     if rank():
         return 0
     print(f"capsnet: {why}", file=sys.stderr)
     return status
 
 
-def _train(options: argparse.Namespace, command: str) -> int:
-    assignment = _assignment(options)
-    recipe = _recipe(options)
-    torch.manual_seed(recipe.seed)
-    network = assignment.build()
-    commit = code_version()  # now: the files may have changed when the run is done
-    folder = Path(options.output)
-    checkpoint = folder / "checkpoint.safetensors"
-    if checkpoint.exists() and not options.resume:
-        raise ValueError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
-    processes = Processes()
-    processes.from_main(lambda: _make_writable(folder))
-    keep_freed_memory()
-    sources = get_args(Source)  # what is downloaded is downloaded once, and all processes use the same
-    chosen = processes.from_main(lambda: sources.index(resolved_source(options.source, options.data)))
-    training, held_out = _splits(sources[int(chosen)], options.data, options.everything)
-    task = TASKS[assignment.task]
-    measured = {split: task.to_measure_on(data) for split, data in held_out.items()}
-    # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
-    watched = measured.get("validation", measured["test"] if recipe.stop_at_accuracy is not None else None)
-    if processes.is_main:
-        shared = f", {processes.count} processes" if processes.count > 1 else ""
-        kept = len(held_out["validation"].labels) if "validation" in held_out else 0
-        print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate{shared}")
-
-    def described(network: CapsNet | ConvNet, history: History, evaluations: Mapping[str, Evaluated]) -> dict[str, Any]:
-        return describe_run(
-            command,
-            network,
-            recipe,
-            history,
-            {"source": training.source, "training_digits": training.count},
-            evaluations,
-            commit=commit,
-            task=assignment.task,
-            network=assignment.network,
-            changes=assignment.changes,
-        )
-
-    try:
-        trained, history = fit(
-            network,
-            task.to_train_on(training),
-            recipe,
-            objective=assignment.objective(recipe.reconstruction_weight),
-            validation=None if watched is None else lambda network: measure(plain(network), watched).error,
-            identity=assignment.identity | {"source": training.source, "everything": options.everything},
-            checkpoint=checkpoint,
-            resume=options.resume,
-            limit_minutes=options.limit_minutes,
-            log=folder / "tensorboard" if options.log == "tensorboard" else None,
-        )
-    except Diverged as problem:
-        if processes.is_main:
-            write_json(
-                folder / "result.json", described(plain(network), problem.history, {}) | {"diverged": str(problem)}
-            )
-        raise
-    if not processes.is_main:
-        return 0
-    save_weights(plain(trained), folder / "weights.safetensors")
-    saved = load_network(folder / "weights.safetensors")  # what is measured is what is in the file
-    saved.to(next(trained.parameters()).device)
-    if task.harder is not None:
-        measured["test_bent"] = task.harder(held_out["test"])
-    evaluations = {split: measure(saved, each) for split, each in measured.items()}
-    result = described(saved, history, evaluations) | evidence(saved, measured)
-    if type(saved) is CapsNet and isinstance(measured["test"], Digits):
-        result["rounds"] = measure_rounds(saved, measured["test"])
-    write_json(folder / "result.json", result)
-    for split, evaluation in evaluations.items():
-        print(f"{split.replace('_', ', ')}: {_in_words(evaluation)}")
-    print(f"{history.step:,} steps in {history.seconds:.0f} s -> {folder}")
-    return 0
+# --- what the subcommands do
 
 
-def _evaluate(options: argparse.Namespace, command: str) -> int:
-    model = load_pretrained(options.weights) if options.weights in SHIPPED else load_network(options.weights)
-    data = digits(options.split, options.source, options.data)
-    result = measure(model, TASKS[options.task].to_measure_on(data))
-    print(json.dumps({"digits": data.count, "source": data.source, "split": options.split} | result._asdict()))
-    return 0
-
-
-def _in_words(evaluation: Evaluated) -> str:
-    drawn = getattr(evaluation, "reconstruction_mse", None)
-    return f"{1 - evaluation.error:.2%} right" + ("" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel")
-
-
-def _check(options: argparse.Namespace, command: str) -> int:
-    function = load(options.place)
-    piece = options.piece or piece_of(options.place.rpartition(":")[2])
-    report = CHECKERS[piece](function)
-    print(report)
-    return 0 if report.passed else 1
-
-
-def _recipe(options: argparse.Namespace) -> Recipe:
-    """The options that are fields of a recipe or of its augmentation."""
-    given = vars(options)  # has only those that were given
-    base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
-    if given["task"] != "digits":
-        base = replace(base, augmentation=replace(base.augmentation, shift=TASKS[given["task"]].shift))
-    moved = {field.name: given[field.name] for field in fields(Augmentation) if field.name in given}
-    simple = {field.name: given[field.name] for field in fields(Recipe) if field.name in given}
-    return replace(base, **simple, augmentation=replace(base.augmentation, **moved))
-
-
-def _experiments(options: argparse.Namespace, command: str) -> int:
-    experiments = Experiments.read(options.results)
-    part, parts = options.share
-    jobs = experiments.jobs(options.names)[part - 1 :: parts]
-    if options.dry_run:
-        for job in open_jobs(experiments, jobs):
-            print(shlex.join(["capsnet", "train", *job.arguments, "--output", f"{options.work}/{job.name}"]))
-        return 0
-    return work_off(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
-
-
-def _results(options: argparse.Namespace, command: str) -> int:
-    print(report(Experiments.read(options.results), options.tables), end="")
-    return 0
-
-
-def _share(text: str) -> tuple[int, int]:
-    """ "2/3" -> (2, 3)."""
-    part, _, parts = text.partition("/")
-    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
-        raise argparse.ArgumentTypeError(f"expected a share such as 1/2; got {text!r}")
-    return int(part), int(parts)
-
-
-def _assignment(options: argparse.Namespace) -> Assignment:
-    return Assignment(
+def _train(options: argparse.Namespace) -> int:
+    setup = TrainingSetup(
         task=options.task,
         network=options.network,
         preset=options.preset,
         iterations=options.iterations,
         changes=tuple(options.change),
     )
+    run = TrainingRun(
+        setup=setup,
+        recipe=_recipe(options),
+        folder=Path(options.output),
+        command=options.command,
+        source=options.source,
+        root=options.data,
+        everything=options.everything,
+    )
+    record = run.train(resume=options.resume, limit_minutes=options.limit_minutes, log=options.log == "tensorboard")
+    if record is None:  # this is not the main process
+        return 0
+    for split in ("validation", "test", "test_bent"):
+        if (errors := getattr(record, split)) is not None:
+            drawn = errors.get("reconstruction_mse")
+            drawing = "" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel"
+            print(f"{split.replace('_', ', ')}: {1 - errors['error']:.2%} right{drawing}")
+    print(f"{record.steps:,} steps in {record.training_seconds:.0f} s -> {run.folder}")
+    return 0
 
 
-def _splits(source: Source, root: str | None, everything: bool) -> tuple[Digits, dict[str, Digits]]:
-    """The digits to train on, and those to measure on, by split."""
-    training = every_training_digit(source, root) if everything else digits("train", source, root)
-    splits: tuple[Split, ...] = ("test",) if everything else ("validation", "test")
-    held_out: dict[str, Digits] = {split: digits(split, source, root) for split in splits}
-    came = {data.source for data in (training, *held_out.values())}
-    expect(came == {source}, f"every split from {source}", ", ".join(sorted(came)))
-    return training, held_out
+def _evaluate(options: argparse.Namespace) -> int:
+    if options.weights in SHIPPED:
+        network, trained_for = load_pretrained(options.weights), "digits"
+    else:
+        path = Path(options.weights)
+        folder = path if path.is_dir() else path.parent
+        network = load_network(folder / "weights.safetensors" if path.is_dir() else path)
+        record = folder / "result.json"
+        trained_for = json.loads(record.read_text(encoding="utf-8"))["task"] if record.exists() else "digits"
+    task = TASKS[options.task or trained_for]
+    data = digits(options.split, options.source, options.data)
+    errors = task.measure(network, task.to_measure_on(data))
+    print(json.dumps({"digits": data.count, "source": data.source, "split": options.split} | errors._asdict()))
+    return 0
 
 
-def _make_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".capsnet").touch()
-        (folder / ".capsnet").unlink()
-    except OSError as problem:
-        raise OSError(f"expected a folder that can be written to; got {folder} ({problem.strerror})") from problem
+def _experiments(options: argparse.Namespace) -> int:
+    experiments = Experiments.read(options.results)
+    jobs = experiments.jobs(options.names)
+    if options.dry_run:
+        for job in missing_jobs(experiments, jobs):
+            print(shlex.join(["capsnet", "train", *job.arguments, "--output", f"{options.work}/{job.name}"]))
+        return 0
+    return run_jobs(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
+
+
+def _results(options: argparse.Namespace) -> int:
+    print(report(Experiments.read(options.results), options.tables), end="")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    function = load(options.place)
+    piece = options.piece or piece_of(options.place.rpartition(":")[2])
+    verdict = CHECKERS[piece](function)
+    print(verdict)
+    return 0 if verdict.passed else 1
+
+
+# --- their options
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate and check capsule networks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_train(commands)
+    _add_evaluate(commands)
+    _add_experiments(commands)
+    _add_results(commands)
+    _add_check(commands)
+    return parser
 
+
+def _add_train(commands: Any) -> None:
     train = commands.add_parser(
         "train",
         help="train a network on MNIST",
@@ -282,17 +191,29 @@ def _parser() -> argparse.ArgumentParser:
         metavar="M",
         help="stop after so long, with a checkpoint to --resume from and exit status 3; the recipe stays as it is",
     )
-    train.add_argument("--log", choices=("tensorboard",), help="write curves to the output folder, to watch the run")
+    train.add_argument(
+        "--log",
+        choices=("tensorboard",),
+        help="write curves and histograms to the output folder, to watch the run",
+    )
     _add_recipe_options(train)
     _add_data_options(train)
 
+
+def _add_evaluate(commands: Any) -> None:
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
-    evaluation.add_argument("weights", help=f"{' or '.join(SHIPPED)}, or a file that `capsnet train` wrote")
-    evaluation.add_argument("--task", choices=tuple(TASKS), default="digits", help="what it was trained for")
-    evaluation.add_argument("--split", choices=("train", "validation", "test"), default="test")
+    evaluation.add_argument(
+        "weights", help=f"{', '.join(SHIPPED)}; or a folder that `capsnet train` wrote, or the weights in it"
+    )
+    evaluation.add_argument(
+        "--task", choices=tuple(TASKS), help="what it was trained for (default: as the run's record says, or digits)"
+    )
+    evaluation.add_argument("--split", choices=get_args(Split), default="test")
     _add_data_options(evaluation)
 
+
+def _add_experiments(commands: Any) -> None:
     experiments = commands.add_parser(
         "experiments",
         help="do the runs that the tables still lack",
@@ -307,13 +228,12 @@ def _parser() -> argparse.ArgumentParser:
         help="a table, a run or a run with its seed (default: all, but no large run)",
     )
     experiments.add_argument("--limit-minutes", type=float, metavar="M", help="stop after so long, with exit status 3")
-    experiments.add_argument(
-        "--share", type=_share, default=(1, 1), metavar="I/N", help="only every N-th, from the I-th"
-    )
     experiments.add_argument("--dry-run", action="store_true", help="print the commands instead")
     experiments.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
     experiments.add_argument("--work", default="runs", help="folder for checkpoints and weights")
 
+
+def _add_results(commands: Any) -> None:
     results = commands.add_parser("results", help="print what the experiments found")
     results.set_defaults(run=_results)
     results.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
@@ -321,6 +241,8 @@ def _parser() -> argparse.ArgumentParser:
         "--results", help="folder of experiments.toml and of what was found (default: the project's own)"
     )
 
+
+def _add_check(commands: Any) -> None:
     check = commands.add_parser(
         "check",
         help="find known mistakes in a capsule network's code",
@@ -332,56 +254,61 @@ def _parser() -> argparse.ArgumentParser:
         "place", metavar="FILE.py:FUNCTION", help="a function, or a module's class that needs no arguments"
     )
     check.add_argument("--as", dest="piece", choices=tuple(CHECKERS), help="which piece it is (default: by its name)")
-    return parser
 
 
 def _listed(named: Mapping[str, Any]) -> str:
-    """Names and what they say, for a help text."""
-    return "; ".join(f"{name}: {each.says}" for name, each in named.items()).replace("%", "%%")
-
-
-def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
-    """An option for each field of a recipe. What is not given is as in `Recipe()`, or `Recipe.quick` with --seconds."""
-    quick = Recipe.quick(60)
-
-    def add(name: str, kind: type, help_text: str, choices: tuple[str, ...] | None = None) -> None:
-        defaults = [
-            getattr(recipe if hasattr(recipe, name) else recipe.augmentation, name) for recipe in (Recipe(), quick)
-        ]
-        said = f"{defaults[0]}" if defaults[0] == defaults[1] else f"{defaults[0]}; with --seconds {defaults[1]}"
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=kind,
-            choices=choices,
-            default=argparse.SUPPRESS,
-            help=f"{help_text} (default: {said})",
-        )
-
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument(
-        "--epochs", type=float, default=argparse.SUPPRESS, help="how often to see each digit (default: 10)"
-    )
-    length.add_argument("--seconds", type=float, default=argparse.SUPPRESS, help="train for so long instead")
-    add("batch_size", int, "digits a step")
-    add("learning_rate", float, "at its peak")
-    add("warmup", float, "share of the run in which the rate rises")
-    add("clip", float, "the gradient's largest norm")
-    add("patience", int, "epochs without a smaller validation error to stop after, with the best weights")
-    add("stop_at_accuracy", float, "percent of the validation images right, to stop at (the test's with --everything)")
-    add("average", float, "decay of the weights' running average, 0 for none")
-    add("reconstruction_weight", float, "of the reconstruction loss beside the margin loss")
-    add("precision", str, "of the arithmetic", ("fp32", "bf16"))
-    add("seed", int, "of every random choice")
-    add("shift", float, "pixels, at random")
-    add("rotation", float, "degrees, at random")
-    add("scale", float, "share, at random")
-    add("shear", float, "pixels per pixel, at random")
-    add("elastic", float, "pixels, at random")
+    """Names and their descriptions, for a help text."""
+    return "; ".join(f"{name}: {each.summary}" for name, each in named.items()).replace("%", "%%")
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
     parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
+
+
+def _add_recipe_options(parser: argparse.ArgumentParser) -> None:
+    """An option for each described field of `Recipe` and `Augmentation`.
+
+    What is not given is not in the namespace, and as in `Recipe()`, or in `Recipe.quick` with --seconds.
+    """
+    length = parser.add_mutually_exclusive_group()
+    plain, quick = Recipe(), Recipe.quick(60)
+    for defaults, with_seconds in ((plain, quick), (plain.augmentation, quick.augmentation)):
+        hints = get_type_hints(type(defaults))
+        for field in _described(type(defaults)):
+            default, other = getattr(defaults, field.name), getattr(with_seconds, field.name)
+            kind: Any = hints[field.name]
+            choices = get_args(kind) if get_origin(kind) is Literal else None
+            if not choices:  # float, int, or one of them or None
+                (kind,) = {*get_args(kind)} - {NoneType} or {kind}
+            shown = "none" if default is None else f"{default:g}" if kind is float else f"{default}"
+            if other != default and field.name != "seconds":
+                shown += f"; with --seconds {other:g}"
+            (length if field.name in ("epochs", "seconds") else parser).add_argument(
+                f"--{field.name.replace('_', '-')}",
+                type=str if choices else kind,
+                choices=choices,
+                default=argparse.SUPPRESS,
+                help=f"{field.metadata['help']} (default: {shown})".replace("%", "%%"),
+            )
+
+
+def _described(kind: type) -> list[Field]:
+    """Fields of a dataclass that have an option."""
+    return [field for field in fields(kind) if "help" in field.metadata]
+
+
+def _recipe(options: argparse.Namespace) -> Recipe:
+    """The recipe that the options describe."""
+    given = vars(options)  # has only those that were given
+    base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
+    if given["task"] != "digits":
+        base = replace(base, augmentation=replace(base.augmentation, shift=TASKS[given["task"]].shift))
+    values, moves = (
+        {field.name: given[field.name] for field in _described(kind) if field.name in given}
+        for kind in (Recipe, Augmentation)
+    )
+    return replace(base, **values, augmentation=replace(base.augmentation, **moves))
 
 
 if __name__ == "__main__":

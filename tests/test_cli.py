@@ -16,13 +16,13 @@ from urllib.error import URLError
 import networks
 import pytest
 import torch
-from run_schema import check_run
 from test_data import lay_out
 
 import capsnet_tutorial
+from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits
-from capsnet_tutorial.experiments.records import code_version
+from capsnet_tutorial.experiments.records import RunRecord, code_version
 from capsnet_tutorial.pretrained import load_weights, save_weights
 from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import Recipe, evaluate, one_cycle
@@ -188,7 +188,6 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
         (["--seconds", "-1"], "seconds above 0; got -1.0"),
         (["--batch-size", "0"], "batch_size to be a whole number, at least 1; got 0"),
         (["--learning-rate", "nan"], "learning_rate above 0; got nan"),
-        (["--clip", "0"], "clip above 0; got 0.0"),
         (["--patience", "0"], "patience to be a whole number, at least 1; got 0"),
         (["--patience", "3", "--seconds", "60"], "patience in a run of epochs"),
         (["--reconstruction-weight", "-1"], "reconstruction_weight of at least 0, finite; got -1.0"),
@@ -197,7 +196,6 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
         (["--shift", "inf"], "shift"),
         (["--rotation", "-5"], "rotation of at least 0; got -5.0"),
         (["--scale", "1"], "scale below 1; got 1.0"),
-        (["--change", "self-attention", "--routing-gradient", "last"], "all rounds of a changed routing; got 'last'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -279,7 +277,7 @@ def test_splits_of_several_sources_are_refused(tmp_path, monkeypatch, capsys):
     def mixed(split: Split, *_: object) -> Digits:
         return digits(split, "sample")._replace(source="mnist" if split == "validation" else "sample")
 
-    monkeypatch.setattr("capsnet_tutorial.cli.digits", mixed)
+    monkeypatch.setattr("capsnet_tutorial.experiments.runs.digits", mixed)
     assert main(["train", *SHORT, "--output", str(tmp_path)]) == 2
     assert "expected every split from sample; got mnist, sample" in capsys.readouterr().err
 
@@ -314,12 +312,12 @@ def test_what_a_run_went_through_before_it_diverged_is_in_its_result_in_two_sitt
             raise KeyboardInterrupt
         return one_cycle(share_done, warmup)
 
-    monkeypatch.setattr("capsnet_tutorial.training.run.one_cycle", stop_in_the_second_epoch)
+    monkeypatch.setattr("capsnet_tutorial.training.fit.one_cycle", stop_in_the_second_epoch)
     assert main([*train, "--output", str(tmp_path)]) == 130
-    monkeypatch.setattr("capsnet_tutorial.training.run.one_cycle", lambda *_: 1e37)
+    monkeypatch.setattr("capsnet_tutorial.training.fit.one_cycle", lambda *_: 1e37)
     assert main([*train, "--output", str(tmp_path)]) == 1
     result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
-    check_run(result)
+    RunRecord.from_dict(result)
     assert result["steps"] == 16
     assert [point["epoch"] for point in result["curve"]] == [1]
     assert "after 16 steps" in result["diverged"]
@@ -349,18 +347,13 @@ def test_without_options_the_recipe_is_the_default_one():
 
 
 def test_options_of_the_recipe_are_taken():
-    recipe = recipe_of("--clip", "5", "--patience", "3", "--reconstruction-weight", "0")
-    assert recipe == Recipe(clip=5.0, patience=3, reconstruction_weight=0.0)
+    recipe = recipe_of("--patience", "3", "--reconstruction-weight", "0", "--precision", "bf16", "--elastic", "1")
+    expected = Recipe(patience=3, reconstruction_weight=0.0, precision="bf16", augmentation=Augmentation(elastic=1.0))
+    assert recipe == expected
 
 
 def test_a_time_budget_brings_its_own_defaults():
     assert recipe_of("--seconds", "30") == Recipe.quick(30.0)
-
-
-def test_with_a_change_a_budget_leaves_the_gradient_through_all_rounds_unless_it_is_given():
-    changed = "--seconds", "30", "--change", "recon-mean"
-    assert recipe_of(*changed) == replace(Recipe.quick(30.0), routing_gradient="all")
-    assert recipe_of(*changed, "--routing-gradient", "last") == Recipe.quick(30.0)
 
 
 def test_a_changed_routing_can_be_trained_on_a_budget(tmp_path):

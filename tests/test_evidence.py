@@ -10,7 +10,7 @@ from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments import evidence as module
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
 from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_vote_shares, noisy
-from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, Assignment, measure, plain
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 from capsnet_tutorial.experiments.variants import build_variant
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.pretrained import load_pretrained
@@ -22,10 +22,10 @@ FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "samp
 @pytest.mark.parametrize("task", TASKS)
 def test_as_many_are_wrong_as_the_error_says(task, network):
     torch.manual_seed(0)
-    ready = plain(Assignment(task=task, network=network).build())
+    ready = plain(TrainingSetup(task=task, network=network).build())
     data = TASKS[task].to_measure_on(FEW)
     wrong = evidence(ready, {"test": data})["wrong"]["test"]
-    assert len(wrong) / len(FEW.labels) == pytest.approx(measure(ready, data).error)
+    assert len(wrong) / len(FEW.labels) == pytest.approx(TASKS[task].measure(ready, data).error)
 
 
 def test_the_wrong_ones_are_those_that_the_network_misreads():
@@ -45,7 +45,7 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     config = networks.learner().config
     keys = {"wrong", "calibration"}
     assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
-    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW, "test_bent": FEW})
+    found = evidence(build_variant(config, ["stop-gradient"]), {"test": FEW, "test_bent": FEW})
     assert found.keys() == keys | {"vote_shares"}
     assert found["wrong"].keys() == {"test", "test_bent"}
     assert found["calibration"].keys() == {"test", "test_bent", "test_noisy"}
@@ -76,7 +76,7 @@ def test_noise_is_the_same_for_a_seed_and_stays_between_black_and_white():
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
     torch.manual_seed(0)
-    network = plain(Assignment(task=task, iterations=iterations).build())
+    network = plain(TrainingSetup(task=task, iterations=iterations).build())
     network.routed.weight.data *= 20
     data = TASKS[task].to_measure_on(Digits(FEW.images[:7], FEW.labels[:7], "sample"))
     found = measure_vote_shares(network, data, batch_size=3)

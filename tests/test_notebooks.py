@@ -1,4 +1,4 @@
-"""The stored notebooks: short cells, described pictures, a way to Colab, and nothing that changes by itself."""
+"""The stored notebooks: short cells, described pictures, and nothing that changes by itself."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from refresh_notebooks import LARGE, STATE, all_notebooks, main, normalise
-from set_repository import repository
+from refresh_notebooks import all_notebooks, main, normalise
+from stored_widgets import LARGE, class_name, stored_models
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
@@ -51,8 +51,9 @@ def test_every_picture_is_described(path: Path) -> None:
         if cell.cell_type == "markdown":
             undescribed += undescribed_pictures(cell.source)
         for output in cell.get("outputs", []):
-            is_picture = any(kind.startswith("image/") for kind in output.get("data", {}))
-            if is_picture and not cell.metadata.get("mystnb", {}).get("image", {}).get("alt"):
+            described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+            pictures = [kind for kind in output.get("data", {}) if kind.startswith("image/")]
+            if not all(described or output.metadata.get(kind, {}).get("alt") for kind in pictures):
                 undescribed.append(f"the picture of the cell {cell.source!r} (its metadata: mystnb.image.alt)")
     assert not undescribed
 
@@ -70,17 +71,6 @@ def undescribed_pictures(markdown: str) -> list[str]:
     return (
         empty + tags + [directive for directive in directives if not re.search(r"^:alt: \S", directive, re.MULTILINE)]
     )
-
-
-@each_notebook
-def test_colab_is_one_click_away(path: Path) -> None:
-    cells, address = read(path).cells, repository(ROOT)
-    slug = address.removeprefix("https://github.com/")
-    link = f"https://colab.research.google.com/github/{slug}/blob/main/{path.relative_to(ROOT).as_posix()}"
-    assert link in cells[0].source, "the badge stands in the first cell"
-    set_up = next(cell.source for cell in cells if cell.cell_type == "code")
-    assert f"git+{address}" in set_up, "the first code cell installs the package where it is missing"
-    assert "torch" not in set_up, "Colab's own torch stays"
 
 
 @each_notebook
@@ -102,7 +92,7 @@ def test_nothing_in_it_changes_by_itself(path: Path) -> None:
     assert normalised == notebook, "`make notebooks` stores notebooks without timings, versions and random ids"
     for text in stored_texts(notebook):
         assert not re.search(r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b", text), text
-    for entry in (entry for model in models(notebook).values() for entry in model.get("buffers", [])):
+    for entry in (entry for model in stored_models(notebook).values() for entry in model.get("buffers", [])):
         assert entry["encoding"] == "sha256" or len(entry["data"]) <= LARGE * 4 / 3 + 4
     assert path.stat().st_size < 1_000_000
 
@@ -121,7 +111,7 @@ def stored_texts(notebook: Any) -> list[str]:
 @each_notebook
 def test_its_widgets_are_todays(path: Path) -> None:
     """The JavaScript is stored with the notebook: after a change of a widget, `make sources`."""
-    for model in models(read(path)).values():
+    for model in stored_models(read(path)).values():
         module, _, widget = model["state"]["_anywidget_id"].rpartition(".")
         current = getattr(importlib.import_module(module), widget)
         for source in ("_esm", "_css"):
@@ -132,7 +122,7 @@ def test_its_widgets_are_todays(path: Path) -> None:
 def test_sources_alone_are_brought_up_to_date(tmp_path: Path) -> None:
     stored = NOTEBOOKS[0].read_text(encoding="utf-8")
     notebook = nbformat.reads(stored, as_version=4)
-    for model in models(notebook).values():
+    for model in stored_models(notebook).values():
         model["state"].update({key: "of yesterday" for key in ("_esm", "_css") if key in model["state"]})
     copied = tmp_path / NOTEBOOKS[0].name
     nbformat.write(notebook, copied)
@@ -144,14 +134,5 @@ def test_sources_alone_are_brought_up_to_date(tmp_path: Path) -> None:
 def test_some_notebook_stores_each_widget() -> None:
     from capsnet_tutorial import widgets
 
-    stored = {
-        model["state"]["_anywidget_id"].rpartition(".")[2]
-        for path in NOTEBOOKS
-        for model in models(read(path)).values()
-    }
+    stored = {class_name(model) for path in NOTEBOOKS for model in stored_models(read(path)).values()}
     assert set(widgets.__all__) <= stored
-
-
-def models(notebook: Any) -> dict[str, Any]:
-    """The stored state of the notebook's widgets."""
-    return notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})

@@ -1,84 +1,56 @@
-"""The repository's address stands once, in pyproject.toml; every copy agrees, and one command changes them all."""
+"""The repository's address stands once, in pyproject.toml; one command writes all copies, and takes them out."""
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
+import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
-from set_repository import files, repository, set_repository
+from set_repository import files, needed, notebooks, repository, set_repository
 
 ROOT = Path(__file__).resolve().parent.parent
-
-# Every way in which a file names a place on GitHub or in Colab. Other people's repositories may be named too:
-# what counts as ours is what has our repository's name.
-NAMED = re.compile(r"(?:github\.com/|/github/|git\+https://github\.com/)([\w.-]+/[\w.-]+?)(?:\.git|[/\"')@\s#\\]|$)")
+ADDRESS = "https://github.com/someone-else/my.fork"
+BROUGHT = {"IPython", "accelerate", "capsnet_tutorial", "matplotlib", "numpy", "torch"}  # by Jupyter and by the package
 
 
-def slug(root: Path) -> str:
-    """owner/name of the project."""
-    return repository(root).removeprefix("https://github.com/")
+def test_every_file_says_what_pyproject_says(tmp_path: Path) -> None:
+    copied(tmp_path)
+    assert set_repository(tmp_path, repository(tmp_path)) == [], "`python tools/set_repository.py` writes it again"
 
 
-def named(path: Path, name: str) -> set[str]:
-    """The repositories called `name` that a file points at."""
-    return {found for found in NAMED.findall(path.read_text(encoding="utf-8")) if found.split("/")[1] == name}
+def test_without_an_address_nothing_leads_nowhere(tmp_path: Path) -> None:
+    copied(tmp_path)
+    set_repository(tmp_path, None)
+    assert repository(tmp_path) is None
+    for path in files(tmp_path):
+        text = path.read_text(encoding="utf-8")
+        assert "colab.research.google.com" not in text
+        assert "github.io" not in text
+        assert "github.com/someone-else" not in text
 
 
-def test_every_copy_of_the_address_agrees() -> None:
-    ours = slug(ROOT)
-    name = ours.split("/")[1]
-    disagree = {str(path.relative_to(ROOT)): found for path in files(ROOT) if (found := named(path, name)) - {ours}}
-    assert not disagree, f"pyproject.toml says {ours}"
-
-
-def test_the_files_that_need_the_address_have_it() -> None:
-    ours = slug(ROOT)
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    assert config["repository"]["url"] == repository(ROOT)
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["repository-code"] == repository(ROOT)
-    lacking = [
-        path.name for path in [ROOT / "README.md", *chapters(ROOT)] if ours not in path.read_text(encoding="utf-8")
-    ]
-    assert not lacking
-
-
-def test_ci_builds_the_book_as_the_readme_says() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = readme.partition("Without make:")[2].split("```")[1]
-    commands = [line.partition("#")[0].strip() for line in block.splitlines()[2:]]  # less the fence, and the venv
-    steps = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["book"]["steps"]
-    assert [step["run"] for step in steps if "run" in step] == [command for command in commands if command]
-
-
-def test_no_other_file_names_the_address() -> None:
-    """What set_repository.py does not know of would keep the old address for ever."""
-    known = set(files(ROOT))
-    folders = ("", "book", "capsnet_tutorial", "benchmarks", "results", "tests", "tools", ".github", ".ci")
-    texts = [path for folder in folders for path in (ROOT / folder).glob("**/*" if folder else "*") if path.is_file()]
-    texts = [
-        path for path in texts if path.suffix in {".py", ".js", ".md", ".yml", ".toml", ".cff", ".ipynb", ".json", ""}
-    ]
-    strangers = [path for path in texts if path not in known and slug(ROOT).encode() in path.read_bytes()]
-    assert not strangers, "add them to FILES of tools/set_repository.py"
-
-
-def test_one_command_changes_every_copy(tmp_path: Path) -> None:
-    for path in files(ROOT):
-        (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, tmp_path / path.relative_to(ROOT))
-    holding = {path for path in files(tmp_path) if slug(ROOT) in path.read_text(encoding="utf-8")}
-    assert set(set_repository(tmp_path, "https://github.com/someone-else/my.fork.git")) == holding
-    assert repository(tmp_path) == "https://github.com/someone-else/my.fork"
-    left = [path.name for path in files(tmp_path) if slug(ROOT) in path.read_text(encoding="utf-8")]
-    assert not left
-    # and back again: nothing else was touched
-    set_repository(tmp_path, repository(ROOT))
-    for path in files(ROOT):
-        assert (tmp_path / path.relative_to(ROOT)).read_bytes() == path.read_bytes()
+def test_with_an_address_all_name_it_and_none_again_takes_it_out(tmp_path: Path) -> None:
+    copied(tmp_path)
+    set_repository(tmp_path, None)
+    without = {path: path.read_bytes() for path in files(tmp_path)}
+    assert set(set_repository(tmp_path, ADDRESS + ".git")) == set(without)
+    assert repository(tmp_path) == ADDRESS
+    assert all("someone-else" in path.read_text(encoding="utf-8") for path in without)
+    for path in notebooks(tmp_path):
+        place = path.relative_to(tmp_path).as_posix()
+        first, set_up = first_cells(path)
+        assert f"https://colab.research.google.com/github/someone-else/my.fork/blob/main/{place}" in first
+        assert needed(set_up)["capsnet_tutorial"] == f"git+{ADDRESS}"
+    set_repository(tmp_path, "https://github.com/a/b")
+    assert not [path for path in without if "someone-else" in path.read_text(encoding="utf-8")]
+    set_repository(tmp_path, None)
+    assert {path: path.read_bytes() for path in files(tmp_path)} == without
 
 
 @pytest.mark.parametrize(
@@ -87,6 +59,42 @@ def test_one_command_changes_every_copy(tmp_path: Path) -> None:
 def test_a_wrong_address_is_refused(address: str) -> None:
     with pytest.raises(SystemExit, match="no address of the form"):
         set_repository(ROOT, address)
+
+
+@pytest.mark.parametrize("path", notebooks(ROOT), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_set_up_cell_installs_what_the_notebook_imports(path: Path) -> None:
+    code = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    imported = {module for source in code for module in modules(source)} - set(sys.stdlib_module_names) - BROUGHT
+    assert imported <= set(needed(code[0]))
+
+
+def modules(source: str) -> set[str]:
+    """The top-level modules that a cell imports."""
+    tree = ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE))
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+def copied(folder: Path) -> None:
+    """The files that may name the address, in a folder where a test may change them."""
+    for path in files(ROOT):
+        (folder / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, folder / path.relative_to(ROOT))
+
+
+def first_cells(path: Path) -> tuple[str, str]:
+    """A notebook's first cell, and its first cell of code."""
+    cells = nbformat.read(path, as_version=4).cells
+    return cells[0].source, next(cell.source for cell in cells if cell.cell_type == "code")
+
+
+def test_ci_builds_the_book_as_the_readme_says() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("Without make:")[2].split("```")[1]
+    commands = [line.partition("#")[0].strip() for line in block.splitlines()[2:]]  # less the fence, and the venv
+    steps = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["book"]["steps"]
+    assert [step["run"] for step in steps if "run" in step] == [command for command in commands if command]
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -105,8 +113,3 @@ def test_the_lock_pins_what_is_asked_for_and_names_no_place() -> None:
     asked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements.in").read_text(encoding="utf-8"), re.MULTILINE))
     assert asked.items() <= pins.items(), "requirements.txt is older than requirements.in: `make lock`"
     assert not re.search(r"https?://|file:|^-", lock, re.MULTILINE)
-
-
-def chapters(root: Path) -> list[Path]:
-    """The notebooks of the book."""
-    return [*sorted((root / "book/chapters").glob("*.ipynb")), *sorted((root / "book/solutions").glob("*.ipynb"))]

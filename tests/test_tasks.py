@@ -17,37 +17,38 @@ from capsnet_tutorial.experiments.cnn import (
 )
 from capsnet_tutorial.experiments.pairs import OnPairs
 from capsnet_tutorial.experiments.rounds import measure_rounds
-from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, Assignment, every_training_digit, measure, plain
+from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, every_training_digit, plain
 from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.training import evaluate
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
 
 
 def test_what_is_not_said_is_the_small_capsnet_on_digits():
-    assert Assignment().config == CapsNetConfig.small()
-    assert Assignment(preset="paper", iterations=1).config == CapsNetConfig(iterations=1)
+    assert TrainingSetup().config == CapsNetConfig.small()
+    assert TrainingSetup(preset="paper", iterations=1).config == CapsNetConfig(iterations=1)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("name", TASKS)
 def test_every_network_fits_every_task(name, network):
-    task, assignment = TASKS[name], Assignment(task=name, network=network)
-    ready = assignment.build()
+    task, setup = TASKS[name], TrainingSetup(task=name, network=network)
+    ready = setup.build()
     images, targets = task.to_train_on(FEW).batch(torch.arange(4), lambda images, _: images, torch.Generator())
-    loss = assignment.objective(0.0005)(ready(images, targets), images, targets)
+    loss = setup.objective(0.0005)(ready(images, targets), images, targets)
     loss.backward()
     assert loss.isfinite()
     assert isinstance(ready, OnPairs) == (name == "pairs")
     for data in (task.to_measure_on(FEW), *([task.harder(FEW)] if task.harder else [])):
         assert data.images.shape[-1] == task.image_size
-        assert 0 <= measure(plain(ready), data).error <= 1
+        assert 0 <= task.measure(plain(ready), data).error <= 1
 
 
 def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
     for task in TASKS:
-        capsnet, cnn, slim = (Assignment(task=task, network=network).config for network in NETWORKS)
+        capsnet, cnn, slim = (TrainingSetup(task=task, network=network).config for network in NETWORKS)
         assert parameter_count(cnn) == pytest.approx(parameter_count(capsnet), rel=0.002)
         recognising, drawing = recognising_and_drawing(build_empty(capsnet))
         assert recognising + drawing == parameter_count(capsnet)
@@ -56,17 +57,17 @@ def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
 
 
 def test_the_papers_baselines_are_its_own_for_each_task():
-    assert Assignment(network="cnn", preset="paper").config == ConvNetConfig.paper()
-    assert Assignment(task="pairs", network="cnn", preset="paper").config == ConvNetConfig.paper_pairs()
-    assert Assignment(network="cnn").objective(0.5) is cross_entropy
+    assert TrainingSetup(network="cnn", preset="paper").config == ConvNetConfig.paper()
+    assert TrainingSetup(task="pairs", network="cnn", preset="paper").config == ConvNetConfig.paper_pairs()
+    assert TrainingSetup(network="cnn").objective(0.5) is cross_entropy
 
 
 def test_one_round_and_no_reconstruction_are_what_they_say():
-    assignment = Assignment(iterations=1)
-    network = assignment.build()
+    setup = TrainingSetup(iterations=1)
+    network = setup.build()
     assert network.routed.iterations == 1
     output = network(FEW.images, FEW.labels)
-    assignment.objective(0)(output, FEW.images, FEW.labels).backward()
+    setup.objective(0)(output, FEW.images, FEW.labels).backward()
     assert all(parameter.grad is None for parameter in network.decoder.parameters())
 
 
@@ -83,7 +84,7 @@ def test_one_round_and_no_reconstruction_are_what_they_say():
 )
 def test_what_makes_no_sense_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        Assignment(**options)
+        TrainingSetup(**options)
 
 
 def test_every_training_digit_is_the_training_and_the_validation_digits():
@@ -128,10 +129,10 @@ def test_the_rounds_are_those_of_the_trace():
 
 def test_after_the_last_round_the_error_is_the_networks():
     network, data = load_pretrained(), digits("test", source="sample")
-    assert measure_rounds(network, data)[-1]["error"] == measure(network, data).error
+    assert measure_rounds(network, data)[-1]["error"] == evaluate(network, data).error
 
 
 def test_no_networks_mode_is_changed():
     network = ConvNet(ConvNetConfig.small()).train()
-    measure(network, FEW)
+    TASKS["digits"].measure(network, FEW)
     assert network.training

@@ -17,7 +17,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.pretrained import load_weights, save_weights
@@ -29,9 +28,9 @@ RESULT = ROOT / "results" / "small.json"
 SHIPPED = ROOT / "capsnet_tutorial" / "assets" / "weights" / "small.safetensors"
 RECORDING = ROOT / "capsnet_tutorial" / "assets" / "recordings" / "small.safetensors"
 MOMENTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)
-"""After how many epochs we look."""
+"""Epochs after which the network is recorded."""
 SAMPLES = (7, 475, 178, 264, 442)
-"""Which of the sample's test digits: a plain one, three that are learned one after the other, one that never is."""
+"""Positions among the sample's test digits: a plain one, three learned one after the other, one that never is."""
 
 
 def main() -> None:
@@ -41,10 +40,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
     result = json.loads(RESULT.read_text(encoding="utf-8"))
-    shipped = result["recipe"]
-    shipped["augmentation"] = Augmentation(**shipped["augmentation"])
-    shipped["betas"] = tuple(shipped["betas"])
-    recipe = Recipe(**shipped)
+    recipe = Recipe.from_dict(result["recipe"])
 
     def keep(model: CapsNet, history: History) -> None:
         save_weights(model, folder / f"epoch-{len(history.curve):02}.safetensors")
@@ -63,15 +59,15 @@ def main() -> None:
         resume=True,
         on_epoch=keep,
     )
-    tensors, told = recording(folder, result["command"])
+    tensors, description = recording(folder, result["command"])
     RECORDING.parent.mkdir(exist_ok=True)
-    write_tensors(RECORDING, tensors, {"recording": told})
-    ends = "the shipped weights" if told["about"]["shipped"] else "weights of its own"
+    write_tensors(RECORDING, tensors, {"recording": description})
+    ends = "the shipped weights" if description["about"]["shipped"] else "weights of its own"
     print(f"{RECORDING}: {RECORDING.stat().st_size:,} bytes; the run ends at {ends}")
 
 
 def recording(folder: Path, command: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What is shown of the run in a folder: tensors in half precision, and what is said about them."""
+    """Recording of the run in a folder: tensors in half precision, and their description."""
     test = digits("test", "sample")
     images, labels = test.images[list(SAMPLES)], test.labels[list(SAMPLES)]
     seen: dict[str, list[Tensor]] = {"reconstructions": [], "couplings": [], "lengths": []}

@@ -3,7 +3,8 @@
     python tools/stills.py          (after `make book`; `make stills` does both)
 
 Each widget is taken four times: light and dark, for wide windows and for phones. The files land in
-book/_static/stills; the next build shows them.
+book/_static/stills; the next build shows them. The notebooks' own, in book/stills, are made from these; `make sources`
+puts them into the notebooks.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import threading
 from pathlib import Path
 
+import notebook_pictures
 from chromium import MISSING, find_chromium, launch
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -53,6 +55,7 @@ def main() -> None:
         save(page.screenshot(), STATIC / "screenshot.png")
         browser.close()
     server.shutdown()
+    notebook_pictures.main()
 
 
 def opened(browser: Browser, address: str, window: tuple[int, int], scheme: str, scale: int) -> Page:

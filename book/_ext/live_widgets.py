@@ -19,10 +19,7 @@ warnings errors.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +31,26 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
+from stored_widgets import (
+    PUBLISHED,
+    STATE,
+    VIEW,
+    Models,
+    class_name,
+    files_by_hash,
+    reachable,
+    shown_models,
+    stored_models,
+    unpack,
+)
 
 from capsnet_tutorial.palette import css_variables
 
-STATE = "application/vnd.jupyter.widget-state+json"
-VIEW = "application/vnd.jupyter.widget-view+json"
-REFERENCE = "anywidget:"  # how the state of one anywidget names another: "anywidget:<model id>"
 PALETTE = "palette.css"
 BUFFERS = Path("_static", "widget-buffers")
-PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
 SENTENCE = "A still picture: with JavaScript switched on, this widget comes alive right here."
 
 logger = logging.getLogger(__name__)
-
-Models = dict[str, dict[str, Any]]  # model id -> what the notebook stores about the model
 
 
 class live_widget(nodes.General, nodes.Element):
@@ -70,10 +73,10 @@ class LiveWidget(SphinxDirective):
             stored = json.loads(Path(absolute).read_text(encoding="utf-8"))
         except (OSError, json.JSONDecodeError) as error:
             return self.problem(f"live-widget cannot read the notebook {relative}: {error}")
-        models: Models = stored["metadata"].get("widgets", {}).get(STATE, {}).get("state", {})
-        for model in views(stored):
+        models = stored_models(stored)
+        for model in shown_models(stored):
             if model in models and class_name(models[model]) == name:
-                needed = {key: models[key] for key in reachable(model, models)}
+                needed = {key: models[key] for key in reachable([model], models)}
                 return [live_widget("", model=model, name=name, state=json.dumps({"state": needed}))]
         return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
 
@@ -103,31 +106,6 @@ class PlaceWidgets(SphinxPostTransform):
                     location=self.env.docname,
                     type="live-widget",
                 )
-
-
-def views(notebook: dict[str, Any]) -> Iterator[str]:
-    """The ids of the models that a stored notebook shows, in reading order."""
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", []):
-            if VIEW in output.get("data", {}):
-                yield output["data"][VIEW]["model_id"]
-
-
-def class_name(model: dict[str, Any]) -> str:
-    """The Python class of an anywidget's model: `PoseSliders`. Empty for anything that is no anywidget."""
-    return model.get("state", {}).get("_anywidget_id", "").rpartition(".")[2]
-
-
-def reachable(model: str, models: Models) -> list[str]:
-    """A model's id and those of all models it refers to, directly or not."""
-    found, open_ = [], [model]
-    while open_:
-        key = open_.pop()
-        if key in models and key not in found:
-            found.append(key)
-            values = models[key]["state"].values()
-            open_ += [v.removeprefix(REFERENCE) for v in values if isinstance(v, str) and v.startswith(REFERENCE)]
-    return found
 
 
 def notebook_models(app: Sphinx, page: str) -> Models:
@@ -208,11 +186,12 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
             script.write_text(f'capsnetBuffers["{sha256}"] = "{base64.b64encode(data).decode()}";\n')
 
 
-@cache
-def files_by_hash(package: Path) -> dict[str, Path]:
-    """SHA-256 -> file, for what the package's folders publish."""
-    files = sorted(file for folder in PUBLISHED for file in (package / folder).glob("*.safetensors"))
-    return {hashlib.sha256(file.read_bytes()).hexdigest(): file for file in files}
+def unpack_notebook(app: Sphinx, page: str, source: list[str]) -> None:
+    """Hand MyST-NB a notebook whose widgets stand where it looks for them."""
+    if Path(app.env.doc2path(page)).suffix == ".ipynb":
+        notebook = json.loads(source[0])
+        unpack(notebook)
+        source[0] = json.dumps(notebook)
 
 
 def write_palette(app: Sphinx, exception: Exception | None) -> None:
@@ -228,5 +207,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(live_widget, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
     app.add_directive("live-widget", LiveWidget)
     app.add_post_transform(PlaceWidgets)
+    app.connect("source-read", unpack_notebook)
     app.connect("html-page-context", add_host)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from capsnet_tutorial.augmentation import Augmentation, Pose, transform
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.experiments.cnn import class_scores
+from capsnet_tutorial.training.evaluation import over_batches
 
 PADDING = 6
 """Pixels on every side: 28×28 becomes 40×40."""
@@ -74,26 +75,21 @@ SWEEPS = (
 """One thing at a time, from where every network fails to where none does, and beyond."""
 
 
-@torch.no_grad()
 def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
     """Which digits a network still reads, amount by amount: bool [amounts, N].
 
     Args:
-        network: a CapsNet or a CNN, in eval mode, on any device.
+        network: a CapsNet or a CNN, on any device.
         digits: straight ones, N of them.
         sweep: how they are bent.
     """
-    device = next(network.parameters()).device
 
-    def read(images: Tensor, pose: Pose) -> Tensor:
-        return class_scores(network, transform(images, pose).to(device)).argmax(dim=1).to(digits.labels.device)
+    def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+        answers = [class_scores(network, transform(images, sweep.pose(x))).argmax(dim=1) for x in sweep.amounts]
+        return (torch.stack([answer == labels for answer in answers], dim=1),)
 
-    batches = zip(digits.images.split(500), digits.labels.split(500), strict=True)
-    parts = [
-        torch.stack([read(images, sweep.pose(amount)) == labels for amount in sweep.amounts])
-        for images, labels in batches
-    ]
-    return torch.cat(parts, dim=1)
+    (right,) = over_batches(network, measure, digits.images, digits.labels)  # [N, amounts]
+    return right.T
 
 
 def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.training.evaluation import over_batches
 
 
 @dataclass(frozen=True)
@@ -219,10 +219,8 @@ def error_of(network: nn.Module, data: Labelled, batch_size: int = 500) -> Error
 
 def scores_of(network: nn.Module, images: Tensor, batch_size: int = 500) -> Tensor:
     """`class_scores` of many images [N, 1, H, W], in eval mode: [N, J], on the CPU."""
-    expect(len(images) > 0, "at least one image", "none")
-    device = next(network.parameters()).device
-    with in_eval_mode(network), torch.no_grad():
-        return torch.cat([class_scores(network, batch.to(device)).cpu() for batch in images.split(batch_size)])
+    (scores,) = over_batches(network, lambda batch: (class_scores(network, batch),), images, batch_size=batch_size)
+    return scores
 
 
 def read_wrongly(scores: Tensor, labels: Tensor) -> Tensor:

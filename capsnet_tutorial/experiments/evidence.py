@@ -11,11 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.training.evaluation import over_batches
 
 BINS = 10
 """Of a capsule's length from 0 to 1, all of the same width."""
@@ -86,7 +85,6 @@ def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
     }
 
 
-@torch.no_grad()
 def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) -> dict[str, Any]:
     """How the capsules below share out the length of the votes for the true class, in eval mode.
 
@@ -101,28 +99,23 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
     Raises:
         ValueError: there are no images.
     """
-    expect(len(data.images) > 0, "at least one image", "none")
-    device = next(network.parameters()).device
     wanted = data.labels.view(len(data.labels), -1)  # [N, K]
-    shares = torch.zeros(2, network.config.primary_capsules, dtype=torch.float64)
-    effective = torch.zeros(2, dtype=torch.float64)
-    with in_eval_mode(network):
-        for images, classes in zip(data.images.split(batch_size), wanted.split(batch_size), strict=True):
-            u = network.primary_capsules(images.to(device))
-            votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
-            _, trace = network.routed.trace(u)
-            for place, each in enumerate((votes, trace.c[-1] * votes)):
-                asked = classes.to(device).unsqueeze(1).expand(-1, each.shape[1], -1)  # [B, I, K]
-                length = each.gather(2, asked).double()
-                share = length / length.sum(dim=1, keepdim=True).clamp_min(1e-30)
-                # Without any votes all shares are 0: then none counts for more than another.
-                concentration = share.square().sum(dim=1).clamp_min(1 / share.shape[1])  # [B, K]
-                shares[place] += share.sum(dim=(0, 2)).cpu()
-                effective[place] += (1 / concentration).sum().cpu()
-    shares, effective = shares / wanted.numel(), effective / wanted.numel()
+
+    def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
+        u = network.primary_capsules(images)
+        votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
+        _, trace = network.routed.trace(u)
+        asked = classes.unsqueeze(1).expand(-1, votes.shape[1], -1)  # [B, I, K]
+        lengths = torch.stack([each.gather(2, asked) for each in (votes, trace.c[-1] * votes)], dim=1).double()
+        shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
+        # Without any votes all shares are 0: then none counts for more than another.
+        concentration = shares.square().sum(dim=2).clamp_min(1 / shares.shape[2])  # [B, 2, K]
+        return shares.mean(dim=3), (1 / concentration).mean(dim=2)
+
+    shares, effective = over_batches(network, measure, data.images, wanted, batch_size=batch_size)  # [N, 2, …]
     return {
         name: {"effective_capsules": round(each.item(), 5)} | _listed(share)
-        for name, each, share in zip(("before", "after"), effective, shares, strict=True)
+        for name, each, share in zip(("before", "after"), effective.mean(dim=0), shares.mean(dim=0), strict=True)
     }
 
 

@@ -19,7 +19,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.training.evaluation import means, over_batches
 
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""
@@ -50,7 +50,8 @@ class Pairs:
         labels, order = self.digits.labels[both].sort(dim=1)
         both = both.gather(1, order).flatten()
         layers = augmentation(F.pad(self.digits.images[both], (PADDING,) * 4), generator)  # [2 B, 1, 36, 36]
-        return layers.unflatten(0, (-1, 2)).squeeze(2), F.one_hot(labels, _CLASSES).sum(dim=1).float()
+        present = torch.zeros(len(chosen), _CLASSES).scatter(1, labels, 1.0)
+        return layers.unflatten(0, (-1, 2)).squeeze(2), present
 
     def _partners(self, chosen: Tensor, generator: torch.Generator) -> Tensor:
         """For each digit another, every one of another class with the same chance: positions, int64 [B]."""
@@ -157,20 +158,15 @@ class PairEvaluation(NamedTuple):
 
 def evaluate_pairs(network: CapsNet, pairs: PairSet, batch_size: int = 500, seed: int = 0) -> PairEvaluation:
     """Error and drawings of a CapsNet on pairs, in eval mode. The same seed asks for the same absent digits."""
-    expect(len(pairs.layers) > 0, "at least one pair", "none")
-    device = next(network.parameters()).device
     absent = torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed)) - pairs.present
     asked = torch.cat([pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1)  # two that are there, one that is not
-    wrong = squared = ink = ink_present = ink_absent = 0.0
-    with in_eval_mode(network), torch.no_grad():
-        for layers, classes in zip(pairs.layers.split(batch_size), asked.split(batch_size), strict=True):
-            layers, classes = layers.to(device), classes.to(device)
-            output = network(overlay(layers))
-            drawn = drawings(network, output.capsules, classes)  # [B, 3, pixels]
-            wrong += (classes_of(output.lengths) != classes[:, :2]).any(dim=1).sum().item()
-            squared += (drawn[:, :2] - layers.flatten(2)).square().mean(dim=(1, 2)).sum().item()
-            ink += layers.sum().item() / 2
-            ink_present += drawn[:, :2].sum().item() / 2
-            ink_absent += drawn[:, 2].sum().item()
-    count = len(pairs.layers)
-    return PairEvaluation(*(total / count for total in (wrong, squared, ink, ink_present, ink_absent)))
+
+    def measure(layers: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
+        output = network(overlay(layers))
+        drawn = drawings(network, output.capsules, classes)  # [B, 3, pixels]
+        wrong = (classes_of(output.lengths) != classes[:, :2]).any(dim=1)
+        squared = (drawn[:, :2] - layers.flatten(2)).square().mean(dim=(1, 2))
+        ink = layers.sum(dim=(1, 2, 3)) / 2
+        return wrong, squared, ink, drawn[:, :2].sum(dim=(1, 2)) / 2, drawn[:, 2].sum(dim=1)
+
+    return PairEvaluation(*means(over_batches(network, measure, pairs.layers, asked, batch_size=batch_size)))

@@ -1,7 +1,7 @@
-"""The experiments as data: which runs there are, which are missing, and doing those one after another.
+"""The experiments as data: the runs that there are, those that are missing, and doing these one after another.
 
 They stand in ``results/experiments.toml``. What a run found is ``results/runs/NAME-SEED.json``; it is written when the
-run is over, so whatever interrupts the work, calling `work_off` again goes on where it stopped.
+run is over, so whatever interrupts the work, calling `run_jobs` again goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments import records as results
+from capsnet_tutorial.experiments import records
 from capsnet_tutorial.storage import write_whole
 
 
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """Somebody says that one run has a smaller value than another."""
+    """A statement that one run has a smaller value than another."""
 
     says: str
     smaller: str
@@ -58,7 +58,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiments:
-    """What ``experiments.toml`` says."""
+    """Contents of ``experiments.toml``."""
 
     folder: Path
     """Where it lies; what the runs found is in its folder ``runs``."""
@@ -74,24 +74,24 @@ class Experiments:
 
     @classmethod
     def read(cls, folder: str | Path | None = None) -> Experiments:
-        """From ``folder/experiments.toml``; without a folder, the project's own.
+        """The contents of ``folder/experiments.toml``; without a folder, the project's own.
 
         Raises:
             FileNotFoundError: there is none.
             ValueError: it is no TOML, or names a run or table that it does not have.
         """
-        folder = results.folder() if folder is None else Path(folder)
+        folder = records.folder() if folder is None else Path(folder)
         path = folder / "experiments.toml"
         if not path.is_file():
             raise FileNotFoundError(f"expected the experiments in {path}; there is no such file")
         try:
-            said = tomllib.loads(path.read_text(encoding="utf-8"))
+            contents = tomllib.loads(path.read_text(encoding="utf-8"))
             tables = {
                 name: Table(**table | {"rows": [Row(**row) for row in table["rows"]]})
-                for name, table in said.pop("tables").items()
+                for name, table in contents.pop("tables").items()
             }
-            claims = [Claim(**claim) for claim in said.pop("claims")]
-            experiments = cls(folder=folder, tables=tables, claims=claims, **said)
+            claims = [Claim(**claim) for claim in contents.pop("claims")]
+            experiments = cls(folder=folder, tables=tables, claims=claims, **contents)
         except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
             raise ValueError(f"expected experiments in {path}; got {problem}") from problem
         named = {row.run for table in tables.values() for row in table.rows}
@@ -122,7 +122,7 @@ class Experiments:
         return seeds
 
     def result(self, name: str) -> Path:
-        """Where what a job found is kept."""
+        """Path of a job's record."""
         return self.folder / "runs" / f"{name}.json"
 
     def jobs(self, wanted: Sequence[str] = ()) -> list[Job]:
@@ -165,7 +165,7 @@ Train = Callable[[Sequence[str]], int]
 """`capsnet` with these arguments; its exit status."""
 
 
-def work_off(
+def run_jobs(
     experiments: Experiments,
     jobs: Sequence[Job],
     train: Train,
@@ -174,7 +174,7 @@ def work_off(
     limit_minutes: float | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
-    """Do the jobs that have no result yet, one after another.
+    """Do the jobs that have no record yet, one after another.
 
     A run that diverges has that for its result. One that is interrupted goes on from its checkpoint the next time.
 
@@ -184,13 +184,13 @@ def work_off(
         train: does one.
         work: a folder for checkpoints and weights.
         limit_minutes: stop after so long, within a run if need be.
-        say: told what is being done.
+        say: called with a line about each job.
 
     Returns:
         The exit status: 0 when no job is left, else that of the run that was stopped or could not be done.
     """
     end = None if limit_minutes is None else time.monotonic() + 60 * limit_minutes
-    missing = list(open_jobs(experiments, jobs))
+    missing = list(missing_jobs(experiments, jobs))
     for number, job in enumerate(missing, start=1):
         output = work / job.name
         arguments = ["train", *job.arguments, "--output", str(output), "--resume"]
@@ -211,6 +211,6 @@ def work_off(
     return 0
 
 
-def open_jobs(experiments: Experiments, jobs: Sequence[Job]) -> Iterator[Job]:
-    """Those that have no result yet."""
+def missing_jobs(experiments: Experiments, jobs: Sequence[Job]) -> Iterator[Job]:
+    """Jobs that have no record yet."""
     return (job for job in jobs if not experiments.result(job.name).exists())

@@ -1,4 +1,4 @@
-"""What was measured, written down and found again: a training run, and any other file of results/."""
+"""Run records, and every other file of results/: their fields, how they are written, read and found."""
 
 from __future__ import annotations
 
@@ -6,88 +6,213 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from types import NoneType, UnionType
+from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
 import torch
-from torch import nn
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments.cnn import recognising_and_drawing
 from capsnet_tutorial.storage import write_whole
 from capsnet_tutorial.training.processes import Processes
 from capsnet_tutorial.training.recipe import Recipe
-from capsnet_tutorial.training.run import History
 
 PACKAGE = Path(__file__).parents[1]
 
 
-def describe_run(
-    command: str,
-    model: nn.Module,
-    recipe: Recipe,
-    history: History,
-    data: Mapping[str, Any],
-    evaluations: Mapping[str, NamedTuple],
-    *,
-    commit: Mapping[str, Any] | None,
-    task: str = "digits",
-    network: str = "capsnet",
-    changes: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Everything that a table, a figure or somebody who repeats the run needs, ready for JSON.
+class Data(TypedDict):
+    """What a run was trained on."""
 
-    Args:
-        command: that repeats it.
-        model: what was trained; its ``config`` holds its sizes.
-        recipe: how it was trained.
-        history: how that went.
-        data: what it was trained on.
-        evaluations: what came of it, by split: named tuples of numbers.
-        commit: of the code that ran, from `code_version` at the run's beginning.
-        task: what was to be learnt.
-        network: which kind of network that was.
-        changes: deviations from the paper, by their ids.
+    source: str
+    training_digits: int
+
+
+class Hardware(TypedDict):
+    """What a run was trained with; the device is a GPU's name or "cpu"."""
+
+    device: str
+    processor: str
+    cores: int
+    threads: int
+    processes: int
+
+
+class Commit(TypedDict):
+    """Version of the code; dirty if the package's files differed from it."""
+
+    id: str
+    dirty: bool
+
+
+class Round(TypedDict):
+    """A round of routing: entropy of the couplings from 0 to 1, error if routing stopped there."""
+
+    entropy: float
+    error: float
+
+
+class Calibration(TypedDict):
+    """By length of the longest capsule, ten bins: images, those that are right, mean length."""
+
+    count: list[int]
+    right: list[int]
+    mean_length: list[float | None]
+
+
+class Shares(TypedDict):
+    """How the capsules below share out the votes for the true class."""
+
+    effective_capsules: float
+    capsules: list[int]
+    shares: list[float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """Everything that a table, a figure or somebody who repeats a training run needs; its fields are those of the JSON.
+
+    A field that is None is not in the file, but for ``commit``.
+
+    Raises:
+        ValueError: a field of another kind, or a run that lacks a field which such a run has.
     """
-    accelerator = Processes().accelerator
-    recognising, drawing = recognising_and_drawing(cast(Any, model))
-    device = accelerator.device
+
+    command: str
+    """That repeats the run."""
+    task: str
+    network: str
+    changes: list[str]
+    """Deviations from the paper, by their names in `variants.VARIANTS`."""
+    config: dict[str, Any]
+    """Sizes of the network."""
+    parameters: int
+    recognising_parameters: int | None = None
+    """Those of all layers but the decoder. Not in the oldest records, which lack ``wrong`` too."""
+    drawing_parameters: int | None = None
+    """Those of the decoder."""
+    recipe: Recipe
+    data: Data
+    steps: int
+    training_seconds: float
+    curve: list[dict[str, float]]
+    """For every epoch: epoch, seconds, loss, and validation_error where the run validates."""
+    validation: dict[str, float] | None = None
+    """Errors on the validation digits, where they were not trained on."""
+    test: dict[str, float] | None = None
+    test_bent: dict[str, float] | None = None
+    hardware: Hardware
+    versions: dict[str, str]
+    """Of Python and of the packages that compute."""
+    commit: Commit | None
+    """Of the code at the run's beginning; None for a package that is installed rather than checked out."""
+    diverged: str | None = None
+    """Why the run came to no end; nothing is measured then."""
+    rounds: list[Round] | None = None
+    wrong: dict[str, list[int]] | None = None
+    """Positions of the images that are read wrongly, ascending, by split."""
+    calibration: dict[str, Calibration] | None = None
+    vote_shares: dict[str, Shares] | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            _expect_kind(f"the record's {name}", getattr(self, name), kind)
+        for name in sorted(self._needed()):
+            expect(getattr(self, name) is not None, f"{name} in the record of such a run", "none")
+        for split in (self.validation, self.test, self.test_bent):
+            expect(split is None or 0 <= split.get("error", -1) <= 1, "an error from 0 to 1", f"{split}")
+        rounds = self.config.get("iterations")
+        expect(self.rounds is None or len(self.rounds) == rounds, f"{rounds} rounds", f"{self.rounds}")
+
+    def _needed(self) -> set[str]:
+        """Fields that need not be in every record, but in this one."""
+        sizes = {"recognising_parameters", "drawing_parameters"}
+        has_evidence = any(getattr(self, name) is not None for name in (*sizes, "wrong"))
+        if self.diverged is not None:
+            return sizes if has_evidence else set()
+        capsnet, one_digit = self.network == "capsnet", self.task != "pairs"
+        needed = {"test"} | ({"test_bent"} if one_digit else set())
+        if "--everything" not in self.command:
+            needed.add("validation")
+        if capsnet and one_digit and not self.changes:
+            needed.add("rounds")
+        if has_evidence:
+            needed |= sizes | {"wrong"} | ({"calibration"} if capsnet else set())
+        if has_evidence and capsnet and not self.changes:
+            needed.add("vote_shares")
+        return needed
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RunRecord:
+        """A record from JSON.
+
+        Raises:
+            ValueError: a field that is missing, unknown or of another kind.
+        """
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(values.keys() - known)
+        expect(not unknown, f"fields of a run's record, {', '.join(sorted(known))}", ", ".join(unknown))
+        try:
+            return cls(**{**values, "recipe": Recipe.from_dict(values["recipe"])})
+        except (KeyError, TypeError) as problem:
+            raise ValueError(f"expected a run's record; got one where {problem}") from problem
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inverse of `from_dict`, ready for JSON."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)} | {"recipe": asdict(self.recipe)}
+        return {name: value for name, value in values.items() if value is not None or name == "commit"}
+
+
+def _expect_kind(name: str, value: Any, kind: Any) -> None:
+    """Raise `ValueError` unless a value is of the kind that an annotation names."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return
+    if origin is UnionType:
+        if value is None and NoneType in inner:
+            return
+        (kind,) = (each for each in inner if each is not NoneType)
+        _expect_kind(name, value, kind)
+    elif is_typeddict(kind):
+        keys = get_type_hints(kind)
+        expect(isinstance(value, dict) and value.keys() == keys.keys(), f"{name} with {', '.join(keys)}", repr(value))
+        for key, each in keys.items():
+            _expect_kind(f"{name}.{key}", value[key], each)
+    elif origin is list:
+        expect(isinstance(value, list), f"{name} as a list", repr(value))
+        for each in value:
+            _expect_kind(f"each of {name}", each, inner[0])
+    elif origin is dict:
+        expect(isinstance(value, dict), f"{name} as an object", repr(value))
+        for key, each in value.items():
+            _expect_kind(f"{name}.{key}", each, inner[1])
+    else:
+        kinds = (int, float) if kind is float else (kind,)
+        expect(type(value) in kinds, f"{name} as {kind.__name__}", repr(value))
+
+
+def hardware(processes: Processes) -> Hardware:
+    """What there is to compute with."""
+    device = processes.accelerator.device
     return {
-        "command": command,
-        "task": task,
-        "network": network,
-        "changes": list(changes),
-        "config": asdict(cast(Any, model).config),
-        "parameters": recognising + drawing,
-        "recognising_parameters": recognising,
-        "drawing_parameters": drawing,
-        "recipe": asdict(recipe),
-        "data": dict(data),
-        "steps": history.step,
-        "training_seconds": round(history.seconds, 1),
-        "curve": [{key: float(f"{value:.6g}") for key, value in point.items()} for point in history.curve],
-        **{
-            split: {key: round(value, 6) for key, value in each._asdict().items()}
-            for split, each in evaluations.items()
-        },
-        "hardware": {
-            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-            "processor": platform.machine(),
-            "cores": os.cpu_count(),
-            "threads": torch.get_num_threads(),
-            "processes": accelerator.num_processes,
-        },
-        "versions": {"python": platform.python_version()}
-        | {package: metadata.version(package) for package in ("torch", "torchvision", "accelerate")},
-        "commit": commit,
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
+        "processor": platform.machine(),
+        "cores": os.cpu_count() or 1,
+        "threads": torch.get_num_threads(),
+        "processes": processes.count,
     }
 
 
-def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
-    """Which version of the code this is, where git knows it.
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that compute."""
+    packages = ("torch", "torchvision", "accelerate")
+    return {"python": platform.python_version()} | {package: metadata.version(package) for package in packages}
+
+
+def code_version(folder: Path = PACKAGE) -> Commit | None:
+    """Version of the code, where git knows it.
 
     Returns:
         ``{"id": HEAD, "dirty": whether the package's files differ from it}``; None for a package that is installed
@@ -106,7 +231,7 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
 
 
 def folder(package: Path = PACKAGE) -> Path:
-    """Where everything that was measured lies: results/ of the checkout, or its copy in an installed package.
+    """Folder of everything that was measured: results/ of the checkout, or its copy in an installed package.
 
     Args:
         package: where the package lies.

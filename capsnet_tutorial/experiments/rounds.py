@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 
 import torch
+from torch import Tensor
 
-from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import Labelled
 from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.routings.entropy import coupling_entropy
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.training.evaluation import over_batches
 
 
-@torch.no_grad()
-def measure_rounds(network: CapsNet, digits: Digits, batch_size: int = 100) -> list[dict[str, float]]:
+def measure_rounds(network: CapsNet, digits: Labelled, batch_size: int = 100) -> list[dict[str, float]]:
     """Measure every round of a network's routing, in eval mode.
 
     Returns:
@@ -23,18 +22,14 @@ def measure_rounds(network: CapsNet, digits: Digits, batch_size: int = 100) -> l
         from 0 (all to one class) to 1 (even shares, as in the first round); and ``error``: the share of digits that
         are wrong by the lengths after this round.
     """
-    expect(len(digits.images) > 0, "at least one digit", "none")
-    device = next(network.parameters()).device
     even = math.log2(network.config.classes)
-    entropy, wrong = torch.zeros(2, network.config.iterations, dtype=torch.float64)
-    with in_eval_mode(network):
-        for images, labels in zip(digits.images.split(batch_size), digits.labels.split(batch_size), strict=True):
-            _, trace = network.trace(images.to(device))
-            entropy += coupling_entropy(trace.c).sum(dim=1).cpu() / even
-            for r, v in enumerate(trace.v):
-                wrong[r] += int((capsule_lengths(v).argmax(dim=1).cpu() != labels).sum())
-    count = len(digits.images)
-    return [
-        {"entropy": round(each.item() / count, 6), "error": round(missed.item() / count, 6)}
-        for each, missed in zip(entropy, wrong, strict=True)
-    ]
+
+    def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
+        _, trace = network.trace(images)
+        entropy = coupling_entropy(trace.c) / even  # [R, B]
+        wrong = torch.stack([capsule_lengths(v).argmax(dim=1) != labels for v in trace.v])
+        return entropy.T, wrong.T
+
+    entropy, wrong = over_batches(network, measure, digits.images, digits.labels, batch_size=batch_size)  # [N, R]
+    rounds = zip(entropy.double().mean(dim=0).tolist(), wrong.double().mean(dim=0).tolist(), strict=True)
+    return [{"entropy": round(each, 6), "error": round(error, 6)} for each, error in rounds]

@@ -1,41 +1,46 @@
-"""What can be learnt, and by what: the part of a training run that is no recipe."""
+"""Tasks made of MNIST's digits, and the set-up of a training run: a task, a network and its changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import nn
 
 from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments import affine, pairs
+from capsnet_tutorial.experiments import affine, pairs, variants
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.experiments.variants import build_variant, variant_objective, with_own_matrices
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training import Evaluation, TrainingData, evaluate
-from capsnet_tutorial.training.run import Objective
+from capsnet_tutorial.training import Evaluation, Objective, TrainingData, evaluate
 
 NETWORKS = ("capsnet", "cnn", "cnn-recognising")
 """A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many as that has without its decoder."""
 
 Evaluated = Evaluation | ErrorRate | pairs.PairEvaluation
-"""What came of it: numbers by name, an ``error`` among them."""
+"""Errors of a network, numbers by name; ``error`` is always one of them."""
 
 
-class Task(NamedTuple):
+@dataclass(frozen=True)
+class Task:
     """What is to be learnt from MNIST's digits."""
 
-    says: str
+    summary: str
     image_size: int
     shift: float
     """How far training images are moved, unless the recipe says otherwise: pixels."""
     to_train_on: Callable[[Digits], TrainingData]
     to_measure_on: Callable[[Digits], Labelled]
+    evaluate: Callable[[CapsNet, Any], Evaluated]
+    """Errors of a CapsNet on what `to_measure_on` gives."""
     harder: Callable[[Digits], Labelled] | None = None
     """The same, with digits bent as no training image is."""
+
+    def measure(self, network: CapsNet | ConvNet, data: Labelled) -> Evaluated:
+        """Everything that can be measured of a network on such images; a CNN draws nothing, so it has an error only."""
+        return error_of(network, data) if isinstance(network, ConvNet) else self.evaluate(network, data)
 
 
 TASKS = {
@@ -45,6 +50,7 @@ TASKS = {
         shift=2,
         to_train_on=lambda data: data,
         to_measure_on=lambda data: data,
+        evaluate=evaluate,
         harder=lambda data: affine.bent(data, shift=2),
     ),
     "pairs": Task(
@@ -53,6 +59,7 @@ TASKS = {
         shift=pairs.SHIFT,
         to_train_on=pairs.Pairs,
         to_measure_on=pairs.fixed_pairs,
+        evaluate=pairs.evaluate_pairs,
     ),
     "affine": Task(
         "one digit anywhere on 40×40; then also bent",
@@ -60,6 +67,7 @@ TASKS = {
         shift=affine.SHIFT,
         to_train_on=affine.OnCanvas,
         to_measure_on=lambda data: affine.shifted(affine.on_canvas(data), affine.SHIFT),
+        evaluate=evaluate,
         harder=lambda data: affine.bent(affine.on_canvas(data), affine.SHIFT),
     ),
 }
@@ -67,8 +75,8 @@ TASKS = {
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """A task for a network."""
+class TrainingSetup:
+    """Task and network of a training run: all of it but the recipe and the digits."""
 
     task: str = "digits"
     network: str = "capsnet"
@@ -103,12 +111,14 @@ class Assignment:
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        network = build_variant(self.config, self.changes)
+        network = variants.build_variant(self.config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
-        """What `fit` shall minimise."""
-        return variant_objective(self.changes, reconstruction_weight) if self.network == "capsnet" else cross_entropy
+        """The loss for `fit`."""
+        if self.network != "capsnet":
+            return cross_entropy
+        return variants.variant_objective(self.changes, reconstruction_weight)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -116,21 +126,17 @@ class Assignment:
         return {"task": self.task, "changes": list(self.changes)}
 
 
-def plain(network: nn.Module) -> CapsNet | ConvNet:
-    """The network that `fit` has trained, without what it only needed for training."""
+def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself, which may have been wrapped to train on pairs."""
     found = network.network if isinstance(network, pairs.OnPairs) else network
     assert isinstance(found, (CapsNet, ConvNet))
-    return with_own_matrices(found) if isinstance(found, CapsNet) else found
+    return found
 
 
-def measure(network: CapsNet | ConvNet, data: Labelled) -> Evaluated:
-    """All that can be measured of such a network on such images; ``error`` is always part of it."""
-    if isinstance(network, ConvNet):
-        return error_of(network, data)
-    if isinstance(data, pairs.PairSet):
-        return pairs.evaluate_pairs(network, data)
-    assert isinstance(data, Digits)
-    return evaluate(network, data)
+def plain(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself as weights files hold it: every W_ij written out."""
+    found = unwrapped(network)
+    return variants.with_own_matrices(found) if isinstance(found, CapsNet) else found
 
 
 def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:

@@ -7,7 +7,6 @@ from the same random numbers as the paper's network draws, wherever both have th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -118,12 +117,13 @@ def share_matrices(network: CapsNet) -> None:
 
 def with_own_matrices(network: CapsNet) -> CapsNet:
     """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
-    if not parametrize.is_parametrized(network):
+    if not parametrize.is_parametrized(network.routed):
         return network
-    network = deepcopy(network)
-    parametrize.remove_parametrizations(network.routed, "weight", leave_parametrized=True)
-    network.routed.weight = nn.Parameter(network.routed.weight.detach().contiguous())
-    return network
+    state = {name: each for name, each in network.state_dict().items() if ".parametrizations." not in name}
+    weight = network.routed.weight.detach()
+    ordinary = CapsNet(network.config, network.parts).to(weight.device)
+    ordinary.load_state_dict(state | {"routed.weight": weight})
+    return ordinary.train(network.training)
 
 
 def _bias(conv: nn.Conv2d) -> Tensor:

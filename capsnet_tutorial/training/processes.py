@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
-from pathlib import Path
+from typing import Any, TypeVar
 
-import torch
 from accelerate import Accelerator
-from accelerate.utils import DistributedDataParallelKwargs, broadcast
+from accelerate.utils import DistributedDataParallelKwargs, broadcast_object_list
 
-from capsnet_tutorial.errors import expect
+Result = TypeVar("Result")
 
 
 class FailedElsewhere(RuntimeError):
@@ -20,27 +18,20 @@ class FailedElsewhere(RuntimeError):
 
 
 def rank() -> int:
-    """Which process this is; 0 is the main one. Launchers say it before there is any connection."""
+    """Number of this process; 0 is the main one. Launchers say it before there is any connection."""
     return int(os.environ.get("RANK", 0))
 
 
 class Processes:
     """One process, or the several that a launcher started, as one of them sees them.
 
-    Args:
-        log: a folder for TensorBoard's files, or None.
+    Raises:
+        ValueError: several were launched, and each would train on its own.
     """
 
-    def __init__(self, log: Path | None = None) -> None:
-        expect(
-            log is None or find_spec("tensorboard") is not None,
-            "tensorboard to be installed (pip install tensorboard)",
-            "a run to log without it",
-        )
+    def __init__(self) -> None:
         self.accelerator = Accelerator(
             mixed_precision="no",  # a recipe says the precision, and then its result tells; not the launcher
-            log_with=None if log is None else "tensorboard",
-            project_dir=log and log.parent,
             kwargs_handlers=[DistributedDataParallelKwargs(static_graph=True)],  # some weights may have no gradient
         )
         launched = int(os.environ.get("WORLD_SIZE", 1))
@@ -49,8 +40,6 @@ class Processes:
                 f"expected {launched} processes, as were launched, to train together; got {self.count} on its own "
                 "(without GPUs, set ACCELERATE_USE_CPU=1)"
             )
-        if log is not None:
-            self.accelerator.init_trackers(log.name)
 
     @property
     def count(self) -> int:
@@ -61,32 +50,36 @@ class Processes:
         """Whether this is the one that prints, writes and evaluates."""
         return self.accelerator.is_main_process
 
-    def from_main(self, work: Callable[[], float | None]) -> float:
-        """Let the main process do some work; the number that it gets, or 0, in every process.
+    def from_main(self, work: Callable[[], Result]) -> Result:
+        """Let the main process do some work; its result, in every process.
 
         Where it fails, it fails in every process, so that none waits for ever for the others.
         """
         if self.count == 1:
-            return work() or 0.0
-        value, problem = 0.0, None
+            return work()
+        outcome: list[Any] = [None, False]
+        problem = None
         if self.is_main:
             try:
-                value = work() or 0.0
+                outcome = [work(), True]
             except BaseException as caught:
                 problem = caught
-        said = torch.tensor([value, problem is not None], dtype=torch.float64, device=self.accelerator.device)
-        value, failed = broadcast(said).tolist()
+        result, succeeded = broadcast_object_list(outcome)
         if problem is not None:
             raise problem
-        if failed:
+        if not succeeded:
             raise FailedElsewhere
-        return value
+        return result
 
-    def clock(self) -> float:
-        """Seconds on the main process's clock: what is decided by it, all decide alike."""
-        return self.from_main(time.perf_counter)
 
-    def close(self) -> None:
-        """Write what is logged to the end."""
-        for tracker in self.accelerator.trackers:
-            tracker.finish()
+class Stopwatch:
+    """Seconds by the main process's clock: what is decided by them, all processes decide alike."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
+        self.now = processes.from_main(time.perf_counter)
+
+    def lap(self) -> float:
+        """Seconds since the last lap; ``now`` is the time of its end."""
+        before, self.now = self.now, self.processes.from_main(time.perf_counter)
+        return self.now - before

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from stored_widgets import stored_models
 
 from .conftest import ROOT, build
 
 NOTEBOOK = "book/chapters/01-try-it.ipynb"
-STATE = "application/vnd.jupyter.widget-state+json"
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def small_book(tmp_path: Path) -> Path:
     for folder in ("book/_ext", "book/_static", "capsnet_tutorial/assets/weights"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (source / "book" / "chapters").mkdir()
-    for file in ("_config.yml", "book/references.bib"):
+    for file in ("_config.yml", "pyproject.toml", "book/references.bib"):
         shutil.copy(ROOT / file, source / file)
     notebook = json.loads((ROOT / NOTEBOOK).read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -58,7 +58,7 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(s
     assert "another widget" not in page.read_text(encoding="utf-8")
 
     notebook = read(small_book)
-    for model in notebook["metadata"]["widgets"][STATE]["state"].values():
+    for model in stored_models(notebook).values():
         if model["state"]["_anywidget_id"].endswith("PoseSliders"):
             model["state"]["_esm"] = "/* another widget </script> */"
     write(small_book, notebook)
@@ -94,7 +94,7 @@ def test_weights_that_changed_after_the_notebook_fail(small_book: Path) -> None:
 def test_a_notebook_without_its_widgets_state_fails(small_book: Path) -> None:
     front(small_book, "chapters/01-try-it.ipynb PoseSliders")
     notebook = read(small_book)
-    del notebook["metadata"]["widgets"]
+    del notebook["metadata"]["capsnet_tutorial"]
     write(small_book, notebook)
     result, said = built(small_book)
     assert result.returncode != 0

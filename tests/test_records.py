@@ -1,4 +1,4 @@
-"""results.py: what a run's description says about the code that ran."""
+"""records.py: what a run's description says about the code that ran."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from capsnet_tutorial.experiments import records as results
+from capsnet_tutorial.experiments import records
 from capsnet_tutorial.experiments.plan import Experiments
 from capsnet_tutorial.experiments.records import code_version, stored, write_json
 
@@ -86,10 +86,10 @@ def test_a_stored_result_is_found_where_the_wheel_puts_it(tmp_path):
     for source, target in included.items():
         shutil.copytree(ROOT / source, tmp_path / target)
     package = tmp_path / "capsnet_tutorial"
-    assert results.folder(package) == package / "assets" / "results"
+    assert records.folder(package) == package / "assets" / "results"
     for name in ("speed", "runs/small-r3-0"):
         assert stored(name, package) == stored(name)
-    read = Experiments.read(results.folder(package))
+    read = Experiments.read(records.folder(package))
     assert read.tables == Experiments.read().tables
     size = sum(path.stat().st_size for path in package.rglob("*.*"))
     assert 0 < size < 1_000_000, "small files only"

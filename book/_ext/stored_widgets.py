@@ -1,0 +1,146 @@
+"""The widgets of a notebook: as Jupyter keeps them, and as the book's notebooks store them.
+
+Jupyter keeps the state of every model in `metadata.widgets`, and in the output that shows one a reference to it. A
+client that opens such a notebook without running it tries to start the widgets from there. Our large buffers are not
+in it (a network's weights would be in every chapter), so it fails, and shows an error where a picture could be. Hence
+
+* `pack` moves the state to `metadata.capsnet_tutorial.widgets`, where no client looks, and puts a still picture in the
+  place of each reference. The model that it shows is named in the output's own metadata;
+* `unpack` puts all back as Jupyter has it: the build does so with each notebook that it reads.
+
+The buffers of more than 32 kB are stored as the SHA-256 of the file that holds them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
+PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
+REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
+LARGE = 32_768  # bytes
+
+Models = dict[str, dict[str, Any]]  # model id -> what a notebook stores about the model
+Still = Callable[[str], dict[str, Any]]  # a widget's class -> {"data": {"image/png": …}, "metadata": {…}}
+
+
+def pack(notebook: dict[str, Any], name: str, assets: Path, still: Still) -> None:
+    """Store an executed notebook's widgets the book's way: the same bytes in every run.
+
+    Models get ids made from the notebook's `name` and their order. Those that no output shows are dropped, and so are
+    layouts, since an anywidget styles itself. `assets` is the folder with the files that buffers may be.
+    """
+    models: Models = notebook["metadata"].pop("widgets", {}).get(STATE, {}).get("state", {})
+    shown = [output for output in outputs(notebook) if VIEW in output.get("data", {})]
+    if not (shown and models):
+        return
+    needed = reachable([output["data"][VIEW]["model_id"] for output in shown], models)
+    renamed = {old: stable_id(name, count) for count, old in enumerate(needed)}
+    for output in shown:
+        model = output["data"].pop(VIEW)["model_id"]
+        picture = still(class_name(models[model]))
+        output["data"].update(picture["data"])
+        output["metadata"].update({OURS: {"model": renamed[model]}, **picture["metadata"]})
+    stored = {new: stable_model(models[old], renamed, assets) for old, new in renamed.items()}
+    notebook["metadata"][OURS] = {"widgets": stored}
+
+
+def unpack(notebook: dict[str, Any]) -> None:
+    """Put a stored notebook's widgets where Jupyter has them; a notebook that has no stored ones stays as it is."""
+    if stored := notebook["metadata"].pop(OURS, {}):
+        state = {"state": stored["widgets"], "version_major": 2, "version_minor": 0}
+        notebook["metadata"]["widgets"] = {STATE: state}
+    for output in outputs(notebook):
+        if OURS in output.get("metadata", {}):
+            view = {"model_id": output["metadata"][OURS]["model"], "version_major": 2, "version_minor": 0}
+            output["metadata"] = {}
+            output["data"] = {key: text for key, text in output["data"].items() if key == "text/plain"} | {VIEW: view}
+
+
+def stored_models(notebook: dict[str, Any]) -> Models:
+    """The models that a stored notebook has."""
+    found: Models = notebook["metadata"].get(OURS, {}).get("widgets", {})
+    return found
+
+
+def shown_models(notebook: dict[str, Any]) -> Iterator[str]:
+    """The ids of the models that a stored notebook shows, in reading order."""
+    for output in outputs(notebook):
+        if OURS in output.get("metadata", {}):
+            yield output["metadata"][OURS]["model"]
+
+
+def outputs(notebook: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All outputs of a notebook, in reading order."""
+    for cell in notebook["cells"]:
+        yield from cell.get("outputs", [])
+
+
+def class_name(model: dict[str, Any]) -> str:
+    """The Python class of an anywidget's model: `PoseSliders`. Empty for anything that is no anywidget."""
+    return model.get("state", {}).get("_anywidget_id", "").rpartition(".")[2]
+
+
+def reachable(ids: list[str], models: Models) -> list[str]:
+    """These models and all that they refer to, each once, in order; no layouts."""
+    found: list[str] = []
+    for key in ids:
+        if key in models and key not in found and models[key]["model_name"] != "LayoutModel":
+            found.append(key)
+            named = [reference[2] for reference in references(models[key]).values()]
+            found += [other for other in reachable(named, models) if other not in found]
+    return found
+
+
+def references(model: dict[str, Any]) -> dict[str, re.Match[str]]:
+    """The entries of a model's state that name another model."""
+    matches = {key: REFERENCE.match(value) for key, value in model["state"].items() if isinstance(value, str)}
+    return {key: match for key, match in matches.items() if match}
+
+
+def stable_id(name: str, count: int) -> str:
+    """An id like Jupyter's, but the same in every run and different in every notebook."""
+    return hashlib.sha256(f"{name}/{count}".encode()).hexdigest()[:32]
+
+
+def stable_model(model: dict[str, Any], renamed: dict[str, str], assets: Path) -> dict[str, Any]:
+    """A model with the new ids in its state, and its large buffers named by hash."""
+    state = dict(model["state"])
+    for key, reference in references(model).items():
+        if reference[2] in renamed:
+            state[key] = reference[1] + renamed[reference[2]]
+        else:
+            del state[key]  # a layout
+    stable = {**model, "state": state}
+    if model.get("buffers"):
+        stable["buffers"] = sorted((by_hash(each, assets) for each in model["buffers"]), key=lambda each: each["path"])
+    return stable
+
+
+def by_hash(buffer: dict[str, Any], assets: Path) -> dict[str, Any]:
+    """A buffer as it is stored: a large one as the SHA-256 of the file that it is (if not so already)."""
+    data = base64.b64decode(buffer["data"]) if buffer["encoding"] == "base64" else b""
+    if len(data) <= LARGE:
+        return buffer
+    sha256 = hashlib.sha256(data).hexdigest()
+    if sha256 not in files_by_hash(assets):
+        raise SystemExit(
+            f"The widget value {'.'.join(map(str, buffer['path']))} has {len(data):,} bytes and is no file of "
+            f"capsnet_tutorial's {' and '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
+        )
+    return {"data": sha256, "encoding": "sha256", "path": buffer["path"]}
+
+
+@cache
+def files_by_hash(assets: Path) -> dict[str, Path]:
+    """SHA-256 -> file, for what the package's folders publish."""
+    files = sorted(file for folder in PUBLISHED for file in (assets / folder).glob("*.safetensors"))
+    return {hashlib.sha256(file.read_bytes()).hexdigest(): file for file in files}
