@@ -33,6 +33,7 @@ COUNTS = 10
 EVERYWHERE = ""
 KNOWN: dict[str, dict[float, str]] = {
     EVERYWHERE: {
+        2017: "the year of the paper",
         10_000: "MNIST's test digits",
         55_000: "its training digits less the sample",
         60_000: "its training digits",
@@ -66,6 +67,9 @@ KNOWN: dict[str, dict[float, str]] = {
         round(1152 / 10): "how much longer s is with the softmax over j",
         2018: "the thread on the softmax's axis",
         round(math.log2(10), 2): "bits, if all ten couplings are equal",
+        10: "%, an equal share among ten",
+        0.9**2: "the loss of a class that is there, at length 0",
+        round(1 + 0.5 * math.log2(9), 2): "bits: one half and nine equal rests",
         **dict.fromkeys([7.5, 5.2], "%, the paper's table 1: overlapping digits, one round and three"),
     },
     "20-training-in-earnest": {
@@ -73,6 +77,8 @@ KNOWN: dict[str, dict[float, str]] = {
         25: "the learning rate starts at 1/25 of its peak",
         50: "a first loss that cannot be right",
         90: "degrees: a right angle",
+        0.9**2: "the loss of a class that is there, at length 0",
+        0.5 * 9: "λ times the absent classes",
     },
     "12-two-digits-at-once": {
         80: "%, by which the boxes of the paper's pairs overlap",
@@ -272,7 +278,9 @@ def test_what_counts_as_guarded(text: str, wrong: str | None) -> None:
 def test_the_table_of_training_times_says_what_results_say() -> None:
     """In a notebook, unlike in the pages: Jupyter and Colab would show a reader `{{ … }}`."""
     assert [path.name for path in NOTEBOOKS if "{{ " in path.read_text(encoding="utf-8")] == []
-    (text,) = [p.text for p in passages(ROOT / "book/chapters/20-training-in-earnest.ipynb") if "| half a minute |" in p.text]
+    (text,) = [
+        p.text for p in passages(ROOT / "book/chapters/20-training-in-earnest.ipynb") if "| half a minute |" in p.text
+    ]
     measured = substitutions(ROOT / "results")
     rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}
     assert {name: row(text, name)[1] for name in rows} == {
