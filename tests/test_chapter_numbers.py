@@ -57,7 +57,8 @@ KNOWN: dict[str, dict[float, str]] = {
     "06-routing": {round(math.log2(10), 2): "bits, if all ten couplings are equal"},
     "07-message-passing": {2024: "DGL's last release"},
     "09-masking-and-decoder": {0.0005 * 784: "the weight that makes a mean a sum", 784: "pixels"},
-    "10-training": {50: "a first loss that cannot be right"},
+    "10-training": {50: "a first loss that cannot be right", 475: "the least that the test digits shall reach"},
+    "11-sixteen-numbers": {0.5: "how far the slider goes"},
     "18-what-the-numbers-mean": {
         5.1: "the paper's section on what the dimensions mean",
         **dict.fromkeys([0.20, 0.25], "its steps"),
