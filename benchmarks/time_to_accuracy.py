@@ -1,4 +1,4 @@
-"""What 30, 60 and 120 seconds of training on a processor give: ``python benchmarks/time_to_accuracy.py``.
+"""Accuracy after 30, 60 and 120 seconds of training on a processor: ``python benchmarks/time_to_accuracy.py``.
 
 Runs the shipped command for each budget and seed, one after the other, and writes results/time-to-accuracy.json. Needs
 MNIST, and a machine that does nothing else: the learning rate follows the clock.

@@ -1,4 +1,4 @@
-"""Moving, turning and bending digits: at random for training, by a given amount for measuring.
+"""Affine and elastic transformations of digits: at random for training, by a given amount for measuring.
 
 Images are [N, 1, H, W] with 0 for paper, on any device and in any precision, and so they come back; what comes in at
 the border is paper. All chance is drawn on the CPU: the same for the same seed, wherever the images are.

@@ -1,4 +1,4 @@
-"""Digits: MNIST where it can be had, and the sample of it that comes with the package."""
+"""MNIST's digits from disk or by download, and the sample of 5,000 that comes with the package."""
 
 from __future__ import annotations
 

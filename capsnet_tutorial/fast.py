@@ -1,4 +1,4 @@
-"""Products with the prediction vectors û, without û.
+"""Routing without û: Procedure 1 from products with the prediction vectors that never form them.
 
 û_j|i = W_ij u_i has J·D_out / D_in times as many numbers as u, and routing wants it for two things only:
 

@@ -1,4 +1,4 @@
-"""The three parts of a CapsNet that a stock library does not have."""
+"""Layers of a CapsNet: PrimaryCapsules, RoutedCapsules, Decoder."""
 
 from __future__ import annotations
 

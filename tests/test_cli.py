@@ -87,9 +87,10 @@ def test_what_was_measured_is_what_is_in_the_file(run):
         assert result[split] == pytest.approx(measured._asdict(), rel=1e-4, abs=1e-6)
 
 
-def test_evaluate_prints_one_line_of_json(run, capsys):
+@pytest.mark.parametrize("name", ["", "weights.safetensors"], ids=["folder", "weights"])
+def test_evaluate_prints_one_line_of_json(name, run, capsys):
     folder, _ = run
-    assert main(["evaluate", str(folder / "weights.safetensors"), "--source", "sample"]) == 0
+    assert main(["evaluate", str(folder / name), "--source", "sample"]) == 0
     came = json.loads(capsys.readouterr().out)
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert came == pytest.approx(result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6)

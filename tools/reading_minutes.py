@@ -60,7 +60,9 @@ def words_of(markdown: str) -> list[str]:
 def parts(root: Path) -> dict[str, list[Path]]:
     """The book's chapters by part, as _toc.yml has them."""
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    named = {part["caption"]: [root / f"{each['file']}.ipynb" for each in part["chapters"]] for part in contents["parts"]}
+    named = {
+        part["caption"]: [root / f"{each['file']}.ipynb" for each in part["chapters"]] for part in contents["parts"]
+    }
     chapters = {part: [path for path in paths if path.parent.name == "chapters"] for part, paths in named.items()}
     return {part: paths for part, paths in chapters.items() if paths}
 
@@ -74,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for part, paths in ({"": named} if named else parts(ROOT)).items():
         lengths = [length(path) for path in paths]
         for path, each in zip(paths, lengths, strict=True):
-            print(f"{each.minutes:7.1f} {each.words:6} {each.lines:6} {each.words / max(each.lines, 1):9.1f}    {path.stem}")
+            density = each.words / max(each.lines, 1)
+            print(f"{each.minutes:7.1f} {each.words:6} {each.lines:6} {density:9.1f}    {path.stem}")
         print(f"{sum(each.minutes for each in lengths):7.1f}  {part or 'in all'}\n")
 
 

@@ -1,4 +1,4 @@
-"""Train the shipped network once more, exactly as its results say, and keep what it was after every epoch.
+"""Repeat the training of the shipped network and record its weights after every epoch.
 
     python tools/record_training.py runs/recording
 

@@ -10,6 +10,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import torch
@@ -22,22 +23,94 @@ from capsnet_tutorial.pretrained import SHIPPED, load_network, load_weights, sav
 
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = ROOT / "capsnet_tutorial" / "assets" / "weights"
-KINDS = {
-    "capsnet": "A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017)",
-    "cnn": "A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`),",
+CARDS = {
+    "small": """\
+# The weights `$name`
+
+A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits:
+$parameters parameters with its decoder, stored in half precision ($size bytes) and
+computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
+
+| | |
+|:--|:--|
+$measured
+| **not** trained on | the test set; the 5,000 validation digits, which are the package's sample |
+| the test set | was looked at once, at the end of the run; no setting was chosen by it |
+$run
+
+The weights are the running average over the last steps (decay $decay).
+The curve, thinned:
+
+$curve
+
+What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
+calls everything a digit, and was never measured on other handwriting.
+""",
+    "capsnet": """\
+# The weights `$name`
+
+A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits:
+$parameters parameters with its decoder, stored in eight bits a number ($size bytes) and
+computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
+
+| | |
+|:--|:--|
+$measured
+| **the package's sample** | its 5,000 digits are among those |
+$run
+
+The weights are the running average over the last steps (decay $decay).
+The curve, thinned:
+
+$curve
+
+What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
+calls everything a digit, and was never measured on other handwriting.
+""",
+    "cnn": """\
+# The weights `$name`
+
+A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`), for handwritten digits:
+$parameters parameters, stored in eight bits a number ($size bytes) and
+computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
+
+| | |
+|:--|:--|
+$measured
+| **the package's sample** | its 5,000 digits are among those |
+$run
+
+The weights are the running average over the last steps (decay $decay).
+The curve, thinned:
+
+$curve
+
+What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
+calls everything a digit, and was never measured on other handwriting.
+""",
+    "pairs": """\
+# The weights `$name`
+
+A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for two handwritten digits that overlap:
+$parameters parameters with its decoder, stored in eight bits a number ($size bytes) and
+computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
+
+| | |
+|:--|:--|
+$measured
+| **the package's sample** | its 5,000 digits are among those: a pair of them is new, they are not |
+$run
+
+The weights are the running average over the last steps (decay $decay).
+The curve, thinned:
+
+$curve
+
+What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of different
+classes in them, each up to 4 pixels from the middle, and was never measured on anything else.
+""",
 }
-SAMPLE = 5_000
-"""Digits of MNIST's training set that come with the package."""
-LIMITS = {
-    "digits": (
-        "What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,",
-        "calls everything a digit, and was never measured on other handwriting.",
-    ),
-    "pairs": (
-        "What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of different",
-        "classes in them, each up to 4 pixels from the middle, and was never measured on anything else.",
-    ),
-}
+"""Markdown of a card: for the network `small`, other CapsNets, CNNs, and CapsNets for pairs."""
 
 
 def main() -> None:
@@ -50,15 +123,16 @@ def main() -> None:
         raise SystemExit(f"expected a network that load_pretrained knows, one of {', '.join(SHIPPED)}; got {name}")
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
     file = WEIGHTS / f"{name}.safetensors"
-    if name != "small":  # in half precision it would weigh too much for a page
-        save_weights(load_network(run / "weights.safetensors"), file, torch.int8)
-        facts = (facts_of_pairs if result["task"] == "pairs" else facts_of_shifted)(result, file)
-        kept = f"runs/{run.name}"
-    else:
+    if name == "small":
         shutil.copyfile(run / "weights.safetensors", file)
-        kept, facts = name, facts_of_digits(result)
-    shutil.copyfile(run / "result.json", ROOT / "results" / f"{kept}.json")
-    (WEIGHTS / f"{name}.md").write_text(card(name, kept, result, facts, file.stat().st_size), encoding="utf-8")
+        kind, record, facts = "small", name, facts_of_digits(result)
+    else:  # in half precision it would weigh too much for a page
+        save_weights(load_network(run / "weights.safetensors"), file, torch.int8)
+        kind = "pairs" if result["task"] == "pairs" else result["network"]
+        record, facts = f"runs/{run.name}", (facts_of_pairs if kind == "pairs" else facts_of_shifted)(result, file)
+    shutil.copyfile(run / "result.json", ROOT / "results" / f"{record}.json")
+    text = card(kind, name, record, result, facts, file.stat().st_size)
+    (WEIGHTS / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def facts_of_digits(result: dict[str, Any]) -> dict[str, str]:
@@ -95,55 +169,27 @@ def facts_of_pairs(result: dict[str, Any], file: Path) -> dict[str, str]:
     }
 
 
-def card(name: str, kept: str, result: dict[str, Any], facts: dict[str, str], size: int) -> str:
-    """What somebody who uses the weights should know, in Markdown."""
-    hardware, seen = result["hardware"], result["data"]["training_digits"]
-    pairs, everything = result["task"] == "pairs", seen == 60_000
-    facts = facts | {
+def card(kind: str, name: str, record: str, result: dict[str, Any], facts: dict[str, str], size: int) -> str:
+    """Card of some weights, in Markdown: one of `CARDS`, filled in."""
+    hardware = result["hardware"]
+    run = {
         "command": f"`{result['command']}`",
         "seed": result["recipe"]["seed"],
-        "trained on": f"{seen:,} digits of MNIST's training set",
-        **(
-            {
-                "**the package's sample**": f"its {SAMPLE:,} digits are among those"
-                + ": a pair of them is new, they are not" * pairs
-            }
-            if everything
-            else {
-                "**not** trained on": "the test set; the 5,000 validation digits, which are the package's sample",
-                "the test set": "was looked at once, at the end of the run; no setting was chosen by it",
-            }
-        ),
+        "trained on": f"{result['data']['training_digits']:,} digits of MNIST's training set",
         "steps, seconds of training": f"{result['steps']:,}, {result['training_seconds']:,.0f}",
         "hardware": f"{hardware['device']}, {hardware['processor']}, "
         f"{hardware['threads']} thread(s) on {hardware['cores']} cores",
         "versions": ", ".join(f"{package} {version}" for package, version in result["versions"].items()),
     }
-    precision = "half precision" if name == "small" else "eight bits a number"
-    curve = thinned(result["curve"], 12)
-    return "\n".join(
-        [
-            f"# The weights `{name}`",
-            "",
-            f"{KINDS[result['network']]} for "
-            + ("two handwritten digits that overlap:" if pairs else "handwritten digits:"),
-            f"{result['parameters']:,} parameters with its decoder, stored in {precision} ({size:,} bytes) and"
-            if result["network"] == "capsnet"
-            else f"{result['parameters']:,} parameters, stored in {precision} ({size:,} bytes) and",
-            f"computed in float32. Written by `tools/ship_weights.py` from `results/{kept}.json`.",
-            "",
-            "| | |",
-            "|:--|:--|",
-            *(f"| {fact} | {value} |" for fact, value in facts.items()),
-            "",
-            f"The weights are the running average over the last steps (decay {result['recipe']['average']}).",
-            "The curve, thinned:",
-            "",
-            *table_of(curve),
-            "",
-            *LIMITS[result["task"]],
-            "",
-        ]
+    return Template(CARDS[kind]).substitute(
+        name=name,
+        record=record,
+        parameters=f"{result['parameters']:,}",
+        size=f"{size:,}",
+        measured="\n".join(f"| {fact} | {value} |" for fact, value in facts.items()),
+        run="\n".join(f"| {fact} | {value} |" for fact, value in run.items()),
+        decay=result["recipe"]["average"],
+        curve="\n".join(table_of(thinned(result["curve"], 12))),
     )
 
 

@@ -108,14 +108,17 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   const host = {
     async getModel(reference) {
-      if (!String(reference).startsWith(REFERENCE)) throw new Error(`[anywidget] Invalid widget reference: ${reference}`);
+      if (!String(reference).startsWith(REFERENCE))
+        throw new Error(`[anywidget] Invalid widget reference: ${reference}`);
       return getModel(reference.slice(REFERENCE.length));
     },
   };
 
   // --- Widgets -----------------------------------------------------------------------------------------------------
 
-  const addStyle = once((css) => document.head.append(Object.assign(document.createElement("style"), { textContent: css })));
+  const addStyle = once((css) =>
+    document.head.append(Object.assign(document.createElement("style"), { textContent: css })),
+  );
 
   const importModule = once(async (source) => {
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -147,7 +150,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     try {
       const { model, widget } = await prepare(figure.dataset.model);
       addStyle(model.get("_css") ?? "");
-      const references = Object.values(stored[figure.dataset.model].state).filter((v) => String(v).startsWith(REFERENCE));
+      const references = Object.values(stored[figure.dataset.model].state).filter((v) =>
+        String(v).startsWith(REFERENCE),
+      );
       await Promise.all(references.map(host.getModel)); // what is missing shows here, before the picture is gone
       await widget.render({ model, el, host, signal, experimental });
       for (const still of figure.querySelectorAll(".live-still")) still.remove();

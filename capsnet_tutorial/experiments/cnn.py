@@ -1,4 +1,4 @@
-"""What capsules are compared with: plain convolutional networks, the paper's and one as small as our small preset."""
+"""Convolutional networks to compare capsules with: the paper's baseline, and ones as large as our small preset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run's record holds beside its error: which images it read wrongly, how sure it was, whose votes counted.
+"""Measurements for a run's record: wrongly read images, calibration, and how votes are shared among capsules.
 
 With the wrong images of two runs, their errors can be compared image by image.
 """
@@ -99,7 +99,7 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
     Raises:
         ValueError: there are no images.
     """
-    wanted = data.labels.view(len(data.labels), -1)  # [N, K]
+    wanted = data.labels if data.labels.dim() == 2 else data.labels.unsqueeze(1)  # [N, K]
 
     def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         u = network.primary_capsules(images)

@@ -1,4 +1,4 @@
-"""Two digits on top of each other (MultiMNIST): the pictures, training on them, what is measured. Section 6.
+"""Pairs of overlapping digits (MultiMNIST): images, training data, evaluation. Section 6.
 
 A pair is kept as its two layers [2, 36, 36], one digit each, the lower class first. What a network sees is `overlay`
 of them; what its decoder shall draw is each layer alone.

@@ -1,4 +1,4 @@
-"""What the sixteen numbers of a digit capsule mean: vary them and look, or vary the digit and measure.
+"""Meaning of a class capsule's sixteen numbers: vary them and decode, or bend the digit and measure them.
 
 The first is section 5.1 of the paper. The second turns "dimension 7 seems to be rotation" into a number.
 """

@@ -1,4 +1,4 @@
-"""A training run to look back on: what the shipped network made of a few digits, epoch by epoch. Needs no torch."""
+"""Recorded trainings: the shipped network on a few digits, epoch by epoch, and networks with bugs. Needs no torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each round of routing adds: how decided the couplings are, and how well the network would do if it stopped."""
+"""Entropy of the couplings, and error, after each round of a network's routing."""
 
 from __future__ import annotations
 

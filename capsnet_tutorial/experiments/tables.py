@@ -1,4 +1,4 @@
-"""What the experiments found: tables, and what of the claims is left. Everything is computed from results/runs."""
+"""Tables of the runs in results/runs, and the verdicts on the claims."""
 
 from __future__ import annotations
 

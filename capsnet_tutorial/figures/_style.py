@@ -1,4 +1,4 @@
-"""What every figure has in common: the size, the palette, and how a digit is shown."""
+"""Size, palette and axes that all figures share, and how a digit is drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of the last chapter: what two ways to route call agreement."""
+"""Agreement in two ways to route: the figure of the last chapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pose draws and what it says: the figures of the chapter on the sixteen numbers."""
+"""Traversals and responses of a pose: the figures of the chapter on the sixteen numbers."""
 
 from __future__ import annotations
 

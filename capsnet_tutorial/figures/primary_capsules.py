@@ -1,4 +1,4 @@
-"""How feature maps are cut into capsules, and what a capsule's arrow turns with."""
+"""Feature maps cut into capsules, and patches ordered by the direction of their capsule."""
 
 from __future__ import annotations
 

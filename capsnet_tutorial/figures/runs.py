@@ -1,4 +1,4 @@
-"""What the experiments found, every seed a point."""
+"""Results of the experiments: a point for each seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figures of the chapter on speed, drawn from what `python -m benchmarks` wrote down."""
+"""Figures of the chapter on speed, drawn from results/speed.json."""
 
 from __future__ import annotations
 

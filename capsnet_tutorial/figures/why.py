@@ -1,4 +1,4 @@
-"""The figures of the chapter on why capsules: what a bag remembers, and what a turn does to a capsule."""
+"""Figures of the chapter on the idea: pictures and bags of parts, length and direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weights that all widgets of a page share.
+"""Weights as a widget model that all widgets of a page share.
 
 How they reach the page. `Network` is a model without a view; its only trait is `weights`, the exact bytes of
 a file of the package's folder `weights`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which

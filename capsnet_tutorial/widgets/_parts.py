@@ -1,4 +1,4 @@
-"""What the widgets have in common: how their source is put together, and how digits become bytes."""
+"""Helpers of the widgets: assembly of their JavaScript and CSS, checks of digits, labels and numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bend a digit: where a capsule network and a CNN of the same size stop reading it."""
+"""BendDigit: a digit bent by hand, read by a capsule network and by a CNN of the same size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pick a bug: what becomes of the couplings of a real digit, and of a training."""
+"""BugPicker: effect of a bug on a real digit's couplings, and on a training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten capsules, ten drawings of one image: which of them does the decoder see? The mask of section 4.1 by hand."""
+"""DecodeCapsule: one image decoded from each of its ten capsules; the mask of section 4.1 by hand."""
 
 from __future__ import annotations
 

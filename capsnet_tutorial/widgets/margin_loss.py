@@ -1,4 +1,4 @@
-"""The margin loss in the hand: ten lengths, which classes are present, and what each is told. Equation 4."""
+"""MarginLoss: ten lengths and the present classes by hand, and the margin loss of each. Equation 4."""
 
 from __future__ import annotations
 

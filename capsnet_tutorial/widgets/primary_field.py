@@ -1,4 +1,4 @@
-"""A digit and the 72 primary capsules that read it: which patch each one sees, and what it says of it."""
+"""PrimaryField: a digit and the 72 primary capsules: the patch of each, and its eight numbers."""
 
 from __future__ import annotations
 

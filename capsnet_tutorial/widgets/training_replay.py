@@ -1,4 +1,4 @@
-"""The training run of the shipped network, to be played again."""
+"""TrainingReplay: the recorded training of the shipped network, epoch by epoch."""
 
 from __future__ import annotations
 

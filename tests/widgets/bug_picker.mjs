@@ -8,8 +8,15 @@ const weight = readSafetensors(readFileSync(file)).tensors["routed.weight"];
 const pixels = new Float32Array(new Uint8Array(readFileSync(images)).buffer);
 const answers = [];
 for (let at = 0; at < pixels.length; at += 784) answers.push(network.forward(pixels.subarray(at, at + 784), 3));
-const of = (bug) => answers.map((_, n) => {
-  const { c, v } = answerWith(bug, answers, n, network, weight);
-  return { c: Array.from(c), v: Array.from(v) };
-});
-console.log(JSON.stringify({ seen: SEEN_IN, none: of(null), bugs: Object.fromEntries(Object.keys(SEEN_IN).map((bug) => [bug, of(bug)])) }));
+const of = (bug) =>
+  answers.map((_, n) => {
+    const { c, v } = answerWith(bug, answers, n, network, weight);
+    return { c: Array.from(c), v: Array.from(v) };
+  });
+console.log(
+  JSON.stringify({
+    seen: SEEN_IN,
+    none: of(null),
+    bugs: Object.fromEntries(Object.keys(SEEN_IN).map((bug) => [bug, of(bug)])),
+  }),
+);

@@ -17,13 +17,16 @@ const image = new Float32Array(784).fill(0.5);
 const first = network.forward(image);
 const kept = [...first.capsules];
 network.forward(new Float32Array(784));
-console.log(JSON.stringify({
-  pixels: complaint(() => network.forward(new Float32Array(783))),
-  rounds: complaint(() => network.forward(image, 0)),
-  capsules: complaint(() => network.decode(new Float32Array(16))),
-  source: complaint(() => readSafetensors("text")),
-  views: [bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), Uint8Array.from(bytes).buffer]
-    .map((source) => makeNetwork(source).forward(image).prediction === first.prediction),
-  untouched: image.every((grey) => grey === 0.5) && kept.every((x, k) => x === first.capsules[k]),
-  zero: [...squash(new Float64Array(2))],
-}));
+console.log(
+  JSON.stringify({
+    pixels: complaint(() => network.forward(new Float32Array(783))),
+    rounds: complaint(() => network.forward(image, 0)),
+    capsules: complaint(() => network.decode(new Float32Array(16))),
+    source: complaint(() => readSafetensors("text")),
+    views: [bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), Uint8Array.from(bytes).buffer].map(
+      (source) => makeNetwork(source).forward(image).prediction === first.prediction,
+    ),
+    untouched: image.every((grey) => grey === 0.5) && kept.every((x, k) => x === first.capsules[k]),
+    zero: [...squash(new Float64Array(2))],
+  }),
+);

@@ -12,7 +12,11 @@ for (let at = 0; at < pixels.length; at += 784) {
   answers.push({
     entropy: c.map((each) => meanEntropy(each, I, J)),
     counts: c.map(histogram),
-    shares: [0, 2, 9].map((t) => Array.from({ length: J }, (_, j) => Array.from(sharesOf(j, c[t], u_hat, v[t], I, J, D_out)))),
+    shares: [0, 2, 9].map((t) =>
+      Array.from({ length: J }, (_, j) => Array.from(sharesOf(j, c[t], u_hat, v[t], I, J, D_out))),
+    ),
   });
 }
-console.log(JSON.stringify({ answers, edges: [meanEntropy([0, 1, 0.5, 0.5], 2, 2), histogram([0, 0.02, 0.03, 0.1, 1])] }));
+console.log(
+  JSON.stringify({ answers, edges: [meanEntropy([0, 1, 0.5, 0.5], 2, 2), histogram([0, 0.02, 0.03, 0.1, 1])] }),
+);

@@ -12,7 +12,10 @@ const masked = answers.map(({ capsules, prediction }) => network.mask(capsules, 
 
 const parts = ["u", "b", "c", "v", "capsules", "lengths", "reconstruction"];
 const numbers = answers.flatMap((answer) => parts.flatMap((part) => answer[part])); // b, c, v: an array a round
-writeFileSync(out, Buffer.concat(numbers.map((array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))));
+writeFileSync(
+  out,
+  Buffer.concat(numbers.map((array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))),
+);
 
 /** Milliseconds a call: of the processor's time, which other programs do not lengthen; and by the clock, the median. */
 function timed(work, items) {
@@ -26,8 +29,10 @@ function timed(work, items) {
   const { user, system } = process.cpuUsage(before);
   return { cpu: (user + system) / 1000 / items.length, clock: clock.sort((p, q) => p - q)[clock.length >> 1] };
 }
-console.log(JSON.stringify({
-  predictions: answers.map(({ prediction }) => prediction),
-  forward_ms: timed((image) => network.forward(image), inputs),
-  decode_ms: timed(network.decode, masked),
-}));
+console.log(
+  JSON.stringify({
+    predictions: answers.map(({ prediction }) => prediction),
+    forward_ms: timed((image) => network.forward(image), inputs),
+    decode_ms: timed(network.decode, masked),
+  }),
+);

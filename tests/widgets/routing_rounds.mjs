@@ -19,4 +19,10 @@ for (let k = 0; k < pixels.length; k += 784) {
 }
 writeFileSync(out, Buffer.concat(numbers.map((array) => Buffer.from(array.buffer))));
 const blank = planeOf(new Float32Array(I * J * D), new Float32Array(J * D), 0, I, J, D);
-console.log(JSON.stringify({ means, blank: [[...blank.right], [...blank.up]], certain: [...entropiesOf([1, 0, 0.5, 0.5], 2, 2)] }));
+console.log(
+  JSON.stringify({
+    means,
+    blank: [[...blank.right], [...blank.up]],
+    certain: [...entropiesOf([1, 0, 0.5, 0.5], 2, 2)],
+  }),
+);

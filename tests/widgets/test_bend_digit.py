@@ -12,7 +12,6 @@ import torch
 from capsnet_tutorial import digits, load_pretrained
 from capsnet_tutorial.augmentation import Pose, transform
 from capsnet_tutorial.experiments.cnn import class_scores
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import BendDigit
 from capsnet_tutorial.widgets._network import shared_network
 from capsnet_tutorial.widgets.bend_digit import BOUNDS
@@ -100,13 +99,3 @@ def test_it_is_sent_both_networks_and_ten_digits():
 def test_bad_input_is_refused_in_words(arguments, words):
     with pytest.raises(ValueError, match=words):
         BendDigit(**arguments)
-
-
-def test_the_source_is_one_module_in_the_palettes_colours():
-    source, css = BendDigit._esm, BendDigit._css
-    assert "import " not in source
-    assert source.count("export default { render }") == 1
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "https://", "eval(", "localStorage"):
-        assert forbidden not in source
-    used = {part.split(")")[0] for part in css[css.index("bend digit */") :].split("var(--caps-")[1:]}
-    assert used and used <= LIGHT.keys() & DARK.keys()

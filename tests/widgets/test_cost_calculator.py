@@ -11,7 +11,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, fast, prediction_vectors, route
 from capsnet_tutorial.experiments.records import stored
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import CostCalculator
 from capsnet_tutorial.widgets.cost_calculator import SIZES
 
@@ -127,13 +126,3 @@ def test_state_reaches_python_and_nonsense_does_not():
     assert (widget.batch, widget.number_bytes, widget.peak) == (64, 2, 1000.5)
     with pytest.raises(ValueError, match="bandwidth from 0.1"):
         widget.bandwidth = 0.0
-
-
-def test_its_source_and_its_colours():
-    source = CostCalculator._esm
-    assert "import " not in source
-    assert source.count("export default { render }") == 1
-    assert not any(word in source for word in ("innerHTML", "insertAdjacentHTML", "eval("))
-    rules = CostCalculator._css[CostCalculator._css.index("/* All widgets.") :]
-    assert {part.split(")")[0] for part in rules.split("var(--caps-")[1:]} <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import CouplingGraph
 from capsnet_tutorial.widgets._network import shared_network
 
@@ -97,16 +96,3 @@ def test_state_that_is_out_of_range_is_refused():
         with pytest.raises(ValueError, match="expected"):
             setattr(widget, name, value)
     assert (widget.index, widget.round) == (0, 3)
-
-
-def test_the_source_is_one_module_in_the_palettes_colours():
-    source, css = CouplingGraph._esm, CouplingGraph._css
-    assert "import " not in source
-    assert source.count("export default { render }") == 1
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "https://", "eval(", "localStorage"):
-        assert forbidden not in source
-    rules = css[css.index("coupling graph */") :]
-    used = {part.split(")")[0] for part in rules.split("var(--caps-")[1:]}
-    assert used
-    assert used <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -11,7 +11,6 @@ import torch
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, reconstruction_loss
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import DecodeCapsule
 from capsnet_tutorial.widgets.decode_capsule import KEEP
@@ -100,12 +99,3 @@ def test_state_reaches_python_and_nonsense_does_not():
     for name, value in {"index": 2, "keep": "ten"}.items():
         with pytest.raises(ValueError, match="expected"):
             setattr(widget, name, value)
-
-
-def test_its_source_and_its_colours():
-    assert "import " not in DecodeCapsule._esm
-    assert DecodeCapsule._esm.count("export default { render }") == 1
-    assert not any(word in DecodeCapsule._esm for word in ("innerHTML", "insertAdjacentHTML", "eval("))
-    rules = DecodeCapsule._css[DecodeCapsule._css.index("/* All widgets.") :]
-    assert {part.split(")")[0] for part in rules.split("var(--caps-")[1:]} <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -14,7 +14,7 @@ import torch
 
 from capsnet_tutorial.functional import prediction_vectors, route
 from capsnet_tutorial.widgets import FaceParts
-from capsnet_tutorial.widgets.face_parts import FACE, PARTS, VOICE, WAVES, WHOLES, pose_numbers, weight
+from capsnet_tutorial.widgets.face_parts import FACE, PARTS, REACH, SIZES, VOICE, WAVES, WHOLES, pose_numbers, weight
 
 ALL = [True] * 4
 PICASSO = [(0.42, 0.5, 35, 1), (-0.3, -0.62, -20, 1.2), (0.55, -0.3, 70, 1), (-0.5, 0.25, -60, 1)]
@@ -54,7 +54,15 @@ def in_javascript(run_node: Callable[..., Any], tmp_path: Path) -> Callable[[lis
             "cases": [{"poses": [list(row) for row in poses], "shown": shown} for poses, shown in cases],
         }
         (tmp_path / "cases.json").write_text(json.dumps(data))
-        return run_node("face_parts.mjs", tmp_path / "cases.json", modules=("face_parts.js",))
+        answer = run_node("face_parts.mjs", tmp_path / "cases.json", modules=("face_parts.js",))
+        assert answer["constants"] == {
+            "FACE": [list(row) for row in FACE],
+            "PICASSO": [list(row) for row in PICASSO],
+            "REACH": REACH,
+            "SIZES": list(SIZES),
+            "VOICE": VOICE,
+        }
+        return answer["answers"]
 
     return run
 
@@ -114,11 +122,21 @@ def test_state_and_name() -> None:
     assert repr(widget) == "FaceParts(3 of 4 parts)"
 
 
-def test_the_scripts_constants_are_pythons() -> None:
-    source = FaceParts._esm.replace(" ", "")
-    for line in (f"constFACE={[list(row) for row in FACE]};", f"constPICASSO={[list(row) for row in PICASSO]};"):
-        assert line.replace(" ", "").replace(".0", "#").replace("#", "") in source.replace(".0", "")
-    assert f"constVOICE={VOICE};" in source
+def test_parts_glide_to_a_face_the_short_way_round(in_javascript: Callable[..., Any]) -> None:
+    start = moved(3, x=-0.5, turn=170)
+    start[0] = (*start[0][:2], -170, 1.2)
+    (came,) = in_javascript([(start, ALL)])
+    begun, halfway, arrived = (np.array(poses) for poses in came["way"])
+    np.testing.assert_allclose(begun, start)
+    np.testing.assert_allclose(arrived, FACE, atol=1e-9)
+    np.testing.assert_allclose(halfway, (np.array(start) + FACE) / 2, atol=1e-9)
+
+
+def test_a_pose_out_of_bounds_comes_back(in_javascript: Callable[..., Any]) -> None:
+    (came,) = in_javascript([(FACE, ALL)])
+    far, *unchanged = came["tidy"]
+    assert far == [REACH, 0, -170, SIZES[1]]
+    assert unchanged == [list(row) for row in FACE]
 
 
 @pytest.mark.parametrize(

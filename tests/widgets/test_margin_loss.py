@@ -10,7 +10,6 @@ import torch
 import torch.nn.functional as F
 
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import MarginLoss
 
 MODULES = ("margin_loss.js",)
@@ -103,12 +102,3 @@ def test_state_reaches_python_and_nonsense_does_not():
     assert (widget.lengths, widget.present, widget.selected, widget.lambda_) == ([0.0] * 10, [], 7, 1)
     with pytest.raises(ValueError, match="0 to 9"):
         widget.selected = 10
-
-
-def test_its_source_and_its_colours():
-    assert "import " not in MarginLoss._esm
-    assert MarginLoss._esm.count("export default { render }") == 1
-    assert not any(word in MarginLoss._esm for word in ("innerHTML", "insertAdjacentHTML", "eval("))
-    rules = MarginLoss._css[MarginLoss._css.index("/* All widgets.") :]
-    assert {part.split(")")[0] for part in rules.split("var(--caps-")[1:]} <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -83,6 +83,20 @@ def test_turning_the_parts_turns_the_votes(run_node, poses):
     np.testing.assert_allclose(came["turned"]["apart"], came["now"]["apart"], atol=1e-6)
 
 
+@pytest.mark.parametrize("poses", SCENES)
+def test_parts_glide_the_short_way_round_and_stay_within_reach(run_node, poses):
+    came = in_javascript(run_node, PartVotes(poses=poses))
+    for (angle, *_), (halfway, *_), (arrived, *_) in zip(
+        poses, came["halfway"]["poses"], came["arrived"]["poses"], strict=True
+    ):
+        assert math.remainder(halfway - angle, 360) == pytest.approx(85)
+        assert math.remainder(arrived - angle, 360) == pytest.approx(170)
+    (angle, x, y), still = came["away"]["poses"]
+    assert angle == 40
+    assert math.hypot(x, y) == pytest.approx(2.1, abs=1e-3) and y / x == pytest.approx(4 / 3, abs=1e-2)
+    assert still == list(poses[1])
+
+
 @pytest.mark.parametrize("weight", [np.zeros((2, 2, 4)), np.full((2, 2, 4, 4), np.nan), "W", [[1, 2], [3]]])
 def test_a_weight_that_is_none_is_refused(weight):
     with pytest.raises(ValueError, match="expected a weight of"):

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
 SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
@@ -85,13 +84,3 @@ def test_what_the_page_sends_back_arrives():
     widget = RoundsOnDrawing()
     widget.set_state({"rounds": 5, "image": memoryview(bytes(784))})
     assert (widget.rounds, widget.image) == (5, bytes(784))
-
-
-def test_the_source_is_one_module_in_the_palettes_colours():
-    source, css = RoundsOnDrawing._esm, RoundsOnDrawing._css
-    assert "import " not in source
-    assert source.count("export default { render }") == 1
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "https://", "eval(", "localStorage"):
-        assert forbidden not in source
-    used = {part.split(")")[0] for part in css[css.index("rounds on drawing */") :].split("var(--caps-")[1:]}
-    assert used and used <= LIGHT.keys() & DARK.keys()

@@ -10,7 +10,6 @@ import torch
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import prediction_vectors, route
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import RoutingRounds
 from capsnet_tutorial.widgets._network import shared_network
@@ -106,15 +105,3 @@ def test_state_reaches_python():
     widget = RoutingRounds()
     widget.set_state({"index": 3, "chosen": 5, "round": 10})
     assert (widget.index, widget.chosen, widget.round) == (3, 5, 10)
-
-
-def test_the_source_is_one_module_and_the_rules_use_the_palette():
-    source, css = RoutingRounds._esm, RoutingRounds._css
-    assert source.count("export default { render }") == 1
-    assert not [line for line in source.splitlines() if line.startswith("import ")]
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "https://", "eval(", "localStorage"):
-        assert forbidden not in source
-    rules = css[css.index("/* Routing, round by round. */") :]
-    used = {part.split(")")[0] for part in rules.split("var(--caps-")[1:]}
-    assert used <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -16,7 +16,6 @@ import traitlets
 
 from capsnet_tutorial import digits, load_pretrained
 from capsnet_tutorial.experiments.recordings import recorded_run
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.storage import write_tensors
 from capsnet_tutorial.widgets import TrainingReplay
 
@@ -118,21 +117,6 @@ def test_its_sentences_are_true(page):
                 decided = (run.couplings[moment, n].max(axis=-1) > 0.2).sum()
                 assert (f"{decided} of the 72" in sentence) == (decided > 0)
                 assert f"largest coupling is {run.couplings[moment, n].max():.2f}" in sentence
-
-
-def test_the_source_is_one_module_that_needs_nothing_else():
-    source = TrainingReplay._esm
-    assert "import " not in source
-    assert source.count("export default { render }") == 1
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "http://", "https://", "eval(", "localStorage"):
-        assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_the_stylesheet_uses_the_palette_and_nothing_but_it():
-    rules = TrainingReplay._css[TrainingReplay._css.index("/* The training replay.") :]
-    used = {part.split(")")[0] for part in rules.split("var(--caps-")[1:]}
-    assert used <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))
 
 
 def test_what_it_shows_first_and_what_it_is_called():

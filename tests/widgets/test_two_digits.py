@@ -12,7 +12,6 @@ import torch.nn.functional as F
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.experiments.pairs import classes_of, drawings, overlay
-from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.widgets import TwoDigits
 from capsnet_tutorial.widgets.two_digits import NOBODY
@@ -141,12 +140,3 @@ def test_state_reaches_python_and_nonsense_does_not():
     for name, value in {"first": 30, "second": -1, "at": [0, 0, 0, -5], "asked": 10}.items():
         with pytest.raises(ValueError, match="expected"):
             setattr(widget, name, value)
-
-
-def test_its_source_and_its_colours():
-    assert "import " not in TwoDigits._esm
-    assert TwoDigits._esm.count("export default { render }") == 1
-    assert not any(word in TwoDigits._esm for word in ("innerHTML", "insertAdjacentHTML", "eval("))
-    rules = TwoDigits._css[TwoDigits._css.index("/* All widgets.") :]
-    assert {part.split(")")[0] for part in rules.split("var(--caps-")[1:]} <= LIGHT.keys() & DARK.keys()
-    assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))

@@ -1,4 +1,5 @@
-// node two_digits.mjs MODULE WEIGHTS DIGITS.f32 CASES.json: what the widget shows of each case {digits, labels, at, asked}.
+// node two_digits.mjs MODULE WEIGHTS DIGITS.f32 CASES.json: what the widget shows of each case {digits, labels, at,
+// asked}.
 import { readFileSync } from "node:fs";
 
 const [module, weights, file, casesFile] = process.argv.slice(2);
@@ -22,5 +23,8 @@ const shown = JSON.parse(readFileSync(casesFile)).map(({ digits, labels, at, ask
     words: inWords(labels, seen),
   };
 });
-const orders = [[[3, 8], [3, 8]], [[8, 3], [3, 8]], [[5, 3], [3, 8]], [[8, 5], [3, 8]], [[3, 5], [3, 8]], [[1, 2], [3, 8]], [[3, 1], [3, 3]]];
+// The two longest capsules, and the two labels.
+const orders = ["38 38", "83 38", "53 38", "85 38", "35 38", "12 38", "31 33"].map((pairs) =>
+  pairs.split(" ").map((pair) => [...pair].map(Number)),
+);
 process.stdout.write(JSON.stringify({ shown, matched: orders.map(([two, labels]) => matched(two, labels)) }));

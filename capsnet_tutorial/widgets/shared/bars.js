@@ -1,7 +1,8 @@
 // Ten bars under each other, one a class: how long its capsule is, or how large its share.
 import { clamp, element, format } from "./ui.js";
 
-export const LONG = 0.5; // a capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9
+/** A capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9. */
+export const LONG = 0.5;
 
 /**
  * list: the element; show(values, best, isLong): the row of `best` in bold, and in colour
@@ -11,15 +12,22 @@ export function makeBars(label, classes = 10) {
   const bars = Array.from({ length: classes }, (_, j) => {
     const fill = element("span", { class: "fill" });
     const value = element("span", { class: "value" });
-    const row = element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill), value);
+    const row = element(
+      "li",
+      { class: "length" },
+      element("span", { class: "digit" }, String(j)),
+      element("span", { class: "rail" }, fill),
+      value,
+    );
     return { fill, value, row };
   });
   const list = element("ol", { class: "lengths", "aria-label": label }, ...bars.map(({ row }) => row));
-  const show = (values, best, isLong = (_, j) => j === best) => bars.forEach(({ fill, value, row }, j) => {
-    fill.style.width = `${clamp(values[j], 0, 1) * 100}%`;
-    value.textContent = format(values[j]);
-    row.classList.toggle("longest", j === best);
-    row.classList.toggle("long", isLong(values[j], j));
-  });
+  const show = (values, best, isLong = (_, j) => j === best) =>
+    bars.forEach(({ fill, value, row }, j) => {
+      fill.style.width = `${clamp(values[j], 0, 1) * 100}%`;
+      value.textContent = format(values[j]);
+      row.classList.toggle("longest", j === best);
+      row.classList.toggle("long", isLong(values[j], j));
+    });
   return { list, show };
 }

@@ -1,10 +1,10 @@
 // Bending a digit, as capsnet_tutorial/augmentation.py does it: scale, shear, turn about the centre, then shift.
 import { PIXELS, SIDE } from "./ui.js";
 
-/** Nothing done to a digit. Turn in degrees, anticlockwise; shear in pixels a row, the top to the right; shifts in pixels. */
+/** Nothing done to a digit. Turn: degrees, anticlockwise; shear: pixels a row, the top to the right; shifts: pixels. */
 export const STRAIGHT = { turn: 0, shear: 0, size: 1, right: 0, down: 0 };
 
-/** image [SIDE · SIDE] -> the bent image. Each pixel asks where it came from and mixes the four pixels that lie there. */
+/** image [SIDE · SIDE] -> the bent image. Each pixel asks where it came from and mixes the four that lie there. */
 export function bendDigit(image, { turn, shear, size, right, down }) {
   const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
   const bent = new Float32Array(PIXELS);

@@ -6,10 +6,13 @@ import { convolution, convolve, layer, linear, readSafetensors, relu } from "./c
 /** The network of a weights file: { forward(image) -> { scores [J], probabilities [J], prediction } }. */
 export function makeConvNet(source) {
   const { tensors, metadata } = readSafetensors(source);
-  if (metadata.network !== '"cnn"') throw new Error(`weights: expected those of a CNN, got ${metadata.network ?? "a CapsNet's"}`);
+  if (metadata.network !== '"cnn"')
+    throw new Error(`weights: expected those of a CNN, got ${metadata.network ?? "a CapsNet's"}`);
   const config = JSON.parse(metadata.config);
   if (config.pool !== 1) throw new Error(`weights: expected a CNN without pooling, got pools of ${config.pool}`);
-  const names = Object.keys(tensors).filter((name) => name.endsWith(".weight")).map((name) => name.slice(0, -".weight".length));
+  const names = Object.keys(tensors)
+    .filter((name) => name.endsWith(".weight"))
+    .map((name) => name.slice(0, -".weight".length));
   names.sort((p, q) => Number(p.split(".")[1]) - Number(q.split(".")[1])); // layers.0, layers.2, …
   const convolutions = names.slice(0, config.channels.length).map((name) => convolution(tensors, name, config.stride));
   const dense = names.slice(config.channels.length).map((name) => layer(tensors, name));

@@ -28,14 +28,23 @@ export function readSafetensors(source) {
   const { __metadata__: metadata = {}, ...entries } = header;
 
   const tensors = {};
-  for (const [name, { dtype, shape, data_offsets: [from, to] }] of Object.entries(entries)) {
+  for (const [
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [from, to],
+    },
+  ] of Object.entries(entries)) {
     if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32 or F16 for ${name}, got ${dtype}`);
     const needed = product(shape) * BYTES_OF[dtype];
     if (to - from !== needed) {
       throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
     }
     if (start + to > bytes.length) {
-      throw new Error(`weights: expected ${start + to} bytes up to ${name}, got ${bytes.length}: the file is cut short`);
+      throw new Error(
+        `weights: expected ${start + to} bytes up to ${name}, got ${bytes.length}: the file is cut short`,
+      );
     }
     const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
     tensors[name] = { shape, data: dtype === "F32" ? new Float32Array(raw) : halfToFloat(new Uint16Array(raw)) };
@@ -51,7 +60,8 @@ function halfToFloat(halves) {
     const sign = (halves[k] & 0x8000) << 16;
     const exponent = (halves[k] >> 10) & 31;
     const fraction = halves[k] & 1023;
-    if (exponent === 0) floats[k] = (sign ? -1 : 1) * fraction * 2 ** -24; // the tiniest numbers, and 0
+    if (exponent === 0)
+      floats[k] = (sign ? -1 : 1) * fraction * 2 ** -24; // the tiniest numbers, and 0
     else bits[k] = sign | ((exponent === 31 ? 255 : exponent - 15 + 127) << 23) | (fraction << 13);
   }
   return floats;
@@ -99,7 +109,7 @@ export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) 
  * Convolution without padding: at every place the same fully connected layer looks at the patch that lies there.
  * x [C, size, size] -> [O, out, out]
  */
-export function convolve(x, size, { C, O, kernel, stride, ...layer }) {
+export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
   const out = sizeAfter(size, kernel, stride);
   const y = new Float32Array(O * out * out);
   const patch = new Float32Array(C * kernel * kernel);
@@ -113,7 +123,7 @@ export function convolve(x, size, { C, O, kernel, stride, ...layer }) {
           for (let dx = 0; dx < kernel; dx++) patch[k++] = x[at + dx];
         }
       }
-      linear(patch, layer, channels);
+      linear(patch, { columns, bias }, channels);
       for (let o = 0; o < O; o++) y[(o * out + row) * out + column] = channels[o];
     }
   }
@@ -260,7 +270,8 @@ export function makeNetwork(source) {
     if (image.length !== in_channels * image_size * image_size) {
       throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
     }
-    if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
+    if (!Number.isInteger(rounds) || rounds < 1)
+      throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
     const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
     const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
     const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
@@ -284,7 +295,10 @@ export function lengthsOf(v, J, D) {
 
 /** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
 export function layer(tensors, name) {
-  const { shape: [N, ...rest], data } = tensors[`${name}.weight`];
+  const {
+    shape: [N, ...rest],
+    data,
+  } = tensors[`${name}.weight`];
   const M = product(rest);
   const columns = new Float32Array(M * N);
   for (let n = 0; n < N; n++) for (let m = 0; m < M; m++) columns[m * N + n] = data[n * M + m];
@@ -296,12 +310,15 @@ export function convolution(tensors, name, stride) {
   return { O, C, kernel, stride, ...layer(tensors, name) };
 }
 
-const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
+/** How many places a kernel has along an axis without padding. */
+export const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
 
 /** The sizes, under the names of Python's CapsNetConfig. */
 function readConfig({ config, ...others }) {
   if (config === undefined) {
-    throw new Error(`weights: expected metadata "config" beside the tensors, got ${Object.keys(others).join(", ") || "none"}`);
+    throw new Error(
+      `weights: expected metadata "config" beside the tensors, got ${Object.keys(others).join(", ") || "none"}`,
+    );
   }
   try {
     return JSON.parse(config);
@@ -311,12 +328,17 @@ function readConfig({ config, ...others }) {
 }
 
 function decoderLayers(config) {
-  const widths = [config.classes * config.class_dim, ...config.decoder_hidden, config.in_channels * config.image_size ** 2];
+  const widths = [
+    config.classes * config.class_dim,
+    ...config.decoder_hidden,
+    config.in_channels * config.image_size ** 2,
+  ];
   return widths.slice(1).map((width, k) => ({ name: `decoder.${2 * k}`, shape: [width, widths[k]] }));
 }
 
 function checkShapes(tensors, config) {
-  const { in_channels, conv_channels, conv_kernel, primary_types, primary_dim, primary_kernel, classes, class_dim } = config;
+  const { in_channels, conv_channels, conv_kernel, primary_types, primary_dim, primary_kernel, classes, class_dim } =
+    config;
   const convSize = sizeAfter(config.image_size, conv_kernel, config.conv_stride);
   const places = sizeAfter(convSize, primary_kernel, config.primary_stride) ** 2;
   const expected = {

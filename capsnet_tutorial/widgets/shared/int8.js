@@ -19,11 +19,13 @@ export function unpackInt8(source) {
       const [N] = shape;
       const scale = entries[`${name}.scale`];
       if (scale?.dtype !== "F32" || String(scale.shape) !== String([N])) {
-        throw new Error(`weights: expected ${N} scales in F32 beside ${name} [${shape}], got ${scale ? `${scale.dtype} [${scale.shape}]` : "none"}`);
+        const came = scale ? `${scale.dtype} [${scale.shape}]` : "none";
+        throw new Error(`weights: expected ${N} scales in F32 beside ${name} [${shape}], got ${came}`);
       }
       data = scaled(new Int8Array(data.buffer), new Float32Array(piece(`${name}.scale`).buffer));
     }
-    header[name] = { dtype: dtype === "I8" ? "F32" : dtype, shape, data_offsets: [at, (at += data.length)] };
+    header[name] = { dtype: dtype === "I8" ? "F32" : dtype, shape, data_offsets: [at, at + data.length] };
+    at += data.length;
     pieces.push(data);
   }
   return joined(header, pieces, at);

@@ -1,24 +1,31 @@
 // A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as pixels.
+import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
 import { PEN, toImage } from "./ink.js";
-import { PIXELS, SIDE, bytesOf, clamp, css, element, listen } from "./ui.js";
-
-export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+import { bytesOf, clamp, css, element, listen, PIXELS, SIDE } from "./ui.js";
 
 /**
- * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, loaded() when it is given pixels,
- * and say(words) for screen readers. -> { frame, buttons, image, byHand, empty, show, paint }
+ * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, loaded() when it is given
+ * pixels, and say(words) for screen readers. -> { frame, buttons, image, byHand, empty, show, paint }
  */
 export function makePad({ drawn, settled, loaded, say }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
   let strokes = []; // of points [x, y] in the unit square
   let image = new Float32Array(PIXELS);
   let byHand = false;
+  let drawing = false; // a pointer is down
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
   const canvas = element("canvas", {
-    class: "pad", tabindex: 0, role: "application", "data-role": "pad", "aria-roledescription": "drawing pad",
-    "aria-label": "Drawing pad. Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.",
+    class: "pad",
+    tabindex: 0,
+    role: "application",
+    "data-role": "pad",
+    "aria-roledescription": "drawing pad",
+    "aria-label":
+      "Drawing pad. Arrow keys move the pen, Space puts it down and lifts it, " +
+      "Backspace takes the last stroke back.",
   });
+  let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
   const button = (role, text, onclick) => element("button", { type: "button", "data-role": role, onclick }, text);
   const buttons = element("div", { class: "bar" }, button("clear", "Clear", clear), button("undo", "Undo", undo));
@@ -33,7 +40,7 @@ export function makePad({ drawn, settled, loaded, say }) {
 
   /** The stroke under the hand, or under the keyboard's pen, is over. */
   function letGo() {
-    drawing = null;
+    drawing = false;
     pen.down = false;
   }
 
@@ -70,58 +77,44 @@ export function makePad({ drawn, settled, loaded, say }) {
   }
 
   // ---------------------------------------------------------------------------------- mouse and touch
-  let drawing = null; // the pointer that is down
-  const place = (event) => {
-    const { left, top, width, height } = canvas.getBoundingClientRect();
-    return [clamp((event.clientX - left) / width, 0, 1), clamp((event.clientY - top) / height, 0, 1)];
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    if (drawing !== null || event.button !== 0) return;
-    event.preventDefault();
-    canvas.focus({ preventScroll: true });
-    canvas.setPointerCapture(event.pointerId);
-    drawing = event.pointerId;
-    Object.assign(pen, { down: false, visible: false });
-    startStroke(place(event));
+  const inside = ({ x, y }) => [clamp(x, 0, 1), clamp(y, 0, 1)];
+  drag(canvas, {
+    focus: canvas,
+    start(at) {
+      drawing = true;
+      Object.assign(pen, { down: false, visible: false });
+      startStroke(inside(at));
+    },
+    move: (_, __, trail) => drawing && continueStroke(trail().map(inside)),
+    end() {
+      if (drawing) settled();
+      drawing = false;
+    },
   });
-  canvas.addEventListener("pointermove", (event) => {
-    if (event.pointerId !== drawing) return;
-    const steps = event.getCoalescedEvents?.() ?? [];
-    continueStroke((steps.length ? steps : [event]).map(place));
-  });
-  const lift = (event) => {
-    if (event.pointerId !== drawing) return;
-    drawing = null;
-    settled();
-  };
-  canvas.addEventListener("pointerup", lift);
-  canvas.addEventListener("pointercancel", lift);
 
   // ----------------------------------------------------------------------------------------- keyboard
   const held = new Set(); // two arrow keys at once go diagonally
-  canvas.addEventListener("keydown", (event) => {
-    if (event.key in ARROWS) {
-      held.add(event.key);
-      const by = (event.shiftKey ? 3 : 1) / SIDE;
-      for (const key of held) {
-        pen.x = clamp(pen.x + ARROWS[key][0] * by, 0, 1);
-        pen.y = clamp(pen.y + ARROWS[key][1] * by, 0, 1);
-      }
-      if (pen.down) continueStroke([[pen.x, pen.y]]);
-    } else if (event.key === " ") {
-      pen.down = !pen.down && !event.repeat;
-      if (pen.down) startStroke([pen.x, pen.y]);
-      else settled();
-      say(pen.down ? "Pen down" : "Pen up");
-    } else if (event.key === "Backspace") {
-      undo();
-    } else {
-      return;
-    }
-    event.preventDefault();
+  const shown = (work) => (event) => {
+    work(event);
     pen.visible = true;
     drawn();
-  });
+  };
+  const movePen = (event) => {
+    held.add(event.key);
+    const by = (event.shiftKey ? 3 : 1) / SIDE;
+    for (const key of held) {
+      pen.x = clamp(pen.x + ARROWS[key][0] * by, 0, 1);
+      pen.y = clamp(pen.y + ARROWS[key][1] * by, 0, 1);
+    }
+    if (pen.down) continueStroke([[pen.x, pen.y]]);
+  };
+  const turnPen = (event) => {
+    pen.down = !pen.down && !event.repeat;
+    if (pen.down) startStroke([pen.x, pen.y]);
+    else settled();
+    say(pen.down ? "Pen down" : "Pen up");
+  };
+  arrowKeys(canvas, (_, __, event) => shown(movePen)(event), { " ": shown(turnPen), Backspace: shown(undo) });
   canvas.addEventListener("keyup", (event) => held.delete(event.key));
   canvas.addEventListener("blur", () => {
     held.clear();
@@ -131,38 +124,46 @@ export function makePad({ drawn, settled, loaded, say }) {
 
   /** Paints the pad with a painter and in colours of ui.js, as large as it is shown. */
   function paint(painter, colours) {
-    const size = Math.round(canvas.clientWidth * (window.devicePixelRatio || 1));
-    if (canvas.width !== size || canvas.height !== size) canvas.width = canvas.height = size; // an untouched canvas is 300 × 150
-    const brush = canvas.getContext("2d");
-    brush.fillStyle = css(colours.paper);
-    brush.fillRect(0, 0, size, size);
-    if (!byHand) {
-      const small = element("canvas", { width: SIDE, height: SIDE });
-      painter.paint(small, image);
-      brush.imageSmoothingQuality = "high";
-      brush.drawImage(small, 0, 0, size, size);
-    }
-    brush.strokeStyle = css(colours.stroke);
-    brush.lineWidth = (PEN / SIDE) * size;
-    brush.lineCap = brush.lineJoin = "round";
-    for (const stroke of strokes) {
-      brush.beginPath();
-      brush.moveTo(stroke[0][0] * size, stroke[0][1] * size);
-      for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
-      brush.stroke();
-    }
-    if (pen.visible) {
-      brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
-      brush.lineWidth = size / 110;
-      brush.beginPath();
-      brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
-      brush.stroke();
-    }
+    size ??= measure(canvas);
+    const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
+    drawPad(brush, width, { strokes, picture: byHand ? null : image, pen }, painter, colours);
     hint.textContent = empty() ? "draw a digit here" : "";
   }
 
   const frame = element("div", { class: "pad-frame" }, canvas, hint);
   return { frame, buttons, image: () => image, byHand: () => byHand, empty, show, paint };
+}
+
+/** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
+function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
+  brush.fillStyle = css(colours.paper);
+  brush.fillRect(0, 0, size, size);
+  if (picture) {
+    const small = element("canvas", { width: SIDE, height: SIDE });
+    painter.paint(small, picture);
+    brush.imageSmoothingQuality = "high";
+    brush.drawImage(small, 0, 0, size, size);
+  }
+  drawStrokes(brush, size, strokes, colours.stroke);
+  if (!pen.visible) return;
+  brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
+  brush.lineWidth = size / 110;
+  brush.beginPath();
+  brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
+  brush.stroke();
+}
+
+/** Draws strokes of points in the unit square on a canvas of `size` × `size` pixels, as wide as a digit's lines. */
+export function drawStrokes(brush, size, strokes, colour) {
+  brush.strokeStyle = css(colour);
+  brush.lineWidth = (PEN / SIDE) * size;
+  brush.lineCap = brush.lineJoin = "round";
+  for (const stroke of strokes) {
+    brush.beginPath();
+    brush.moveTo(stroke[0][0] * size, stroke[0][1] * size);
+    for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
+    brush.stroke();
+  }
 }
 
 /**

@@ -1,14 +1,31 @@
 // What the widgets share: making elements, painting digits in the page's colours, speaking to screen readers.
 
-/** element("button", { class: "x", onclick: f }, "text", child, …): text goes in as text, never as HTML. */
+/**
+ * element("button", { class: "x", onclick: f }, "text", child, …): text goes in as text, never as HTML.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]  on… are listeners; undefined leaves one out
+ * @param {(Node | string)[]} children
+ */
 export function element(tag, attributes = {}, ...children) {
   return furnish(document.createElement(tag), attributes, children);
 }
 
+/**
+ * The same for a picture in SVG.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {(Node | string)[]} children
+ */
 export function svg(tag, attributes = {}, ...children) {
   return furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
+/**
+ * @template {Element} Made
+ * @param {Made} node
+ */
 function furnish(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -18,9 +35,20 @@ function furnish(node, attributes, children) {
   return node;
 }
 
+/** @param {Element} node @param {Record<string, any>} attributes */
 export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 }
+
+/**
+ * A button with words on it.
+ * @param {string} role
+ * @param {string} text
+ * @param {(event: MouseEvent) => void} onclick
+ * @param {Record<string, any>} [more]
+ */
+export const pushButton = (role, text, onclick, more = {}) =>
+  element("button", { type: "button", "data-role": role, onclick, ...more }, text);
 
 /**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
@@ -28,7 +56,13 @@ export function setAttributes(node, attributes) {
  */
 export function makeRoot(name, label) {
   const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
-  const root = element("div", { class: "capsnet", "data-widget": name, role: "group", "aria-label": label, [suppress]: "" });
+  const root = element("div", {
+    class: "capsnet",
+    "data-widget": name,
+    role: "group",
+    "aria-label": label,
+    [suppress]: "",
+  });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
   root.addEventListener("keydown", (event) => {
     shortcuts(event);
@@ -50,7 +84,9 @@ export async function mount(el, root, build) {
     root.dataset.ready = "true";
   } catch (error) {
     root.dataset.error = error.message;
-    root.replaceChildren(element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`));
+    root.replaceChildren(
+      element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`),
+    );
   }
   return () => {
     stops.forEach((stop) => stop());
@@ -69,6 +105,16 @@ export async function sharedWeights(model, host) {
 export function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+}
+
+/**
+ * Gives values to the model, and to Python where there is one.
+ * @param {any} model
+ * @param {Record<string, any>} values
+ */
+export function save(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
 }
 
 /** Listens to changes of the model until the returned function is called. */
@@ -113,10 +159,13 @@ export function themeColours(root) {
   const style = getComputedStyle(root);
   const brush = document.createElement("canvas").getContext("2d");
   const roles = ["surface", "raised", "line", "ink", "muted", "accent", "contrast", "paper", "stroke"];
-  return Object.fromEntries(roles.map((role) => {
-    brush.fillStyle = style.getPropertyValue(`--caps-${role}`).trim(); // reads any CSS colour, gives back #rrggbb
-    return [role, [1, 3, 5].map((at) => parseInt(brush.fillStyle.slice(at, at + 2), 16))];
-  }));
+  return Object.fromEntries(
+    roles.map((role) => {
+      brush.fillStyle = style.getPropertyValue(`--caps-${role}`).trim(); // reads any CSS colour, gives back #rrggbb
+      const hex = String(brush.fillStyle);
+      return [role, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))];
+    }),
+  );
 }
 
 export const mix = (from, to, t) => from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
@@ -127,7 +176,8 @@ export function whenThemeChanges(callback) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(callback);
   const attributeFilter = ["data-theme", "data-jp-theme-light", "data-vscode-theme-kind", "class"];
-  for (const node of [document.documentElement, document.body]) observer.observe(node, { attributes: true, attributeFilter });
+  for (const node of [document.documentElement, document.body])
+    observer.observe(node, { attributes: true, attributeFilter });
   system.addEventListener("change", callback);
   return () => {
     observer.disconnect();
@@ -150,13 +200,26 @@ export const PIXELS = SIDE * SIDE;
 /** The n-th of many digits that lie behind each other, as a view of its 784 numbers. */
 export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
 
+/** Synced digits, bytes, as numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
+export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
+
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
 export function digitCanvas(role, label, more = {}) {
   return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
 }
 
 /** A canvas like that on a button, whose label says what is to be seen. */
-export const thumbnail = (more = {}) => element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
+export const thumbnail = (more = {}) =>
+  element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
+
+/**
+ * A button with a digit on it, to be painted.
+ * @param {Record<string, any>} attributes
+ */
+export function digitButton(attributes) {
+  const canvas = thumbnail();
+  return { button: element("button", { type: "button", ...attributes }, canvas), canvas };
+}
 
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {
@@ -185,5 +248,8 @@ export function format(x, decimals = 2, sign = false) {
   if (x < 0 && !zero) return `−${text}`;
   return sign && !zero ? `+${text}` : text;
 }
+
+/** "a 7", "an 8". */
+export const withArticle = (/** @type {number} */ digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
 
 export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));

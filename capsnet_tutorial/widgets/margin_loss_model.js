@@ -1,0 +1,78 @@
+// Margin loss and cross-entropy of ten lengths: numbers, and what there is to say about them.
+import { clamp, format } from "./shared/ui.js";
+
+export const LONGEST = 0.999; // squash stays below 1
+export const RATE = 0.25; // a step downhill: this much of the gradient. The arrows show just that step
+
+/**
+ * Equation 4, a class at a time, and its derivative.
+ * @param {number[]} lengths  [J]
+ * @param {Set<number>} present  classes
+ * @returns {{ losses: number[], gradients: number[], total: number }}
+ */
+export function marginTerms(lengths, present, { mPlus = 0.9, mMinus = 0.1, lambda = 0.5 } = {}) {
+  const losses = lengths.map((length, k) =>
+    present.has(k) ? Math.max(0, mPlus - length) ** 2 : lambda * Math.max(0, length - mMinus) ** 2,
+  );
+  const gradients = lengths.map((length, k) =>
+    present.has(k) ? -2 * Math.max(0, mPlus - length) : 2 * lambda * Math.max(0, length - mMinus),
+  );
+  return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
+}
+
+/**
+ * What softmax makes of the lengths, and the cross-entropy with the present classes, all alike.
+ * @param {number[]} lengths
+ * @param {Set<number>} present
+ * @returns {{ shares: number[], gradients: number[], loss: number | null }}  null: none is present
+ */
+export function crossEntropy(lengths, present) {
+  const exponentials = lengths.map(Math.exp);
+  const sum = exponentials.reduce((all, x) => all + x, 0);
+  const shares = exponentials.map((x) => x / sum);
+  const target = lengths.map((_, k) => (present.has(k) ? 1 / present.size : 0));
+  const gradients = shares.map((share, k) => (present.size ? share - target[k] : 0));
+  const loss = present.size ? shares.reduce((all, share, k) => all - target[k] * Math.log(share), 0) : null;
+  return { shares, gradients, loss };
+}
+
+/** The lengths after one step downhill. @param {number[]} lengths @param {number[]} gradients */
+export const stepDown = (lengths, gradients) =>
+  lengths.map((length, k) => clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST));
+
+/** What the class whose curve is shown is told. */
+export function aboutClass(there, length, { mPlus, mMinus, lambda }) {
+  const near = 0.005; // what rounds to 0.00
+  if (there && length > mPlus - near) {
+    return "Present and long enough: the curve is flat here, and nothing pulls any more.";
+  }
+  if (there) {
+    return `Present and ${format(mPlus - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
+  }
+  if (length < mMinus + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
+  if (lambda === 0) return "Absent and too long, but with λ = 0 nobody minds.";
+  return `Absent and ${format(length - mMinus)} beyond m⁻: pushed down, with weight λ = ${format(lambda)}.`;
+}
+
+/** What the ten together show. */
+export function aboutAll(present, losses, shares, lost) {
+  if (lost === null) {
+    return (
+      "No digit is there: the margin loss asks every capsule to be short. " +
+      "Softmax must still hand out the whole cake."
+    );
+  }
+  const settled = losses.every((loss) => loss < 1e-5);
+  if (settled) {
+    return `All ten are content: the margin loss is 0. Cross-entropy still finds ${format(lost)} to complain about.`;
+  }
+  if (present.size > 1) {
+    return (
+      `${present.size} classes are there at once: each has its own margin to reach, ` +
+      "while softmax makes them share one cake."
+    );
+  }
+  const [k] = present;
+  const share = format(100 * shares[k], 0);
+  return `Softmax gives class ${k} a share of ${share} %; even the lengths 1 and nine times 0 would give it only 23 %.`;
+}

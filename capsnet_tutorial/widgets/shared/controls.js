@@ -1,0 +1,262 @@
+// What a reader's hand does in a widget, and the pictures it is done to: dragging, arrow keys, sliders, playing, axes.
+import { clamp, element, setAttributes, svg } from "./ui.js";
+
+/** @typedef {{ x: number, y: number }} Place  shares of an area's width and height, from its top left corner */
+/** @typedef {{ width: number, height: number }} Size  in CSS pixels */
+
+// ----------------------------------------------------------------------------------------------- hands
+
+/**
+ * Follows the pointer that goes down on `node` until it is released, even outside of it.
+ * `start` may return false: then the pointer is not taken. `move` comes with every place since the last move.
+ * @param {Element} node
+ * @param {{
+ *   area?: Element, focus?: HTMLElement | SVGElement, prevent?: boolean,
+ *   start?: (at: Place, event: PointerEvent) => unknown,
+ *   move?: (at: Place, event: PointerEvent, trail: () => Place[]) => void,
+ *   end?: (event: PointerEvent) => void,
+ * }} hand  area: whose width and height places are shares of (`node` itself unless told); focus: gets the focus
+ */
+export function drag(node, { area = node, focus, prevent = true, start, move, end }) {
+  /** @type {number | null} */
+  let held = null;
+  /** @type {(event: PointerEvent) => Place} */
+  const placeOf = (event) => {
+    const { left, top, width, height } = area.getBoundingClientRect();
+    return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
+  };
+  node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    if (held !== null || event.button !== 0 || start?.(placeOf(event), event) === false) return;
+    if (prevent) event.preventDefault();
+    node.setPointerCapture(event.pointerId);
+    held = event.pointerId;
+    focus?.focus({ preventScroll: true });
+  });
+  node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+    if (event.pointerId !== held) return;
+    const trail = () => {
+      const events = event.getCoalescedEvents?.() ?? [];
+      return (events.length ? events : [event]).map(placeOf);
+    };
+    move?.(placeOf(event), event, trail);
+  });
+  node.addEventListener("lostpointercapture", (/** @type {PointerEvent} */ event) => {
+    if (event.pointerId !== held) return;
+    held = null;
+    end?.(event);
+  });
+}
+
+/** Where the arrow keys point, as on the screen: y grows downwards. */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/**
+ * arrow(dx, dy, event) on an arrow key, dy growing downwards; `others` by the names of their keys. What they handle
+ * does nothing else in the page, unless they return false.
+ * @param {Element} node
+ * @param {(dx: number, dy: number, event: KeyboardEvent) => unknown} arrow
+ * @param {Record<string, (event: KeyboardEvent) => unknown>} [others]
+ */
+export function arrowKeys(node, arrow, others = {}) {
+  node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    const [dx, dy] = ARROWS[event.key] ?? [];
+    const work = dx === undefined ? others[event.key] : () => arrow(dx, dy, event);
+    if (work && work(event) !== false) event.preventDefault();
+  });
+}
+
+/**
+ * A slider. show(value, text) sets it, what a screen reader says of it, and the coloured part of its rail.
+ * `reset` is done on a double click, but not when a drag follows a click at once.
+ * @param {{
+ *   min: number, max: number, step?: number | "any", zero?: number, reset?: () => void, [attribute: string]: any
+ * }} _  zero: where the coloured part of the rail begins (at `min` unless told); others: attributes, on… are listeners
+ */
+export function rangeInput({ min, max, step = 1, zero = min, reset, ...attributes }) {
+  const input = element("input", { type: "range", min, max, step, ...attributes });
+  const share = (/** @type {number} */ x) => `${((x - min) / (max - min)) * 100}%`;
+  input.style.setProperty("--zero", share(zero));
+  if (reset) {
+    let pressedAt = 0;
+    input.addEventListener("pointerdown", (event) => (pressedAt = event.clientX));
+    input.addEventListener("dblclick", (event) => Math.abs(event.clientX - pressedAt) < 4 && reset());
+  }
+  const show = (/** @type {number} */ value, /** @type {string} */ text = undefined, at = value) => {
+    input.valueAsNumber = value;
+    input.style.setProperty("--at", share(at));
+    if (text !== undefined) input.setAttribute("aria-valuetext", text);
+  };
+  return { input, show };
+}
+
+// ------------------------------------------------------------------------------------------------ time
+
+const REDUCED = "(prefers-reduced-motion: reduce)";
+
+/** Whether the reader wishes for less motion. */
+export const wantsCalm = () => matchMedia(REDUCED).matches;
+
+/**
+ * draw(t) a frame, t from 0 to 1, slow at both ends; then done(). Where less motion is wished for, t is 1 at once.
+ * @param {number} duration  milliseconds
+ * @param {(t: number) => void} draw
+ * @param {() => void} [done]
+ * @returns {() => void} ends it where it is
+ */
+export function glide(duration, draw, done) {
+  let frame = 0;
+  /** @type {number | undefined} */
+  let began;
+  const step = (/** @type {number} */ now) => {
+    began ??= now;
+    const t = wantsCalm() ? 1 : clamp((now - began) / duration, 0, 1);
+    if (t < 1) frame = requestAnimationFrame(step);
+    draw(t * t * (3 - 2 * t));
+    if (t === 1) done?.();
+  };
+  frame = requestAnimationFrame(step);
+  return () => cancelAnimationFrame(frame);
+}
+
+/**
+ * A button that plays and pauses: begin(), and then forward() every `pace` milliseconds until stop() is called.
+ * @param {{
+ *   button: HTMLElement, pace: number, wait?: number, begin?: () => void, forward: () => void,
+ *   show: (playing: boolean, calm: boolean) => void, pause?: () => void, calmly?: () => void,
+ * }} _  wait: before the first forward(); show: writes on the button; pause: what a press does while it plays (stop()
+ *   unless told); calmly: what a press does instead of playing where less motion is wished for (it plays unless told)
+ */
+export function player({ button, pace, wait = pace, begin, forward, show, pause, calmly }) {
+  const query = matchMedia(REDUCED);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const refresh = () => show(timer !== undefined, query.matches);
+  const tick = () => {
+    timer = setTimeout(tick, pace);
+    forward();
+  };
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    refresh();
+  };
+  const toggle = () => {
+    if (timer !== undefined) return (pause ?? stop)();
+    if (calmly && query.matches) return calmly();
+    timer = setTimeout(tick, wait);
+    begin?.();
+    refresh();
+  };
+  button.addEventListener("click", toggle);
+  query.addEventListener("change", stop);
+  const remove = () => {
+    stop();
+    query.removeEventListener("change", stop);
+  };
+  return { playing: () => timer !== undefined, toggle, stop, refresh, remove };
+}
+
+// -------------------------------------------------------------------------------------------- pictures
+
+/**
+ * An element's size, read when it changes and not in between: to read it while drawing would force a layout.
+ * @param {Element} node
+ * @param {() => void} [changed]  called at each change, and once at first
+ */
+export function measure(node, changed) {
+  const size = { width: node.clientWidth, height: node.clientHeight, stop: () => observer.disconnect() };
+  const observer = new ResizeObserver(() => {
+    Object.assign(size, { width: node.clientWidth, height: node.clientHeight });
+    changed?.();
+  });
+  observer.observe(node);
+  return size;
+}
+
+/**
+ * Gives a canvas as many pixels as the screen has where it is shown: width and height, `ratio` for a CSS pixel.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Size} size  as shown
+ */
+export function fitCanvas(canvas, size) {
+  const ratio = window.devicePixelRatio || 1;
+  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  return { brush: canvas.getContext("2d"), width, height, ratio };
+}
+
+/**
+ * The plan of a chart in SVG: where values lie, and labels for the axes.
+ * @param {Size & { left: number, right: number, top: number, bottom: number, x?: number[], y?: number[],
+ *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} _
+ *   margins; x, y: the values at either end; warp: Math.log for a logarithmic axis
+ */
+export function axes({ width, height, left, right, top, bottom, x: across = [0, 1], y: up = [0, 1], warp = {} }) {
+  const share = (/** @type {number[]} */ ends, /** @type {number} */ value, scale = (/** @type {number} */ x) => x) => {
+    const [from, to] = ends.map((end) => scale(end));
+    return (scale(value) - from) / (to - from);
+  };
+  const [floor, end] = [height - bottom, width - right];
+  const x = (/** @type {number} */ value) => left + share(across, value, warp.x) * (end - left);
+  const y = (/** @type {number} */ value) => floor - share(up, value, warp.y) * (floor - top);
+  /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
+  const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
+  return {
+    x,
+    y,
+    floor,
+    end,
+    text,
+    /** A `d` through points of values. @param {number[][]} points */
+    path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
+    /** Labels under the axis. @param {number[]} values */
+    below: (values, drop = 16, words = (/** @type {number} */ value) => String(value)) =>
+      values.map((value) => text(words(value), x(value), floor + drop, { "text-anchor": "middle" })),
+    /** Labels to the left. @param {number[]} values */
+    beside: (values, gap = 8, words = (/** @type {number} */ value) => String(value)) =>
+      values.map((value) => text(words(value), left - gap, y(value) + 4, { "text-anchor": "end" })),
+  };
+}
+
+/**
+ * What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit.
+ * @param {Record<string, any>} attributes
+ */
+export const grip = (attributes, ring = 11, knob = 6.5) =>
+  svg(
+    "g",
+    { class: "handle", tabindex: 0, role: "slider", ...attributes },
+    svg("circle", { class: "touch", r: 22 }),
+    svg("circle", { class: "ring", r: ring }),
+    svg("circle", { class: "knob", r: knob }),
+  );
+
+/** A number with its name, an entry of a <dl class="numbers">. @param {string} name */
+export function readout(name, kind = "", valueKind = kind) {
+  const value = element("dd", { class: valueKind });
+  const term = element("dt", { class: kind }, name);
+  return { term, value, entry: element("div", {}, term, value) };
+}
+
+/**
+ * An arrow. point(from, to, { gap, size }) draws it from place to place, less `gap` at its tip; `size` is its head's.
+ * @param {string} kind  a class
+ */
+export function makeArrow(kind) {
+  const shaft = svg("line", { class: "shaft" });
+  const head = svg("polygon", { class: "head" });
+  const node = svg("g", { class: `arrow ${kind}` }, shaft, head);
+  /** @param {number[]} from @param {number[]} to */
+  const point = ([x0, y0], [x1, y1], { gap = 0, size = 9 } = {}) => {
+    const length = Math.hypot(x1 - x0, y1 - y0);
+    const [ux, uy] = length ? [(x1 - x0) / length, (y1 - y0) / length] : [0, 0];
+    const h = clamp((length - gap) / 2, 0, size);
+    const [tx, ty] = [x1 - ux * gap, y1 - uy * gap];
+    const [bx, by] = [tx - ux * h, ty - uy * h];
+    const [sx, sy] = [(uy * h) / 2, (ux * h) / 2];
+    setAttributes(shaft, { x1: x0, y1: y0, x2: bx, y2: by });
+    head.setAttribute("points", `${tx},${ty} ${bx - sx},${by + sy} ${bx + sx},${by - sy}`);
+    node.toggleAttribute("hidden", length <= gap);
+  };
+  return { node, point };
+}
