@@ -22,11 +22,26 @@ HEADING = "## Exercises"
 
 # Answers that look right at a glance, and that a check must not let pass.
 WRONG = {
-    "04-squash": [
+    "03-primary-capsules": [
         """
-def steepest():
-    return 0.6
+class MyPrimaryCapsules(nn.Module):  # keeps no convolution, so there is nothing that could learn
+    def __init__(self, in_channels, types, dim, kernel, stride):
+        super().__init__()
+        self.sizes = torch.Size([types * 12, dim])
+
+    def forward(self, maps):
+        return torch.zeros(len(maps), *self.sizes)
 """
+    ],
+    "05-prediction-vectors": [
+        """
+def my_prediction_vectors(u, weight):
+    return torch.einsum("bid,ijde->bije", u, weight)
+""",
+        """
+def my_prediction_vectors(u, weight):
+    return (u[:, :, None, None, :] @ weight.reshape(*weight.shape[:2], u.shape[2], -1)).squeeze(3)
+""",
     ],
     "07-message-passing": [
         """
@@ -144,13 +159,13 @@ def needed(path: Path) -> list[str]:
 
 
 def blanks(path: Path) -> list[str]:
-    """What an exercise leaves to the reader: functions that return `...`, variables that are `...`."""
+    """What an exercise leaves to the reader: functions and classes that return `...`, variables that are `...`."""
     names = []
     for cell in exercises(path):
         for node in parsed(cell.source).body:
             if isinstance(node, ast.Assign):
                 parts: list[Any] = [node.value]
-            elif isinstance(node, ast.FunctionDef):
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 parts = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)][-1:]
             else:
                 continue

@@ -100,6 +100,7 @@ DRAWN = {
     "pictures_and_bags": lambda: figures.pictures_and_bags(IMAGES[:, None], torch.rand(3, 5), ["a", "b", "c"]),
     "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
+    "network_diagram": lambda: figures.network_diagram("mask"),
     "rounds_compared": lambda: figures.rounds_compared(EXPERIMENTS),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),
@@ -138,3 +139,26 @@ def test_the_widgets_get_every_colour_of_both_themes():
     for theme in (LIGHT, DARK):
         for role, colour in theme.items():
             assert text.count(f"--caps-{role}: {colour};") == 2
+
+
+def test_the_network_lights_one_part_and_knows_its_shapes():
+    texts = {text.get_text(): text for text in figures.network_diagram("predictions").axes[0].texts}
+    assert texts["primary\ncapsules"].get_alpha() == texts["prediction\nvectors"].get_alpha() == 1
+    assert texts["decoder"].get_alpha() < 1
+    assert all(text.get_alpha() == 1 for text in figures.network_diagram().axes[0].texts if text.get_text())
+    with pytest.raises(ValueError, match="a part, one of conv, primary"):
+        figures.network_diagram("everything")
+
+
+def test_the_networks_shapes_are_the_small_networks():
+    config = CapsNetConfig.small()
+    network = CapsNet(config)
+    u = network.primary_capsules(torch.zeros(1, 1, 28, 28))
+    texts = [text.get_text() for text in figures.network_diagram().axes[0].texts]
+    for shape in (
+        (config.conv_channels, config.conv_side, config.conv_side),
+        tuple(u.shape[1:]),
+        (u.shape[1], config.classes, config.class_dim),
+        (config.classes, config.class_dim),
+    ):
+        assert " × ".join(map(str, shape)) in texts
