@@ -37,12 +37,6 @@ def test_there_are_notebooks_and_the_table_of_contents_has_them_all() -> None:
 
 
 @each_notebook
-def test_it_holds_no_substitution(path: Path) -> None:
-    """Pages may say `{{ small_accuracy }}`; Jupyter and Colab would show a reader just that."""
-    assert "{{ " not in path.read_text(encoding="utf-8")
-
-
-@each_notebook
 def test_cells_are_short(path: Path) -> None:
     cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
     code = [cell.source for cell in cells if "one-page" not in cell.metadata.get("tags", [])]  # see test_one_page
