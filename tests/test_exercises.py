@@ -121,6 +121,43 @@ def parsed(source: str) -> ast.Module:
     return ast.parse("\n".join(kept))
 
 
+def imported(source: str) -> set[str]:
+    """The names that a cell imports."""
+    statements = [node for node in ast.walk(parsed(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return {(alias.asname or alias.name).partition(".")[0] for node in statements for alias in node.names}
+
+
+def changed(source: str) -> set[str]:
+    """The names that a cell binds, or whose values it may change: `for x`, `x[0] = …`, `x.train()`, `f(x)`."""
+    names = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            names.add(next((inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)), ""))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            touched = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            names |= {each.id for each in [*touched, *call.args] if isinstance(each, ast.Name)}
+    return names
+
+
+def needed(path: Path) -> list[str]:
+    """The cells that the exercises build on, directly or not, and the exercises; nbval has run all the others."""
+    asked = [cell.source for cell in exercises(path)]
+    before = [cell.source for cell in code(path)][: -len(asked)]
+    modules = set().union(*map(imported, before))
+    names = set().union(*map(names_in, asked))
+    kept: list[str] = []
+    for source in reversed(before):
+        if (changed(source) - modules | imported(source)) & names:
+            kept.insert(0, source)
+            names |= names_in(source)
+    return kept + asked
+
+
 def blanks(path: Path) -> list[str]:
     """What an exercise leaves to the reader: functions and classes that return `...`, variables that are `...`."""
     names = []
@@ -209,7 +246,7 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
     solutions = {
         name: solved[name] for name in given if name in solved and (callable(solved[name]) or name in blanks(path))
     }
-    values, variables = run([cell.source for cell in code(path)], path.parent, solutions)
+    values, variables = run(needed(path), path.parent, solutions)
     reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)

@@ -38,7 +38,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT, cwd=folder)
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
+    subprocess.run(build, cwd=folder, check=True)
     venv.create(folder / "env", with_pip=False)
     place = {"base": str(folder / "env"), "platbase": str(folder / "env")}
     installed, programs = (Path(sysconfig.get_path(key, "venv", place)) for key in ("purelib", "scripts"))

@@ -7,6 +7,7 @@ inputs that tell the mistakes apart and compare what comes with every combinatio
 """
 
 from capsnet_tutorial.check.answers import check_answer, check_function
+from capsnet_tutorial.check.layer import check_layer
 from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
 from capsnet_tutorial.check.mask import check_mask
 from capsnet_tutorial.check.primary_capsules import check_primary_capsules
@@ -20,6 +21,7 @@ __all__ = [
     "Report",
     "check_answer",
     "check_function",
+    "check_layer",
     "check_margin_loss",
     "check_mask",
     "check_model",

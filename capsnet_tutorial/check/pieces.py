@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 from capsnet_tutorial.bugs import Deviation
 from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble
 from capsnet_tutorial.check.recognise import close, right
-from capsnet_tutorial.check.report import Example, Finding, Report, failed, figure
+from capsnet_tutorial.check.report import Example, Finding, Report, figure, judged
 
 
 class Small(NamedTuple):
@@ -31,18 +31,20 @@ def examined(
     called: str,
     function: Any,
     agrees: str,
-    examine: Callable[[Subject], list[Finding]],
+    examine: Callable[[Subject], Iterable[Finding]],
     time_limit: float = TIME_LIMIT,
 ) -> Report:
-    """The report of an examination; the reader's random numbers go on as if nothing had been called."""
+    """The report of an examination: what it found before it failed is kept. The reader's random numbers go on as if nothing had been called."""
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        findings: list[Finding] = []
         try:
-            findings = examine(Subject(function, called, time_limit))
+            for finding in examine(Subject(function, called, time_limit)):
+                findings.append(finding)
         except NotWritten:
             return Report(False, checked=checked, written=False)
         except Trouble as trouble:
-            return failed(checked, Finding(None, str(trouble)))
-    return failed(checked, *findings) if findings else Report(True, checked=checked, agrees=agrees)
+            findings.append(Finding(None, str(trouble)))
+    return judged(checked, findings, agrees)
 
 
 def of_deviations(subject: Subject, piece: str, deviations: Sequence[Deviation], smalls: Sequence[Small]) -> list:
@@ -54,9 +56,16 @@ def of_deviations(subject: Subject, piece: str, deviations: Sequence[Deviation],
     ]
 
 
-def differs(subject: Subject, piece: str, arguments: Sequence[Any], came: Tensor, smalls: Sequence[Small]) -> Finding:
+def differs(
+    subject: Subject,
+    piece: str,
+    arguments: Sequence[Any],
+    came: Tensor,
+    smalls: Sequence[Small],
+    expected: Tensor | None = None,
+) -> Finding:
     """A finding for what nothing in the catalogue explains: the first number that differs."""
-    expected = right(piece, arguments)
+    expected = right(piece, arguments) if expected is None else expected
     where = _first_difference(came, expected)
     place = f"[{', '.join(map(str, where))}]" if where else ""
     given = ", ".join(
@@ -111,7 +120,3 @@ def _first_difference(came: Tensor, expected: Tensor) -> tuple[int, ...]:
         return ()
     far = (came - expected).abs() > 2e-4 * expected.abs() + 1e-5 * expected.abs().max()
     return tuple(far.nonzero()[0].tolist())
-
-
-def _sentence(says: str) -> str:
-    return f"Here: {says}."

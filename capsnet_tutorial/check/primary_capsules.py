@@ -29,10 +29,10 @@ def check_primary_capsules(function: Any, *, time_limit: float = TIME_LIMIT) -> 
     """
     agrees = "Every capsule is the numbers of one type at one place."
     called = "capsules(features, dim)"
-    return examined("primary capsules", called, function, agrees, _examine, time_limit)
+    return examined("primary capsules", called, function, agrees, examine, time_limit)
 
 
-class _Sizes(NamedTuple):
+class Sizes(NamedTuple):
     types: int
     dim: int
     height: int
@@ -50,13 +50,13 @@ class _Sizes(NamedTuple):
         return (batch, self.types * self.places, self.dim)
 
 
-_SMALL, _PAPER = _Sizes(3, 8, 4, 5), _Sizes(32, 8, 6, 6)
+_SMALL, _PAPER = Sizes(3, 8, 4, 5), Sizes(32, 8, 6, 6)
 
 
-def _examine(subject: Subject) -> list[Finding]:
-    sizes, features, came = _first_call(subject)
+def examine(subject: Subject, allowed: tuple[Sizes, ...] = (_SMALL, _PAPER)) -> list[Finding]:
+    sizes, features, came = _first_call(subject, allowed)
     source = _source(subject, sizes)
-    findings = []
+    findings: list[Finding] = []
     if source is None:
         return [
             Finding(
@@ -84,10 +84,10 @@ def _examine(subject: Subject) -> list[Finding]:
     return findings
 
 
-def _first_call(subject: Subject) -> tuple[_Sizes, Tensor, Tensor]:
+def _first_call(subject: Subject, allowed: tuple[Sizes, ...]) -> tuple[Sizes, Tensor, Tensor]:
     """Features and what became of them; of the paper's sizes where the code insists on them."""
     first: Trouble | None = None
-    for sizes in (_SMALL, _PAPER):
+    for sizes in allowed:
         generator = torch.Generator().manual_seed(2)
         features = torch.randn(2, sizes.channels, sizes.height, sizes.width, generator=generator)
         try:
@@ -98,7 +98,7 @@ def _first_call(subject: Subject) -> tuple[_Sizes, Tensor, Tensor]:
     raise first
 
 
-def _source(subject: Subject, sizes: _Sizes) -> tuple[Tensor, Tensor] | None:
+def _source(subject: Subject, sizes: Sizes) -> tuple[Tensor, Tensor] | None:
     """Where each number of each capsule comes from: channel [N, dim] and place [N, dim], or None.
 
     Found by showing features that are zero but for one channel, or but for one place: a squash, along whatever axis,
@@ -165,7 +165,7 @@ def _squashed_within(s: Tensor, labels: list[Tensor]) -> Tensor:
     return (s.flatten() * squared.sqrt() / (1 + squared)).reshape(s.shape)
 
 
-def _mixed(sizes: _Sizes, place: Tensor) -> Finding:
+def _mixed(sizes: Sizes, place: Tensor) -> Finding:
     capsule = int((place != place[:, :1]).any(dim=1).double().argmax())
     came = place[capsule].double()
     example = Example(

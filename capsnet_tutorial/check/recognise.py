@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -27,18 +28,44 @@ def right(piece: str, arguments: Sequence[Any]) -> Tensor:
     return explained_by(piece, (), arguments)
 
 
-def explained_by(piece: str, deviations: Sequence[Deviation], arguments: Sequence[Any]) -> Tensor:
-    """What the piece returns with these deviations, in float64."""
+def explained_by(
+    piece: str, deviations: Sequence[Deviation], arguments: Sequence[Any], copies: int = 1
+) -> Tensor:
+    """What the piece returns with these deviations, in float64.
+
+    Args:
+        copies: of routing: each capsule below stands for so many that predict the same. 1152 capsules of 12 kinds
+            cost what 12 do: only the softmax has to see all of them.
+    """
     exact = [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in arguments]
+    if copies > 1:
+        couplings = next((each.value for each in deviations if each.option == "couplings"), _over_j)
+        others = tuple(each for each in deviations if each.option != "couplings")
+        deviations = (*others, Deviation("couplings", partial(_for_copies, couplings, copies), None, ""))
     with torch.no_grad():
         return deviating(PIECES[piece].function, deviations)(*exact)
 
 
-def recognise(piece: str, probes: Sequence[Probe], at_most: int = 5) -> tuple[Deviation, ...] | None:
-    """The fewest deviations that explain all probes; () if it is right, None if nothing explains them."""
-    for deviations in _fewest_first(PIECES[piece].deviations, at_most):
-        if all(close(came, explained_by(piece, deviations, arguments)) for arguments, came in probes):
-            return deviations
+def _over_j(b: Tensor) -> Tensor:
+    return b.softmax(dim=2)
+
+
+def _for_copies(couplings: Callable[[Tensor], Tensor], copies: int, b: Tensor) -> Tensor:
+    return copies * couplings(b.repeat_interleave(copies, 1))[:, ::copies]
+
+
+def recognise(
+    piece: str, probes: Sequence[Probe], at_most: int = 5, *, copies: int = 1, without: Sequence[str] = ()
+) -> tuple[Deviation, ...] | None:
+    """The fewest deviations that explain all probes; () if it is right, None if nothing explains them.
+
+    Args:
+        without: options that are left as they are.
+    """
+    deviations = [each for each in PIECES[piece].deviations if each.option not in without]
+    for some in _fewest_first(deviations, at_most):
+        if all(close(output, explained_by(piece, some, arguments, copies)) for arguments, output in probes):
+            return some
     return None
 
 

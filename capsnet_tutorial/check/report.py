@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -42,6 +43,15 @@ class Finding:
     example: Example | None = None
     part: str = ""
     """Which part of a model."""
+    convention: bool = False
+    """Whether it is another convention than the paper's, which works as well."""
+
+    @property
+    def severity(self) -> str:
+        """"against the paper", "robustness" (right until a vector is zero) or "convention"."""
+        if self.convention:
+            return "convention"
+        return "robustness" if self.bug == "squash-nan" else "against the paper"
 
     @property
     def title(self) -> str:
@@ -101,19 +111,25 @@ def failed(checked: str, *findings: Finding) -> Report:
     return Report(False, bugs, checked, tuple(ordered))
 
 
+def judged(checked: str, findings: Iterable[Finding], agrees: str) -> Report:
+    """A report: right where nothing but conventions was found."""
+    findings = tuple(findings)
+    if all(finding.convention for finding in findings):
+        return Report(True, checked=checked, findings=findings, agrees=agrees)
+    return failed(checked, *findings)
+
+
 def joined(checked: str, reports: dict[str, Report], agrees: str) -> Report:
     """One report of the parts of a model, each finding with its part's name."""
     findings = [replace(finding, part=part) for part, report in reports.items() for finding in report.findings]
     unwritten = [Finding(None, "Not written yet.", part=part) for part, report in reports.items() if not report.written]
-    if findings or unwritten:
-        return failed(checked, *findings, *unwritten)
-    return Report(True, checked=checked, agrees=agrees)
+    return judged(checked, [*findings, *unwritten], agrees)
 
 
 def _text(finding: Finding) -> str:
     lines = [f"{finding.part}: {finding.title}" if finding.part else finding.title]
     if finding.bug:
-        lines[0] = f"{finding.bug} · {lines[0]}"
+        lines[0] = f"{finding.bug} ({finding.severity}) · {lines[0]}"
         lines += [finding.says] if finding.says else []
     if finding.example:
         example = finding.example
@@ -126,7 +142,7 @@ def _text(finding: Finding) -> str:
 
 def _html(finding: Finding) -> str:
     title = f"{finding.part}: {finding.title}" if finding.part else finding.title
-    parts = [f'<p style="margin:.5em 0 .2em">{_code(finding.bug)}{escape(title)}</p>']
+    parts = [f'<p style="margin:.5em 0 .2em">{_code(finding.bug)}{escape(title)}{_quiet(finding)}</p>']
     if finding.bug and finding.says:
         parts.append(f'<p style="margin:.2em 0">{escape(finding.says)}</p>')
     if finding.example:
@@ -143,6 +159,10 @@ def _html(finding: Finding) -> str:
 def _with_code(text: str) -> str:
     """Escaped, with `code` in backticks set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _quiet(finding: Finding) -> str:
+    return f' <span style="{_MUTED}">({finding.severity})</span>' if finding.bug else ""
 
 
 def _code(bug: str | None) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from capsnet_tutorial.bugs import Deviation
 from capsnet_tutorial.check.calls import TIME_LIMIT, Subject, Trouble
 from capsnet_tutorial.check.pieces import Small, differs, examined, nan_at_zero, of_deviations
 from capsnet_tutorial.check.recognise import close, explained_by, recognise
@@ -45,55 +47,122 @@ def check_routing(function: Any, *, time_limit: float = TIME_LIMIT) -> Report:
         no-update-rounds.
     """
     agrees = "It is Procedure 1, image by image, for 1 to 4 rounds, and a second call gives what the first gave."
-    return examined("routing", "route(u_hat, iterations)", function, agrees, _examine, time_limit)
+    return examined("routing", "route(u_hat, iterations)", function, agrees, examine, time_limit)
 
 
-def _examine(subject: Subject) -> list[Finding]:
-    u_hat, first = _first_call(subject)
-    batch, _, above, dim = u_hat.shape
-    shape = (batch, above, dim)
+class Probe(NamedTuple):
+    """Predictions of I capsules below, of few kinds: each row of û stands for `copies` capsules."""
+
+    u_hat: Tensor
+    copies: int = 1
+    settable: bool = True
+    """Whether the function takes a number of rounds."""
+
+    def expected(self, deviations: Sequence[Deviation], rounds: int, images: int | None = None) -> Tensor:
+        """v with these deviations, in float64."""
+        return explained_by("routing", deviations, (self.u_hat[:images], rounds), self.copies)
+
+
+def examine(subject: Subject, probe: Probe | None = None) -> Iterator[Finding]:
+    """Findings in the order in which they become certain.
+
+    Args:
+        probe: predictions of the sizes that the function takes; by default 12 capsules below, or the paper's 1152.
+    """
+    if probe is None:
+        probe, first = _first_call(subject)
+    else:
+        first = subject.tensor(_output_shape(probe.u_hat), probe.u_hat, 3)
+    u_hat = probe.u_hat
+    shape = _output_shape(u_hat)
     second = subject.tensor(shape, u_hat, 3)
     stale = not close(second, first)
-    findings = [_stale(subject)] if stale else []
+    if stale:
+        yield _stale(subject)
 
-    deviations = recognise("routing", [((u_hat, 3), first)], at_most=4 if u_hat.shape[1] < 100 else 2)
-    if deviations:
-        findings += of_deviations(subject, "routing", deviations, _SMALLS)
-    elif deviations is None and not stale:
-        findings += _unexplained(subject, u_hat, first)
-    if not stale:
-        findings += _other_rounds(subject, u_hat, deviations)
-    if deviations is None and stale:
-        findings.append(
-            Finding(
+    settable = probe.settable and not stale and _uses_rounds(subject, probe, first)
+    deviations, rounds = _recognised(probe, first, settable or stale)
+    if deviations is None:
+        if stale:
+            yield Finding(
                 None,
                 "Whether anything else is wrong shows in a function that was not called before: its first result is "
                 "not that of Procedure 1 either.",
             )
-        )
-    findings = [_batch(subject) if each.bug == "batch-agreement" else each for each in findings]
-    return findings + nan_at_zero(subject, shape, torch.zeros_like(u_hat), 3, name="û")
+        else:
+            yield from _unexplained(subject, probe, first)
+    else:
+        for finding in of_deviations(subject, "routing", deviations, _SMALLS):
+            yield _batch(subject) if finding.bug == "batch-agreement" else finding
+        if not settable and not stale:
+            yield _written_in(rounds)
+    if settable and deviations is not None:
+        yield from _other_rounds(subject, probe, deviations)
+    yield from nan_at_zero(subject, shape, torch.zeros_like(u_hat), 3, name="û")
 
 
-def _first_call(subject: Subject) -> tuple[Tensor, Tensor]:
-    """Predictions and what became of them. With 12 capsules below, or with the paper's 1152 where the code says so."""
-    u_hat = _predictions(12)
-    try:
-        return u_hat, subject.tensor((3, 10, 16), u_hat, 3)
-    except Trouble as trouble:
-        u_hat = _predictions(1152)
+def _output_shape(u_hat: Tensor) -> tuple[int, int, int]:
+    return (u_hat.shape[0], *u_hat.shape[2:])
+
+
+def _uses_rounds(subject: Subject, probe: Probe, first: Tensor) -> bool:
+    """Whether five rounds give something else than three, or three than one."""
+    for rounds in (5, 1):
         try:
-            return u_hat, subject.tensor((3, 10, 16), u_hat, 3)
+            if not close(subject.tensor(first.shape, probe.u_hat, rounds), first):
+                return True
+        except Trouble:
+            return True
+    return False
+
+
+def _recognised(probe: Probe, first: Tensor, settable: bool) -> tuple[tuple[Deviation, ...] | None, int]:
+    """The deviations, and the number of rounds where it is written in."""
+    if settable:
+        return recognise("routing", [((probe.u_hat, 3), first)], 4, copies=probe.copies), 3
+    for at_most in (1, 2, 3, 4):
+        for rounds in (3, 2, 4, 5, 1):
+            found = recognise(
+                "routing", [((probe.u_hat, rounds), first)], at_most, copies=probe.copies, without=("rounds",)
+            )
+            if found is not None:
+                return found, rounds
+    return None, 3
+
+
+def _written_in(rounds: int) -> Finding:
+    if rounds == 1:
+        return Finding(
+            "no-update-rounds", "Its couplings are those of the first round, whatever number of rounds is asked for."
+        )
+    return Finding(None, f"The number of rounds is written in: {rounds}.", convention=True)
+
+
+def _first_call(subject: Subject) -> tuple[Probe, Tensor]:
+    """Predictions and what became of them. With 12 capsules below, or with the paper's 1152 where the code says so."""
+    u_hat = predictions(12)
+    try:
+        return Probe(u_hat), subject.tensor((3, 10, 16), u_hat, 3)
+    except Trouble as trouble:
+        function, copies = subject.function, 96
+        subject.function = lambda u_hat, rounds: function(
+            u_hat if u_hat.shape[1] == 12 * copies else u_hat.repeat_interleave(copies, 1), rounds
+        )
+        probe = Probe(predictions(12, 12 * copies), copies)
+        try:
+            return probe, subject.tensor((3, 10, 16), probe.u_hat, 3)
         except Trouble:
             raise trouble from None
 
 
-def _predictions(below: int) -> Tensor:
-    """û [3, below, 10, 16] in which some agree: the couplings move a good way in three rounds, and do not settle."""
+def predictions(kinds: int, below: int | None = None, batch: int = 3, above: int = 10, dim: int = 16) -> Tensor:
+    """û [batch, kinds, above, dim] in which some agree: the couplings move a good way in three rounds, and do not
+    settle, when each of the kinds stands for below / kinds capsules."""
     generator = torch.Generator().manual_seed(1)
-    truth = torch.randn(3, 1, 10, 16, generator=generator) * torch.linspace(0.2, 1, 10).reshape(1, 1, 10, 1)
-    noise = torch.randn(3, below, 10, 16, generator=generator)
-    return (0.6 * truth + 0.35 * noise) * (12 / below) ** 0.5
+    loudness = torch.linspace(0.2, 1, above).reshape(1, 1, above, 1)
+    truth = torch.randn(batch, 1, above, dim, generator=generator) * loudness
+    noise = torch.randn(batch, kinds, above, dim, generator=generator)
+    return (0.6 * truth + 0.35 * noise) * (12 / (below or kinds)) ** 0.5
 
 
 def _stale(subject: Subject) -> Finding:
@@ -120,38 +189,37 @@ def _batch(subject: Subject) -> Finding:
     return Finding("batch-agreement", says, Example(given, "v", alone, beside, arrows=True))
 
 
-def _unexplained(subject: Subject, u_hat: Tensor, came: Tensor) -> list[Finding]:
+def _unexplained(subject: Subject, probe: Probe, output: Tensor) -> Iterator[Finding]:
     """No combination of known mistakes gives these numbers. What can be said for certain is said."""
-    findings = [differs(subject, "routing", (u_hat, 3), came, _SMALLS)]
+    yield differs(subject, "routing", (probe.u_hat, 3), output, _SMALLS, probe.expected((), 3))
     subject.seed += 1
-    if not close(subject.tensor(came.shape, u_hat, 3), came):
-        return [*findings, Finding(None, "Its result depends on random numbers; b starts at 0.")]
-    try:
-        alone = subject.tensor((1, *came.shape[1:]), u_hat[:1], 3)
-    except Trouble as trouble:
-        return [*findings, Finding(None, f"With one image: {trouble}")]
-    if not close(alone, came[:1]):
-        findings.append(Finding("batch-agreement"))
-    return findings
+    if not close(subject.tensor(output.shape, probe.u_hat, 3), output):
+        yield Finding(None, "Its result depends on random numbers; b starts at 0.")
+        return
+    others = torch.cat([probe.u_hat[:1], probe.u_hat[1:].flip(-1)])
+    if not close(subject.tensor(output.shape, others, 3)[:1], output[:1]):
+        yield Finding("batch-agreement", "An image's output depends on the images beside it in the batch.")
 
 
-def _other_rounds(subject: Subject, u_hat: Tensor, deviations: tuple | None) -> list[Finding]:
+def _other_rounds(subject: Subject, probe: Probe, deviations: tuple[Deviation, ...]) -> Iterator[Finding]:
     """Other numbers of rounds, and a batch of one image."""
-    if deviations is None:
-        return []
     fewest = 1 if not deviations else 2
-    for votes, rounds in ((u_hat, 4), (u_hat, 2), (u_hat[:1], 3), (u_hat, 1)):
-        if rounds < fewest or (deviations and len(votes) == 1):
+    for images, rounds in ((None, 4), (None, 2), (1, 3), (None, 1)):
+        if rounds < fewest:
             continue
-        expected = explained_by("routing", deviations, (votes, rounds))
+        beginning = "With a batch of one image" if images else f"With {rounds} round{'s' * (rounds > 1)}"
+        expected = probe.expected(deviations, rounds, images)
         try:
-            came = subject.tensor(expected.shape, votes, rounds)
+            output = subject.tensor(expected.shape, probe.u_hat[:images], rounds)
         except Trouble as trouble:
-            return [Finding(None, f"With {rounds} round{'s' * (rounds > 1)}: {trouble}")]
-        if not close(came, expected):
+            yield Finding(None, f"{beginning}: {trouble}")
+            return
+        if not close(output, expected):
             also = " in another way than with 3" if deviations else ""
-            text = f"With iterations = {rounds} it differs from Procedure 1{also}. Is the number of rounds used?"
-            if len(votes) == 1:
-                text = "With a batch of one image it differs from what that image gives beside others."
-            return [Finding(None, text)]
-    return []
+            yield Finding(
+                None,
+                "With a batch of one image it differs from what that image gives beside others."
+                if images
+                else f"{beginning} it differs from Procedure 1{also}. Is the number of rounds used?",
+            )
+            return
