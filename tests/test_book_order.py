@@ -24,7 +24,7 @@ PIECES = {
 WITH = {
     **dict.fromkeys(["CapsNetConfig", "CapsNetOutput", "Parts"], "CapsNet"),
     "load_pretrained": "RoutedCapsules",  # a trained network, to read answers and draw with; its own comes later
-    **dict.fromkeys(["load_weights", "save_weights", "fit"], "CapsNet"),
+    **dict.fromkeys(["load_weights", "save_weights"], "CapsNet"),
     **dict.fromkeys(["RoutingTrace", "route_capsules", "coupling_entropy"], "route"),
     "group_into_capsules": "PrimaryCapsules",
 }
