@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from tests.checked_networks import (
+from . import (
     attribute,
     capsules_first,
     devices,
