@@ -1,4 +1,4 @@
-"""check_model on whole networks in the styles of public code, without an adapter: the bugs it names, the false alarms."""
+"""check_model on whole networks in the styles of public code, without an adapter: bugs named, false alarms."""
 
 from __future__ import annotations
 

@@ -33,7 +33,10 @@ def examined(
     agrees: str,
     examine: Callable[[Subject], Iterable[Finding]],
 ) -> Report:
-    """The report of an examination: what it found before it failed is kept. The reader's random numbers go on as if nothing had been called."""
+    """The report of an examination; what it found before a call failed is kept.
+
+    The reader's random numbers go on as if nothing had been called.
+    """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         findings: list[Finding] = []
         try:
