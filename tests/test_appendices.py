@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import yaml
+from measured import substitutions
 from torch import nn
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
@@ -111,3 +112,19 @@ def test_every_function_that_the_pages_name_is_there() -> None:
     ours = {name.rpartition(".")[2] for name in named} - theirs
     assert {name for name in ours if not re.search(rf"\b{name}\b", module)} <= {"compile", "e6b3c8a"}
     assert {"route", "squash", "mask_capsules", "CapsuleRouting"} <= ours
+
+
+def test_the_table_of_training_times_says_what_results_say() -> None:
+    notebook = json.loads((ROOT / "book/chapters/10-training.ipynb").read_text(encoding="utf-8"))
+    (text,) = [text for cell in notebook["cells"] if "| half a minute |" in (text := "".join(cell["source"]))]
+    measured = substitutions(ROOT / "results")
+    rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}
+    assert {name: row(text, name)[1] for name in rows} == {
+        name: measured[f"accuracy_after_{seconds}_s"] for name, seconds in rows.items()
+    }
+    shipped = f"{measured['small_minutes']} minutes: the shipped weights"
+    assert row(text, shipped) == [measured["small_threads"], measured["small_accuracy"]]
+    timed = json.loads((ROOT / "results/time-to-accuracy.json").read_text(encoding="utf-8"))["rows"]
+    for each in timed:
+        assert {run["hardware"]["threads"] for run in each["runs"]} == {2}, "two cores"
+        assert len(each["runs"]) == 2, "the mean of two runs"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
-from pathlib import Path
 
 import pytest
 import torch
@@ -80,16 +78,6 @@ def test_the_counts(capsys):
     assert len(RIGHT) >= 25
     assert several >= 10
     assert ids == set(bugs.BUGS)
-    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    assert f"{len(WRONG)} wrong functions and {len(RIGHT)} right ones" in readme
-
-
-@pytest.mark.parametrize("piece", CHECKERS)
-def test_a_right_function_is_checked_within_two_seconds(piece):
-    judge(piece, OURS[piece])  # what torch does only once
-    started = time.perf_counter()
-    assert judge(piece, OURS[piece]).passed
-    assert time.perf_counter() - started < 2
 
 
 def test_code_that_never_returns_is_ended(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -28,6 +29,7 @@ from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import Recipe, evaluate, one_cycle
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
+LOOP = importlib.import_module("capsnet_tutorial.training.fit")  # `training.fit` itself is the function
 SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5"]
 
 
@@ -87,9 +89,10 @@ def test_what_was_measured_is_what_is_in_the_file(run):
         assert result[split] == pytest.approx(measured._asdict(), rel=1e-4, abs=1e-6)
 
 
-def test_evaluate_prints_one_line_of_json(run, capsys):
+@pytest.mark.parametrize("name", ["", "weights.safetensors"], ids=["folder", "weights"])
+def test_evaluate_prints_one_line_of_json(name, run, capsys):
     folder, _ = run
-    assert main(["evaluate", str(folder / "weights.safetensors"), "--source", "sample"]) == 0
+    assert main(["evaluate", str(folder / name), "--source", "sample"]) == 0
     came = json.loads(capsys.readouterr().out)
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert came == pytest.approx(result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6)
@@ -312,9 +315,9 @@ def test_what_a_run_went_through_before_it_diverged_is_in_its_result_in_two_sitt
             raise KeyboardInterrupt
         return one_cycle(share_done, warmup)
 
-    monkeypatch.setattr("capsnet_tutorial.training.fit.one_cycle", stop_in_the_second_epoch)
+    monkeypatch.setattr(LOOP, "one_cycle", stop_in_the_second_epoch)
     assert main([*train, "--output", str(tmp_path)]) == 130
-    monkeypatch.setattr("capsnet_tutorial.training.fit.one_cycle", lambda *_: 1e37)
+    monkeypatch.setattr(LOOP, "one_cycle", lambda *_: 1e37)
     assert main([*train, "--output", str(tmp_path)]) == 1
     result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     RunRecord.from_dict(result)

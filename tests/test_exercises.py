@@ -22,11 +22,26 @@ HEADING = "## Exercises"
 
 # Answers that look right at a glance, and that a check must not let pass.
 WRONG = {
-    "04-squash": [
+    "03-primary-capsules": [
         """
-def steepest():
-    return 0.6
+class MyPrimaryCapsules(nn.Module):  # keeps no convolution, so there is nothing that could learn
+    def __init__(self, in_channels, types, dim, kernel, stride):
+        super().__init__()
+        self.sizes = torch.Size([types * 12, dim])
+
+    def forward(self, maps):
+        return torch.zeros(len(maps), *self.sizes)
 """
+    ],
+    "05-prediction-vectors": [
+        """
+def my_prediction_vectors(u, weight):
+    return torch.einsum("bid,ijde->bije", u, weight)
+""",
+        """
+def my_prediction_vectors(u, weight):
+    return (u[:, :, None, None, :] @ weight.reshape(*weight.shape[:2], u.shape[2], -1)).squeeze(3)
+""",
     ],
     "07-message-passing": [
         """
@@ -106,14 +121,51 @@ def parsed(source: str) -> ast.Module:
     return ast.parse("\n".join(kept))
 
 
+def imported(source: str) -> set[str]:
+    """The names that a cell imports."""
+    statements = [node for node in ast.walk(parsed(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return {(alias.asname or alias.name).partition(".")[0] for node in statements for alias in node.names}
+
+
+def changed(source: str) -> set[str]:
+    """The names that a cell binds, or whose values it may change: `for x`, `x[0] = …`, `x.train()`, `f(x)`."""
+    names = set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            names.add(next((inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)), ""))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            call = node.value
+            touched = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+            names |= {each.id for each in [*touched, *call.args] if isinstance(each, ast.Name)}
+    return names
+
+
+def needed(path: Path) -> list[str]:
+    """The cells that the exercises build on, directly or not, and the exercises; nbval has run all the others."""
+    asked = [cell.source for cell in exercises(path)]
+    before = [cell.source for cell in code(path)][: -len(asked)]
+    modules = set().union(*map(imported, before))
+    names = set().union(*map(names_in, asked))
+    kept: list[str] = []
+    for source in reversed(before):
+        if (changed(source) - modules | imported(source)) & names:
+            kept.insert(0, source)
+            names |= names_in(source)
+    return kept + asked
+
+
 def blanks(path: Path) -> list[str]:
-    """What an exercise leaves to the reader: functions that return `...`, variables that are `...`."""
+    """What an exercise leaves to the reader: functions and classes that return `...`, variables that are `...`."""
     names = []
     for cell in exercises(path):
         for node in parsed(cell.source).body:
             if isinstance(node, ast.Assign):
                 parts: list[Any] = [node.value]
-            elif isinstance(node, ast.FunctionDef):
+            elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 parts = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)][-1:]
             else:
                 continue
@@ -194,7 +246,7 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
     solutions = {
         name: solved[name] for name in given if name in solved and (callable(solved[name]) or name in blanks(path))
     }
-    values, variables = run([cell.source for cell in code(path)], path.parent, solutions)
+    values, variables = run(needed(path), path.parent, solutions)
     reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)

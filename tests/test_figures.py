@@ -1,12 +1,22 @@
 """Figures: each can be drawn, shows what it was given, and leaves nothing open."""
 
+import json
+from types import SimpleNamespace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
 
-from capsnet_tutorial import figures
+from capsnet_tutorial import CapsNet, CapsNetConfig, figures
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.experiments.affine import SWEEPS
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.recordings import recorded_bugs, recorded_run
+from capsnet_tutorial.experiments.records import folder
+from capsnet_tutorial.figures import DrawnPair
 from capsnet_tutorial.palette import DARK, LIGHT, css_variables
+from capsnet_tutorial.training import History
 
 
 def luminance(colour):
@@ -47,18 +57,70 @@ def test_the_squash_curve_is_equation_1():
     np.testing.assert_allclose(squashed, lengths**2 / (1 + lengths**2))
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: figures.squash_curve(),
-        lambda: figures.digit_row(torch.rand(2, 28, 28), ["x", "y"]),
-        lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
-        lambda: figures.follow_map(torch.linspace(-1, 1, 32).view(2, 16), ["p", "q"]),
-        lambda: figures.alone_and_together(torch.rand(10, 2), torch.rand(10, 2), ["p", "q"]),
-    ],
-)
-def test_every_figure_is_as_wide_as_the_page_and_is_closed(draw):
-    figure = draw()
+def live_curve():
+    digits = Digits(torch.rand(8, 1, 28, 28), torch.zeros(8, dtype=torch.long), "")
+    history = History(curve=[{"epoch": 1.0, "loss": 0.5, "validation_error": 0.1}])
+    return figures.LiveCurve(1, digits, show=SimpleNamespace).draw(CapsNet(CapsNetConfig.small()), history)
+
+
+IMAGES, LENGTHS = torch.rand(3, 28, 28), torch.rand(3, 10)
+SPEED = json.loads((folder() / "speed.json").read_text(encoding="utf-8"))
+LAYER = SPEED["layer"]["allocator as it comes"]
+EXPERIMENTS = Experiments.read()
+# A figure of every kind.
+DRAWN = {
+    "LiveCurve": live_curve,
+    "alone_and_together": lambda: figures.alone_and_together(torch.rand(10, 2), torch.rand(10, 2), ["p", "q"]),
+    "bend_curves": lambda: figures.bend_curves(
+        {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
+    ),
+    "bug_curves": lambda: figures.bug_curves(recorded_bugs()),
+    "capsule_cuts": lambda: figures.capsule_cuts({"a": torch.randint(8, (4, 9)), "b": torch.randint(8, (4, 9))}, 1),
+    "coupling_graphs": lambda: figures.coupling_graphs(torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2),
+    "coupling_maps": lambda: figures.coupling_maps(
+        IMAGES[:2, None], torch.rand(5, 2, 6, 4), torch.rand(5, 2, 4), labels=[3, 1], rounds=[1, 4]
+    ),
+    "digit_grid": lambda: figures.digit_grid({"a": IMAGES, "b": IMAGES}),
+    "digit_row": lambda: figures.digit_row(IMAGES, ["x", "y", "z"]),
+    "drawn_pairs": lambda: figures.drawn_pairs(
+        {"right": [DrawnPair(torch.rand(1, 36, 36), torch.rand(2, 1296), (3, 8), (0.9, 0.2), (3, 8))]}
+    ),
+    "film_strip": lambda: figures.film_strip(recorded_run()),
+    "follow_map": lambda: figures.follow_map(torch.linspace(-1, 1, 32).view(2, 16), ["p", "q"]),
+    "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
+    "layer_bars": lambda: figures.layer_bars(LAYER),
+    "length_and_direction": lambda: figures.length_and_direction(
+        IMAGES, torch.linspace(-90, 90, 7), torch.rand(7, 11), 90 * torch.rand(7, 11), seen=12
+    ),
+    "lengths_below": lambda: figures.lengths_below(IMAGES[:, None], LENGTHS, [[1, 2], [3], []]),
+    "margin_curves": lambda: figures.margin_curves(),
+    "patches_by_direction": lambda: figures.patches_by_direction(
+        torch.randn(18, 2, 2), torch.rand(18, 17, 17), columns=6
+    ),
+    "pictures_and_bags": lambda: figures.pictures_and_bags(IMAGES[:, None], torch.rand(3, 5), ["a", "b", "c"]),
+    "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
+    "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
+    "network_diagram": lambda: figures.network_diagram("mask"),
+    "rounds_compared": lambda: figures.rounds_compared(EXPERIMENTS),
+    "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
+    "squash_curve": lambda: figures.squash_curve(),
+    "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),
+    "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
+    "two_agreements": lambda: figures.two_agreements(
+        torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")
+    ),
+    "two_losses": lambda: figures.two_losses({"a": (1.0, 3.0)}),
+    "vote_rings": lambda: figures.vote_rings(torch.randn(12, 2, 4), IMAGES[0], 0),
+}
+
+
+def test_there_is_one_of_every_kind():
+    assert set(DRAWN) == set(figures.__all__) - {"WIDTH", "DrawnPair"}
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_every_figure_is_as_wide_as_the_page_and_is_closed(kind):
+    figure = DRAWN[kind]()
     assert figure.get_figwidth() == figures.WIDTH
     figure.canvas.draw()
     assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
@@ -77,3 +139,26 @@ def test_the_widgets_get_every_colour_of_both_themes():
     for theme in (LIGHT, DARK):
         for role, colour in theme.items():
             assert text.count(f"--caps-{role}: {colour};") == 2
+
+
+def test_the_network_lights_one_part_and_knows_its_shapes():
+    texts = {text.get_text(): text for text in figures.network_diagram("predictions").axes[0].texts}
+    assert texts["primary\ncapsules"].get_alpha() == texts["prediction\nvectors"].get_alpha() == 1
+    assert texts["decoder"].get_alpha() < 1
+    assert all(text.get_alpha() == 1 for text in figures.network_diagram().axes[0].texts if text.get_text())
+    with pytest.raises(ValueError, match="a part, one of conv, primary"):
+        figures.network_diagram("everything")
+
+
+def test_the_networks_shapes_are_the_small_networks():
+    config = CapsNetConfig.small()
+    network = CapsNet(config)
+    u = network.primary_capsules(torch.zeros(1, 1, 28, 28))
+    texts = [text.get_text() for text in figures.network_diagram().axes[0].texts]
+    for shape in (
+        (config.conv_channels, config.conv_side, config.conv_side),
+        tuple(u.shape[1:]),
+        (u.shape[1], config.classes, config.class_dim),
+        (config.classes, config.class_dim),
+    ):
+        assert " × ".join(map(str, shape)) in texts

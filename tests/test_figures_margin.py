@@ -1,6 +1,5 @@
 """The figures of the chapter on the margin loss show what the loss does."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
@@ -39,6 +38,3 @@ def test_lengths_stand_below_their_image_with_the_present_ones_in_colour():
     np.testing.assert_array_equal(shown[1], images[1, 0])
     coloured = [len({bar.get_facecolor() for bar in axes.patches}) for axes in figure.axes if axes.patches]
     assert coloured == [2, 2, 1]
-    for drawn in (figure, figures.margin_curves()):
-        assert drawn.get_figwidth() == figures.WIDTH
-    assert not plt.get_fignums()

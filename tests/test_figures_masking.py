@@ -1,6 +1,5 @@
 """The figures of the chapter on masking show what they are given."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -34,13 +33,3 @@ def test_two_losses_share_a_bar():
     widths = [bar.get_width() for bar in axes.patches if bar.get_height()]
     assert widths[:4] == pytest.approx([25, 100, 75, 0])
     assert {text.get_text() for text in axes.texts} == {"25 %", "75 %", "100 %"}
-
-
-def test_they_are_as_wide_as_the_page_and_closed():
-    for figure in (
-        figures.ten_drawings(torch.rand(2, 1, 28, 28), torch.rand(2, 10, 28, 28), torch.rand(2, 10), [0, 1]),
-        figures.two_losses({"a": (1.0, 3.0)}),
-    ):
-        assert figure.get_figwidth() == figures.WIDTH
-        figure.canvas.draw()
-    assert not plt.get_fignums()

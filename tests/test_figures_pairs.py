@@ -1,6 +1,5 @@
 """The figure of two digits at once shows what it is given, each drawing in its own colour."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.colors import to_hex, to_rgb
@@ -39,10 +38,3 @@ def test_a_column_a_pair_with_its_names_and_a_star_for_what_is_not_there():
     titles = [axis.get_title() for axis in grid[:, 3]]
     assert titles == ["3, 8", "", "3: 0.91", "5*: 0.23"]
     assert not grid[0, 2].get_images()
-
-
-def test_it_is_as_wide_as_the_page_and_closed():
-    figure = figures.drawn_pairs({"right": [pair()]})
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()

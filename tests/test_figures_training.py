@@ -1,6 +1,5 @@
 """The figures of the chapter on training."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
@@ -82,19 +81,3 @@ def test_without_validation_there_is_one_curve():
     live = figures.LiveCurve(2, Digits(torch.rand(2, 1, 28, 28), torch.zeros(2, dtype=torch.long), ""), show=Handle)
     figure = live.draw(CapsNet(CapsNetConfig.small()), History(curve=[{"epoch": 1.0, "loss": 0.5}]))
     assert len(figure.axes[0].lines) == 1
-
-
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: figures.film_strip(recorded_run()),
-        lambda: figures.LiveCurve(1, Digits(torch.rand(8, 1, 28, 28), torch.zeros(8).long(), ""), show=Handle).draw(
-            CapsNet(CapsNetConfig.small()), History(curve=[{"epoch": 1.0, "loss": 0.5, "validation_error": 0.1}])
-        ),
-    ],
-)
-def test_every_figure_is_as_wide_as_the_page_and_is_closed(draw):
-    figure = draw()
-    assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
-    assert not plt.get_fignums()

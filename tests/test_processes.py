@@ -23,7 +23,7 @@ import capsnet_tutorial
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.storage import read_tensors
-from capsnet_tutorial.training import OutOfTime, Recipe, fit, paper_objective
+from capsnet_tutorial.training import OutOfTime, Recipe, fit, paper_objective, processes
 from capsnet_tutorial.training.processes import Processes, rank
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks")
@@ -113,6 +113,30 @@ def test_a_run_on_time_ends_in_both_at_the_same_step(tmp_path):
     assert first["history"]["seconds"] >= 1
 
 
+def broadcasts(folder: Path) -> list[int]:
+    """How often the processes of a run wait for the main one, by the number of its steps."""
+    calls = 0
+    original = processes.broadcast_object_list
+
+    def counted(outcome: list[Any]) -> list[Any]:
+        nonlocal calls
+        calls += 1
+        return original(outcome)
+
+    processes.broadcast_object_list = counted
+    found = []
+    for batch_size in (32, 4):
+        calls = 0
+        fit(networks.learner(), few(), replace(RECIPE, epochs=1, batch_size=batch_size), progress=False)
+        found.append(calls)
+    return found
+
+
+def test_no_step_waits_for_a_clock_where_nothing_depends_on_it(tmp_path):
+    for few_steps, many_steps in in_two(broadcasts, tmp_path):
+        assert 0 < few_steps == many_steps
+
+
 # --- ending together
 
 
@@ -188,7 +212,7 @@ def test_processes_that_would_not_work_together_are_refused(monkeypatch):
 def test_the_command_runs_under_a_launcher(tmp_path):
     """The one that chapter 10 names, on a port of its own, where there may be no GPU."""
     launch = "accelerate launch --multi_gpu --num_processes 2 -m capsnet_tutorial.cli"
-    chapter = json.loads((ROOT / "book" / "chapters" / "10-training.ipynb").read_text(encoding="utf-8"))
+    chapter = json.loads((ROOT / "book" / "chapters" / "20-training-in-earnest.ipynb").read_text(encoding="utf-8"))
     assert any(launch in "".join(cell["source"]) for cell in chapter["cells"])
     command = [*launch.split(" -m ")[0].split(), "--main_process_port", "0", "-m", "capsnet_tutorial.cli"]
     command[:1] = [sys.executable, "-m", "accelerate.commands.accelerate_cli"]

@@ -89,14 +89,6 @@ def first_cells(path: Path) -> tuple[str, str]:
     return cells[0].source, next(cell.source for cell in cells if cell.cell_type == "code")
 
 
-def test_ci_builds_the_book_as_the_readme_says() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = readme.partition("Without make:")[2].split("```")[1]
-    commands = [line.partition("#")[0].strip() for line in block.splitlines()[2:]]  # less the fence, and the venv
-    steps = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["book"]["steps"]
-    assert [step["run"] for step in steps if "run" in step] == [command for command in commands if command]
-
-
 def test_the_version_is_the_same_everywhere() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["version"] == version

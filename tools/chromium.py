@@ -33,7 +33,7 @@ def find_chromium(playwright: Playwright) -> str | None:
     return found[0] if found else None
 
 
-def launch(playwright: Playwright, executable: str) -> Browser:
+def launch(playwright: Playwright, executable: str, *options: str) -> Browser:
     """Start it without a window. Containers run as root, where Chromium's sandbox does not work."""
     as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"] if as_root else [])
+    return playwright.chromium.launch(executable_path=executable, args=[*options, *["--no-sandbox"] * as_root])

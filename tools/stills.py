@@ -24,7 +24,7 @@ STATIC = ROOT / "book" / "_static"
 WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
 THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
-HEAVY = 100_000  # bytes
+HEAVY = 60_000  # bytes
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
 
 
@@ -85,12 +85,12 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
 
 
 def save(png: bytes, path: Path) -> None:
-    """Write a picture, small: a still of a page with weights and figures may take 100 kB of its 2 MB."""
+    """Write a picture, small: it is what readers without JavaScript see, four times a widget."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     if path.suffix != ".webp":
         picture.save(path, optimize=True)
     else:
-        for quality in (85, 70, 55, 40):
+        for quality in (60, 45, 30):
             picture.save(path, quality=quality, method=6)
             if path.stat().st_size <= HEAVY:
                 break

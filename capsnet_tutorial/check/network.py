@@ -330,9 +330,12 @@ def _lengths(found: Outputs) -> Iterator[Finding]:
     if lengths.max() > 1 + 1e-3:
         text = f"A class capsule is {float(lengths.max()):.3f} long; no squashed vector is longer than 1."
         yield Finding("squash-axis", text)
-    elif found.returned_lengths is not None and lengths.shape[1] > 1:
-        if ((lengths.sum(dim=1) - 1).abs() < 1e-4).all():
-            yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+    elif found.returned_lengths is not None and lengths.shape[1] > 1 and _sum_to_one(lengths):
+        yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+
+
+def _sum_to_one(lengths: Tensor) -> bool:
+    return bool(((lengths.sum(dim=1) - 1).abs() < 1e-4).all())
 
 
 def _scale(layer: CapsuleLayer, outputs: Callable[..., Outputs]) -> None:

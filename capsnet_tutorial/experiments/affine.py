@@ -84,12 +84,12 @@ def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
         sweep: how they are bent.
     """
 
-    def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        answers = [class_scores(network, transform(images, sweep.pose(x))).argmax(dim=1) for x in sweep.amounts]
-        return (torch.stack([answer == labels for answer in answers], dim=1),)
+    def measure(images: Tensor) -> tuple[Tensor, ...]:
+        scores = [class_scores(network, transform(images, sweep.pose(amount))) for amount in sweep.amounts]
+        return (torch.stack([each.argmax(dim=1) for each in scores], dim=1),)
 
-    (right,) = over_batches(network, measure, digits.images, digits.labels)  # [N, amounts]
-    return right.T
+    (answers,) = over_batches(network, measure, digits.images)  # [N, amounts]
+    return (answers == digits.labels.cpu().unsqueeze(1)).T
 
 
 def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:

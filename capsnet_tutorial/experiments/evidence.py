@@ -99,7 +99,7 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
     Raises:
         ValueError: there are no images.
     """
-    wanted = data.labels.view(len(data.labels), -1)  # [N, K]
+    wanted = data.labels if data.labels.dim() == 2 else data.labels.unsqueeze(1)  # [N, K]
 
     def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         u = network.primary_capsules(images)

@@ -8,6 +8,7 @@ from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.masking import ten_drawings, two_losses
+from capsnet_tutorial.figures.network import network_diagram
 from capsnet_tutorial.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_tutorial.figures.predictions import vote_rings
@@ -40,6 +41,7 @@ __all__ = [
     "length_and_direction",
     "lengths_below",
     "margin_curves",
+    "network_diagram",
     "patches_by_direction",
     "pictures_and_bags",
     "pose_bars",

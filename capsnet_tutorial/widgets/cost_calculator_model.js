@@ -9,8 +9,8 @@ export const PRESETS = {
 };
 
 /**
- * What a forward pass costs. Operations are those of matrix products and convolutions, two for a multiplication and an
- * addition; bytes are what comes from memory and goes there if each product reads its inputs and writes its result once.
+ * What a forward pass costs. Operations are those of matrix products and convolutions, two for a multiplication and
+ * an addition; bytes are what moves from and to memory if each product reads its inputs and writes its result once.
  * sizes: { preset, batch, types, inDim, outCapsules, outDim, rounds, bytes }
  * -> { grid, inCapsules, uHat, buffer, stages }; stages: convolutions, withUHat, without and decoder, each of
  * { parameters, flops, bytes }

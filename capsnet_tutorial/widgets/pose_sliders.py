@@ -10,7 +10,7 @@ import numpy as np
 import traitlets
 
 from capsnet_tutorial.widgets import _parts
-from capsnet_tutorial.widgets._network import shared_network
+from capsnet_tutorial.widgets._network import network_of, shared_network
 
 DIMENSIONS = 16
 """Numbers in a digit capsule."""
@@ -22,20 +22,25 @@ RANGE = (-0.25, 0.25)
 class PoseSliders(anywidget.AnyWidget):
     """Redraws a digit from its capsule while the reader moves the capsule's 16 numbers.
 
+    ``PoseSliders()`` asks the network that comes with the package, ``PoseSliders(model)`` the reader's own.
+
     Args:
         images: digits, [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; or a `Digits`, which brings its
-            labels. None: one digit of each class, from the bundled sample.
+            labels. None: one digit of each class, from the bundled sample. A network in this place is the ``model``.
         labels: the class of each digit, N whole numbers from 0 to 9; this class's capsule is the one that is moved.
         ranges: how far a slider goes below and above the digit's own pose: one pair for all, or 16 pairs.
             None: (-0.25, 0.25).
         names: what each dimension does: 16 short texts, or for each label 16 of them.
+        model: the network that reads and draws: a CapsNet for digits of 28×28 pixels, or a module with the small
+            one's weights. None: the one that comes with the package.
 
     Attributes:
         index: the digit that is shown, 0 to N - 1.
         offsets: 16 numbers, what the sliders add to the digit's pose.
 
     Raises:
-        ValueError: digits, labels, ranges or names of another shape or out of range.
+        ValueError: digits, labels, ranges or names of another shape or out of range; a network of other sizes or
+            parts.
     """
 
     _esm = _parts.module("pose_sliders.js")
@@ -55,10 +60,13 @@ class PoseSliders(anywidget.AnyWidget):
         labels: Any = None,
         ranges: Sequence[float] | Sequence[Sequence[float]] | None = None,
         names: Sequence[str] | Mapping[int, Sequence[str]] | None = None,
+        model: Any = None,
     ) -> None:
+        if model is None and hasattr(images, "state_dict"):
+            model, images = images, None
         digits, classes = _parts.digits_to_show(images, labels)
         super().__init__(
-            network=shared_network(),
+            network=shared_network() if model is None else network_of(model),
             images=digits.tobytes(),
             labels=classes,
             ranges=_ranges(RANGE if ranges is None else ranges),

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 from chromium import MISSING, find_chromium, launch
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from filelock import FileLock
+from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
 from serve import serve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,10 +33,14 @@ def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built book."""
-    output = tmp_path_factory.mktemp("book")
-    result = build(ROOT, output)
-    assert result.returncode == 0, result.stdout + result.stderr
+    """The folder of the built book. Workers of pytest-xdist share it: the first builds, the others wait."""
+    run = tmp_path_factory.getbasetemp()
+    output = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "book"
+    with FileLock(f"{output}.lock"):
+        if not (output / "is-built").exists():
+            result = build(ROOT, output)
+            assert result.returncode == 0, result.stdout + result.stderr
+            (output / "is-built").touch()
     return output / "_build" / "html"
 
 
@@ -48,10 +53,10 @@ def addresses(book: Path) -> Iterator[dict[str, str]]:
     server.shutdown()
 
 
-@pytest.fixture(params=["http", "file"])
-def address(request: pytest.FixtureRequest, addresses: dict[str, str]) -> str:
-    """Each of the two, in turn."""
-    return addresses[request.param]
+@pytest.fixture
+def address(addresses: dict[str, str]) -> str:
+    """Over http. What may differ on the disk (a page's files, the weights) asks for `addresses["file"]`."""
+    return addresses["http"]
 
 
 @pytest.fixture(scope="session")
@@ -62,9 +67,41 @@ def chromium() -> Iterator[Browser]:
         if executable is None:
             assert not os.environ.get("CI"), MISSING
             pytest.skip(MISSING)
-        browser = launch(playwright, executable)
+        browser = launch(playwright, executable, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost")
         yield browser
         browser.close()
+
+
+# A widget redraws with the screen: what was done to it shows by the second frame from now. What takes longer (a glide,
+# a long computation) is waited for with Playwright's `expect`.
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+
+
+def settled(widget: Locator) -> Locator:
+    """A widget, or a part of it, with all that was done to it drawn."""
+    widget.page.evaluate(FRAMES)
+    return widget
+
+
+def attribute(widget: Locator, name: str) -> str:
+    """`data-name` of a settled widget."""
+    return settled(widget).get_attribute(f"data-{name}") or ""
+
+
+def numbers(widget: Locator, name: str) -> list[float]:
+    """`data-name` of a settled widget: numbers with commas or semicolons between them."""
+    return [float(number) for number in attribute(widget, name).replace(";", ",").split(",") if number]
+
+
+def number(widget: Locator, name: str) -> float:
+    """`data-name` of a settled widget, one number."""
+    (found,) = numbers(widget, name)
+    return found
+
+
+def picture(canvas: Locator) -> str:
+    """What a canvas of a settled widget shows, to be compared."""
+    return settled(canvas).evaluate("canvas => canvas.toDataURL()")
 
 
 @dataclass
@@ -78,29 +115,37 @@ class Visit:
     def widget(self, name: str) -> Any:
         """The root of the page's first widget of a class, alive."""
         figure = self.page.locator(f'figure.live-widget[data-widget="{name}"]').first
+        self.alive(figure)
+        return figure.locator('.capsnet[data-ready="true"]')
+
+    def alive(self, figure: Locator) -> None:
+        """Scroll to the place of a widget, which wakes it, and wait until it is awake."""
         figure.scroll_into_view_if_needed()
         figure.and_(self.page.locator("[data-live]")).wait_for()
-        return figure.locator('.capsnet[data-ready="true"]')
+
+    def all_alive(self) -> list[Locator]:
+        """The places of the page's widgets, all awake, and nothing on its way any more."""
+        places = self.page.locator("figure.live-widget").all()
+        for place in places:
+            self.alive(place)
+        self.page.wait_for_load_state("networkidle")
+        return places
 
 
 @pytest.fixture
-def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
+def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[..., Visit]]:
     """Open a page. Options are those of a Playwright context; `tolerate=True` leaves errors to the test."""
     opened: list[tuple[Visit, bool]] = []
 
     def open_page(url: str, *, tolerate: bool = False, **options: Any) -> Visit:
         context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         seen = Visit(context.new_page())
-        base = url[: url.index("/", 8) + 1] if url.startswith("http") else "file:///"
 
-        def only_the_book(route: Route) -> None:
-            if route.request.url.startswith((base, "data:", "blob:")):
-                route.continue_()
-            else:
-                seen.outside.append(route.request.url)
-                route.abort()
+        def asked(request: Request) -> None:
+            if not request.url.startswith((*addresses.values(), "data:", "blob:")):
+                seen.outside.append(request.url)
 
-        context.route("**/*", only_the_book)
+        seen.page.on("request", asked)
         seen.page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
         seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
         opened.append((seen, tolerate))

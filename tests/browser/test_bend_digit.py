@@ -15,7 +15,7 @@ from capsnet_tutorial.augmentation import Pose, transform
 from capsnet_tutorial.experiments.cnn import class_scores
 from capsnet_tutorial.widgets import BendDigit
 
-from .conftest import Visit
+from .conftest import Visit, numbers
 
 PAGE = "book/chapters/13-turned-sheared-shifted.html"
 
@@ -33,7 +33,7 @@ def set_slider(bending: Any, way: str, value: float) -> None:
 
 def strip(bending: Any, way: str, network: str) -> str:
     row = bending.locator(".slide", has=bending.page.locator(f'input[data-way="{way}"]'))
-    return row.locator(f'[data-role="strip-{network}"]').get_attribute("data-answers")
+    return row.locator(f'[data-role="strip-{network}"]').get_attribute("data-answers") or ""
 
 
 @torch.no_grad()
@@ -47,9 +47,9 @@ def test_sliders_show_what_pytorch_computes(bending: Any) -> None:
     capsnet, cnn = load_pretrained("small-shifted"), load_pretrained("small-cnn")
     bent = transform(image, Pose(rotation=40.0, scale_x=1.2, scale_y=1.2))
     for name, expected in (("capsnet", class_scores(capsnet, bent)[0]), ("cnn", class_scores(cnn, bent)[0].softmax(0))):
-        shown = [float(x) for x in bending.get_attribute(f"data-{name}-bars").split(",")]
+        shown = numbers(bending, f"{name}-bars")
         np.testing.assert_allclose(shown, expected, atol=1e-3)
-        assert bending.get_attribute(f"data-{name}") == str(int(expected.argmax()))
+        expect(bending).to_have_attribute(f"data-{name}", str(int(expected.argmax())))
     angles = torch.linspace(-90, 90, 37)
     turned = transform(image.expand(37, 1, 28, 28), Pose(rotation=angles, scale_x=1.2, scale_y=1.2))
     for name, network in (("capsnet", capsnet), ("cnn", cnn)):

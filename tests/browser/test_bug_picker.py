@@ -15,7 +15,7 @@ from capsnet_tutorial.bugs.planted import planted_parts
 from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
-from .conftest import Visit
+from .conftest import Visit, numbers, picture
 
 PAGE = "book/chapters/16-bugs-in-the-wild.html"
 
@@ -25,37 +25,37 @@ def picker(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
     return visit(addresses["http"] + PAGE).widget("BugPicker")
 
 
-def picture(picker: Any, which: str) -> str:
-    return picker.locator(f'[data-role="map-{which}"]').evaluate("canvas => canvas.toDataURL()")
+def couplings(picker: Any, which: str) -> str:
+    return picture(picker.locator(f'[data-role="map-{which}"]'))
 
 
 @torch.no_grad()
 def test_a_picked_bug_shows_its_numbers_and_leaves_the_right_ones(picker: Any) -> None:
     images = torch.frombuffer(bytearray(BugPicker().images), dtype=torch.uint8).view(10, 1, 28, 28) / 255
-    before = picture(picker, "right"), picture(picker, "buggy")
+    before = couplings(picker, "right"), couplings(picker, "buggy")
     picker.locator('[data-bug="squash-axis"]').click()
     expect(picker).to_have_attribute("data-bug", "squash-axis")
     network = CapsNet(CapsNetConfig.small(), planted_parts("squash-axis"))
     network.load_state_dict(load_pretrained("small").state_dict())
-    shown = [float(length) for length in picker.get_attribute("data-lengths").split(",")]
+    shown = numbers(picker, "lengths")
     np.testing.assert_allclose(shown, network(images).lengths[2], atol=2e-4)
-    assert picture(picker, "right") == before[0] and picture(picker, "buggy") != before[1]
+    assert couplings(picker, "right") == before[0] and couplings(picker, "buggy") != before[1]
     last = 100 * recorded_bugs().error["squash-axis"][:, -1].mean()
     expect(picker.locator('[data-role="last"]')).to_contain_text(f"{last:.1f} % are wrong")
 
 
 def test_another_digit_changes_both_maps(picker: Any) -> None:
-    before = picture(picker, "right"), picture(picker, "buggy")
+    before = couplings(picker, "right"), couplings(picker, "buggy")
     picker.get_by_role("button", name="Show the handwritten 7").press("Enter")
     expect(picker).to_have_attribute("data-index", "7")
-    assert picture(picker, "right") != before[0] and picture(picker, "buggy") != before[1]
+    assert couplings(picker, "right") != before[0] and couplings(picker, "buggy") != before[1]
 
 
 def test_a_bug_outside_the_routing_leaves_the_couplings_alone_and_says_so(picker: Any) -> None:
     for bug, words in (("recon-mean", "not in the routing"), ("squash-nan", "number for number")):
         picker.locator(f'[data-bug="{bug}"]').press("Enter")
         expect(picker.locator('[data-role="readout"]').first).to_contain_text(words)
-        assert picture(picker, "right") == picture(picker, "buggy")
+        assert couplings(picker, "right") == couplings(picker, "buggy")
 
 
 def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:

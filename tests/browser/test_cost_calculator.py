@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 
-from .conftest import Visit
+from .conftest import Visit, number
 
 PAGE = "book/chapters/15-making-it-fast.html"
-FRAMES = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 
 @pytest.fixture
@@ -20,16 +21,11 @@ def calculator(visit: Callable[..., Visit], address: str) -> Any:
     return visit(address + PAGE).widget("CostCalculator")
 
 
-def number(widget: Any, name: str) -> float:
-    widget.page.evaluate(FRAMES)
-    return float(widget.get_attribute(f"data-{name}"))
-
-
 def test_it_starts_with_the_papers_network(calculator: Any) -> None:
     paper = CapsNet(CapsNetConfig.paper())
     assert number(calculator, "parameters") == sum(each.numel() for each in paper.parameters())
     assert number(calculator, "u-hat") == 4 * 128 * 1152 * 10 * 16
-    assert calculator.locator('[data-role="u-hat"]').inner_text() == "94.4 MB"
+    expect(calculator.locator('[data-role="u-hat"]')).to_have_text("94.4 MB")
     assert number(calculator, "buffer") == 4 * 128 * 1152 * 8
 
 
@@ -38,8 +34,8 @@ def test_the_small_network_is_a_press_away(calculator: Any) -> None:
     button.press("Enter")
     small = CapsNet(CapsNetConfig.small())
     assert number(calculator, "parameters") == sum(each.numel() for each in small.parameters())
-    assert button.get_attribute("aria-pressed") == "true"
-    assert calculator.locator('[data-role="primary_types"]').get_attribute("aria-valuetext").startswith("72:")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(calculator.locator('[data-role="primary_types"]')).to_have_attribute("aria-valuetext", re.compile("^72:"))
 
 
 def test_every_slider_answers_the_keyboard(calculator: Any) -> None:
@@ -64,9 +60,9 @@ def test_a_speed_that_is_none_changes_nothing_and_says_so(calculator: Any) -> No
     speed = calculator.locator('[data-role="peak"]')
     before = number(calculator, "milliseconds")
     speed.fill("0")
-    assert speed.get_attribute("aria-invalid") == "true"
+    expect(speed).to_have_attribute("aria-invalid", "true")
     assert number(calculator, "milliseconds") == before
     speed.fill("100000")
-    assert speed.get_attribute("aria-invalid") == "false"
+    expect(speed).to_have_attribute("aria-invalid", "false")
     assert number(calculator, "milliseconds") < before / 10
-    assert calculator.locator('[data-stage="convolutions"] td').last.inner_text() == "memory"
+    expect(calculator.locator('[data-stage="convolutions"] td').last).to_have_text("memory")

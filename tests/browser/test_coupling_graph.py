@@ -13,11 +13,9 @@ from playwright.sync_api import expect
 from capsnet_tutorial import capsule_lengths, load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import CouplingGraph
 
-from .conftest import Visit
+from .conftest import Visit, attribute, number, numbers, picture
 
 PAGE = "book/chapters/07-message-passing.html"
-PICTURE = """canvas => new Promise((resolve) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
 
 
 @pytest.fixture
@@ -25,12 +23,8 @@ def graph(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
     return visit(addresses["http"] + PAGE).widget("CouplingGraph")
 
 
-def picture(graph: Any) -> str:
-    return graph.locator('[data-role="graph"]').evaluate(PICTURE)
-
-
-def numbers(graph: Any, name: str) -> list[float]:
-    return [float(number) for number in graph.get_attribute(f"data-{name}").split(",")]
+def edges(graph: Any) -> str:
+    return picture(graph.locator('[data-role="graph"]'))
 
 
 def at(graph: Any, x: float, y: float) -> tuple[float, float]:
@@ -57,7 +51,7 @@ def test_every_digit_and_round_shows_pytorchs_numbers(graph: Any) -> None:
             np.testing.assert_allclose(
                 numbers(graph, "lengths"), capsule_lengths(trace.v[r, label][None])[0], atol=2e-4
             )
-            assert float(graph.get_attribute("data-entropy")) == pytest.approx(
+            assert number(graph, "entropy") == pytest.approx(
                 float(-torch.special.xlogy(c, c).sum() / 72 / np.log(2)), abs=2e-4
             )
             assert sum(numbers(graph, "counts")) == 720
@@ -68,15 +62,15 @@ def test_play_goes_from_the_first_round_to_the_last_and_edges_grow_on_the_way(gr
     play = graph.locator('[data-role="play"]')
     play.click()
     expect(graph).to_have_attribute("data-round", "1")
-    first = picture(graph)
+    first = edges(graph)
     graph.page.wait_for_function(
         """root => root.dataset.round > 1 && !Number.isInteger(Number(root.dataset.moment))""",
         arg=graph.element_handle(),
     )
-    assert picture(graph) != first, "between two rounds the edges are on their way"
+    assert edges(graph) != first, "between two rounds the edges are on their way"
     expect(graph).to_have_attribute("data-playing", "false", timeout=30_000)
     expect(graph).to_have_attribute("data-round", "10")
-    assert picture(graph) != first
+    assert edges(graph) != first
 
 
 def test_pause_stops_and_play_goes_on_from_there(graph: Any) -> None:
@@ -85,9 +79,9 @@ def test_pause_stops_and_play_goes_on_from_there(graph: Any) -> None:
     expect(graph).to_have_attribute("data-round", "2")
     play.press("Enter")
     expect(graph).to_have_attribute("data-playing", "false")
-    stopped = graph.get_attribute("data-round")
+    stopped = attribute(graph, "round")
     graph.page.wait_for_timeout(1600)
-    assert graph.get_attribute("data-round") == stopped
+    assert attribute(graph, "round") == stopped
     play.press("Enter")
     expect(graph).to_have_attribute("data-round", str(int(stopped) + 1))
 
@@ -109,16 +103,16 @@ def test_with_reduced_motion_rounds_follow_each_other_without_gliding(
 
 
 def test_the_mouse_on_a_capsule_below_leaves_its_edges_only(graph: Any) -> None:
-    everything = picture(graph)
+    everything = edges(graph)
     graph.page.mouse.move(*at(graph, 0.968, 30))
     expect(graph).to_have_attribute("data-shown", "below 71")
-    assert picture(graph) != everything
+    assert edges(graph) != everything
     readout = graph.locator('[data-role="readout"]')
     expect(readout).to_contain_text("Capsule 71 (type 7, row 2, column 2): 96 % of its vote goes to 5")
-    assert graph.locator(".field").is_visible()
+    expect(graph.locator(".field")).to_be_visible()
     graph.page.mouse.move(*at(graph, 0.5, 250))
     expect(graph).to_have_attribute("data-shown", "all")
-    assert picture(graph) == everything
+    assert edges(graph) == everything
 
 
 def test_a_click_keeps_a_capsule_and_another_lets_it_go(graph: Any) -> None:
@@ -132,13 +126,13 @@ def test_a_click_keeps_a_capsule_and_another_lets_it_go(graph: Any) -> None:
 
 
 def test_a_capsule_above_shows_who_feeds_it(graph: Any) -> None:
-    everything = picture(graph)
+    everything = edges(graph)
     five = graph.locator('[data-role="above"]').nth(5)
     five.click()
     graph.page.mouse.move(5, 5)
     expect(graph).to_have_attribute("data-shown", "above 5")
-    assert five.get_attribute("aria-pressed") == "true"
-    assert picture(graph) != everything
+    expect(five).to_have_attribute("aria-pressed", "true")
+    assert edges(graph) != everything
     expect(graph.locator('[data-role="readout"]')).to_contain_text("63 %")
     graph.page.keyboard.press("Escape")
     expect(graph).to_have_attribute("data-shown", "all")

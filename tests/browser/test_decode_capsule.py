@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from capsnet_tutorial import digits, load_pretrained, mask_capsules, reconstruction_loss
 
-from .conftest import Visit
+from .conftest import Visit, attribute, number, picture
 
 PAGE = "book/chapters/09-masking-and-decoder.html"
-PIXELS = """canvas => new Promise((resolve) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
 
 
 @pytest.fixture
@@ -23,11 +23,11 @@ def decode(visit: Callable[..., Visit], address: str) -> Any:
 
 
 def drawing(widget: Any) -> str:
-    return widget.locator('[data-role="redrawn"]').evaluate(PIXELS)
+    return picture(widget.locator('[data-role="redrawn"]'))
 
 
 def error(widget: Any) -> float:
-    return float(widget.get_attribute("data-squared-error"))
+    return number(widget, "squared-error")
 
 
 def choice(widget: Any, keep: str) -> Any:
@@ -38,21 +38,21 @@ def test_each_of_the_ten_is_drawn_as_its_place_in_the_strip_shows(decode: Any) -
     seen = set()
     for j in range(10):
         choice(decode, str(j)).click()
-        assert decode.get_attribute("data-kept") == str(j)
-        assert choice(decode, str(j)).get_attribute("aria-pressed") == "true"
-        assert drawing(decode) == choice(decode, str(j)).locator("canvas").evaluate(PIXELS)
-        assert f"{error(decode):.1f}" in choice(decode, str(j)).get_attribute("aria-label")
+        expect(decode).to_have_attribute("data-kept", str(j))
+        expect(choice(decode, str(j))).to_have_attribute("aria-pressed", "true")
+        assert drawing(decode) == picture(choice(decode, str(j)).locator("canvas"))
+        expect(choice(decode, str(j))).to_have_attribute("aria-label", re.compile(re.escape(f"{error(decode):.1f}")))
         seen.add(drawing(decode))
     assert len(seen) == 10
-    assert decode.locator('[aria-pressed="true"]').count() == 1
+    expect(decode.locator('[aria-pressed="true"]')).to_have_count(1)
 
 
 def test_the_rules_choose_and_their_errors_are_pytorchs(decode: Any) -> None:
     for _ in range(3):  # back to the first of the three that are misread
-        choice_before = decode.get_attribute("data-index")
+        before = attribute(decode, "index")
         decode.locator('[data-role="previous"]').click()
-        assert decode.get_attribute("data-index") != choice_before
-    label, prediction = (int(decode.get_attribute(f"data-{name}")) for name in ("label", "prediction"))
+        expect(decode).not_to_have_attribute("data-index", before)
+    label, prediction = (number(decode, name) for name in ("label", "prediction"))
     assert (label, prediction) == (2, 9)
     sample, model = digits("test", source="sample"), load_pretrained("small")
     image = (sample.images[342:343] * 255).round() / 255
@@ -67,24 +67,24 @@ def test_the_rules_choose_and_their_errors_are_pytorchs(decode: Any) -> None:
         for keep, masked in masks.items():
             choice(decode, keep).click()
             assert error(decode) == pytest.approx(reconstruction_loss(model.decode(masked), image).item(), rel=1e-3)
-            assert decode.locator('[data-role="error"]').inner_text() == f"{error(decode):.1f}"
+            expect(decode.locator('[data-role="error"]')).to_have_text(f"{error(decode):.1f}")
             kept = {"longest": "9", "label": "2", "all": "0,1,2,3,4,5,6,7,8,9", "none": ""}[keep]
-            assert decode.get_attribute("data-kept") == kept
+            expect(decode).to_have_attribute("data-kept", kept)
     choice(decode, "longest").click()
-    assert "misreads" in decode.locator('[data-role="remark"]').inner_text()
+    expect(decode.locator('[data-role="remark"]')).to_contain_text("misreads")
 
 
 def test_it_works_by_keyboard(decode: Any) -> None:
     first = drawing(decode)
     choice(decode, "5").focus()
     decode.page.keyboard.press("Enter")
-    assert decode.get_attribute("data-keep") == "5"
+    expect(decode).to_have_attribute("data-keep", "5")
     assert drawing(decode) != first
     decode.page.keyboard.press("Tab")
     decode.page.keyboard.press("Space")
-    assert decode.get_attribute("data-keep") == "6"
+    expect(decode).to_have_attribute("data-keep", "6")
     decode.locator('[data-role="next"]').press("Enter")
-    assert decode.get_attribute("data-index") == "1"
+    expect(decode).to_have_attribute("data-index", "1")
 
 
 def test_stretched_capsules_draw_otherwise_and_back(decode: Any) -> None:
@@ -101,7 +101,7 @@ def test_a_finger_chooses_on_a_phone(visit: Callable[..., Visit], addresses: dic
     decode = visit(addresses["http"] + PAGE, **phone).widget("DecodeCapsule")
     before = drawing(decode)
     choice(decode, "7").tap()
-    assert decode.get_attribute("data-kept") == "7"
+    expect(decode).to_have_attribute("data-kept", "7")
     assert drawing(decode) != before
     for keep in ("7", "longest", "none"):
         box = choice(decode, keep).bounding_box()

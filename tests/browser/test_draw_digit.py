@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from capsnet_tutorial import digits, load_pretrained
 
-from .conftest import Visit
+from .conftest import Visit, attribute, numbers
 
+PAGE = "book/chapters/01-try-it.html"
 FEED = """(root, images) => images.map((pixels) => {
     root.dispatchEvent(new CustomEvent("capsnet:image", { detail: Uint8Array.from(pixels) }));
     return [Number(root.dataset.prediction), root.dataset.lengths.split(",").map(Number)];
@@ -21,10 +23,14 @@ FEED = """(root, images) => images.map((pixels) => {
 
 @pytest.fixture
 def draw(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + "book/chapters/01-try-it.html").widget("DrawDigit")
+    return visit(address + PAGE).widget("DrawDigit")
 
 
-def test_a_hundred_digits_get_pytorchs_predictions(draw: Any) -> None:
+@pytest.mark.parametrize("place", ["http", "file"])  # the weights come by other ways
+def test_a_hundred_digits_get_pytorchs_predictions(
+    visit: Callable[..., Visit], addresses: dict[str, str], place: str
+) -> None:
+    draw = visit(addresses[place] + PAGE).widget("DrawDigit")
     images = (digits("test", source="sample").images[:100] * 255).round().to(torch.uint8)
     with torch.inference_mode():
         lengths = load_pretrained("small")(images.float() / 255).lengths
@@ -44,7 +50,7 @@ def test_the_pad_has_as_many_pixels_as_it_shows(draw: Any) -> None:
 
 def test_a_stroke_of_the_mouse_is_read_as_a_one_and_clear_takes_it_away(draw: Any) -> None:
     draw.locator('[data-role="clear"]').click()
-    empty = draw.get_attribute("data-lengths")
+    empty = attribute(draw, "lengths")
     pad = draw.locator('[data-role="pad"]')
     pad.scroll_into_view_if_needed()
     box, mouse = pad.bounding_box(), pad.page.mouse
@@ -53,19 +59,18 @@ def test_a_stroke_of_the_mouse_is_read_as_a_one_and_clear_takes_it_away(draw: An
     mouse.down()
     mouse.move(*at(0.45, 0.85), steps=20)
     mouse.up()
-    assert draw.get_attribute("data-prediction") == "1"
-    lengths = [float(length) for length in draw.get_attribute("data-lengths").split(",")]
-    assert lengths[1] > 0.5
+    expect(draw).to_have_attribute("data-prediction", "1")
+    assert numbers(draw, "lengths")[1] > 0.5
 
     draw.locator('[data-role="clear"]').click()
-    assert draw.get_attribute("data-lengths") == empty
+    expect(draw).to_have_attribute("data-lengths", empty)
 
 
 def test_a_finger_draws_too(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    draw = visit(addresses["http"] + "book/chapters/01-try-it.html", **phone).widget("DrawDigit")
+    draw = visit(addresses["http"] + PAGE, **phone).widget("DrawDigit")
     draw.locator('[data-role="clear"]').tap()
-    empty = draw.get_attribute("data-lengths")
+    empty = attribute(draw, "lengths")
     pad = draw.locator('[data-role="pad"]')
     pad.scroll_into_view_if_needed()
     before = draw.page.evaluate("scrollY")
@@ -75,13 +80,13 @@ def test_a_finger_draws_too(visit: Callable[..., Visit], addresses: dict[str, st
         kind = "touchMove" if step else "touchStart"
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    assert draw.get_attribute("data-lengths") != empty
+    expect(draw).not_to_have_attribute("data-lengths", empty)
     assert draw.page.evaluate("scrollY") == before, "a finger on the pad draws, it does not scroll"
 
 
 def test_a_stroke_that_is_taken_back_under_the_hand_stays_away(draw: Any) -> None:
     draw.locator('[data-role="clear"]').click()
-    empty = draw.get_attribute("data-lengths")
+    empty = attribute(draw, "lengths")
     pad = draw.locator('[data-role="pad"]')
     pad.scroll_into_view_if_needed()
     box, page = pad.bounding_box(), pad.page
@@ -92,4 +97,4 @@ def test_a_stroke_that_is_taken_back_under_the_hand_stays_away(draw: Any) -> Non
     page.keyboard.press("Backspace")
     page.mouse.move(middle, box["y"] + 0.8 * box["height"], steps=5)  # `visit` fails on an error in the console
     page.mouse.up()
-    assert draw.get_attribute("data-lengths") == empty
+    assert attribute(draw, "lengths") == empty

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit
+from .conftest import Visit, number
 
 CHAPTER = "book/chapters/02-why-capsules.html"
 
@@ -20,8 +20,7 @@ def parts(visit: Callable[..., Visit], address: str) -> Any:
 
 def state(parts: Any) -> tuple[float, float, float]:
     """The bag's score, the capsule's length, how far the face is turned; after the next two frames."""
-    parts.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
-    return tuple(float(parts.get_attribute(f"data-{name}")) for name in ("bag", "length", "turn"))  # type: ignore[return-value]
+    return number(parts, "bag"), number(parts, "length"), number(parts, "turn")
 
 
 def press(parts: Any, role: str) -> None:
@@ -79,7 +78,7 @@ def test_everything_works_by_keyboard(parts: Any) -> None:
     slider.focus()
     slider.press("End")
     bag, length, _ = state(parts)
-    assert slider.input_value() == "180"
+    expect(slider).to_have_value("180")
     assert bag == 1 and length < 0.95
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
+from playwright.sync_api import expect
 
 from capsnet_tutorial.functional import margin_loss
 
-from .conftest import Visit
+from .conftest import Visit, number, numbers
 
 PAGE = "book/chapters/08-margin-loss.html"
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-FRAMES = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 
 @pytest.fixture
@@ -23,13 +24,11 @@ def margin(visit: Callable[..., Visit], address: str) -> Any:
 
 
 def lengths(widget: Any) -> list[float]:
-    widget.page.evaluate(FRAMES)
-    return [float(length) for length in widget.get_attribute("data-lengths").split(",")]
+    return numbers(widget, "lengths")
 
 
 def total(widget: Any) -> float:
-    widget.page.evaluate(FRAMES)
-    return float(widget.get_attribute("data-total"))
+    return number(widget, "total")
 
 
 def bar(widget: Any, k: int) -> Any:
@@ -49,10 +48,10 @@ def test_the_total_is_the_modules(margin: Any) -> None:
     for k in (0, 3, 8):
         drag(margin, k, 0.7)
         assert lengths(margin)[k] == pytest.approx(0.7, abs=0.01)
-        assert margin.get_attribute("data-selected") == str(k)
+        expect(margin).to_have_attribute("data-selected", str(k))
     expected = margin_loss(torch.tensor([lengths(margin)]), torch.tensor([3]))
     assert total(margin) == pytest.approx(expected.item(), abs=2e-3)
-    assert margin.locator('[data-role="total"]').inner_text() == f"{total(margin):.3f}"
+    expect(margin.locator('[data-role="total"]')).to_have_text(f"{total(margin):.3f}")
 
 
 def test_a_digit_is_put_in_and_taken_out(margin: Any) -> None:
@@ -60,16 +59,15 @@ def test_a_digit_is_put_in_and_taken_out(margin: Any) -> None:
     eight = margin.locator('[data-role="present"][data-class="8"]')
     eight.click()
     assert total(margin) != before
-    assert margin.get_attribute("data-present") == "3,8"
-    assert eight.get_attribute("aria-pressed") == "true"
+    expect(margin).to_have_attribute("data-present", "3,8")
+    expect(eight).to_have_attribute("aria-pressed", "true")
     margin.locator('[data-role="toggle"]').click()
-    assert margin.get_attribute("data-present") == "3"
+    expect(margin).to_have_attribute("data-present", "3")
     assert total(margin) == before
     margin.locator('[data-role="present"][data-class="3"]').press("Enter")
-    margin.page.evaluate(FRAMES)
-    assert margin.get_attribute("data-present") == ""
-    assert margin.get_attribute("data-cross-entropy") == ""
-    assert "No digit is there" in margin.locator('[data-role="remark"]').inner_text()
+    expect(margin).to_have_attribute("data-present", "")
+    expect(margin).to_have_attribute("data-cross-entropy", "")
+    expect(margin.locator('[data-role="remark"]')).to_contain_text("No digit is there")
 
 
 def test_steps_end_at_the_margins_and_cross_entropy_goes_on(margin: Any) -> None:
@@ -97,10 +95,9 @@ def test_a_held_button_goes_on_and_stops_when_let_go(margin: Any) -> None:
     box, mouse = step.bounding_box(), margin.page.mouse
     mouse.move(box["x"] + 10, box["y"] + 10)
     mouse.down()
-    margin.page.wait_for_timeout(1500)
+    margin.page.wait_for_function("root => Number(root.dataset.total) < 0.01", arg=margin.element_handle())
     mouse.up()
     after = total(margin)
-    assert after < 0.01
     margin.page.wait_for_timeout(300)
     assert total(margin) == after
 
@@ -114,13 +111,13 @@ def test_the_dot_runs_along_the_curve_by_mouse_and_by_keyboard(margin: Any) -> N
     mouse.move(box["x"] + box["width"], box["y"] + box["height"] / 2, steps=4)
     mouse.up()
     assert lengths(margin)[3] == 0.999
-    assert "nothing pulls" in margin.locator('[data-role="remark"]').inner_text()
+    expect(margin.locator('[data-role="remark"]')).to_contain_text("nothing pulls")
     dot.focus()
     dot.press("ArrowLeft")
     assert lengths(margin)[3] == pytest.approx(0.989)
     dot.press("Home")
     assert lengths(margin)[3] == 0
-    assert float(dot.get_attribute("aria-valuenow")) == 0
+    expect(dot).to_have_attribute("aria-valuenow", re.compile(r"^0(\.0*)?$"))
 
 
 def test_bars_and_sliders_answer_the_keyboard(margin: Any) -> None:
@@ -130,9 +127,7 @@ def test_bars_and_sliders_answer_the_keyboard(margin: Any) -> None:
     assert lengths(margin)[8] == pytest.approx(length + 0.01)
     assert total(margin) > before
     bar(margin, 8).press(" ")
-    assert margin.get_attribute("data-present") in ("3", "3,8")
-    margin.page.evaluate(FRAMES)
-    assert margin.get_attribute("data-present") == "3,8"
+    expect(margin).to_have_attribute("data-present", "3,8")
     for role, way in (("m_plus", "ArrowLeft"), ("m_minus", "ArrowRight"), ("lambda_", "ArrowRight")):
         before = total(margin)
         margin.locator(f'[data-role="{role}"]').press(way)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
 
 from .conftest import ROOT, Visit
 
@@ -25,58 +26,82 @@ AUDITED = {
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str) -> None:
+    """Loaded once and read to the end: at peace, light enough, and legible to everybody in both themes."""
+    seen = visit("about:blank", color_scheme="light")
+    requests: set[str] = set()
+    seen.page.on("request", lambda request: requests.add(urlsplit(request.url).path))
+    seen.page.goto(addresses["http"] + page)
+    at_peace(seen)
+    for image in seen.page.locator("article img").all():
+        if image.is_visible():
+            image.scroll_into_view_if_needed()
+    seen.page.wait_for_load_state("networkidle")
+    weighed(book, requests)
+    for scheme in ("light", "dark"):
+        seen.page.emulate_media(color_scheme=scheme)
+        expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
+        assert not serious(seen.page), f"in the {scheme} theme"
+
+
 @pytest.mark.parametrize("page", [*PAGES, "index.html", "search.html?q=capsule", "genindex.html"])
-def test_a_page_is_at_peace(visit: Callable[..., Visit], address: str, page: str) -> None:
+def test_a_page_from_the_disk(visit: Callable[..., Visit], addresses: dict[str, str], page: str) -> None:
+    at_peace(visit(addresses["file"] + page))
+
+
+@pytest.mark.parametrize("page", ["index.html", "search.html?q=capsule", "genindex.html"])
+def test_a_page_of_no_chapter(visit: Callable[..., Visit], addresses: dict[str, str], page: str) -> None:
+    at_peace(visit(addresses["http"] + page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, str], page: str) -> None:
+    seen = visit(addresses["http"] + page, viewport=PHONE, color_scheme="dark")
+    seen.all_alive()
+    for scheme in ("dark", "light"):
+        seen.page.emulate_media(color_scheme=scheme)
+        expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
+        assert seen.page.evaluate(OVERFLOW) <= 0, f"the page scrolls sideways in the {scheme} theme"
+
+
+def at_peace(seen: Visit) -> None:
     """No error, no request outside (`visit` checks both), formulas set, every widget alive."""
-    seen = visit(address + page).page
-    seen.wait_for_load_state("networkidle")
-    for widget in seen.locator("figure.live-widget").all():
-        widget.scroll_into_view_if_needed()
-        widget.and_(seen.locator("[data-live]")).wait_for()
-        assert widget.locator('.capsnet[data-ready="true"]').count() == 1
-        assert widget.locator("> figcaption").inner_text().startswith("Live:")
-        assert widget.locator(".live-still").count() == 0
-    if seen.locator(".math").count():
-        seen.locator("mjx-container").first.wait_for()
+    for widget in seen.all_alive():
+        expect(widget.locator('.capsnet[data-ready="true"]')).to_have_count(1)
+        expect(widget.locator("> figcaption")).to_have_text(re.compile("^Live:"))
+        expect(widget.locator(".live-still")).to_have_count(0)
+    if seen.page.locator(".math").count():
+        seen.page.locator("mjx-container").first.wait_for()
 
 
-def test_the_front_page_opens_at_the_books_address(visit: Callable[..., Visit], address: str) -> None:
-    seen = visit(address + "index.html").page
-    seen.wait_for_url("**/book/index.html")
-    assert seen.locator("article h1").count() == 1
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, str], page: str, scheme: str) -> None:
-    seen = visit(addresses["http"] + page, viewport=PHONE, color_scheme=scheme).page
-    for widget in seen.locator("figure.live-widget").all():
-        widget.scroll_into_view_if_needed()
-        widget.and_(seen.locator("[data-live]")).wait_for()
-    seen.wait_for_load_state("networkidle")
-    assert seen.evaluate(OVERFLOW) <= 0, "the page scrolls sideways"
-
-
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(
-    visit: Callable[..., Visit], addresses: dict[str, str], page: str, scheme: str
-) -> None:
-    """Among its rules: text that is readable on its background, a name for every control and picture."""
-    seen = visit(addresses["http"] + page, color_scheme=scheme).page
-    for widget in seen.locator("figure.live-widget").all():
-        widget.scroll_into_view_if_needed()
-        widget.and_(seen.locator("[data-live]")).wait_for()
-    seen.wait_for_load_state("networkidle")
-    assert seen.evaluate("document.documentElement.dataset.theme") == scheme
-    violations = Axe().run(seen, AUDITED, {"preload": False}).response["violations"]
-    serious = [
+def serious(page: Page) -> str:
+    """What axe finds. Among its rules: text readable on its background, a name for every control and picture."""
+    violations = Axe().run(page, AUDITED, {"preload": False, "resultTypes": ["violations"]}).response["violations"]
+    return "\n".join(
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in violations
         if violation["impact"] in {"serious", "critical"}
         for node in violation["nodes"]
-    ]
-    assert not serious, "\n".join(serious)
+    )
+
+
+def weighed(book: Path, requests: set[str]) -> None:
+    """Under 2 MB over the wire, the network included; text counted as a server compresses it."""
+    files = {path: book / path.lstrip("/") for path in requests if (book / path.lstrip("/")).is_file()}
+    sizes = {path: transferred(file) for path, file in files.items()}
+    heaviest = "\n".join(f"{size:>9,} {path}" for path, size in sorted(sizes.items(), key=lambda item: -item[1])[:8])
+    print(f"first visit: {sum(sizes.values()):,} bytes in {len(sizes)} files\n{heaviest}")
+    assert sum(sizes.values()) < 2_000_000, heaviest
+
+
+@pytest.mark.parametrize("place", ["http", "file"])
+def test_the_front_page_opens_at_the_books_address(
+    visit: Callable[..., Visit], addresses: dict[str, str], place: str
+) -> None:
+    seen = visit(addresses[place] + "index.html").page
+    seen.wait_for_url("**/book/index.html")
+    expect(seen.locator("article h1")).to_have_count(1)
 
 
 @pytest.mark.parametrize("page", WITH_WIDGETS)
@@ -101,10 +126,8 @@ def test_nothing_jumps_when_a_widget_comes_alive(
 ) -> None:
     """The still has the widget's size. When this fails after a change of a widget: `make stills`."""
     still = visit(addresses["http"] + page, viewport=viewport, java_script_enabled=False).page
-    alive = visit(addresses["http"] + page, viewport=viewport).page
-    for before, after in zip(still.locator(".live-widget").all(), alive.locator(".live-widget").all(), strict=True):
-        after.scroll_into_view_if_needed()
-        after.and_(alive.locator("[data-live]")).wait_for()
+    alive = visit(addresses["http"] + page, viewport=viewport)
+    for before, after in zip(still.locator(".live-widget").all(), alive.all_alive(), strict=True):
         picture, widget = before.locator(".live-still:visible img"), after.locator(".live-view")
         assert picture.bounding_box()["height"] == pytest.approx(widget.bounding_box()["height"], abs=8)
 
@@ -117,8 +140,8 @@ def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
     seen.page.goto(addresses["http"] + "book/index.html")
     caption = seen.page.locator("figure.live-widget > figcaption", has_text="could not start")
     caption.wait_for()
-    assert "404" in caption.inner_text()
-    assert seen.page.locator(".live-still:visible").count() == 1
+    expect(caption).to_contain_text("404")
+    expect(seen.page.locator(".live-still:visible")).to_have_count(1)
     assert any("404" in error for error in seen.errors)
 
 
@@ -132,29 +155,6 @@ def test_the_weights_are_fetched_once_however_many_widgets(
     for name in ("PoseSliders", "DrawDigit"):
         seen.widget(name)
     assert len([url for url in requests if "widget-buffers" in url]) == 1
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_first_visit_is_light(
-    visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str
-) -> None:
-    """Under 2 MB over the wire, read to the end, the network included; text counted as a server compresses it."""
-    requests: set[str] = set()
-    seen = visit(addresses["http"] + "genindex.html").page
-    seen.on("request", lambda request: requests.add(urlsplit(request.url).path))
-    seen.goto(addresses["http"] + page)
-    for widget in seen.locator("figure.live-widget").all():
-        widget.scroll_into_view_if_needed()
-        widget.and_(seen.locator("[data-live]")).wait_for()
-    for picture in seen.locator("article img").all():
-        if picture.is_visible():
-            picture.scroll_into_view_if_needed()
-    seen.wait_for_load_state("networkidle")
-    files = {path: book / path.lstrip("/") for path in requests if (book / path.lstrip("/")).is_file()}
-    sizes = {path: transferred(file) for path, file in files.items()}
-    heaviest = "\n".join(f"{size:>9,} {path}" for path, size in sorted(sizes.items(), key=lambda item: -item[1])[:8])
-    print(f"first visit: {sum(sizes.values()):,} bytes in {len(sizes)} files\n{heaviest}")
-    assert sum(sizes.values()) < 2_000_000, heaviest
 
 
 def transferred(file: Path) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-from .conftest import Visit
+from .conftest import Visit, numbers, settled
 
-FRAMES = "() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 PAGE = "book/chapters/05-prediction-vectors.html"
 
 
@@ -19,13 +20,8 @@ def votes(visit: Callable[..., Visit], address: str) -> Any:
     return visit(address + PAGE).widget("PartVotes")
 
 
-def numbers(votes: Any, name: str) -> list[float]:
-    votes.page.evaluate(FRAMES)
-    return [float(x) for x in votes.get_attribute(f"data-{name}").replace(";", ",").split(",")]
-
-
 def matrix(votes: Any) -> str:
-    return votes.locator(".square").inner_text()
+    return settled(votes.locator(".square")).inner_text()
 
 
 def at_rest(votes: Any) -> None:
@@ -78,7 +74,7 @@ def test_everything_works_by_keyboard(votes: Any) -> None:
         votes.page.keyboard.press("ArrowLeft")
         after = numbers(votes, "poses")
         assert [after[at + k] - before[at + k] for k in range(3)] == pytest.approx([5, 0.1, 0.1], abs=1e-3)
-        assert part in votes.locator(f'[data-role="turn-{part}"]').get_attribute("aria-label")
+        expect(votes.locator(f'[data-role="turn-{part}"]')).to_have_attribute("aria-label", re.compile(part))
 
 
 def test_a_house_and_a_boat_are_agreed_upon_one_at_a_time(votes: Any) -> None:
@@ -88,8 +84,8 @@ def test_a_house_and_a_boat_are_agreed_upon_one_at_a_time(votes: Any) -> None:
         at_rest(votes)
         apart = numbers(votes, "apart")
         assert apart[j] < 1e-3 < 1 < apart[1 - j]
-        assert "they agree" in votes.locator(f'figure[data-role="{whole}"]').inner_text()
-        assert f"a {whole} it is" in votes.locator('[data-role="remark"]').inner_text()
+        expect(votes.locator(f'figure[data-role="{whole}"]')).to_contain_text("they agree")
+        expect(votes.locator('[data-role="remark"]')).to_contain_text(f"a {whole} it is")
 
     u_hat, apart, shown = numbers(votes, "u-hat"), numbers(votes, "apart"), matrix(votes)
     votes.locator('[data-role="turn-both"]').click()
@@ -109,8 +105,7 @@ def test_the_matrix_of_each_pair_can_be_read(votes: Any) -> None:
         for whole in ("house", "boat"):
             pick = votes.locator(f'[data-role="pick-{part}-{whole}"]')
             pick.click()
-            votes.page.evaluate(FRAMES)
-            assert pick.get_attribute("aria-pressed") == "true"
+            expect(pick).to_have_attribute("aria-pressed", "true")
             seen.add(matrix(votes))
     assert len(seen) == 4
 

@@ -6,12 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-from .conftest import Visit
-
-# A widget redraws with the screen: give it the next two frames.
-PIXELS = """canvas => new Promise((resolve) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
+from .conftest import Visit, picture
 
 
 @pytest.fixture
@@ -20,7 +17,7 @@ def sliders(visit: Callable[..., Visit], address: str) -> Any:
 
 
 def pixels(sliders: Any, role: str = "redrawn") -> str:
-    return sliders.locator(f'canvas[data-role="{role}"]').evaluate(PIXELS)
+    return picture(sliders.locator(f'canvas[data-role="{role}"]'))
 
 
 def test_dragging_a_slider_redraws_the_digit_and_reset_restores_it(sliders: Any) -> None:
@@ -47,7 +44,7 @@ def test_dragging_a_slider_redraws_the_digit_and_reset_restores_it(sliders: Any)
 def test_every_slider_works_by_keyboard(sliders: Any) -> None:
     untouched = pixels(sliders)
     inputs = sliders.locator("input[type=range]")
-    assert inputs.count() == 16
+    expect(inputs).to_have_count(16)
     for i in range(16):
         inputs.nth(i).focus()
         for _ in range(5):
@@ -62,9 +59,9 @@ def test_stepping_shows_another_digit(sliders: Any) -> None:
     index = int(sliders.get_attribute("data-index"))
     redrawn, original = pixels(sliders), pixels(sliders, "original")
     sliders.locator('[data-role="next"]').click()
-    assert sliders.get_attribute("data-index") == str(index + 1)
+    expect(sliders).to_have_attribute("data-index", str(index + 1))
     assert pixels(sliders) != redrawn
     assert pixels(sliders, "original") != original
     sliders.locator('[data-role="previous"]').click()
-    assert sliders.get_attribute("data-index") == str(index)
+    expect(sliders).to_have_attribute("data-index", str(index))
     assert (pixels(sliders), pixels(sliders, "original")) == (redrawn, original)

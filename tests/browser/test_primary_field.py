@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-from .conftest import Visit
+from .conftest import Visit, settled
 
 CHAPTER = "book/chapters/03-primary-capsules.html"
-SETTLED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 @pytest.fixture
@@ -19,8 +19,7 @@ def primary(visit: Callable[..., Visit], address: str) -> Any:
 
 
 def data(primary: Any) -> dict[str, Any]:
-    primary.page.evaluate(SETTLED)
-    read = primary.evaluate("(root) => ({ ...root.dataset })")
+    read = settled(primary).evaluate("(root) => ({ ...root.dataset })")
     read["moved"] = {int(i) for i in read["moved"].split(",") if i}
     return read
 
@@ -48,7 +47,7 @@ def test_a_stroke_moves_the_capsules_whose_patch_it_crosses_and_no_others(primar
     seen = data(primary)
     assert seen["moved"] == places(0)
     assert (int(seen["changed"]) > 0, seen["inside"], seen["turned"]) == (True, "0", "0.0000")
-    assert "did not move at all" in primary.locator('[data-role="remark"]').inner_text()
+    expect(primary.locator('[data-role="remark"]')).to_contain_text("did not move at all")
 
     primary.locator('[data-capsule="54"]').click()  # type 6, at the first place
     seen = data(primary)
@@ -66,7 +65,7 @@ def test_nobody_reads_the_hatched_strip(primary: Any) -> None:
     seen = data(primary)
     assert int(seen["changed"]) > 20
     assert seen["moved"] == set()
-    assert "none of the 72 capsules moved" in primary.locator('[data-role="remark"]').inner_text()
+    expect(primary.locator('[data-role="remark"]')).to_contain_text("none of the 72 capsules moved")
 
 
 def test_the_middle_belongs_to_all(primary: Any) -> None:
@@ -78,9 +77,9 @@ def test_the_middle_belongs_to_all(primary: Any) -> None:
 def test_the_frame_lies_on_the_patch(primary: Any) -> None:
     primary.locator('[data-capsule="71"]').click()  # type 7, row 2, column 2
     assert data(primary)["patch"] == "8,8,17"
-    primary.page.wait_for_timeout(400)  # it glides
-    pad = primary.locator('[data-role="pad"]').bounding_box()
-    patch = primary.locator('[data-role="patch"]').bounding_box()
+    frame = primary.locator('[data-role="patch"]')
+    frame.evaluate("frame => Promise.all(frame.getAnimations().map((glide) => glide.finished))")
+    pad, patch = primary.locator('[data-role="pad"]').bounding_box(), frame.bounding_box()
     pixel = pad["width"] / 28
     assert patch["x"] - pad["x"] == pytest.approx(8 * pixel, abs=1)
     assert patch["y"] - pad["y"] == pytest.approx(8 * pixel, abs=1)

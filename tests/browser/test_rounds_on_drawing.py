@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
-from .conftest import Visit
+from .conftest import Visit, numbers
 
 PAGE = "book/chapters/14-does-routing-matter.html"
 
@@ -21,10 +21,6 @@ PAGE = "book/chapters/14-does-routing-matter.html"
 @pytest.fixture
 def pad(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
     return visit(addresses["http"] + PAGE).widget("RoundsOnDrawing")
-
-
-def numbers(widget: Any, name: str) -> list[float]:
-    return [float(number) for number in widget.get_attribute(f"data-{name}").split(",")]
 
 
 @torch.no_grad()
@@ -41,7 +37,7 @@ def test_a_disputed_digit_is_read_as_pytorch_reads_it(pad: Any) -> None:
         expect(pad).to_have_attribute("data-rounds", str(rounds))
         np.testing.assert_allclose(numbers(pad, "lengths"), lengths[rounds - 1], atol=1e-4)
         expect(pad.locator(f'[data-round="{rounds}"]')).to_have_attribute("aria-pressed", "true")
-    assert pad.locator('.stop[aria-pressed="true"]').count() == 1
+    expect(pad.locator('.stop[aria-pressed="true"]')).to_have_count(1)
 
 
 def test_a_drawn_one_is_a_one_after_every_round(pad: Any) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import _parts
 
-from .conftest import Visit
+from .conftest import Visit, attribute, number, numbers, picture
 
 PAGE = "book/chapters/06-routing.html"
 LOUD = "71"  # the capsule that is chosen at first
@@ -23,12 +23,12 @@ def rounds(visit: Callable[..., Visit], address: str) -> Any:
     return visit(address + PAGE, reduced_motion="reduce").widget("RoutingRounds")
 
 
-def shown(widget: Any, name: str) -> str:
-    return widget.get_attribute(f"data-{name}")
+def shows(widget: Any, name: str, value: str) -> None:
+    expect(widget).to_have_attribute(f"data-{name}", value)
 
 
 def lengths(widget: Any) -> list[float]:
-    return [float(x) for x in shown(widget, "lengths").split(",")]
+    return numbers(widget, "lengths")
 
 
 def part(widget: Any, role: str) -> Any:
@@ -36,7 +36,7 @@ def part(widget: Any, role: str) -> Any:
 
 
 def pixels(widget: Any) -> str:
-    return part(widget, "couplings").locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    return picture(part(widget, "couplings").locator("canvas"))
 
 
 def drag_vote(widget: Any, x: float, y: float) -> None:
@@ -61,13 +61,14 @@ def test_every_round_is_pytorchs(rounds: Any) -> None:
         part(rounds, "digit").nth(index).click()
         part(rounds, "timeline").press("Home")
         for r in range(10):
-            assert (shown(rounds, "index"), shown(rounds, "round")) == (str(index), str(r + 1))
-            assert shown(rounds, "chosen") == str(labels[index])
+            shows(rounds, "index", str(index))
+            shows(rounds, "round", str(r + 1))
+            shows(rounds, "chosen", str(labels[index]))
             assert lengths(rounds) == pytest.approx(trace.v[r, index].norm(dim=1).tolist(), abs=2e-5)
             bits = torch.special.entr(trace.c[r, index]).sum(1).mean() / torch.log(torch.tensor(2.0))
-            assert float(shown(rounds, "entropy")) == pytest.approx(float(bits), abs=2e-5)
-            coupling = trace.c[r, index, int(shown(rounds, "capsule")), labels[index]]
-            assert float(shown(rounds, "coupling")) == pytest.approx(float(coupling), abs=2e-5)
+            assert number(rounds, "entropy") == pytest.approx(float(bits), abs=2e-5)
+            coupling = trace.c[r, index, int(number(rounds, "capsule")), labels[index]]
+            assert number(rounds, "coupling") == pytest.approx(float(coupling), abs=2e-5)
             if r < 9:
                 part(rounds, "forward").click()
         expect(part(rounds, "forward")).to_be_disabled()
@@ -77,13 +78,13 @@ def test_a_vote_dragged_away_breaks_the_agreement_at_once_and_reset_mends_it(rou
     for _ in range(2):
         part(rounds, "forward").click()
     whole, before = lengths(rounds), pixels(rounds)
-    assert shown(rounds, "capsule") == LOUD
+    shows(rounds, "capsule", LOUD)
     drag_vote(rounds, -2, 1)
     expect(rounds).to_have_attribute("data-moved", "1")
-    assert [float(x) for x in shown(rounds, "vote").split(",")] == pytest.approx([-2, 1], abs=0.05)
+    assert numbers(rounds, "vote") == pytest.approx([-2, 1], abs=0.05)
     assert lengths(rounds)[7] < 0.3 < 0.9 < whole[7]
     assert pixels(rounds) != before, "the couplings should be drawn anew"
-    assert "broken" in part(rounds, "remark").inner_text()
+    expect(part(rounds, "remark")).to_contain_text("broken")
 
     part(rounds, "reset").click()
     expect(rounds).to_have_attribute("data-moved", "0")
@@ -98,9 +99,9 @@ def test_a_loud_vote_turns_the_capsule_around(rounds: Any) -> None:
         part(rounds, "timeline").press("ArrowRight")
     drag_vote(rounds, -4.9, 0)
     expect(rounds).to_have_attribute("data-moved", "1")
-    assert shown(rounds, "round") == "6"
+    shows(rounds, "round", "6")
     assert lengths(rounds)[7] > 0.9
-    assert "the other way" in part(rounds, "remark").inner_text()
+    expect(part(rounds, "remark")).to_contain_text("the other way")
 
 
 def test_everything_works_by_keyboard(rounds: Any) -> None:
@@ -121,25 +122,25 @@ def test_everything_works_by_keyboard(rounds: Any) -> None:
     expect(rounds).to_have_attribute("data-moved", "0")
 
     couplings.press("Home")
-    assert shown(rounds, "capsule") == "0"
+    shows(rounds, "capsule", "0")
     couplings.press("PageUp")
-    assert shown(rounds, "capsule") == "9"
+    shows(rounds, "capsule", "9")
 
     part(rounds, "class").nth(7).press("ArrowRight")
-    assert shown(rounds, "chosen") == "8"
+    shows(rounds, "chosen", "8")
     expect(part(rounds, "class").nth(8)).to_be_focused()
     expect(part(rounds, "class").nth(8)).to_have_attribute("aria-checked", "true")
 
 
 def test_a_click_chooses_a_class_a_round_and_a_capsule(rounds: Any) -> None:
     part(rounds, "class").nth(2).click()
-    assert shown(rounds, "chosen") == "2"
+    shows(rounds, "chosen", "2")
     box = part(rounds, "timeline").bounding_box()
     part(rounds, "timeline").click(position={"x": box["width"] * 0.45, "y": box["height"] / 2})
-    assert shown(rounds, "round") == "5"
+    shows(rounds, "round", "5")
     box = part(rounds, "couplings").bounding_box()
     part(rounds, "couplings").click(position={"x": 3, "y": box["height"] / 2})
-    assert shown(rounds, "capsule") == "0"
+    shows(rounds, "capsule", "0")
 
 
 def test_play_goes_through_the_rounds_and_pauses(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
@@ -151,7 +152,7 @@ def test_play_goes_through_the_rounds_and_pauses(visit: Callable[..., Visit], ad
     play.click()
     expect(rounds).to_have_attribute("data-playing", "false")
     rounds.page.wait_for_timeout(1600)
-    assert shown(rounds, "round") == "3", "paused"
+    assert attribute(rounds, "round") == "3", "paused"
 
 
 def test_a_finger_drags_a_vote_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
@@ -172,4 +173,4 @@ def test_a_finger_drags_a_vote_on_a_phone(visit: Callable[..., Visit], addresses
     ):
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     expect(rounds).to_have_attribute("data-moved", "1")
-    assert float(shown(rounds, "vote").split(",")[0]) == pytest.approx(-2, abs=0.1)
+    assert numbers(rounds, "vote")[0] == pytest.approx(-2, abs=0.1)

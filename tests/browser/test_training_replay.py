@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from capsnet_tutorial.experiments.recordings import recorded_run
 
-from .conftest import Visit
+from .conftest import Visit, number, picture, settled
 
-PAGE = "book/chapters/10-training.html"
+PAGE = "book/chapters/20-training-in-earnest.html"
 run = recorded_run()
-PIXELS = "canvas => canvas.toDataURL()"
 
 
 @pytest.fixture
@@ -26,25 +27,28 @@ def open_replay(visit: Callable[..., Visit], addresses: dict[str, str]) -> Calla
     return lambda **options: visit(addresses["http"] + PAGE, **options).widget("TrainingReplay")
 
 
-def drawn(replay: Any) -> list[str]:
-    return [canvas.evaluate(PIXELS) for canvas in replay.locator('[data-role="drawn"]').all()]
+def drawn(replay: Any) -> str:
+    return picture(replay.locator('[data-role="drawn"]').first)
 
 
 def shows(replay: Any, epoch: int) -> None:
     """Everything on it is of that moment of the recording."""
     moment = run.epochs.index(epoch)
-    assert replay.get_attribute("data-epoch") == str(epoch)
-    cards = replay.locator(".card").all()
-    assert [int(card.get_attribute("data-prediction")) for card in cards] == run.predictions[moment].tolist()
-    marks = [card.inner_text().strip()[-1] for card in cards]
-    assert marks == ["✓" if right else "✗" for right in run.predictions[moment] == run.labels]
+    expect(replay).to_have_attribute("data-epoch", str(epoch))
+    cards = replay.locator(".card")
+    expect(cards).to_have_count(len(run.labels))
+    for k, (prediction, label) in enumerate(zip(run.predictions[moment], run.labels, strict=True)):
+        expect(cards.nth(k)).to_have_attribute("data-prediction", str(prediction))
+        expect(cards.nth(k)).to_have_text(
+            re.compile(r"✓\s*$" if prediction == label else r"✗\s*$"), use_inner_text=True
+        )
     digit = int(replay.get_attribute("data-digit"))
     lengths = [float(length) for length in replay.get_attribute("data-lengths").split(",")]
     assert lengths == pytest.approx(run.lengths[moment, digit].tolist(), abs=1e-4)
     if epoch:
         point = run.curve[epoch - 1]
-        assert f"{100 * point['validation_error']:.2f} %" in replay.locator('[data-role="error"]').inner_text()
-        assert f"{point['loss']:.4f}" in replay.locator('[data-role="loss"]').inner_text()
+        expect(replay.locator('[data-role="error"]')).to_contain_text(f"{100 * point['validation_error']:.2f} %")
+        expect(replay.locator('[data-role="loss"]')).to_contain_text(f"{point['loss']:.4f}")
 
 
 def test_it_starts_in_the_middle_of_the_run(replay: Any) -> None:
@@ -58,8 +62,8 @@ def test_the_scrubber_works_by_keyboard(replay: Any) -> None:
     scrubber.press("Home")
     for epoch in run.epochs:
         shows(replay, epoch)
-        assert scrubber.get_attribute("aria-valuenow") == str(epoch)
-        seen.add(drawn(replay)[0])
+        expect(scrubber).to_have_attribute("aria-valuenow", str(epoch))
+        seen.add(drawn(replay))
         scrubber.press("ArrowRight")
     shows(replay, 60)  # and there it stays
     assert len(seen) == len(run.epochs)
@@ -67,7 +71,8 @@ def test_the_scrubber_works_by_keyboard(replay: Any) -> None:
     shows(replay, 50)
     scrubber.press("End")
     shows(replay, 60)
-    assert "validation error 0.36 %" in scrubber.get_attribute("aria-valuetext")
+    last = f"validation error {100 * run.curve[-1]['validation_error']:.2f} %"
+    expect(scrubber).to_have_attribute("aria-valuetext", re.compile(re.escape(last)))
 
 
 def test_a_drag_over_the_chart_goes_through_the_run(replay: Any) -> None:
@@ -81,25 +86,26 @@ def test_a_drag_over_the_chart_goes_through_the_run(replay: Any) -> None:
     seen = []
     for share in (0.3, 0.5, 0.7, 0.99):
         mouse.move(box["x"] + share * box["width"], middle)
-        seen.append(int(replay.get_attribute("data-epoch")))
+        seen.append(number(replay, "epoch"))
     mouse.up()
     assert seen == sorted(set(seen)) and seen[-1] == 60
     mouse.move(box["x"] + 42, middle)
+    settled(replay)
     shows(replay, 60)
 
 
 def test_a_digit_is_chosen_by_mouse_and_by_key(replay: Any) -> None:
     remark = replay.locator('[data-role="remark"]')
     couplings = replay.locator('[data-role="couplings"]')
-    before = couplings.evaluate(PIXELS)
+    before = picture(couplings)
     replay.locator('[data-digit="0"].card').click()
     shows(replay, 8)
-    assert replay.get_attribute("data-digit") == "0"
-    assert "Written as a 7, and recognised" in remark.inner_text()
-    assert couplings.evaluate(PIXELS) != before
+    expect(replay).to_have_attribute("data-digit", "0")
+    expect(remark).to_contain_text("Written as a 7, and recognised")
+    assert picture(couplings) != before
     replay.locator('[data-digit="4"].card').press("Enter")
-    assert replay.get_attribute("data-digit") == "4"
-    assert replay.locator('.card[aria-pressed="true"]').count() == 1
+    expect(replay).to_have_attribute("data-digit", "4")
+    expect(replay.locator('.card[aria-pressed="true"]')).to_have_count(1)
 
 
 def test_it_plays_to_the_end_and_can_be_stopped(open_replay: Callable[..., Any]) -> None:
@@ -108,7 +114,8 @@ def test_it_plays_to_the_end_and_can_be_stopped(open_replay: Callable[..., Any])
     page.clock.install(time="2026-01-01T00:00:00")
     page.clock.pause_at("2026-01-01T00:01:00")  # from here on time goes only where it is told to
     play.click()
-    assert (play.inner_text(), replay.get_attribute("data-playing")) == ("Pause", "true")
+    expect(play).to_have_text("Pause")
+    expect(replay).to_have_attribute("data-playing", "true")
     page.clock.run_for(1500)
     shows(replay, 13)
     play.click()
@@ -117,7 +124,8 @@ def test_it_plays_to_the_end_and_can_be_stopped(open_replay: Callable[..., Any])
     play.click()
     page.clock.run_for(30_000)
     shows(replay, 60)
-    assert (play.inner_text(), replay.get_attribute("data-playing")) == ("Replay", "false")
+    expect(play).to_have_text("Replay")
+    expect(replay).to_have_attribute("data-playing", "false")
     play.click()
     shows(replay, 0)
 
@@ -126,7 +134,7 @@ def test_where_less_motion_is_wished_for_nothing_moves_by_itself(open_replay: Ca
     replay = open_replay(reduced_motion="reduce")
     play, page = replay.locator('[data-role="play"]'), replay.page
     page.clock.install()
-    assert play.inner_text() == "Next"
+    expect(play).to_have_text("Next")
     play.click()
     shows(replay, 10)
     page.clock.run_for(5000)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
+from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained
 from capsnet_tutorial.experiments.pairs import overlay
 from capsnet_tutorial.widgets.two_digits import hands_of_each
 
-from .conftest import Visit
+from .conftest import Visit, number, numbers, picture
 
 PAGE = "book/chapters/12-two-digits-at-once.html"
-PIXELS = """canvas => new Promise((resolve) =>
-    requestAnimationFrame(() => requestAnimationFrame(() => resolve(canvas.toDataURL()))))"""
 FIRST, SECOND = 6, 18  # the digits that the chapter begins with
 
 
@@ -27,11 +27,7 @@ def two(visit: Callable[..., Visit], address: str) -> Any:
 
 
 def drawn(widget: Any, role: str) -> str:
-    return widget.locator(f'[data-role="{role}"]').evaluate(PIXELS)
-
-
-def numbers(widget: Any, name: str) -> list[float]:
-    return [float(x) for x in widget.get_attribute(f"data-{name}").split(",")]
+    return picture(widget.locator(f'[data-role="{role}"]'))
 
 
 def lengths(first: int, second: int, at: list[float]) -> torch.Tensor:
@@ -46,13 +42,12 @@ def lengths(first: int, second: int, at: list[float]) -> torch.Tensor:
 def test_the_page_reads_what_pytorch_reads_wherever_the_digits_lie(two: Any) -> None:
     for name in ("As far apart as they go", "Right on top"):
         two.locator(f'[data-case="{name}"]').click()
-        drawn(two, "both")
         at = numbers(two, "at")
         expected = lengths(FIRST, SECOND, at)
         torch.testing.assert_close(torch.tensor(numbers(two, "lengths")), expected, atol=2e-4, rtol=0)
         order = expected.argsort(descending=True).tolist()
         assert sorted(numbers(two, "classes")) == sorted(order[:2])
-        assert int(two.get_attribute("data-third")) == order[2]
+        assert number(two, "third") == order[2]
 
 
 def test_the_digit_under_the_mouse_follows_it_and_stops_at_the_edge(two: Any) -> None:
@@ -71,9 +66,8 @@ def test_the_digit_under_the_mouse_follows_it_and_stops_at_the_edge(two: Any) ->
     assert after[0] != before[0] and after[1] != before[1]
     mouse.move(x + 300, y + 300)
     mouse.up()
-    drawn(two, "overlay")
     assert numbers(two, "at") == [-4, -4, 4, 4]
-    assert two.locator('[data-digit="1"]').evaluate("box => box === document.activeElement")
+    expect(two.locator('[data-digit="1"]')).to_be_focused()
 
 
 def test_it_works_by_keyboard(two: Any) -> None:
@@ -81,19 +75,17 @@ def test_it_works_by_keyboard(two: Any) -> None:
     first.focus()
     for key in ("Home", "ArrowRight", "ArrowRight", "ArrowUp"):
         two.page.keyboard.press(key)
-    drawn(two, "overlay")
     assert numbers(two, "at")[:2] == [2, -1]
-    assert first.get_attribute("aria-valuetext") == "2 right, 1 up"
+    expect(first).to_have_attribute("aria-valuetext", "2 right, 1 up")
     two.locator('[data-class="7"]').press("Enter")
     asked = drawn(two, "absent")
-    assert two.get_attribute("data-third") == "7"
+    expect(two).to_have_attribute("data-third", "7")
     two.locator('[data-class="0"]').press("Space")
     assert drawn(two, "absent") != asked
-    assert two.locator('[data-class][aria-pressed="true"]').count() == 1
+    expect(two.locator('[data-class][aria-pressed="true"]')).to_have_count(1)
     two.locator('[data-class="0"]').press("Enter")  # nobody is asked for: the third longest again
-    drawn(two, "absent")
     order = sorted(range(10), key=lambda j: -numbers(two, "lengths")[j])
-    assert int(two.get_attribute("data-third")) == order[2]
+    assert number(two, "third") == order[2]
 
 
 def test_other_digits_and_other_hands(two: Any) -> None:
@@ -106,23 +98,20 @@ def test_other_digits_and_other_hands(two: Any) -> None:
         pictures.append(drawn(two, "overlay"))
     assert len(set(pictures[:3])) == 3 and pictures[3] == pictures[0]
     two.locator('.chooser.digit-0 [data-label="6"]').click()
-    drawn(two, "overlay")
-    assert two.locator('[data-role="remark"]').inner_text().startswith("Two of the same class")
+    expect(two.locator('[data-role="remark"]')).to_have_text(re.compile("^Two of the same class"))
 
 
 def test_the_misread_pair_is_misread(two: Any) -> None:
-    assert two.get_attribute("data-right") == "true"
+    expect(two).to_have_attribute("data-right", "true")
     two.locator('[data-case="A misread pair"]').click()
-    drawn(two, "overlay")
-    assert two.get_attribute("data-right") == "false"
-    assert "wrong" in two.locator('[data-role="remark"]').inner_text()
+    expect(two).to_have_attribute("data-right", "false")
+    expect(two.locator('[data-role="remark"]')).to_contain_text("wrong")
 
 
 def test_a_finger_drags_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
     two = visit(addresses["http"] + PAGE, **phone).widget("TwoDigits")
     two.locator('[data-case="Right on top"]').tap()
-    drawn(two, "overlay")
     assert numbers(two, "at") == [0, 0, 0, 0]
     stage = two.locator('[data-role="stage"]')
     stage.scroll_into_view_if_needed()
@@ -135,7 +124,6 @@ def test_a_finger_drags_on_a_phone(visit: Callable[..., Visit], addresses: dict[
         ("touchEnd", []),
     ):
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    drawn(two, "overlay")
     assert sorted(numbers(two, "at")) == [0, 0, 0, 3]
     for button in ('[data-class="5"]', '[data-case="Right on top"]', '.chooser.digit-1 [data-label="3"]'):
         size = two.locator(button).bounding_box()

@@ -15,6 +15,7 @@ import torch
 import traitlets
 
 import capsnet_tutorial.widgets
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.palette import DARK, LIGHT
 from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector, _parts
@@ -43,6 +44,31 @@ def test_one_network_for_all_widgets_with_the_files_exact_bytes():
 def test_the_network_travels_as_a_reference():
     widget = PoseSliders(TWO, [0, 1])
     assert widget.get_state("network") == {"network": f"anywidget:{widget.network.model_id}"}
+
+
+def test_the_readers_own_network_travels_with_its_sliders(tmp_path):
+    torch.manual_seed(0)
+    own = CapsNet(CapsNetConfig.small())
+    for widget in (PoseSliders(own), PoseSliders(TWO, [0, 1], model=own)):
+        path = tmp_path / "came.safetensors"
+        path.write_bytes(widget.network.weights)
+        came = load_weights(path).state_dict()
+        assert all(torch.equal(came[name], own.state_dict()[name].half().float()) for name in came)
+    assert len(PoseSliders(own).labels) == 10
+    assert PoseSliders().network.weights != PoseSliders(own).network.weights
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (torch.nn.Linear(2, 2), "the weights of a small CapsNet"),
+        (CapsNet(CapsNetConfig(image_size=36, conv_channels=4, primary_types=1)), "28×28"),
+        ("small", "a network"),
+    ],
+)
+def test_a_network_that_cannot_bend_digits_is_refused(model, words):
+    with pytest.raises(ValueError, match=words):
+        PoseSliders(model=model)
 
 
 def test_a_closed_network_is_made_anew():

@@ -1,0 +1,1 @@
+"""Every reader's client: `make clients`."""

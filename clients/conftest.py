@@ -1,0 +1,67 @@
+"""What all clients look at: the built book, the notebooks, and the wheel.
+
+`make clients` runs these; `make test` does not, since they take a quarter of an hour. A client that is not on this
+machine is skipped, and the summary says what to install; with CAPSNET_ALL_CLIENTS=1 (the nightly workflow) it fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from refresh_notebooks import all_notebooks
+from serve import serve
+
+from tests.browser.conftest import build
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = all_notebooks(ROOT)
+CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
+
+
+def absent(why: str) -> None:
+    """Skip what cannot be tried here, or fail where all must be."""
+    if os.environ.get("CAPSNET_ALL_CLIENTS"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+def short(path: Path) -> str:
+    """A notebook's name in a test's."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the built book is served."""
+    folder = tmp_path_factory.mktemp("book")
+    result = build(ROOT, folder)
+    assert result.returncode == 0, result.stdout + result.stderr
+    server = serve(folder / "_build" / "html")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_address[1]}/book/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it is published."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT)], check=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="session")
+def chapters_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The chapters in a folder with nothing else."""
+    folder = tmp_path_factory.mktemp("alone")
+    for path in CHAPTERS:
+        shutil.copy(path, folder)
+    return folder

@@ -1,0 +1,59 @@
+"""The built wheel, in an environment of its own, does what the README says: no file of the checkout is needed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+USE = """
+import capsnet_tutorial, sys
+from capsnet_tutorial import digits, load_pretrained
+images, labels, source = digits("test", source="sample")
+right = (load_pretrained("small").predict(images) == labels).float().mean().item()
+print(capsnet_tutorial.__file__, source, right > 0.98, sep="\\n")
+"""
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """What a command prints. It sees no PYTHONPATH, and so no checkout."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with `python` and `capsnet` of a fresh environment that holds the wheel.
+
+    What the module needs comes from the environment that runs this test. A .pth file names that one's folder; the .pth
+    files there, that of the checkout's editable install among them, are not followed.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
+    subprocess.run(build, cwd=folder, check=True)
+    venv.create(folder / "env", with_pip=False)
+    place = {"base": str(folder / "env"), "platbase": str(folder / "env")}
+    installed, programs = (Path(sysconfig.get_path(key, "venv", place)) for key in ("purelib", "scripts"))
+    (installed / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    (wheel,) = folder.glob("*.whl")
+    run(*pip, "--python", programs / "python", "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    return programs
+
+
+def test_it_brings_digits_and_weights(programs: Path, tmp_path: Path) -> None:
+    where, source, reads = run(programs / "python", "-c", USE, cwd=tmp_path).split("\n")[:3]
+    assert programs.parent in Path(where).parents
+    assert (source, reads) == ("sample", "True")
+
+
+def test_it_brings_the_command(programs: Path, tmp_path: Path) -> None:
+    assert "usage: capsnet" in run(programs / "capsnet", "--help", cwd=tmp_path)
