@@ -13,8 +13,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.check import CHECKERS
-from capsnet_tutorial.check.loading import load, piece_of
+from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
 from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
 from capsnet_tutorial.experiments.runs import TrainingRun
@@ -135,14 +134,6 @@ def _results(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check(options: argparse.Namespace) -> int:
-    function = load(options.place)
-    piece = options.piece or piece_of(options.place.rpartition(":")[2])
-    verdict = CHECKERS[piece](function)
-    print(verdict)
-    return 0 if verdict.passed else 1
-
-
 # --- their options
 
 
@@ -153,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_evaluate(commands)
     _add_experiments(commands)
     _add_results(commands)
-    _add_check(commands)
+    command.add_options(commands.add_parser("check", help="find known mistakes in a capsule network's code"))
     return parser
 
 
@@ -241,20 +232,6 @@ def _add_results(commands: Any) -> None:
     results.add_argument(
         "--results", help="folder of experiments.toml and of what was found (default: the project's own)"
     )
-
-
-def _add_check(commands: Any) -> None:
-    check = commands.add_parser(
-        "check",
-        help="find known mistakes in a capsule network's code",
-        description="Run a function from a file on inputs that tell the known mistakes apart. The file is run, as by "
-        "an import. Exit status: 0 if the function is right, 1 if not, 2 if it cannot be found.",
-    )
-    check.set_defaults(run=_check)
-    check.add_argument(
-        "place", metavar="FILE.py:FUNCTION", help="a function, or a module's class that needs no arguments"
-    )
-    check.add_argument("--as", dest="piece", choices=tuple(CHECKERS), help="which piece it is (default: by its name)")
 
 
 def _listed(named: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from test_data import lay_out
 
 import capsnet_tutorial
 from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.check.command import main as check_command
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits
 from capsnet_tutorial.experiments.records import RunRecord, code_version
@@ -407,26 +408,26 @@ def checked(tmp_path):
 def test_check_names_the_bug_of_a_file(checked):
     done = capsnet("check", f"{checked}:my_squash")
     assert done.returncode == 1, done.stderr
-    assert "squash-axis · Squash measures the length along the wrong axis." in done.stdout
+    assert "squash-axis (against the paper) · Squash measures the length along the wrong axis." in done.stdout
     assert "The paper: Equation 1" in done.stdout
 
 
 def test_check_makes_a_class_and_passes_what_is_right(checked, capsys):
-    assert main(["check", f"{checked}:Masking"]) == 0
+    assert check_command([f"{checked}:Masking"]) == 0
     assert "✓ mask: right" in capsys.readouterr().out
 
 
 def test_check_asks_which_piece_it_is(checked, capsys):
-    assert main(["check", f"{checked}:thing"]) == 2
+    assert check_command([f"{checked}:thing"]) == 2
     assert "--as with one of squash, primary_capsules" in capsys.readouterr().err
-    assert main(["check", f"{checked}:thing", "--as", "squash"]) == 1
+    assert check_command([f"{checked}:thing", "--as", "squash"]) == 1
     assert "first number that differs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("net.py", "expected path/to/file.py:function; got"),
+        ("{file}:", "expected path/to/file.py:function; got"),
         ("nowhere.py:f", "no file nowhere.py"),
         ("{file}:absent", "expected something named absent in .*net.py; got only my_squash, Masking, thing"),
         ("{broken}:f", "broken.py cannot be used: SyntaxError"),
@@ -439,5 +440,5 @@ def test_check_says_what_it_cannot_find(checked, capsys, place, message):
     broken.write_text("def f(:\n", encoding="utf-8")
     raises.write_text("{}['key']\n", encoding="utf-8")
     exits.write_text("def squash(s):\n    return s\n\n\nraise SystemExit(0)\n", encoding="utf-8")
-    assert main(["check", place.format(file=checked, broken=broken, raises=raises, exits=exits)]) == 2
+    assert check_command([place.format(file=checked, broken=broken, raises=raises, exits=exits)]) == 2
     assert re.search(message, capsys.readouterr().err)

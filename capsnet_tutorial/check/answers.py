@@ -8,23 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble, called_in_time
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
 
 _TOLERANCE = 1e-4
 
 
-def check_function(
-    function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...], time_limit: float = TIME_LIMIT
-) -> Report:
+def check_function(function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]) -> Report:
     """Does a function return what another returns?
 
     Args:
         function: what the reader wrote.
         reference: the right function; it returns a tensor or a number.
         examples: at least one; each is a tuple of arguments for both.
-        time_limit: seconds that one call may take.
 
     Returns:
         A `Report`, with the first number that differs.
@@ -54,21 +51,20 @@ def check_function(
         return []
 
     agrees = f"It agrees with the right one on {len(examples)} example{'s' * (len(examples) > 1)}."
-    return examined(name, called, function, agrees, examine, time_limit)
+    return examined(name, called, function, agrees, examine)
 
 
-def check_answer(answer: Any, test: Callable[[Any], Any], *, time_limit: float = TIME_LIMIT) -> Report:
+def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
     """Is an answer right, by a test that knows what the answer must be like?
 
     Args:
         answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not written yet".
         test: returns None or True if the answer is right; a sentence that says what is wrong, or False, if not; and
             ``...`` where it finds a blank, in what the answer returns for instance.
-        time_limit: seconds that the test may take.
     """
     name = getattr(answer, "__name__", "answer")
     try:
-        verdict = ... if answer is ... else called_in_time(lambda: test(answer), time_limit, "in this test")
+        verdict = ... if answer is ... else called(lambda: test(answer), "in this test")
     except Trouble as trouble:
         return failed(name, Finding(None, f"{_said(answer)} cannot be tested. {trouble}"))
     except NotWritten:

@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-
 import torch
 from torch import Tensor, nn
 
@@ -15,8 +14,6 @@ from capsnet_tutorial.check.isolate import CannotFind, CapsuleLayer, layer_alone
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Finding, Report, failed
 from capsnet_tutorial.check.routing import Probe, examine, predictions
-
-_LIMIT = 60.0
 
 
 def check_layer(
@@ -42,7 +39,7 @@ def check_layer(
         found = layer_alone(copy.deepcopy(pristine), weight, dict(axes) if axes else None)
     except CannotFind as problem:
         hint = "weight=, axes= and iterations= say what was not found."
-        return failed("layer", Finding(None, f"Its routing was not found: {problem}. {hint}"))
+        return failed("layer", Finding(None, f"Its routing was not found: {problem}. {hint}", failed_call=True))
     return best_reading([replace(each, module=copy.deepcopy(pristine)) for each in found], iterations)
 
 
@@ -79,7 +76,7 @@ def routing_report(layer: CapsuleLayer, iterations: str | None = None) -> Report
             yield finding
 
     agrees = f"It is Procedure 1, image by image; {_described(layer)}."
-    return examined("routing", "route(u_hat, iterations)", route, agrees, judge, _LIMIT)
+    return examined("routing", "route(u_hat, iterations)", route, agrees, judge)
 
 
 def _is_forgetful(layer: CapsuleLayer, u_hat: Tensor) -> bool:
@@ -100,5 +97,3 @@ def _described(layer: CapsuleLayer) -> str:
     axes = ", ".join("·".join(group) or "1" for group in layer.weight_axes)
     rounds = f", rounds in `{layer.rounds[1]}`" if layer.rounds else ""
     return f"W is `{layer.weight}` [{axes}]{rounds}"
-
-

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, accepts, called_in_time
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, accepts, called
 from capsnet_tutorial.check.isolate import (
     CapsuleLayer,
     calls_in,
@@ -53,8 +53,8 @@ class Runner:
         Trouble: no way of calling it works.
     """
 
-    def __init__(self, network: Any, images: Tensor, labels: Tensor, time_limit: float) -> None:
-        self.network, self.time_limit = network, time_limit
+    def __init__(self, network: Any, images: Tensor, labels: Tensor) -> None:
+        self.network = network
         self.images, self.labels = images, labels
         self.classes = max(10, int(labels.max()) + 1)
         self.attribute = _label_attribute(network)
@@ -83,20 +83,20 @@ class Runner:
         raise first
 
     def run(
-        self, images: Tensor | None = None, labels: Tensor | None = None, *, grad: bool = False, limited: bool = True
+        self, images: Tensor | None = None, labels: Tensor | None = None, *, grad: bool = False, guarded: bool = True
     ) -> Any:
         """What it returns for its batch of the images, or for these."""
         images = repeated(self.images, self.batch) if images is None else images
         labels = repeated(self.labels, len(images)) if labels is None else labels
 
         def call() -> Any:
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
             with torch.set_grad_enabled(grad), without_cuda():
                 return self._call(images.clone(), labels)
 
-        if not limited:
+        if not guarded:
             return call()
-        return called_in_time(call, self.time_limit, f"for images of shape {list(images.shape)}")
+        return called(call, f"for images of shape {list(images.shape)}")
 
     def _call(self, images: Tensor, labels: Tensor) -> Any:
         if self.way == "none":
@@ -140,28 +140,26 @@ def _batches(network: Any) -> list[int]:
     return [value for value in found if isinstance(value, int) and not isinstance(value, bool) and 2 <= value <= 512]
 
 
-def examine_network(network: Any, images: Tensor, labels: Tensor, time_limit: float, **options: Any) -> Report:
+def examine_network(network: Any, images: Tensor, labels: Tensor, **options: Any) -> Report:
     """The report of a whole network; a module is copied first."""
     findings: list[Finding] = []
     with torch.random.fork_rng(devices=[]):
         try:
-            for finding in _examine(network, images, labels, time_limit, options):
+            for finding in _examine(network, images, labels, options):
                 findings.append(finding)
         except NotWritten:
             return Report(False, written=False)
         except Trouble as trouble:
-            findings.append(Finding(None, str(trouble)))
+            findings.append(Finding(None, str(trouble), failed_call=True))
     # a mistake is told once, by the piece that shows it best
     told = {finding.bug: finding for finding in reversed(findings) if finding.bug}
     kept = [finding for finding in findings if not finding.bug or told[finding.bug] is finding]
     return judged("network", kept, "")
 
 
-def _examine(
-    network: Any, images: Tensor, labels: Tensor, time_limit: float, options: Mapping[str, Any]
-) -> Iterator[Finding]:
+def _examine(network: Any, images: Tensor, labels: Tensor, options: Mapping[str, Any]) -> Iterator[Finding]:
     pristine = _copied(network)
-    runner = Runner(_copied(pristine), images, labels, time_limit)
+    runner = Runner(_copied(pristine), images, labels)
     calls: list = []
     if isinstance(network, nn.Module):
         runner.network = _copied(pristine)
@@ -215,7 +213,9 @@ def _routing(layers: Sequence[CapsuleLayer], iterations: str | None) -> Iterator
 
 
 def _primary(runner: Runner, calls: Sequence, layer: CapsuleLayer) -> Iterator[Finding]:
-    made = primary_function(runner.network, lambda _: runner.run(grad=torch.is_grad_enabled(), limited=False), calls, layer)
+    made = primary_function(
+        runner.network, lambda _: runner.run(grad=torch.is_grad_enabled(), guarded=False), calls, layer
+    )
     if made is None:
         return
     primary, (channels, height, width) = made
@@ -330,9 +330,12 @@ def _lengths(found: Outputs) -> Iterator[Finding]:
     if lengths.max() > 1 + 1e-3:
         text = f"A class capsule is {float(lengths.max()):.3f} long; no squashed vector is longer than 1."
         yield Finding("squash-axis", text)
-    elif found.returned_lengths is not None and lengths.shape[1] > 1:
-        if ((lengths.sum(dim=1) - 1).abs() < 1e-4).all():
-            yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+    elif found.returned_lengths is not None and lengths.shape[1] > 1 and _sum_to_one(lengths):
+        yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+
+
+def _sum_to_one(lengths: Tensor) -> bool:
+    return bool(((lengths.sum(dim=1) - 1).abs() < 1e-4).all())
 
 
 def _scale(layer: CapsuleLayer, outputs: Callable[..., Outputs]) -> None:

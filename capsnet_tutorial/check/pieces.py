@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.bugs import Deviation
-from capsnet_tutorial.check.calls import TIME_LIMIT, NotWritten, Subject, Trouble
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble
 from capsnet_tutorial.check.recognise import close, right
 from capsnet_tutorial.check.report import Example, Finding, Report, figure, judged
 
@@ -32,18 +32,20 @@ def examined(
     function: Any,
     agrees: str,
     examine: Callable[[Subject], Iterable[Finding]],
-    time_limit: float = TIME_LIMIT,
 ) -> Report:
-    """The report of an examination: what it found before it failed is kept. The reader's random numbers go on as if nothing had been called."""
+    """The report of an examination; what it found before a call failed is kept.
+
+    The reader's random numbers go on as if nothing had been called.
+    """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         findings: list[Finding] = []
         try:
-            for finding in examine(Subject(function, called, time_limit)):
+            for finding in examine(Subject(function, called)):
                 findings.append(finding)
         except NotWritten:
             return Report(False, checked=checked, written=False)
         except Trouble as trouble:
-            findings.append(Finding(None, str(trouble)))
+            findings.append(Finding(None, str(trouble), failed_call=True))
     return judged(checked, findings, agrees)
 
 

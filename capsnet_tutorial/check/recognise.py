@@ -28,9 +28,7 @@ def right(piece: str, arguments: Sequence[Any]) -> Tensor:
     return explained_by(piece, (), arguments)
 
 
-def explained_by(
-    piece: str, deviations: Sequence[Deviation], arguments: Sequence[Any], copies: int = 1
-) -> Tensor:
+def explained_by(piece: str, deviations: Sequence[Deviation], arguments: Sequence[Any], copies: int = 1) -> Tensor:
     """What the piece returns with these deviations, in float64.
 
     Args:

@@ -45,10 +45,12 @@ class Finding:
     """Which part of a model."""
     convention: bool = False
     """Whether it is another convention than the paper's, which works as well."""
+    failed_call: bool = False
+    """Whether it could not be called, or not to the end."""
 
     @property
     def severity(self) -> str:
-        """"against the paper", "robustness" (right until a vector is zero) or "convention"."""
+        """ "against the paper", "robustness" (right until a vector is zero) or "convention"."""
         if self.convention:
             return "convention"
         return "robustness" if self.bug == "squash-nan" else "against the paper"
@@ -73,6 +75,11 @@ class Report:
     """If it passed: what it agrees with."""
     written: bool = True
     """False for an exercise that still has its blank."""
+
+    @property
+    def failed_call(self) -> bool:
+        """Whether a call failed, and nothing else was found."""
+        return bool(self.findings) and all(finding.failed_call for finding in self.findings if not finding.convention)
 
     def __bool__(self) -> bool:
         return self.passed

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.bugs import Deviation
-from capsnet_tutorial.check.calls import TIME_LIMIT, Subject, Trouble
+from capsnet_tutorial.check.calls import Subject, Trouble
 from capsnet_tutorial.check.pieces import Small, differs, examined, nan_at_zero, of_deviations
 from capsnet_tutorial.check.recognise import close, explained_by, recognise
 from capsnet_tutorial.check.report import Example, Finding, Report
@@ -34,20 +34,19 @@ _SMALLS = (
 )
 
 
-def check_routing(function: Any, *, time_limit: float = TIME_LIMIT) -> Report:
+def check_routing(function: Any) -> Report:
     """Is this function routing by agreement, Procedure 1? Names what is wrong.
 
     Args:
         function: ``route(u_hat [B, I, J, D], iterations) -> v [B, J, D]``, a function or a module. The gradient may
             flow through all rounds or only the last.
-        time_limit: seconds that one call may take.
 
     Returns:
         A `Report`; bugs that it knows: softmax-axis, squash-nan, squash-axis, batch-agreement, stale-logits,
         no-update-rounds.
     """
     agrees = "It is Procedure 1, image by image, for 1 to 4 rounds, and a second call gives what the first gave."
-    return examined("routing", "route(u_hat, iterations)", function, agrees, examine, time_limit)
+    return examined("routing", "route(u_hat, iterations)", function, agrees, examine)
 
 
 class Probe(NamedTuple):

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
 from capsnet_tutorial.check.mask import check_mask
-from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.network import examine_network
+from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Finding, Report, failed, joined
 from capsnet_tutorial.check.routing import check_routing
 from capsnet_tutorial.check.squash import check_squash
@@ -25,8 +25,6 @@ CHECKERS: dict[str, Callable[..., Report]] = {
 }
 """The checker of each piece."""
 
-_LIMIT = 60.0  # seconds for a whole network on the images it was given
-
 
 def check_model(
     model: Any,
@@ -35,7 +33,6 @@ def check_model(
     *,
     weight: str | None = None,
     iterations: str | None = None,
-    time_limit: float = _LIMIT,
 ) -> Report:
     """Check a capsule network that somebody else wrote, as it is: no adapter.
 
@@ -53,7 +50,6 @@ def check_model(
         labels: class numbers [B].
         weight: the name of W among the parameters, where its size does not tell.
         iterations: the attribute or argument that holds the number of rounds.
-        time_limit: seconds that one pass of the network may take.
 
     Returns:
         One `Report` of everything; each finding says which part. In a module the routing and the primary capsules are
@@ -80,15 +76,13 @@ def check_model(
 
     reports = {name: CHECKERS[name](part) for name, part in parts.items() if name != "network"}
     if "network" in parts:
-        reports["network"] = _check_network(
-            parts["network"], images, labels, time_limit, weight=weight, iterations=iterations
-        )
+        reports["network"] = _check_network(parts["network"], images, labels, weight=weight, iterations=iterations)
     return joined("model", reports, f"Checked: {', '.join(parts)}.")
 
 
-def _check_network(network: Any, images: Tensor, labels: Tensor, time_limit: float, **options: Any) -> Report:
+def _check_network(network: Any, images: Tensor, labels: Tensor, **options: Any) -> Report:
     if network is ...:
         return Report(False, written=False)
     if not callable(network):
         return failed("network", Finding(None, f"Expected a network(images); got {type(network).__name__}."))
-    return examine_network(network, images, labels, time_limit, **options)
+    return examine_network(network, images, labels, **options)

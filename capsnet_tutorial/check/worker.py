@@ -1,82 +1,35 @@
-"""A time limit for code that nobody has read."""
+"""Code that nobody has read, in a process of its own with a time limit.
+
+In a notebook a function runs in the notebook's process, which has a stop button; the command has this.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import queue
-import threading
-from collections.abc import Callable
-from typing import Any
+import subprocess
+import sys
+from collections.abc import Sequence
 
-import torch
+OUT_OF_TIME = 2
 
 
-class OutOfTime(BaseException):
-    """Raised inside a call that takes too long, and by `in_time` for it."""
+def in_a_process(arguments: Sequence[str], seconds: float) -> int:
+    """Run ``capsnet check`` with these arguments in another process.
 
-
-class _Job:
-    def __init__(self, call: Callable[[], Any]) -> None:
-        self.call = call
-        self.done = threading.Event()
-        self.value: Any = None
-        self.error: BaseException | None = None
-
-
-class _Worker:
-    """A thread that runs one job after the other, and never ends: a thread that has computed gradients and ends before
-    the interpreter makes PyTorch 2.12 abort at exit."""
-
-    def __init__(self) -> None:
-        self.jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self.thread = threading.Thread(target=self._work, daemon=True, name="capsnet-check")
-        self.thread.start()
-
-    def _work(self) -> None:
-        while True:
-            try:
-                job = self.jobs.get()
-                try:
-                    with torch.enable_grad():
-                        job.value = job.call()
-                except OutOfTime:
-                    raise
-                except BaseException as error:  # a reader's function may raise anything, SystemExit too
-                    job.error = error
-                job.done.set()
-            except OutOfTime:  # the job was given up
-                continue
-
-    def interrupt(self) -> None:
-        """Python code stops at its next instruction; what sleeps in C sleeps on."""
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident or 0), ctypes.py_object(OutOfTime))
-
-
-_worker: _Worker | None = None
-
-
-def in_time(call: Callable[[], Any], seconds: float) -> Any:
-    """What the call returns or raises.
-
-    It runs in another thread: a signal would only work in the main thread, and not on Windows.
-
-    Raises:
-        OutOfTime: it took longer than so many seconds; it is interrupted.
+    Returns:
+        Its exit status; 2 if it took longer than so many seconds, and was ended.
     """
-    global _worker
-    if _worker is None or not _worker.thread.is_alive() or threading.current_thread() is _worker.thread:
-        _worker = _Worker()
-    worker, job = _worker, _Job(call)
-    worker.jobs.put(job)
-    finished = False
-    try:
-        finished = job.done.wait(seconds)
-    finally:
-        if not finished:  # too long, or the reader pressed Ctrl-C
-            _worker = None
-            worker.interrupt()
-    if not finished:
-        raise OutOfTime
-    if job.error is not None:
-        raise job.error
-    return job.value
+    command = [sys.executable, "-m", "capsnet_tutorial.check.command", *arguments]
+    with subprocess.Popen(command) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            print(
+                f"capsnet: it did not return within {seconds:g} s. Is there a loop that never ends? "
+                "(--time-limit gives it longer.)",
+                file=sys.stderr,
+            )
+            return OUT_OF_TIME
+        except BaseException:
+            process.kill()
+            raise

@@ -84,7 +84,7 @@ def mask_turned_round(v, labels):
     return v.masked_fill(F.one_hot(labels, v.shape[1]).bool()[..., None], 0)
 
 
-@wrong("mask")
+@right("mask")
 def mask_that_cuts_out(v, labels):
     if labels is None:
         labels = v.norm(dim=-1).argmax(1)

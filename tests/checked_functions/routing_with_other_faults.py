@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from checked_functions.entries import NEVER_RETURNS, squash, wrong
+from checked_functions.entries import NEVER_RETURNS, right, squash, wrong
 
 
 @wrong("routing")
@@ -34,7 +34,7 @@ def routing_with_a_round_too_many(u_hat, iterations):
     return v
 
 
-@wrong("routing")
+@right("routing")
 def routing_always_in_three_rounds(u_hat, iterations):
     b = torch.zeros(u_hat.shape[:3])
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Whole capsule networks in the styles of public code, with the mistakes each one carries: what the checkers are measured on.
+"""Whole capsule networks in the styles of public code, with the mistakes that each carries, to measure the checkers on.
 
 Written from the facts in audits of public implementations, none copied, and without looking at the checkers.
 `NETWORKS` lists them; a network is built fresh, with the initial weights its style uses.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from tests.checked_networks import (
+from . import (
     attribute,
     capsules_first,
     devices,

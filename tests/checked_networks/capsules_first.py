@@ -1,4 +1,4 @@
-"""Capsules before images: W [J, I, D_in, D_out], votes [J, B, I, 1, D_out], one-hot labels, `F.softmax` without a copy."""
+"""Capsules before images: W [J, I, D_in, D_out], votes [J, B, I, 1, D_out], one-hot labels."""
 
 from functools import partial
 

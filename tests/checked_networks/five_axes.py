@@ -64,10 +64,7 @@ class DigitCaps(nn.Module):
             v_j = self.squash(s_j)
             if iteration < self.rounds - 1:
                 a_ij = torch.matmul(u_hat.transpose(3, 4), torch.cat([v_j] * self.num_routes, dim=1))
-                if self.shared:
-                    b_ij = b_ij + a_ij.squeeze(4).mean(dim=0, keepdim=True)
-                else:
-                    b_ij = b_ij + a_ij.squeeze(4)
+                b_ij = b_ij + a_ij.squeeze(4).mean(dim=0, keepdim=True) if self.shared else b_ij + a_ij.squeeze(4)
         return v_j.squeeze(1)
 
     def squash(self, s):

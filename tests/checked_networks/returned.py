@@ -24,7 +24,7 @@ class Routed(nn.Module):
     def forward(self, u):
         u_hat = torch.einsum("bid,jido->bjio", u, self.W)
         b = torch.zeros(u_hat.shape[:3])
-        for i in range(self.n_iter):
+        for _i in range(self.n_iter):
             c = F.softmax(b, dim=self.softmax_dim)
             v = squash((c.unsqueeze(-1) * u_hat).sum(2))
             b = b + (u_hat * v.unsqueeze(2)).sum(-1)

@@ -1,4 +1,4 @@
-"""W in one module, the routing in another; class numbers as labels, a learned prior, the losses in modules of their own."""
+"""W in one module, the routing in another; class numbers as labels, a learned prior."""
 
 from functools import partial
 

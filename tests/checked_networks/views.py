@@ -1,4 +1,4 @@
-"""Numbers of a capsule before the capsules ([B, D, I], [B, D, J]), everything by `.view` and `transpose`, no labels at all."""
+"""Numbers of a capsule before the capsules ([B, D, I], [B, D, J]), by `.view` and `transpose`, no labels at all."""
 
 from functools import partial
 
@@ -40,10 +40,7 @@ class Model(nn.Module):
 
     def forward(self, x):
         x = self.conv2(torch.relu(self.conv1(x)))
-        if self.mixed:
-            x = x.view(x.size(0), -1, 8).transpose(1, 2)
-        else:
-            x = x.view(x.size(0), 8, -1)
+        x = x.view(x.size(0), -1, 8).transpose(1, 2) if self.mixed else x.view(x.size(0), 8, -1)
         n = (x * x).sum(1, keepdim=True)
         v = self.layer(x * n / (1 + n) / (n + 1e-8).sqrt()).transpose(1, 2)
         lengths = (v * v).sum(2).add(1e-9).sqrt()
