@@ -241,7 +241,7 @@ def _behaviour(runner: Runner, layer: CapsuleLayer | None, classes: int | None) 
         raise Trouble("Expected capsules [B, J, D] or lengths [B, J] among what the network returns; got neither.")
     if not first.lengths.isfinite().all():
         raise Trouble("Its lengths for these images are not finite numbers.")
-    stale = second.lengths is None or not _same(first.lengths, second.lengths)
+    stale = second.lengths is not None and not _same(first.lengths, second.lengths)
     if stale:
         yield Finding("stale-logits", "A second call with the same images gives another result.")
     yield from _lengths(first)
