@@ -43,7 +43,7 @@ def test_the_training_is_the_one_that_the_page_says() -> None:
     text, run = page("paper-and-code"), json.loads((ROOT / "results/small.json").read_text())
     default, shipped = Recipe(), run["recipe"]
     assert row(text, "how long")[2:] == [
-        f"{default.epochs} epochs",
+        f"{default.epochs:g} epochs",
         f"{shipped['epochs']:.0f} epochs, {run['steps']:,} steps",
     ]
     assert row(text, "batch")[2:] == [str(default.batch_size), str(shipped["batch_size"])]
@@ -115,7 +115,7 @@ def test_every_function_that_the_pages_name_is_there() -> None:
 
 
 def test_the_table_of_training_times_says_what_results_say() -> None:
-    notebook = json.loads((ROOT / "book/chapters/10-training.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((ROOT / "book/chapters/20-training-in-earnest.ipynb").read_text(encoding="utf-8"))
     (text,) = [text for cell in notebook["cells"] if "| half a minute |" in (text := "".join(cell["source"]))]
     measured = substitutions(ROOT / "results")
     rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}

@@ -9,18 +9,18 @@ import pytest
 import torch
 
 from capsnet_tutorial import load_pretrained
-from capsnet_tutorial.bugs import BUGS, variant
-from capsnet_tutorial.bugs.planted import PlantedCapsNet, home
+from capsnet_tutorial.bugs import BUGS, piece_of, variant
+from capsnet_tutorial.bugs.planted import planted_parts
 from capsnet_tutorial.experiments.recordings import recorded_bugs
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.widgets import BugPicker
 
 SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 MODULES = ("bug_picker.js",)
 
 
-def planted(bug: str | None) -> PlantedCapsNet:
-    network = PlantedCapsNet(CapsNetConfig.small(), bug)
+def planted(bug: str | None) -> CapsNet:
+    network = CapsNet(CapsNetConfig.small(), planted_parts(bug))
     network.load_state_dict(load_pretrained("small").state_dict())
     return network
 
@@ -52,7 +52,7 @@ def test_its_numbers_are_those_of_the_bugs(run_node, tmp_path):
         torch.testing.assert_close(came, expected, atol=off, rtol=1e-4, msg=lambda text, bug=bug: f"{bug}: {text}")
         changes = (came - right).abs().amax() > 0.01
         assert bool(changes) == (seen == "routing"), bug
-        assert (home(bug) in ("routing", "primary_capsules")) == (seen != "training"), bug
+        assert (piece_of(bug) in ("routing", "primary_capsules")) == (seen != "training"), bug
         c = np.array([answer["c"] for answer in report["bugs"][bug]]).reshape(10, 72, 10)
         np.testing.assert_allclose(c.sum(1 if bug == "softmax-axis" else 2), 1, atol=1e-5)
 
