@@ -38,7 +38,8 @@ def train(seconds: float, seed: int) -> dict:
     """One run of the shipped command; what it wrote down."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["train", "--seconds", str(seconds), "--seed", str(seed), "--output", folder]
-        if cli.main([*arguments, "--source", "mnist"]) != 0:
+        # As a minute is used best: the gradient of the last round alone makes a step shorter.
+        if cli.main([*arguments, "--source", "mnist", "--change", "stop-gradient"]) != 0:
             raise SystemExit("the run failed")
         result = json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
     result["command"] = result["command"].replace(folder, "runs/timed")
