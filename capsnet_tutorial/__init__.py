@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
     from capsnet_tutorial.pretrained import load_pretrained, load_weights, save_weights
 
-_HOMES = {
+_MODULES = {
     "check": (
         "Report",
         "check_answer",
@@ -64,16 +64,16 @@ _HOMES = {
     "model": ("CapsNet", "CapsNetConfig", "CapsNetOutput", "Parts"),
     "pretrained": ("load_pretrained", "load_weights", "save_weights"),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted(_HOME_OF)
+__all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for: the book builds without torch, and a widget needs none."""
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -29,11 +29,11 @@ b = { arguments = "--network cnn --learning-rate 0.003" }
 c = { arguments = "--iterations 1" }
 huge = { arguments = "--preset paper", large = true }
 [tables]
-one = { title = "One", columns = ["error"], rows = [{ says = "A", run = "a" }, { says = "H", run = "huge" }] }
-two = { title = "Two", columns = ["error"], rows = [{ says = "A", run = "a" }, { says = "B", run = "b" }] }
-three = { title = "Three", columns = ["error"], rows = [{ says = "C", run = "c" }] }
+one = { title = "One", columns = ["error"], rows = [{ label = "A", run = "a" }, { label = "H", run = "huge" }] }
+two = { title = "Two", columns = ["error"], rows = [{ label = "A", run = "a" }, { label = "B", run = "b" }] }
+three = { title = "Three", columns = ["error"], rows = [{ label = "C", run = "c" }] }
 [[claims]]
-says = "A beats B"
+text = "A beats B"
 smaller = "a"
 larger = "b"
 column = "error"
@@ -282,7 +282,7 @@ def test_the_time_limit_is_handed_down_and_kept(tiny):
 
 
 def test_from_the_command_line_a_limit_interrupts_and_the_next_call_goes_on(tmp_path, capsys):
-    tables = '[tables]\nt = { title = "T", columns = ["error"], rows = [{ says = "A", run = "a" }] }\n'
+    tables = '[tables]\nt = { title = "T", columns = ["error"], rows = [{ label = "A", run = "a" }] }\n'
     runs = 'seeds = [0]\ncommon = "--source sample --epochs 0.2"\norder = [["t"]]\nclaims = []\n[runs]\n'
     (tmp_path / "experiments.toml").write_text(f'{runs}a = {{ arguments = "--network cnn" }}\n{tables}')
     command = ["experiments", "--results", str(tmp_path), "--work", str(tmp_path / "work")]

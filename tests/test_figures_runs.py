@@ -19,9 +19,9 @@ def test_points_stand_at_the_errors_of_the_seeds():
     for row in TABLE.rows:
         errors = [100 * result["test"]["error"] for result in results_of(EXPERIMENTS, row.run)]
         if not errors and not row.paper:
-            assert row.says not in names
+            assert row.label not in names
             continue
-        place = names.index(row.says)
+        place = names.index(row.label)
         here = [line for line in axes.lines if {round(y) for y in line.get_ydata()} == {place}]
         filled = [x for line in here if line.get_marker() == "o" for x in line.get_xdata()]
         assert filled == pytest.approx(errors)
@@ -30,6 +30,6 @@ def test_points_stand_at_the_errors_of_the_seeds():
 
 
 def test_a_row_that_nobody_knows_is_left_out():
-    bare = TABLE._replace(rows=[TABLE.rows[0], TABLE.rows[0]._replace(says="never run", run="fashion-small")])
+    bare = TABLE._replace(rows=[TABLE.rows[0], TABLE.rows[0]._replace(label="never run", run="fashion-small")])
     (axes,) = figures.seed_points(EXPERIMENTS, bare).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [TABLE.rows[0].says]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [TABLE.rows[0].label]

@@ -26,22 +26,22 @@ title = "A table"
 note = "A note."
 columns = ["error", "drawn", "entropy"]
 rows = [
-    { says = "Good", run = "good", paper = "0.25" },
-    { says = "Bad", run = "bad" },
-    { says = "Never", run = "never" },
+    { label = "Good", run = "good", paper = "0.25" },
+    { label = "Bad", run = "bad" },
+    { label = "Never", run = "never" },
 ]
 [[claims]]
-says = "Never was run"
+text = "Never was run"
 smaller = "good"
 larger = "never"
 column = "error"
 [[claims]]
-says = "Good has the smaller error"
+text = "Good has the smaller error"
 smaller = "good"
 larger = "bad"
 column = "error"
 [[claims]]
-says = "Bad has the smaller error"
+text = "Bad has the smaller error"
 smaller = "bad"
 larger = "good"
 column = "error"

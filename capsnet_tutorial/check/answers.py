@@ -79,11 +79,11 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
 def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
     where = tuple(far.nonzero()[0].tolist()) if far.dim() else ()
     place = f"[{', '.join(map(str, where))}]" if where else ""
-    says = f"The first number that differs is output{place}: expected {rounded(expected[where])}, "
-    says += f"came {rounded(came[where])}."
+    text = f"The first number that differs is output{place}: expected {rounded(expected[where])}, "
+    text += f"came {rounded(came[where])}."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
-        return Finding(None, says, Example("the first input that tells them apart", "output", expected, came))
-    return Finding(None, says)
+        return Finding(None, text, Example("the first input that tells them apart", "output", expected, came))
+    return Finding(None, text)
 
 
 def _kind(argument: Any) -> str:

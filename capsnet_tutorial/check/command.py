@@ -112,7 +112,7 @@ def _kind_of(thing: Any, name: str) -> str:
 
 def as_record(name: str, report: Report) -> dict[str, Any]:
     """A report as JSON has it."""
-    findings = [{"bug": each.bug, "severity": each.severity, "text": each.says} for each in report.findings]
+    findings = [{"bug": each.bug, "severity": each.severity, "text": each.text} for each in report.findings]
     return {"name": name, "passed": report.passed, "status": status(report), "findings": findings}
 
 

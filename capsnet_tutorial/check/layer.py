@@ -71,7 +71,7 @@ def routing_report(layer: CapsuleLayer, iterations: str | None = None) -> Report
         if not forgetful:
             yield Finding("stale-logits", "A second call with the same input gives another result.")
         for finding in examine(subject, Probe(probe_votes, below // kinds, layer.rounds is not None)):
-            if finding.bug is None and ("one round too many" in finding.says or "batch of one" in finding.says):
+            if finding.bug is None and ("one round too many" in finding.text or "batch of one" in finding.text):
                 finding = replace(finding, convention=True)
             yield finding
 

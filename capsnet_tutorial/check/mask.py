@@ -121,7 +121,7 @@ def _not_the_longest(subject: Subject, v: Tensor, came: Tensor) -> Finding:
         )
     finding = differs(subject, "mask", (v, None), came, (_UNLABELLED,))
     return Finding(
-        None, f"Without labels it should keep the longest capsule of each image. {finding.says}", finding.example
+        None, f"Without labels it should keep the longest capsule of each image. {finding.text}", finding.example
     )
 
 

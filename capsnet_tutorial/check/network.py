@@ -151,9 +151,9 @@ def examine_network(network: Any, images: Tensor, labels: Tensor, **options: Any
             return Report(False, written=False)
         except Trouble as trouble:
             findings.append(Finding(None, str(trouble), failed_call=True))
-    # a mistake is told once, by the piece that shows it best
-    told = {finding.bug: finding for finding in reversed(findings) if finding.bug}
-    kept = [finding for finding in findings if not finding.bug or told[finding.bug] is finding]
+    # a mistake is first once, by the piece that shows it best
+    first = {finding.bug: finding for finding in reversed(findings) if finding.bug}
+    kept = [finding for finding in findings if not finding.bug or first[finding.bug] is finding]
     return judged("network", kept, "")
 
 
@@ -288,7 +288,7 @@ def _outputs(
 
 
 def sorted_outputs(out: Any, images: Tensor, classes: int | None) -> Outputs:
-    """What a network returned, told apart by names and shapes."""
+    """What a network returned, first apart by names and shapes."""
     found = Outputs(None, None, None, None)
     names = ("capsules", "lengths", "reconstruction")
     named = out if isinstance(out, Mapping) else {key: getattr(out, key, None) for key in names}

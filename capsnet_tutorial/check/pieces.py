@@ -73,11 +73,11 @@ def differs(
     given = ", ".join(
         f"a tensor of shape {list(each.shape)}" if isinstance(each, Tensor) else repr(each) for each in arguments
     )
-    says = (
+    text = (
         f"It differs from the paper, and not by a mistake of the catalogue. For {given} the first number that differs "
         f"is output{place}: expected {figure(float(expected[where]))}, came {figure(float(came[where]))}."
     )
-    return Finding(None, says, shortest_example(subject, piece, smalls))
+    return Finding(None, text, shortest_example(subject, piece, smalls))
 
 
 def shortest_example(subject: Subject, piece: str, smalls: Sequence[Small]) -> Example | None:

@@ -38,7 +38,7 @@ class Finding:
 
     bug: str | None
     """An id of the catalogue, or None."""
-    says: str = ""
+    text: str = ""
     """What exactly was seen; for a fault outside the catalogue, all that is said."""
     example: Example | None = None
     part: str = ""
@@ -58,7 +58,7 @@ class Finding:
     @property
     def title(self) -> str:
         """What is wrong, in a sentence."""
-        return BUGS[self.bug].title if self.bug else self.says
+        return BUGS[self.bug].title if self.bug else self.text
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _text(finding: Finding) -> str:
     lines = [f"{finding.part}: {finding.title}" if finding.part else finding.title]
     if finding.bug:
         lines[0] = f"{finding.bug} ({finding.severity}) · {lines[0]}"
-        lines += [finding.says] if finding.says else []
+        lines += [finding.text] if finding.text else []
     if finding.example:
         example = finding.example
         lines += [f"Example: {example.given}", f"{example.what}, expected  {rounded(example.expected)}"]
@@ -150,8 +150,8 @@ def _text(finding: Finding) -> str:
 def _html(finding: Finding) -> str:
     title = f"{finding.part}: {finding.title}" if finding.part else finding.title
     parts = [f'<p style="margin:.5em 0 .2em">{_code(finding.bug)}{escape(title)}{_quiet(finding)}</p>']
-    if finding.bug and finding.says:
-        parts.append(f'<p style="margin:.2em 0">{escape(finding.says)}</p>')
+    if finding.bug and finding.text:
+        parts.append(f'<p style="margin:.2em 0">{escape(finding.text)}</p>')
     if finding.example:
         parts.append(f'<p style="margin:.5em 0 .2em;{_MUTED}">Example: {escape(finding.example.given)}</p>')
         example = finding.example

@@ -176,16 +176,16 @@ def _stale(subject: Subject) -> Finding:
 
 def _batch(subject: Subject) -> Finding:
     """How an image's output depends on its neighbours: beside others, and alone."""
-    says = "An image's output depends on the images beside it in the batch."
+    text = "An image's output depends on the images beside it in the batch."
     try:
         alone = subject.tensor((1, 2, 2), _VOTES, 3)[0]
         beside = subject.tensor((2, 2, 2), torch.cat([_VOTES, _OTHERS]), 3)[0]
     except Trouble:
-        return Finding("batch-agreement", says)
+        return Finding("batch-agreement", text)
     if close(alone, beside):
-        return Finding("batch-agreement", says)
+        return Finding("batch-agreement", text)
     given = "an image with three capsules below and two above, alone (expected) and beside another image (came)"
-    return Finding("batch-agreement", says, Example(given, "v", alone, beside, arrows=True))
+    return Finding("batch-agreement", text, Example(given, "v", alone, beside, arrows=True))
 
 
 def _unexplained(subject: Subject, probe: Probe, output: Tensor) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from capsnet_tutorial.storage import write_whole
 class Row(NamedTuple):
     """A line of a table."""
 
-    says: str
+    label: str
     run: str
     paper: str = ""
     """What the paper says of the table's first column."""
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 class Claim(NamedTuple):
     """A statement that one run has a smaller value than another."""
 
-    says: str
+    text: str
     smaller: str
     larger: str
     column: str

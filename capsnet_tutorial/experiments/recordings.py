@@ -45,9 +45,9 @@ def recorded_run(path: Path | None = None) -> Recording:
     with as_file(files("capsnet_tutorial.assets") / "recordings" / "small.safetensors") as shipped:
         try:
             with safe_open(shipped if path is None else path, framework="np") as file:
-                told = json.loads((file.metadata() or {})["recording"])
+                stored = json.loads((file.metadata() or {})["recording"])
                 tensors = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118
-                return Recording(**tensors, **told)
+                return Recording(**tensors, **stored)
         except (SafetensorError, KeyError, TypeError) as problem:
             raise ValueError(f"expected a recording of a training run; got {path} ({problem})") from problem
 
@@ -72,6 +72,6 @@ class BugRuns(NamedTuple):
 
 def recorded_bugs() -> BugRuns:
     """What ``python -m benchmarks.bug_curves`` measured."""
-    told = json.loads((files("capsnet_tutorial.assets") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
-    measured = {name: {bug: np.array(run[name]) for bug, run in told["runs"].items()} for name in BugRuns._fields[1:]}
-    return BugRuns(told["steps"], **measured)
+    stored = json.loads((files("capsnet_tutorial.assets") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
+    measured = {name: {bug: np.array(run[name]) for bug, run in stored["runs"].items()} for name in BugRuns._fields[1:]}
+    return BugRuns(stored["steps"], **measured)

@@ -131,7 +131,7 @@ def table_rows(experiments: Experiments, table: Table) -> str:
         seeds = f"{len(results)}" + (f", {diverged} diverged" if diverged else "")
         paper = [row.paper] if has_paper else []
         shown = cell(first, results) if results else NOT_RUN
-        lines.append([row.says, shown, *paper, *(cell(each, results) for each in others), seeds if results else ""])
+        lines.append([row.label, shown, *paper, *(cell(each, results) for each in others), seeds if results else ""])
     widths = [max(map(len, each)) for each in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
@@ -179,7 +179,7 @@ def judge(experiments: Experiments, claim: Claim) -> Verdict:
 def verdicts(experiments: Experiments) -> str:
     """Every claim with its verdict, a line each, what does not hold first."""
     judged = sorted(
-        ((judge(experiments, claim), claim.says) for claim in experiments.claims), key=lambda each: each[0].rank
+        ((judge(experiments, claim), claim.text) for claim in experiments.claims), key=lambda each: each[0].rank
     )
     return "".join(f"- {verdict.word.upper()}: {says}. {verdict.evidence}\n" for verdict, says in judged)
 

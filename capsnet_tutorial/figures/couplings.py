@@ -86,8 +86,8 @@ def _curves(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 def _histogram(axes: Axes, c: Tensor) -> None:
     counts = (c * _BARS).round().long().flatten().bincount(minlength=_BARS + 1).numpy()
     axes.bar(np.arange(_BARS + 1) / _BARS, counts, width=0.84 / _BARS, color=LIGHT["accent"])
-    said = f"mean entropy\n{coupling_entropy(c):.2f} bits"
-    axes.text(0.98, 0.9, said, transform=axes.transAxes, ha="right", va="top")
+    label = f"mean entropy\n{coupling_entropy(c):.2f} bits"
+    axes.text(0.98, 0.9, label, transform=axes.transAxes, ha="right", va="top")
     axes.set(yscale="log", ylim=(0.6, 1500), xlim=(-0.05, 1.05), xlabel="coupling c", xticks=[0, 0.1, 0.5, 1])
     axes.set_xticklabels(["0", "0.1", "0.5", "1"])
     axes.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])

@@ -66,9 +66,9 @@ def _dots(axes: Axes, trained: dict[int, list[Result]], column: str) -> None:
 
 def _paper(axes: Axes, experiments: Experiments) -> None:
     """The paper's results with reconstruction, mean and standard deviation, of its own and larger network."""
-    said = {row.run: row.paper for row in experiments.tables["mnist"].rows}
+    label = {row.run: row.paper for row in experiments.tables["mnist"].rows}
     for rounds in (1, 3):
-        mean, spread = map(float, said[f"paper-r{rounds}"].split(" ± "))
+        mean, spread = map(float, label[f"paper-r{rounds}"].split(" ± "))
         axes.errorbar(rounds, mean, spread, fmt="s", color=LIGHT["contrast"], markersize=4, capsize=4, linewidth=1.2)
     axes.text(3.25, mean, "the paper's,\na far larger network", color=LIGHT["contrast"], va="center", fontsize=8)
 

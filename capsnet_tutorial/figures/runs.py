@@ -30,7 +30,7 @@ def seed_points(experiments: Experiments, table: Table) -> Figure:
                 mean, _, spread = row.paper.partition(" ± ")
                 axes.errorbar(float(mean), place, xerr=float(spread) if spread else None, fmt="D", markersize=5,
                               markerfacecolor=LIGHT["surface"], color=LIGHT["contrast"], linewidth=1.5)  # fmt: skip
-        axes.set_yticks(range(len(shown)), [row.says for row, _ in shown])
+        axes.set_yticks(range(len(shown)), [row.label for row, _ in shown])
         axes.set(xlabel=column.title, xlim=(0, 1.04 * axes.get_xlim()[1]), ylim=(len(shown) - 0.5, -0.5))
         axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
         axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])

@@ -40,7 +40,7 @@ def layer_bars(rows: dict[str, dict[str, Any]]) -> Figure:
     return figure
 
 
-def growth_lines(growth: dict[str, Any], measure: str = "ms", said: str = "milliseconds") -> Figure:
+def growth_lines(growth: dict[str, Any], measure: str = "ms", label: str = "milliseconds") -> Figure:
     """What the layer costs against each of its sizes, both on logarithmic axes, with the exponents that fit."""
     with plt.rc_context(_STYLE):
         figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 5.6), sharey=True, layout="constrained")
@@ -56,7 +56,7 @@ def growth_lines(growth: dict[str, Any], measure: str = "ms", said: str = "milli
             axes.yaxis.set_major_formatter("{x:g}")
             axes.legend(loc="upper left", fontsize=7, handlelength=1)
         for axes in panels[:, 0]:
-            axes.set_ylabel(said)
+            axes.set_ylabel(label)
         plt.close(figure)
     return figure
 

@@ -78,14 +78,14 @@ def _error_above(axes: Axes, run: Recording, epochs: Sequence[int], columns: np.
     for column, epoch in zip(columns, epochs, strict=True):
         if epoch in at:
             axes.plot(column, at[epoch], "o", color=LIGHT["accent"], markersize=4)
-            said = f"{100 * at[epoch]:.1f} %" if at[epoch] >= 0.01 else f"{100 * at[epoch]:.2f} %"
-            axes.annotate(said, (column, at[epoch]), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+            label = f"{100 * at[epoch]:.1f} %" if at[epoch] >= 0.01 else f"{100 * at[epoch]:.2f} %"
+            axes.annotate(label, (column, at[epoch]), (0, 6), textcoords="offset points", ha="center", fontsize=8)
     axes.set(xlim=(-0.5, len(epochs) + 0.5), ylim=(0.0025, 0.3), yscale="log", xticks=[], yticks=[])
     axes.yaxis.set_minor_locator(NullLocator())
     for side in axes.spines.values():
         side.set_visible(False)
-    said = "validation error, by epochs of training"
-    axes.text(len(epochs) + 0.4, 0.3, said, color=LIGHT["accent"], weight="bold", ha="right", va="top")
+    label = "validation error, by epochs of training"
+    axes.text(len(epochs) + 0.4, 0.3, label, color=LIGHT["accent"], weight="bold", ha="right", va="top")
 
 
 class LiveCurve:
@@ -138,13 +138,13 @@ class LiveCurve:
 
     def _curves(self, axes: Axes, history: History) -> None:
         passed = [point["epoch"] for point in history.curve]
-        for name, said, colour in (
+        for name, label, colour in (
             ("loss", "loss", LIGHT["contrast"]),
             ("validation_error", "share wrong in validation", LIGHT["accent"]),
         ):
             if name in history.curve[-1]:
                 values = [point[name] for point in history.curve]
-                axes.plot(passed, values, "o-", color=colour, label=said, markersize=4)
+                axes.plot(passed, values, "o-", color=colour, label=label, markersize=4)
         axes.set(xlim=(0, self.epochs * 1.03), ylim=(0.005, 1), yscale="log", xlabel="epochs")
         axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
         axes.yaxis.set_major_formatter("{x:g}")

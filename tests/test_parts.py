@@ -1,0 +1,130 @@
+"""Parts: the reader's own routing, mask and primary capsules in a network, trained, saved, loaded, and refused."""
+
+from __future__ import annotations
+
+import networks
+import pytest
+import torch
+from torch import nn
+
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.functional import mask_capsules, route, route_last
+from capsnet_tutorial.layers import group_and_squash
+from capsnet_tutorial.model import CapsNet, Parts
+from capsnet_tutorial.pretrained import load_weights, save_weights
+from capsnet_tutorial.training import Recipe, fit
+
+CONFIG = networks.learner().config
+SAMPLE = digits("train", source="sample")
+FEW = Digits(SAMPLE.images[:32], SAMPLE.labels[:32], "sample")
+
+
+def my_route(u_hat, iterations):
+    return route(u_hat, iterations)
+
+
+def my_mask(v, labels=None):
+    return mask_capsules(v, labels)
+
+
+def my_primary(features, dim):
+    return group_and_squash(features, dim)
+
+
+class MyRouting(nn.Module):
+    """Routing with a weight of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strength = nn.Parameter(torch.ones(()))
+
+    def forward(self, u_hat, iterations):
+        return route(self.strength * u_hat, iterations)
+
+
+def network_with(parts: Parts) -> CapsNet:
+    torch.manual_seed(0)
+    return CapsNet(CONFIG, parts)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        Parts(routing=my_route),
+        Parts(routing=route_last),
+        Parts(routing=MyRouting()),
+        Parts(mask=my_mask),
+        Parts(primary=my_primary),
+        Parts(my_primary, my_route, my_mask),
+    ],
+    ids=lambda parts: " ".join(parts.names.values()),
+)
+def test_parts_that_do_as_the_paper_does_give_its_numbers(parts):
+    expected, came = (network(FEW.images, FEW.labels) for network in (network_with(Parts()), network_with(parts)))
+    for name in expected._fields:
+        torch.testing.assert_close(getattr(came, name), getattr(expected, name))
+
+
+def test_a_network_knows_its_parts():
+    assert network_with(Parts()).parts == Parts()
+    assert Parts().names == {}
+    assert network_with(Parts(routing=my_route, mask=my_mask)).parts.names == {"routing": "my_route", "mask": "my_mask"}
+    assert Parts(routing=MyRouting()).names == {"routing": "MyRouting"}
+
+
+def test_a_part_with_weights_is_trained_saved_and_loaded_with_the_network(tmp_path):
+    network, _ = fit(network_with(Parts(routing=MyRouting())), FEW, Recipe(epochs=1, batch_size=16), progress=False)
+    strength = network.routed.routing.strength.item()
+    assert strength != 1
+    save_weights(network, tmp_path / "mine", torch.float32)
+    back = load_weights(tmp_path / "mine", Parts(routing=MyRouting()))
+    assert back.routed.routing.strength.item() == strength
+    assert back(FEW.images).lengths.equal(network(FEW.images).lengths)
+
+
+def test_a_file_with_parts_of_its_writer_wants_the_same_parts(tmp_path):
+    save_weights(network_with(Parts(routing=my_route)), tmp_path / "mine")
+    assert load_weights(tmp_path / "mine", Parts(routing=my_route)).parts.names == {"routing": "my_route"}
+    with pytest.raises(ValueError, match=r"Parts\(routing=…\).*got the name 'my_route'"):
+        load_weights(tmp_path / "mine")
+    with pytest.raises(ValueError, match=r"parts named \{'routing': 'my_route'\}.*got \{'mask': 'my_mask'\}"):
+        load_weights(tmp_path / "mine", Parts(mask=my_mask))
+
+
+def raises(u_hat, iterations):
+    raise RuntimeError("no idea")
+
+
+WRONG = {
+    "raises": (Parts(routing=raises), "the part routing, raises, .* it raised RuntimeError: no idea"),
+    "other arguments": (Parts(routing=lambda u_hat: u_hat), "it raised TypeError"),
+    "another shape": (
+        Parts(routing=lambda u_hat, r: u_hat.sum(2)),
+        r"\[2, 10, 8\] finite .* got torch.float32 \[2, 18, 8\]",
+    ),
+    "nan": (Parts(routing=lambda u_hat, r: u_hat.sum(1) / 0), "finite numbers .* got nan or infinity"),
+    "nothing": (Parts(mask=lambda v, labels: None), "the part mask, .* got NoneType"),
+    "whole numbers": (Parts(mask=lambda v, labels: v.long()), r"got torch.int64 \[2, 10, 8\]"),
+    "fails without labels": (Parts(mask=lambda v, labels: v * labels[:, None, None]), "given .* and None; it raised"),
+    "capsules too few": (Parts(primary=lambda features, dim: features.flatten(2).mT), "the part primary"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_part_is_told_at_construction(what):
+    parts, message = WRONG[what]
+    with pytest.raises(ValueError, match=message):
+        CapsNet(CONFIG, parts)
+
+
+def test_what_cannot_be_called_is_no_part():
+    with pytest.raises(ValueError, match="a function or a module for the part routing; got 3"):
+        Parts(routing=3)
+
+
+def test_trying_a_part_leaves_chance_alone():
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    Parts(routing=lambda u_hat, r: torch.dropout(route(u_hat, r), 0.5, True)).check(CONFIG)
+    assert torch.rand(1).equal(expected)
