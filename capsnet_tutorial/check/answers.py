@@ -50,7 +50,11 @@ def check_function(function: Any, reference: Callable[..., Any], *examples: tupl
                 return [_first(far, expected, came)]
         return []
 
-    agrees = f"It agrees with the right one on {len(examples)} example{'s' * (len(examples) > 1)}."
+    agrees = (
+        "It agrees with the right one on 1 example."
+        if len(examples) == 1
+        else (f"It agrees with the right one on {len(examples)} examples.")
+    )
     return examined(name, called, function, agrees, examine)
 
 

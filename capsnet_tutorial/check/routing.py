@@ -206,7 +206,9 @@ def _other_rounds(subject: Subject, probe: Probe, deviations: tuple[Deviation, .
     for images, rounds in ((None, 4), (None, 2), (1, 3), (None, 1)):
         if rounds < fewest:
             continue
-        beginning = "With a batch of one image" if images else f"With {rounds} round{'s' * (rounds > 1)}"
+        beginning = (
+            "With a batch of one image" if images else "With 1 round" if rounds == 1 else f"With {rounds} rounds"
+        )
         expected = probe.expected(deviations, rounds, images)
         try:
             output = subject.tensor(expected.shape, probe.u_hat[:images], rounds)
