@@ -16,10 +16,9 @@ from oracle import agrees
 from torch import Tensor
 
 import capsnet_tutorial
-from capsnet_tutorial import digits, functional, load_pretrained, prediction_vectors, route, squash
+from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route, squash
 
 pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
-from capsnet_tutorial.routings import messages as message_passing
 from capsnet_tutorial.routings.messages import CapsuleRouting, all_pairs, route_by_messages
 
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
@@ -122,10 +121,6 @@ def test_of_nothing_it_gives_what_route_gives(shape):
     expected, its_trace = route(torch.zeros(shape), return_trace=True)
     torch.testing.assert_close(v, expected)
     torch.testing.assert_close(tuple(trace), tuple(its_trace))
-
-
-def test_the_couplings_entropy_is_found_here_too():
-    assert message_passing.coupling_entropy is functional.coupling_entropy
 
 
 def test_all_pairs_lists_every_pair_once_in_order():

@@ -253,10 +253,12 @@ def _behaviour(runner: Runner, layer: CapsuleLayer | None, classes: int | None) 
     with suppress(Trouble):
         if layer is not None:
             _scale(layer, outputs)
-    long = outputs()
+    long, again = outputs(), outputs()
     assert long.lengths is not None
     if float(long.lengths.max()) < 0.01:
         yield Finding(None, f"Its capsules are too short to judge: {float(long.lengths.max()):.1g}.", convention=True)
+    elif again.lengths is not None and not _same(long.lengths, again.lengths):  # unseen while they were short
+        yield Finding("stale-logits", "A second call with the same images gives another result.")
     else:
         yield from _neighbours(runner, outputs, long)
         yield from _labels(runner, outputs, long)

@@ -5,6 +5,7 @@ In a notebook a function runs in the notebook's process, which has a stop button
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,17 +20,16 @@ def in_a_process(arguments: Sequence[str], seconds: float) -> int:
         Its exit status; 2 if it took longer than so many seconds, and was ended.
     """
     command = [sys.executable, "-m", "capsnet_tutorial.check.command", *arguments]
-    with subprocess.Popen(command) as process:
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            print(
-                f"capsnet: it did not return within {seconds:g} s. Is there a loop that never ends? "
-                "(--time-limit gives it longer.)",
-                file=sys.stderr,
-            )
-            return OUT_OF_TIME
-        except BaseException:
-            process.kill()
-            raise
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    try:
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=seconds, env=environment)
+    except subprocess.TimeoutExpired:
+        print(
+            f"capsnet: it did not return within {seconds:g} s. Is there a loop that never ends? "
+            "(--time-limit gives it longer.)",
+            file=sys.stderr,
+        )
+        return OUT_OF_TIME
+    print(done.stdout, end="")  # through this process's own stream: a notebook shows only that
+    print(done.stderr, end="", file=sys.stderr)
+    return done.returncode
