@@ -23,94 +23,68 @@ from capsnet_tutorial.pretrained import SHIPPED, load_network, load_weights, sav
 
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = ROOT / "capsnet_tutorial" / "assets" / "weights"
-CARDS = {
-    "small": """\
+CARD = """\
 # The weights `$name`
 
-A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits:
-$parameters parameters with its decoder, stored in half precision ($size bytes) and
+$network:
+$parameters parameters$decoder, stored in $precision ($size bytes) and
 computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
 
 | | |
 |:--|:--|
 $measured
+$seen
+$run
+
+The weights are the running average over the last steps (decay $decay).
+The curve, thinned:
+
+$curve
+
+What it is for: learning and demonstration. $limits
+"""
+"""Markdown of a card."""
+
+_CAPSNET = "A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for"
+_ONE_DIGIT = """It knows digits that are centred and sized as MNIST's are,
+calls everything a digit, and was never measured on other handwriting."""
+_SAMPLE = "| **the package's sample** | its 5,000 digits are among those"
+
+KINDS = {
+    "small": {
+        "network": f"{_CAPSNET} handwritten digits",
+        "decoder": " with its decoder",
+        "precision": "half precision",
+        "seen": """\
 | **not** trained on | the test set; the 5,000 validation digits, which are the package's sample |
-| the test set | was looked at once, at the end of the run; no setting was chosen by it |
-$run
-
-The weights are the running average over the last steps (decay $decay).
-The curve, thinned:
-
-$curve
-
-What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
-calls everything a digit, and was never measured on other handwriting.
-""",
-    "capsnet": """\
-# The weights `$name`
-
-A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for handwritten digits:
-$parameters parameters with its decoder, stored in eight bits a number ($size bytes) and
-computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
-
-| | |
-|:--|:--|
-$measured
-| **the package's sample** | its 5,000 digits are among those |
-$run
-
-The weights are the running average over the last steps (decay $decay).
-The curve, thinned:
-
-$curve
-
-What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
-calls everything a digit, and was never measured on other handwriting.
-""",
-    "cnn": """\
-# The weights `$name`
-
-A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`), for handwritten digits:
-$parameters parameters, stored in eight bits a number ($size bytes) and
-computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
-
-| | |
-|:--|:--|
-$measured
-| **the package's sample** | its 5,000 digits are among those |
-$run
-
-The weights are the running average over the last steps (decay $decay).
-The curve, thinned:
-
-$curve
-
-What it is for: learning and demonstration. It knows digits that are centred and sized as MNIST's are,
-calls everything a digit, and was never measured on other handwriting.
-""",
-    "pairs": """\
-# The weights `$name`
-
-A CapsNet with routing by agreement (Sabour, Frosst and Hinton, 2017) for two handwritten digits that overlap:
-$parameters parameters with its decoder, stored in eight bits a number ($size bytes) and
-computed in float32. Written by `tools/ship_weights.py` from `results/$record.json`.
-
-| | |
-|:--|:--|
-$measured
-| **the package's sample** | its 5,000 digits are among those: a pair of them is new, they are not |
-$run
-
-The weights are the running average over the last steps (decay $decay).
-The curve, thinned:
-
-$curve
-
-What it is for: learning and demonstration. It sees 36 × 36 pixels with exactly two digits of different
-classes in them, each up to 4 pixels from the middle, and was never measured on anything else.
-""",
+| the test set | was looked at once, at the end of the run; no setting was chosen by it |""",
+        "limits": _ONE_DIGIT,
+    },
+    "capsnet": {
+        "network": f"{_CAPSNET} handwritten digits",
+        "decoder": " with its decoder",
+        "precision": "eight bits a number",
+        "seen": f"{_SAMPLE} |",
+        "limits": _ONE_DIGIT,
+    },
+    "cnn": {
+        "network": "A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`), for "
+        "handwritten digits",
+        "decoder": "",
+        "precision": "eight bits a number",
+        "seen": f"{_SAMPLE} |",
+        "limits": _ONE_DIGIT,
+    },
+    "pairs": {
+        "network": f"{_CAPSNET} two handwritten digits that overlap",
+        "decoder": " with its decoder",
+        "precision": "eight bits a number",
+        "seen": f"{_SAMPLE}: a pair of them is new, they are not |",
+        "limits": """It sees 36 × 36 pixels with exactly two digits of different
+classes in them, each up to 4 pixels from the middle, and was never measured on anything else.""",
+    },
 }
-"""Markdown of a card: for the network `small`, other CapsNets, CNNs, and CapsNets for pairs."""
+"""Texts of a card: for the network `small`, other CapsNets, CNNs, and CapsNets for pairs."""
 
 
 def main() -> None:
@@ -170,7 +144,7 @@ def facts_of_pairs(result: dict[str, Any], file: Path) -> dict[str, str]:
 
 
 def card(kind: str, name: str, record: str, result: dict[str, Any], facts: dict[str, str], size: int) -> str:
-    """Card of some weights, in Markdown: one of `CARDS`, filled in."""
+    """Card of some weights, in Markdown."""
     hardware = result["hardware"]
     run = {
         "command": f"`{result['command']}`",
@@ -181,7 +155,8 @@ def card(kind: str, name: str, record: str, result: dict[str, Any], facts: dict[
         f"{hardware['threads']} thread(s) on {hardware['cores']} cores",
         "versions": ", ".join(f"{package} {version}" for package, version in result["versions"].items()),
     }
-    return Template(CARDS[kind]).substitute(
+    return Template(CARD).substitute(
+        KINDS[kind],
         name=name,
         record=record,
         parameters=f"{result['parameters']:,}",
