@@ -91,6 +91,13 @@ def test_a_file_with_parts_of_its_writer_wants_the_same_parts(tmp_path):
         load_weights(tmp_path / "mine", Parts(mask=my_mask))
 
 
+def test_a_checkpoint_is_not_taken_up_by_a_network_of_other_parts(tmp_path):
+    recipe = Recipe(epochs=1, batch_size=16)
+    fit(network_with(Parts(routing=my_route)), FEW, recipe, checkpoint=tmp_path / "c", progress=False)
+    with pytest.raises(ValueError, match=r"a run with the parts \{\}; got \{'routing': 'my_route'\}"):
+        fit(network_with(Parts()), FEW, recipe, checkpoint=tmp_path / "c", resume=True, progress=False)
+
+
 def raises(u_hat, iterations):
     raise RuntimeError("no idea")
 

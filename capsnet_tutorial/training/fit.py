@@ -19,6 +19,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, trusted_values
+from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.training import checkpoint as checkpoints
 from capsnet_tutorial.training.bar import ProgressBar
 from capsnet_tutorial.training.data import TrainingData, batch_of, check_values, mixed_seed
@@ -258,6 +259,8 @@ def _identity(network: nn.Module, recipe: Recipe, more: Mapping[str, Any]) -> di
     """What a checkpoint must have in common with the run that takes it up, as JSON has it."""
     config = getattr(network, "config", None)
     ours = {"network": type(network).__name__, "config": config and asdict(config), "recipe": asdict(recipe)}
+    if isinstance(network, CapsNet):  # other parts may have the same weights
+        ours["parts"] = network.parts.names
     return json.loads(json.dumps({**ours, **more}))
 
 
