@@ -120,7 +120,7 @@ def test_every_function_that_the_pages_name_is_there() -> None:
 
 
 def test_the_table_of_training_times_says_what_results_say() -> None:
-    notebook = json.loads((ROOT / "book/chapters/20-training-in-earnest.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((ROOT / "book/chapters/14-training-in-earnest.ipynb").read_text(encoding="utf-8"))
     (text,) = [text for cell in notebook["cells"] if "| half a minute |" in (text := "".join(cell["source"]))]
     measured = substitutions(ROOT / "results")
     rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}

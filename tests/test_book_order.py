@@ -100,3 +100,8 @@ def test_minutes_count_what_is_read(tmp_path: Path) -> None:
     assert (read.words, read.lines) == (3, 2)  # a formula is a word
     assert read.minutes == pytest.approx(3 / 200 + 2 / 12)
     assert words_of("a $b + c$ d") == ["a", "formula", "d"]
+
+
+def test_files_are_numbered_in_the_order_of_reading() -> None:
+    chapters = [path for part in parts(ROOT).values() for path in part]
+    assert [path.stem[:2] for path in chapters] == [f"{number:02d}" for number in range(1, len(chapters) + 1)]

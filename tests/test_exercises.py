@@ -43,7 +43,7 @@ def my_prediction_vectors(u, weight):
     return (u[:, :, None, None, :] @ weight.reshape(*weight.shape[:2], u.shape[2], -1)).squeeze(3)
 """,
     ],
-    "07-message-passing": [
+    "13-message-passing": [
         """
 def loudest_links(u_hat, k):
     links = torch.zeros(I, J, dtype=torch.bool)
@@ -51,14 +51,14 @@ def loudest_links(u_hat, k):
     return links
 """
     ],
-    "11-sixteen-numbers": [
+    "10-sixteen-numbers": [
         """
 def between(first, last, steps):
     t = torch.linspace(0, 1, steps)[:, None]
     return first + (3 * t**2 - 2 * t**3) * (last - first)
 """
     ],
-    "12-two-digits-at-once": [
+    "15-two-digits-at-once": [
         """
 def partners(labels, chosen, generator):
     others = (labels != labels[0]).nonzero().flatten()
@@ -73,7 +73,7 @@ def read_twice(images):
     return lengths.topk(2, dim=1).indices
 """,
     ],
-    "16-bugs-in-the-wild": [
+    "18-bugs-in-the-wild": [
         """
 def minds_its_own_image(route):
     together, again, alone = route(votes, 3), route(votes, 3), route(votes[:1], 3)
@@ -81,7 +81,7 @@ def minds_its_own_image(route):
     return same and bool((together.norm(dim=-1) < 1).all())
 """
     ],
-    "17-where-next": [
+    "20-where-next": [
         "loudest = 1.0",
         "loudest = attention_couplings(u_hat / 72).max()  # the root of 72 divides each product by 72",
         "loudest = torch.einsum('bijd,bjd->bij', u_hat, u_hat.mean(dim=1)).softmax(dim=2).max()  # no root of D_out",

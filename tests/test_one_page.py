@@ -35,7 +35,7 @@ def test_it_is_one_page_and_needs_torch_alone():
 
 
 def test_the_chapter_shows_the_file():
-    cells = nbformat.read(BOOK / "chapters" / "10-training.ipynb", as_version=4).cells
+    cells = nbformat.read(BOOK / "chapters" / "09-training.ipynb", as_version=4).cells
     shown = [cell.source for cell in cells if "one-page" in cell.metadata.get("tags", [])]
     assert "\n\n\n".join(shown) + "\n" == FILE.read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ from capsnet_tutorial.widgets import BendDigit
 
 from .conftest import Visit, numbers
 
-PAGE = "book/chapters/13-turned-sheared-shifted.html"
+PAGE = "book/chapters/16-turned-sheared-shifted.html"
 
 
 @pytest.fixture

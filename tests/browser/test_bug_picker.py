@@ -17,7 +17,7 @@ from capsnet_tutorial.widgets import BugPicker
 
 from .conftest import Visit, numbers, picture
 
-PAGE = "book/chapters/16-bugs-in-the-wild.html"
+PAGE = "book/chapters/18-bugs-in-the-wild.html"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from capsnet_tutorial.widgets import CouplingGraph
 
 from .conftest import Visit, attribute, number, numbers, picture
 
-PAGE = "book/chapters/07-message-passing.html"
+PAGE = "book/chapters/13-message-passing.html"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from capsnet_tutorial import digits, load_pretrained, mask_capsules, reconstruct
 
 from .conftest import Visit, attribute, number, picture
 
-PAGE = "book/chapters/09-masking-and-decoder.html"
+PAGE = "book/chapters/08-masking-and-decoder.html"
 
 
 @pytest.fixture

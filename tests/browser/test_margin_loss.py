@@ -14,7 +14,7 @@ from capsnet_tutorial.functional import margin_loss
 
 from .conftest import Visit, number, numbers
 
-PAGE = "book/chapters/08-margin-loss.html"
+PAGE = "book/chapters/07-margin-loss.html"
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
 
 

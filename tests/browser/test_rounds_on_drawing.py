@@ -15,7 +15,7 @@ from capsnet_tutorial.widgets import RoundsOnDrawing
 
 from .conftest import Visit, numbers
 
-PAGE = "book/chapters/14-does-routing-matter.html"
+PAGE = "book/chapters/17-does-routing-matter.html"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from capsnet_tutorial.experiments.recordings import recorded_run
 
 from .conftest import Visit, number, picture, settled
 
-PAGE = "book/chapters/20-training-in-earnest.html"
+PAGE = "book/chapters/14-training-in-earnest.html"
 run = recorded_run()
 
 

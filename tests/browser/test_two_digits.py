@@ -17,7 +17,7 @@ from capsnet_tutorial.widgets.two_digits import hands_of_each
 
 from .conftest import Visit, number, numbers, picture
 
-PAGE = "book/chapters/12-two-digits-at-once.html"
+PAGE = "book/chapters/15-two-digits-at-once.html"
 FIRST, SECOND = 6, 18  # the digits that the chapter begins with
 
 
