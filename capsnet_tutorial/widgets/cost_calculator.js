@@ -236,7 +236,11 @@ function makeTable() {
   const heads = ["forward", "GFLOP", "MB moved", "ms, at least", "limit"];
   const rows = Object.entries(PARTS).map(([stage, name]) => {
     const cells = Array.from({ length: 4 }, () => element("td"));
-    return { stage, row: element("tr", { "data-stage": stage }, element("th", { scope: "row" }, name), ...cells), cells };
+    return {
+      stage,
+      row: element("tr", { "data-stage": stage }, element("th", { scope: "row" }, name), ...cells),
+      cells,
+    };
   });
   const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
   const body = element("tbody", {}, ...rows.map(({ row }) => row));

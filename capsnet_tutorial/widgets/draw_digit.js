@@ -83,7 +83,13 @@ async function build(root, model, host) {
     ...sampleButtons.map(({ button }) => button),
   );
   const { say, stop: stopSaying } = layOut(root, {
-    stage: element("div", { class: "drawing" }, element("div", { class: "left" }, pad.frame, pad.buttons), bars.list, pair),
+    stage: element(
+      "div",
+      { class: "drawing" },
+      element("div", { class: "left" }, pad.frame, pad.buttons),
+      bars.list,
+      pair,
+    ),
     hands: [loads],
   });
   const painter = makePainter(root);

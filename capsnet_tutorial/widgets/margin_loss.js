@@ -11,17 +11,7 @@ import {
 } from "./margin_loss_model.js";
 import { arrowKeys, axes, drag, grip, rangeInput, readout } from "./shared/controls.js";
 import { layOut } from "./shared/stage.js";
-import {
-  clamp,
-  element,
-  format,
-  listen,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  setAttributes,
-  svg,
-} from "./shared/ui.js";
+import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
 const MARGINS = ["mPlus", "mMinus"];

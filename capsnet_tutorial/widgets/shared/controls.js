@@ -27,7 +27,8 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
   };
   /** @type {(event: PointerEvent) => Place} */
   const placeOf = (event) => {
-    const { left, top, width, height } = (box ??= area.getBoundingClientRect());
+    box ??= area.getBoundingClientRect();
+    const { left, top, width, height } = box;
     return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
   };
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {

@@ -1,5 +1,5 @@
-// The grammar of all widgets: a stage with one picture, and under it a sentence that says what just happened; what the
-// hand does; the rest behind "More". And one control for all that plays.
+// The grammar of all widgets: a stage with one picture, and under it a sentence that says what just happened; what
+// the hand does; the rest behind a fold. And one control for all that plays.
 import { player, rangeInput } from "./controls.js";
 import { element, makeAnnouncer } from "./ui.js";
 
@@ -35,7 +35,8 @@ export const fold = (about, ...inside) =>
  * last step; from there it begins anew. Where less motion is wished for, the button goes one step on.
  * @param {{
  *   label: string, max: number, min?: number, pace: number, at: () => number, seek: (at: number) => void,
- *   words: (at: number) => string, forward?: () => void, pause?: () => void, settled?: () => void, dataset: DOMStringMap,
+ *   words: (at: number) => string, forward?: () => void, pause?: () => void, settled?: () => void,
+ *   dataset: DOMStringMap,
  * }} _  label: what the slider is called; seek: shows a step; forward: goes one on, if not by seek(); pause: ends
  *   a glide; settled: the hand has let go; dataset: of the root, whose `playing` says so
  * @returns show(moment) is to be called when a step is drawn: `moment` may lie between two
