@@ -180,7 +180,8 @@ async function build(root, model, host) {
     title.textContent = name;
     bad.caption.textContent = `with ${bug}`;
     const percent = (errors) => `${format(errors.at(-1) * 100, 1)} %`;
-    const last = `Trained with it for ${steps.at(-1)} steps, ${percent(error)} are wrong; without it ${percent(right)}.`;
+    const trained = `Trained with it for ${steps.at(-1)} steps`;
+    const last = `${trained}, ${percent(error)} are wrong; without it ${percent(right)}.`;
     const remark = remarkOnBug(bug, labels[index], ours, theirs);
     curve.show(error, last);
     say(`${remark} ${last}`, `${name} ${remark} ${last}`);

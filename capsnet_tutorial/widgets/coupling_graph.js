@@ -77,7 +77,8 @@ function render({ model, el, host }) {
       curve.show(answer.entropy, moment);
       seen.showField(shown);
       const words = inWords(answer, places, round, shown);
-      if (words !== now) say((now = words));
+      if (words !== now) say(words); // while it plays, only news is spoken
+      now = words;
       Object.assign(root.dataset, {
         index,
         round,

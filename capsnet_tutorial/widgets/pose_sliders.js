@@ -61,21 +61,22 @@ const replaced = (d, offset, /** @type {Float64Array} */ offsets) =>
  * One dimension: what it draws at its low end, the slider, what it draws at its high end.
  * @param {number} d
  * @param {number[]} range  low and high
- * @param {{ move(offset: number): void, set(offset: number): void, done(): void }} _  move: while it is dragged
+ * @param {{ move(d: number, offset: number): void, set(d: number, offset: number): void, done(): void }} _
+ *   move: while it is dragged
  */
 function makeSlider(d, [low, high], { move, set, done }) {
-  const oninput = () => move(input.valueAsNumber);
+  const oninput = () => move(d, input.valueAsNumber);
   const { input, show: showInput } = rangeInput({
     min: low,
     max: high,
     step: 0.01,
     zero: 0,
-    reset: () => set(0),
+    reset: () => set(d, 0),
     "data-dimension": d,
     oninput,
     onchange: done,
   });
-  const end = (side, offset) => thumbnail({ class: `end ${side}`, onclick: () => set(offset) });
+  const end = (side, offset) => thumbnail({ class: `end ${side}`, onclick: () => set(d, offset) });
   const ends = [end("low", low), end("high", high)];
   const name = element("span", { class: "name" });
   const value = element("output", { "aria-hidden": "true" });
@@ -182,6 +183,23 @@ function makeSway({ root, sway, settled }) {
   return { button, start, stop, remove };
 }
 
+/**
+ * What the hand has done to the digit.
+ * @param {{ label: number, offsets: Float64Array, last: number | null, name: string | undefined, changed: number,
+ *   degrees: number }} _  last: the dimension that moved last, and its name; changed: so many pixels
+ */
+function inWords({ label, offsets, last, name, changed, degrees }) {
+  const count = offsets.reduce((sum, offset) => sum + Number(offset !== 0), 0);
+  if (count === 0) return `Sixteen numbers, read from the ${label}, and the ${label} drawn from them again. Move one.`;
+  const alone = count === 1 && last !== null && offsets[last] !== 0;
+  const called = name ? ` (${name})` : "";
+  const who = alone
+    ? `Number ${last + 1}${called} moved by ${format(offsets[last], 2, true)}`
+    : `${count} numbers moved`;
+  const pixels = `${changed} pixel${changed === 1 ? "" : "s"} of the ${label} changed`;
+  return `${who}: the capsule turned ${format(degrees, 0)}°, and ${pixels}.`;
+}
+
 async function build(root, model, host) {
   const network = makeNetwork(await sharedWeights(model, host));
   const images = greysOf(model.get("images")); // [N, 784]
@@ -202,23 +220,15 @@ async function build(root, model, host) {
     last = null;
     setOffsets(new Float64Array(D));
   });
-  const sliders = model.get("ranges").map((range, d) =>
-    makeSlider(d, range, {
-      move: (offset) => move(d, offset),
-      set: (offset) => {
-        last = d;
-        setOffsets(replaced(d, offset, offsets));
-      },
-      done: () => model.save_changes(),
-    }),
-  );
+  const hand = { move, set: setOne, done: () => model.save_changes() };
+  const sliders = model.get("ranges").map((range, d) => makeSlider(d, range, hand));
   const sway = makeSway({
     root,
     sway: (share) => {
       const [low, high] = sliders[primary].range;
       move(primary, share < 0 ? -share * low : share * high);
     },
-    settled: () => model.save_changes(),
+    settled: hand.done,
   });
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
@@ -251,6 +261,11 @@ async function build(root, model, host) {
     schedule();
   }
 
+  function setOne(d, offset) {
+    last = d;
+    setOffsets(replaced(d, offset, offsets));
+  }
+
   function setOffsets(values) {
     offsets = values;
     save(model, { offsets: Array.from(offsets) });
@@ -258,7 +273,6 @@ async function build(root, model, host) {
   }
 
   const ofLabel = (all) => all.subarray(labels[index] * D, (labels[index] + 1) * D);
-  const isStraight = () => offsets.every((offset) => offset === 0);
 
   function draw() {
     const moved = withOffsets(capsules, labels[index], offsets);
@@ -266,20 +280,10 @@ async function build(root, model, host) {
     paint(redrawn, drawn);
     sliders.forEach(({ show }, d) => show(offsets[d]));
     const degrees = showCapsule(ofLabel(capsules), ofLabel(moved), Math.sign(offsets[last ?? primary]) || 1);
-    say(inWords(pixelsChanged(drawn, straight), degrees));
+    const name = model.get("names")[labels[index]]?.[last];
+    say(inWords({ label: labels[index], offsets, last, name, changed: pixelsChanged(drawn, straight), degrees }));
   }
   const schedule = oncePerFrame(draw);
-
-  /** What the hand has done to the digit. */
-  function inWords(changed, degrees) {
-    const digit = `the ${labels[index]}`;
-    if (isStraight()) return `Sixteen numbers, read from ${digit}, and ${digit} drawn from them again. Move one.`;
-    const count = offsets.reduce((sum, offset) => sum + Number(offset !== 0), 0);
-    const named = model.get("names")[labels[index]]?.[last];
-    const who = count === 1 && last !== null ? `Number ${last + 1}${named ? ` (${named})` : ""}` : `${count} numbers`;
-    const by = count === 1 && last !== null ? ` by ${format(offsets[last], 2, true)}` : "";
-    return `${who} moved${by}: the capsule turned ${format(degrees, 0)}°, and ${changed} pixels of ${digit} changed.`;
-  }
 
   /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
   function showDigit() {

@@ -164,11 +164,11 @@ function makeChart(run, changed) {
   const handle = svg("circle", { class: "moment", r: 8 });
   picture.append(frame, labels, plumb, lines.loss, lines.error, dots.loss, dots.error, handle);
 
-  const size = measure(picture, () => layOut());
+  const size = measure(picture, () => fit());
   let laidOut; // so wide
   let chart;
   /** The axes and the curves, as wide as the chart is now. */
-  function layOut() {
+  function fit() {
     const { width } = size;
     if (width === laidOut || !width) return;
     laidOut = width;

@@ -12,8 +12,8 @@ import { element, makeAnnouncer } from "./ui.js";
  */
 export function layOut(root, { stage, hands = [], more = [], about = "More", beside = false }) {
   const sentence = element("p", { class: "sentence", "data-role": "sentence" });
-  const scene = element("div", { class: "scene" }, stage, sentence);
-  const layout = element("div", { class: beside ? "layout beside" : "layout" }, scene);
+  const card = element("div", { class: "stage" }, stage, sentence);
+  const layout = element("div", { class: beside ? "layout beside" : "layout" }, card);
   if (hands.length) layout.append(element("div", { class: "hands" }, ...hands));
   root.append(layout);
   const rest = fold(about, ...more);
@@ -31,8 +31,8 @@ export const fold = (about, ...inside) =>
   element("details", { class: "more", "data-role": "more" }, element("summary", {}, about), ...inside);
 
 /**
- * The control of time: a button that plays and pauses, a slider over the steps, and where it stands. Playing ends at the
- * last step; from there it begins anew. Where less motion is wished for, the button goes one step on.
+ * The control of time: a button that plays and pauses, a slider over the steps, and where it stands. Playing ends at
+ * the last step; from there it begins anew. Where less motion is wished for, the button goes one step on.
  * @param {{
  *   label: string, max: number, min?: number, pace: number, at: () => number, seek: (at: number) => void,
  *   words: (at: number) => string, forward?: () => void, pause?: () => void, settled?: () => void,
