@@ -52,6 +52,7 @@ function render({ model, el }) {
       at: () => moment,
       seek: show,
       words: (at) => clockAt(run.epochs[at]),
+      spoken: (at) => spokenAt(run, at),
       settled: () => model.save_changes(),
       dataset: root.dataset,
     });
@@ -127,6 +128,17 @@ function render({ model, el }) {
 
 const clockAt = (epoch) => (epoch === 0 ? "untrained" : `${epoch} epoch${epoch === 1 ? "" : "s"}`);
 
+const pointAt = (run, moment) => run.curve.find(({ epoch }) => epoch === run.epochs[moment]);
+const percent = (/** @type {number} */ error) => `${format(100 * error, 2)} %`;
+
+/** The clock, loss and error of a moment, for ears. */
+function spokenAt(run, moment) {
+  const point = pointAt(run, moment);
+  if (!point) return clockAt(0);
+  const { loss, validation_error: error, epoch } = point;
+  return `after ${clockAt(epoch)}: loss ${format(loss, 4)}, validation error ${percent(error)}`;
+}
+
 /** The row above the chart: the clock, loss and error. */
 function makeTop() {
   const clock = element("span", { class: "clock", "data-role": "clock" });
@@ -140,10 +152,10 @@ function makeTop() {
   /** -> what it says, and the curves' point at this moment: none before training */
   function show(run, moment) {
     const epoch = run.epochs[moment];
-    const point = run.curve.find((each) => each.epoch === epoch);
+    const point = pointAt(run, moment);
     clock.textContent = clockAt(epoch);
     loss.value.textContent = point ? format(point.loss, 4) : "–";
-    error.value.textContent = point ? `${format(100 * point.validation_error, 2)} %` : "–";
+    error.value.textContent = point ? percent(point.validation_error) : "–";
     const spoken = `after ${clock.textContent}: loss ${loss.value.textContent}, `;
     return { spoken: point ? `${spoken}validation error ${error.value.textContent}` : "untrained", point };
   }

@@ -35,13 +35,26 @@ export const fold = (about, ...inside) =>
  * the last step; from there it begins anew. Where less motion is wished for, the button goes one step on.
  * @param {{
  *   label: string, max: number, min?: number, pace: number, at: () => number, seek: (at: number) => void,
- *   words: (at: number) => string, forward?: () => void, pause?: () => void, settled?: () => void,
- *   dataset: DOMStringMap,
+ *   words: (at: number) => string, spoken?: (at: number) => string, forward?: () => void, pause?: () => void,
+ *   settled?: () => void, dataset: DOMStringMap,
  * }} _  label: what the slider is called; seek: shows a step; forward: goes one on, if not by seek(); pause: ends
  *   a glide; settled: the hand has let go; dataset: of the root, whose `playing` says so
  * @returns show(moment) is to be called when a step is drawn: `moment` may lie between two
  */
-export function makeTime({ label, max, min = 0, pace, at, seek, words, forward, pause, settled, dataset }) {
+export function makeTime({
+  label,
+  max,
+  min = 0,
+  pace,
+  at,
+  seek,
+  words,
+  spoken = words,
+  forward,
+  pause,
+  settled,
+  dataset,
+}) {
   const button = element("button", { type: "button", class: "play", "data-role": "play" });
   const { input, show: showAt } = rangeInput({
     min,
@@ -95,7 +108,7 @@ export function makeTime({ label, max, min = 0, pace, at, seek, words, forward, 
   });
 
   function show(moment = at()) {
-    showAt(at(), words(at()), moment);
+    showAt(at(), spoken(at()), moment);
     where.textContent = words(at());
     play.refresh();
   }
