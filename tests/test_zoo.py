@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
+import networks
 import numpy as np
 import oracle
 import pytest
 import torch
 from networks import noise
 
+from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.variants import VARIANTS
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.experiments.rounds import couplings, measure_entropy
+from capsnet_tutorial.experiments.variants import VARIANTS, build_variant
+from capsnet_tutorial.functional import prediction_vectors
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.routings.em import EMRouting
 from capsnet_tutorial.routings.even import EvenShares
 from capsnet_tutorial.routings.inverted_attention import InvertedAttention
@@ -25,6 +29,14 @@ B, I, J, D = 2, 6, 3, 4
 U_HAT = noise(B, I, J, D)
 VOTES = U_HAT.numpy()
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 4])
+
+
+def changed(name: str) -> CapsNet:
+    """The tests' small network with this routing."""
+    torch.manual_seed(0)
+    network = build_variant(networks.learner().config, [name])
+    assert isinstance(network, CapsNet)
+    return network
 
 
 def total(c: np.ndarray, votes: np.ndarray) -> np.ndarray:
@@ -153,6 +165,19 @@ def test_em_fits_gaussians_to_the_votes(rounds):
         v_found.append([a[j] * mean[j] / oracle.length(mean[j]) for j in range(J)])
     oracle.agrees(routing.couplings(U_HAT, rounds), np.array(r_found))
     oracle.agrees(routing(U_HAT, rounds), np.array(v_found))
+
+
+def test_the_entropy_of_a_trained_network_is_that_of_its_last_couplings():
+    digits_ = digits("test", "sample")
+    few = Digits(digits_.images[:8], digits_.labels[:8], "sample")
+    for network in (networks.learner(), changed("k-means"), changed("even")):
+        network.routed.weight.data *= 30
+        u_hat = prediction_vectors(network.primary_capsules(few.images), network.routed.weight)
+        c = couplings(network.routed.routing, u_hat, 3).detach().double().numpy()
+        assert measure_entropy(network, few) == pytest.approx(
+            -(c * np.log(c) / np.log(10)).sum(axis=2).mean(), abs=1e-5
+        )
+    assert measure_entropy(changed("softmax-axis"), few) is None
 
 
 @pytest.mark.parametrize("name", ZOO)
