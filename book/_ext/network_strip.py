@@ -11,6 +11,7 @@ import base64
 import importlib.util
 import json
 import re
+import shutil
 import struct
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from stored_widgets import class_name, files_by_hash, stored_models
 
-import capsnet_tutorial
+from capsnet_tutorial import palette
 
 
 class Part(NamedTuple):
@@ -66,9 +67,10 @@ LIT = {
 EFFECTS = {"training": "join", "bugs-in-the-wild": "stain"}  # what happens to the parts there
 
 CHAPTERS = "book/chapters"
-CHAPTER = re.compile(r"^book/chapters/(\d+)-(.+)$")
+CHAPTER = re.compile(rf"^{CHAPTERS}/(\d+)-(.+)$")
 HEADING_PICTURE = re.compile(r"network_diagram\(\s*(lit=)?[\"']")  # one with a part lit; all lit, it is the text's own
 ASSETS = "capsnet_tutorial/assets"
+WIDGETS = Path(palette.__file__).parent / "widgets"
 WEIGHTS = f"{ASSETS}/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 SHOWN = 7  # in the still picture
@@ -104,9 +106,9 @@ def sizes(weights: Path) -> dict[str, int | str]:
 
 def strip(app: Sphinx, page: str) -> dict[str, Any]:
     """What the template shows: the parts with their pictures and links, what the chapter is about."""
-    chapters = {match[2]: name for name in sorted(app.env.found_docs) if (match := CHAPTER.match(name))}
-    here = CHAPTER.match(page)[2]
-    lit = LIT.get(here, tuple(PARTS))
+    chapters = {named(name)[1]: name for name in sorted(app.env.found_docs) if CHAPTER.match(name)}
+    _, here = named(page)
+    lit = LIT.get(here, ())
     known = sizes(Path(app.srcdir, WEIGHTS))
     pictures = stills(digits(Path(app.srcdir, CHAPTERS))[SHOWN], SHOWN)
     parts = [
@@ -120,19 +122,27 @@ def strip(app: Sphinx, page: str) -> dict[str, Any]:
         }
         for key, part in PARTS.items()
     ]
-    about = [part["name"] for part in parts if part["lit"]] if len(lit) < len(parts) else ["the whole of it"]
+    about = ", ".join(str(part["name"]) for part in parts if part["lit"])
     pad = chapters.get("try-it", page)
     return {
         "parts": parts,
-        "about": ", ".join(about),
+        "all": not lit,
+        "about": about or "the whole of it",
         "effect": EFFECTS.get(here, ""),
         "draw": f"{app.builder.get_relative_uri(page, pad)}#draw-a-digit" if pad != page else None,
     }
 
 
+def named(chapter: str) -> tuple[int, str]:
+    """The number and the name in a chapter's file name."""
+    number, name = CHAPTER.sub(r"\1 \2", chapter).split()
+    return int(number), name
+
+
 def link(app: Sphinx, page: str, chapter: str) -> dict[str, Any]:
     """A link to a chapter, by its number and title."""
-    title = f"{int(CHAPTER.match(chapter)[1])}. {app.env.titles[chapter].astext()}"
+    number, _ = named(chapter)
+    title = f"{number}. {app.env.titles[chapter].astext()}"
     return {"title": title, "address": app.builder.get_relative_uri(page, chapter) or "#", "here": chapter == page}
 
 
@@ -194,15 +204,14 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     )
     static = Path(app.outdir, "_static")
     static.joinpath(f"{FILE}.js").write_text(f"(() => {{\n{module}\n{call}\n}})();\n", encoding="utf-8")
-    styles = Path(sources().__file__).with_name("network_strip.css")
-    static.joinpath(f"{FILE}.css").write_text(styles.read_text(encoding="utf-8"), encoding="utf-8")
+    shutil.copy(WIDGETS / "network_strip.css", static / f"{FILE}.css")
 
 
 @cache
 def sources() -> ModuleType:
     """`capsnet_tutorial.widgets._sources` by its path: the package around it wants more than the book's build has."""
-    path = Path(capsnet_tutorial.__file__).parent / "widgets" / "_sources.py"
-    spec = importlib.util.spec_from_file_location("widget_sources", path)
+    spec = importlib.util.spec_from_file_location("widget_sources", WIDGETS / "_sources.py")
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -29,6 +29,7 @@ import {
 } from "./shared/ui.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
+const FIRST_BUG = "softmax-axis"; // until one is picked
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 
 /**
@@ -178,7 +179,7 @@ function makePictures(place, large, changed) {
 /** Numbers run through the network: one part after the other. @param {Element[]} frames */
 function flow(frames) {
   if (wantsCalm()) return;
-  const from = { opacity: 0, transform: "translateX(-6px)" };
+  const from = { opacity: 0.3, transform: "translateX(-6px)" };
   frames.forEach((frame, k) =>
     frame.animate([from, {}], { duration: 360, delay: 90 * k, fill: "backwards", easing: "ease-out" }),
   );
@@ -299,8 +300,9 @@ export function start(strip, { bytes, samples }) {
   const fold = strip.querySelector("details");
   closeEasily(fold);
   if (strip.dataset.effect === "stain") {
-    stain(strip, "softmax-axis");
-    document.addEventListener("capsnet:bug", (/** @type {CustomEvent} */ event) => stain(strip, event.detail));
+    stain(strip, FIRST_BUG);
+    const picker = new MutationObserver((/** @type {any[]} */ [{ target }]) => stain(strip, target.dataset.bug));
+    picker.observe(document.body, { subtree: true, attributeFilter: ["data-bug"] }); // BugPicker has it
   }
   let woken = false;
   const begin = async () => {

@@ -86,5 +86,5 @@ export function sentenceOn({ lengths, c, prediction }, long) {
   const got = `Capsule ${prediction} gets ${share} of the votes, where an even share is ${percent(1 / J)}, and is`;
   const length = format(lengths[prediction]);
   if (lengths[prediction] < long) return `${got} ${length} long: too short, the network sees no digit.`;
-  return `${got} ${length} long: the network reads ${withArticle(prediction)}, and draws it again from sixteen numbers.`;
+  return `${got} ${length} long: the network reads ${withArticle(prediction)}, and draws it again from 16 numbers.`;
 }
