@@ -10,7 +10,10 @@ place a small JSON script that names the model to show. This extension
 * adds the directive `live-widget`, which shows a notebook's widget on another page:
 
       ```{live-widget} chapters/01-try-it.ipynb PoseSliders
+      :set: {"index": 4}
       ```
+
+  in the notebook's state, but for what is set.
 
 No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and `make book` makes
 warnings errors.
@@ -21,7 +24,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import imagesize
 from docutils import nodes
@@ -64,6 +67,7 @@ class LiveWidget(SphinxDirective):
     """```{live-widget} notebook WidgetClass```: the notebook's first widget of that class, with the state it needs."""
 
     required_arguments = 2
+    option_spec: ClassVar[dict[str, Any]] = {"set": json.loads}
 
     def run(self) -> list[nodes.Node]:
         notebook, name = self.arguments
@@ -77,6 +81,7 @@ class LiveWidget(SphinxDirective):
         for model in shown_models(stored):
             if model in models and class_name(models[model]) == name:
                 needed = {key: models[key] for key in reachable([model], models)}
+                needed[model] = needed[model] | {"state": needed[model]["state"] | self.options.get("set", {})}
                 return [live_widget("", model=model, name=name, state=json.dumps({"state": needed}))]
         return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
 
