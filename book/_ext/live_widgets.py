@@ -10,7 +10,10 @@ place a small JSON script that names the model to show. This extension
 * adds the directive `live-widget`, which shows a notebook's widget on another page:
 
       ```{live-widget} chapters/01-try-it.ipynb PoseSliders
+      :set: index=4
       ```
+
+  in the notebook's state, but for what is set.
 
 No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and `make book` makes
 warnings errors.
