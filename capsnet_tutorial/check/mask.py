@@ -52,8 +52,8 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     try:
         free = subject.tensor(v.shape, v, None)
     except Trouble as trouble:
-        text = "It needs labels: without them, for images that are read, it should keep the longest capsule."
-        yield Finding(None, f"{text} {trouble}", failed_call=True)
+        text = "It needs labels: for images that are read, its caller has to find the longest capsule."
+        yield Finding(None, f"{text} (Without them: {trouble})", convention=right_with_labels, failed_call=True)
         return
     if not close(free, right("mask", (v, None))):
         yield _not_the_longest(subject, v, free)
@@ -66,6 +66,8 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         if not close(alone, right("mask", (v[:1], given))):
             yield differs(subject, "mask", (v[:1], given), alone, (_LABELLED, _UNLABELLED))
             return
+    if not subject.has_gradient:
+        return
     _, gradient = subject.gradient(v.shape, v, labels)
     kept = torch.nn.functional.one_hot(labels, 10).bool()
     if not gradient.isfinite().all() or gradient[~kept].abs().max() > 0 or not (gradient[kept] == 1).all():
