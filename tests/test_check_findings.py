@@ -61,9 +61,9 @@ def test_a_mask_by_the_prediction_that_fails_without_labels_is_named_all_the_sam
     assert check_mask(mask).bugs == ("mask-prediction",)
 
 
-def test_a_mask_that_needs_labels_is_told_so_and_accepted():
+def test_a_mask_that_needs_labels_is_told_so():
     report = check_mask(lambda v, labels: v * torch.eye(10)[labels.long()].unsqueeze(-1))
-    assert report.passed, report
+    assert (report.passed, report.bugs, report.failed_call) == (False, (), True)
     assert "It needs labels" in str(report)
 
 
@@ -198,6 +198,16 @@ class Around(nn.Module):
 
     def forward(self, images):
         return self.shown(self.inner(images))
+
+
+def test_the_routing_of_a_network_that_fails_later_is_judged_all_the_same(images_and_labels):
+    class Fails(Around):
+        def forward(self, images):
+            raise IndexError(str(self.inner(images).lengths.shape))
+
+    report = check_model(Fails(network_with(routing=variant("routing", "softmax-axis")), None), *images_and_labels)
+    assert report.bugs == ("softmax-axis",)
+    assert "raises IndexError" in str(report)
 
 
 def test_lengths_that_are_squeezed_do_not_crash(images_and_labels):

@@ -52,8 +52,8 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     try:
         free = subject.tensor(v.shape, v, None)
     except Trouble as trouble:
-        text = "It needs labels: for images that are read, its caller has to find the longest capsule."
-        yield Finding(None, f"{text} (Without them: {trouble})", convention=right_with_labels, failed_call=True)
+        text = "It needs labels: without them, for images that are read, it should keep the longest capsule."
+        yield Finding(None, f"{text} {trouble}", failed_call=True)
         return
     if not close(free, right("mask", (v, None))):
         yield _not_the_longest(subject, v, free)

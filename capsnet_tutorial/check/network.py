@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble
 from capsnet_tutorial.check.isolate import CapsuleLayer, as_told, calls_in, layers_in
 from capsnet_tutorial.check.layer import best_reading
 from capsnet_tutorial.check.losses_in_network import losses_in
+from capsnet_tutorial.check.no_gpu import without_cuda
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.primary_capsules import Sizes
 from capsnet_tutorial.check.primary_capsules import examine as examine_primary
@@ -43,7 +45,11 @@ def examine_network(network: Any, images: Tensor, labels: Tensor, **options: Any
 
 def _examine(network: Any, images: Tensor, labels: Tensor, options: Mapping[str, Any]) -> Iterator[Finding]:
     pristine = _copied(network)
-    runner = Runner(_copied(pristine), images, labels)  # tried out on a copy of its own
+    try:
+        runner = Runner(_copied(pristine), images, labels)  # tried out on a copy of its own
+    except Trouble:
+        yield from _before_it_failed(_copied(pristine), images[:3], options)
+        raise
     watched, untouched = runner.of(_copied(pristine)), runner.of(_copied(pristine))
     calls = calls_in(watched.network, watched.run) if isinstance(network, nn.Module) else []
     classes = _classes(untouched.run(), runner.batch, int(labels.max()) + 1)
@@ -62,6 +68,21 @@ def _examine(network: Any, images: Tensor, labels: Tensor, options: Mapping[str,
     last.classes = classes or last.classes
     layer = _in_copy(layers[0], watched.network, last.network) if layers else None
     yield from behaviour(last, layer, classes)
+
+
+def _before_it_failed(network: Any, images: Tensor, options: Mapping[str, Any]) -> Iterator[Finding]:
+    """The routing of a network that cannot be run to its end, if its layer of capsules was reached."""
+    if not isinstance(network, nn.Module):
+        return
+
+    def run() -> None:
+        with suppress(Exception), torch.no_grad(), without_cuda():
+            network(images)
+
+    found = layers_in(calls_in(network, run), len(images), None, options.get("weight"))
+    layers = [each for each in found if each.module is found[0].module and as_told(each, options.get("axes"))]
+    if layers:
+        yield from _routing(layers, options.get("iterations"))
 
 
 def _copied(network: Any) -> Any:
