@@ -127,6 +127,7 @@ function makeProcedure({ goToLine }) {
       if (step.lines.includes(name)) row.setAttribute("aria-current", "step");
       else row.removeAttribute("aria-current");
     });
+    node.dataset.kind = step.kind;
     round.textContent = step.round ? `round ${step.round} of 3` : "3 rounds";
   }
   return { node, show };
@@ -174,14 +175,14 @@ const STROKES = [
 /** Where everything stands in a picture of that width: in CSS pixels. */
 function layoutOf(width, points, realPoints) {
   const narrow = width < 480;
-  const [gap, label] = [narrow ? 8 : 14, narrow ? 11.5 : 13];
+  const [gap, label] = [narrow ? 8 : 14, narrow ? 11 : 13];
   const plane = { wide: (width - gap) / 2, high: 0 };
   const toy = frameOf(points, { wide: plane.wide, high: Number.POSITIVE_INFINITY });
-  plane.high = Math.min(Math.ceil(toy.needs), narrow ? 150 : 250);
+  plane.high = Math.min(Math.ceil(toy.needs), narrow ? 150 : 230);
   const box = { ...plane };
-  const flow = narrow ? 56 : 112; // where the shares flow
+  const flow = narrow ? 56 : 90; // where the shares flow
   const bar = { wide: Math.min((plane.wide - 24) / I, 92), high: narrow ? 10 : 13, y: plane.high + flow };
-  const icon = narrow ? 40 : 62;
+  const icon = narrow ? 34 : 62;
   const middle = bar.y + bar.high + 8 + icon / 2; // of the icons
   return {
     narrow,
@@ -295,13 +296,14 @@ function makeMarks(count) {
 function makeScene(trace, real, changed) {
   const marks = makeMarks(real.I);
   const digit = digitCanvas("digit", `A written ${WHOLES[0]}`, { class: "digit" });
-  const node = element("div", { class: "scene" }, marks.picture, digit);
+  const node = element("div", { class: "routing-scene" }, marks.picture, digit);
   const points = pointsOf(trace);
   const realPoints = real.wholes.map(({ places }) => [...places, [-1, -1], [1, 1]]);
   let layout;
   const size = measure(node, () => {
     if (!size.width) return;
     layout = layoutOf(size.width, points, realPoints);
+    node.toggleAttribute("data-narrow", layout.narrow);
     furnishPlaces(marks, digit, layout);
     changed();
   });
@@ -334,7 +336,7 @@ function furnishPlaces(marks, digit, { width, height, plane, planes, bar, middle
     setAttributes(marks.rails[j], { x: left + 12, y: 10, width: plane.wide - 24 });
     setAttributes(marks.gauges[j], { x: left + 12, y: 10 });
   });
-  const left = Math.max(4, columns[0] - bar.wide / 2 - (narrow ? 44 : 62));
+  const left = Math.max(0, columns[0] - bar.wide / 2 - 54);
   setAttributes(marks.rowNames[0], { x: left, y: bar.y + bar.high - 1 });
   setAttributes(marks.rowNames[1], { x: left, y: middle + 5 });
   const side = icon + (narrow ? 14 : 20);
@@ -383,17 +385,19 @@ function drawShares(marks, { bar, columns, planes, plane, middle, icon, narrow }
     marks.ribbons[k].setAttribute("d", ribbon([from, from + wide, bar.y], [tops[j], tops[j] + wide, y]));
     tops[j] += wide;
     setAttributes(marks.segments[k], { x: from, y: bar.y, width: wide, height: bar.high });
-    const side = j === 0 ? { x: left - 5, "text-anchor": "end" } : { x: left + bar.wide + 5, "text-anchor": "start" };
+    const aside = narrow ? 3 : 5;
+    const side =
+      j === 0 ? { x: left - aside, "text-anchor": "end" } : { x: left + bar.wide + aside, "text-anchor": "start" };
     setAttributes(marks.shares[k], { ...side, y: bar.y + bar.high - 1 });
-    const beside = (icon / 2 + (narrow ? 5 : 9)) * (j === 0 ? -1 : 1);
+    const beside = (icon / 2 + (narrow ? 3 : 9)) * (j === 0 ? -1 : 1);
     setAttributes(marks.logits[k], { x: columns[i] + beside, y: middle + 5, "text-anchor": side["text-anchor"] });
-    marks.shares[k].textContent = format(c[k]);
+    marks.shares[k].textContent = narrow ? format(c[k]).replace(/^0/, "") : format(c[k]);
     marks.logits[k].textContent = format(b[k], 2, true);
   }
   seen(marks.three, Math.min(shared, stay));
 }
 
-function drawVotes(marks, { at }, trace, moment, { narrow, label, planes }) {
+function drawVotes(marks, { at }, trace, moment, { narrow, label, planes, plane }) {
   const { c, laid, gathered, real, measured } = moment;
   const stay = clamp(1 - 2 * real, 0, 1) * gathered;
   const arrows = arrowsOf(trace, moment);
@@ -405,27 +409,31 @@ function drawVotes(marks, { at }, trace, moment, { narrow, label, planes }) {
     marks.votes[k].point(start, end, { size: (narrow ? 8 : 11) + 4 * c[k] });
     marks.votes[k].node.style.strokeWidth = thin + thick * c[k];
     seen(marks.votes[k].node, stay * (1 - 0.8 * faded));
-    return { end, to: end[0] - start[0], j: k % J };
+    return { end, to: [end[0] - start[0], end[1] - start[1]], j: k % J };
   });
-  WHOLES.forEach((_, j) => placeLabels(tips, j, { label, left: planes[j] }, marks));
+  WHOLES.forEach((_, j) => placeLabels(tips, j, { label, left: planes[j], wide: plane.wide }, marks));
   for (let k = 0; k < I * J; k++) {
     seen(marks.labels[k], stay * gathered * (1 - laid) * (1 - measured));
     marks.labels[k].textContent = partOf(k);
   }
 }
 
-/** Names and numbers beside the arrows' tips, not on each other. */
-function placeLabels(tips, j, { label, left }, { labels, products }) {
+/** Names and numbers beside the arrows' tips: within the plane, and not on each other. */
+function placeLabels(tips, j, { label, left, wide }, { labels, products }) {
   const own = tips.map((tip, k) => ({ ...tip, k })).filter((tip) => tip.j === j);
   own.sort((one, other) => one.end[1] - other.end[1]);
+  const room = 3.4 * label; // of the longest
   let above = Number.NEGATIVE_INFINITY;
   for (const { end, to, k } of own) {
-    const y = Math.max(end[1] + label / 3, above + label + 1);
+    const space = end[0] - 7 - room - left; // to the tip's left
+    const leftwards = to[0] < 0 && (space > 0 || to[1] < 0);
+    const over = Math.max(0, end[0] + 7 + room - left - wide); // beyond the plane's edge: then below the tip
+    const aside = leftwards ? Math.min(0, space) : over;
+    const y = Math.max(end[1] + label / 3 + (aside && label * Math.sign(aside)), above + label + 1);
     above = y;
-    const leftwards = to < 0 && end[0] - 4 * label > left;
-    const place = { x: end[0] + (leftwards ? -7 : 7), y, "text-anchor": leftwards ? "end" : "start" };
-    setAttributes(labels[k], place);
-    setAttributes(products[k], place);
+    const x = leftwards ? end[0] - 7 - aside : end[0] + 7 - aside;
+    for (const each of [labels[k], products[k]])
+      setAttributes(each, { x, y, "text-anchor": leftwards ? "end" : "start" });
   }
 }
 
@@ -523,7 +531,7 @@ function drawReal(
 
 /** A slider of steps, in groups: a press, a drag and keys choose one. */
 function makeRail({ goTo }) {
-  const names = { 0: "votes", 1: "round 1", 2: "round 2", 3: "round 3", 4: "real" };
+  const names = { 0: ["votes"], 1: ["round ", "1"], 2: ["round ", "2"], 3: ["round ", "3"], 4: ["real"] };
   const groupOf = ({ kind, round }) => (kind === "dissolve" || kind === "real" ? 4 : round);
   const ticks = STEPS.map((step, k) =>
     element("span", {
@@ -531,10 +539,11 @@ function makeRail({ goTo }) {
       "data-first": k && groupOf(step) !== groupOf(STEPS[k - 1]) ? "" : undefined,
     }),
   );
-  const groups = Object.entries(names).map(([group, name]) => {
+  const groups = Object.entries(names).map(([group, [word, number = ""]]) => {
     const own = ticks.filter((_, k) => groupOf(STEPS[k]) === Number(group));
     const row = element("span", { class: "ticks" }, ...own);
-    return element("span", { class: "tick-group", style: `flex: ${own.length}` }, row, element("span", {}, name));
+    const name = element("span", {}, number ? element("span", { class: "roomy" }, word) : word, number);
+    return element("span", { class: "tick-group", style: `flex: ${own.length}` }, row, name);
   });
   const node = element(
     "div",
@@ -589,11 +598,11 @@ function build(root, model, network) {
   const side = element("div", { class: "side" }, words, procedure.node);
   const stage = element(
     "div",
-    { class: "stage" },
+    { class: "pinned-stage" },
     element("div", { class: "board" }, scene.node, side, lights.group),
     element("div", { class: "steps-bar" }, back, rail.node, next, skip),
   );
-  const track = element("div", { class: "track" }, stage);
+  const track = element("div", { class: "scroll-track" }, stage);
   root.append(track);
   const announce = makeAnnouncer(root);
   const painter = makePainter(root);

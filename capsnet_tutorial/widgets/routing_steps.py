@@ -46,9 +46,12 @@ class RoutingSteps(anywidget.AnyWidget):
 
 
 def _votes(u_hat: Any) -> list[float]:
-    array = np.asarray(u_hat.detach().cpu() if hasattr(u_hat, "detach") else u_hat, dtype=float)
+    try:
+        array = np.asarray(u_hat.detach().cpu() if hasattr(u_hat, "detach") else u_hat, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {type(u_hat).__name__}") from None
     if array.shape not in (SHAPE, (1, *SHAPE)):
-        raise ValueError(f"expected votes of shape {list(SHAPE)}, parts, wholes, numbers; got {list(array.shape)}")
+        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {list(array.shape)}")
     if not np.isfinite(array).all():
         raise ValueError("expected votes of finite numbers; got nan or infinity")
     return array.ravel().tolist()

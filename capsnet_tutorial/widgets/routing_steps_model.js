@@ -215,14 +215,15 @@ const WORDS = {
   parts: () => ["Three parts", "A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?"],
   votes: () => [
     "Each part votes twice",
-    "“If I am a part of the 7, its pose is this.” “If of the 1, this.” An arrow for each.",
+    "“If I belong to a 7, its pose is this. If I belong to a 1, it is that.” One arrow for each.",
   ],
   shares: ({ c }, r) =>
     r === 0
       ? ["Even shares", "Nothing is known yet: all logits are 0. So each whole gets one half of every part."]
       : [
           "New shares",
-          `The softmax of the new logits. Now the ${WHOLES[0]} has ${ofParts(c[r], (x, part) => `${format(x)} of the ${part}`)}.`,
+          `The softmax of the new logits. Now the ${WHOLES[0]} has ` +
+            `${ofParts(c[r], (x, part) => `${format(x)} of the ${part}`)}.`,
         ],
   sum: ({ s }, r) => [
     "Sum",

@@ -5,10 +5,10 @@ import { clamp } from "./ui.js";
 const HOLD = 0.3; // of a step's way: here nothing moves
 const SHARE = 0.33; // of the window's height: a step's way
 
-/** Scrolled by so many steps -> time: at each step it rests for a while. */
-function timeAt(scrolled) {
+/** Scrolled by so many steps -> time, 0 to `last`: at each step it rests for a while. */
+export function timeAt(scrolled, last) {
   const step = Math.floor(scrolled);
-  return step + clamp((scrolled - step - HOLD / 2) / (1 - HOLD), 0, 1);
+  return clamp(step + clamp((scrolled - step - HOLD / 2) / (1 - HOLD), 0, 1), 0, last);
 }
 
 /** What hides the window's upper edge: the page says so to whoever jumps to a heading. */
@@ -48,7 +48,7 @@ export function pinned({ track, stage, last, move, changed }) {
   }
 
   function follow() {
-    if (active) move(clamp(timeAt((top - track.getBoundingClientRect().top) / way), 0, last));
+    if (active) move(timeAt((top - track.getBoundingClientRect().top) / way, last));
   }
   const onScroll = () => {
     frame ||= requestAnimationFrame(() => {
