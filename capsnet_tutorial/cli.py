@@ -17,9 +17,9 @@ from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
 from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
 from capsnet_tutorial.experiments.runs import TrainingRun
-from capsnet_tutorial.experiments.tables import report
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_tutorial.experiments.variants import VARIANTS
+from capsnet_tutorial.experiments.verdicts import report
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
 from capsnet_tutorial.training.processes import FailedElsewhere, rank
