@@ -119,7 +119,9 @@ def visit_html(writer: Any, node: live_widget) -> None:
     name, builder = node["name"], writer.builder
     stills = Path(builder.srcdir, "book", "_static", "stills")
     here = builder.get_target_uri(builder.current_docname)
-    writer.body.append(f'<figure class="live-widget" data-model="{node["model"]}" data-widget="{name}">\n')
+    model = node["model"]
+    classes = "live-widget full-width"  # the theme makes room for what is wider than the text
+    writer.body.append(f'<figure class="{classes}" id="{model}" data-model="{model}" data-widget="{name}">\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')
