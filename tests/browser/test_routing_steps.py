@@ -31,9 +31,12 @@ def shows(widget: Any, step: int) -> None:
 def opacity(widget: Any, kind: str) -> float:
     """How strongly the marks of a kind are drawn."""
     widget.page.wait_for_timeout(200)  # a transition of 150 ms
-    return min(float(each) for each in settled(widget).locator(f".mark.of-{kind}").evaluate_all(
-        "nodes => nodes.map((node) => getComputedStyle(node).opacity)"
-    ))
+    return min(
+        float(each)
+        for each in settled(widget)
+        .locator(f".mark.of-{kind}")
+        .evaluate_all("nodes => nodes.map((node) => getComputedStyle(node).opacity)")
+    )
 
 
 @pytest.fixture
@@ -177,7 +180,8 @@ def test_buttons_and_keys_scroll_the_page_along(pinned: Any) -> None:
     part(pinned, "next").press("ArrowLeft")
     shows(pinned, 1)
     part(pinned, "skip").click()
-    expect(pinned.locator(".pinned-stage")).not_to_be_in_viewport()
+    page.wait_for_timeout(1000)
+    assert pinned.bounding_box()["y"] + pinned.bounding_box()["height"] < 100, "only what the page's bar hides"
 
 
 def test_where_it_does_not_fit_it_is_not_pinned(visit: Callable[..., Visit], address: str) -> None:
@@ -193,7 +197,7 @@ def test_a_finger_steps_on_a_phone(visit: Callable[..., Visit], address: str, sc
     widget = visit(address + PAGE, color_scheme=scheme, **PHONE).widget(NAME)
     expect(widget).to_have_attribute("data-pinned", "true")
     assert widget.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
-    scrolled_to(widget.page, widget, 0.02)
+    scrolled_to(widget.page, widget, 0)
     for role in ("back", "next", "rail"):
         box = part(widget, role).bounding_box()
         assert min(box["width"], box["height"]) >= 44, role
@@ -205,10 +209,14 @@ def test_a_finger_steps_on_a_phone(visit: Callable[..., Visit], address: str, sc
     for step in range(LAST + 1):
         scrolled_to(widget.page, widget, step / (LAST + 0.5))
         shows(widget, step)
-        outside = settled(widget).locator(".routing-scene text").evaluate_all(
-            """texts => texts.filter((text) => {
+        outside = (
+            settled(widget)
+            .locator(".routing-scene text")
+            .evaluate_all(
+                """texts => texts.filter((text) => {
               const { left, right, width } = text.getBoundingClientRect();
               return width && getComputedStyle(text).visibility !== "hidden" && (left < 0 || right > innerWidth);
             }).map((text) => text.textContent)"""
+            )
         )
         assert not outside, f"beyond the picture's edge in step {step}"
