@@ -210,6 +210,7 @@ def write_palette(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_css_file(PALETTE)
+    app.add_css_file("live-widgets.css")
     app.connect("build-finished", write_palette)
     app.add_node(live_widget, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
     app.add_directive("live-widget", LiveWidget)
