@@ -76,6 +76,7 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(s
     [
         ("chapters/99-gone.ipynb PoseSliders", "live-widget cannot read the notebook book/chapters/99-gone.ipynb"),
         ("chapters/01-try-it.ipynb Gone", "book/chapters/01-try-it.ipynb shows no Gone"),
+        ("chapters/01-try-it.ipynb PoseSliders\n:set: gone=1", "PoseSliders stores no trait gone"),
     ],
 )
 def test_a_directive_that_finds_no_widget_fails(small_book: Path, arguments: str, message: str) -> None:
@@ -119,7 +120,7 @@ def test_a_prompt_that_means_nothing_fails(small_book: Path, address: str, messa
 
 def prompt(source: Path, address: str) -> None:
     """A front page with a widget in a state of its own, and a prompt for it."""
-    front(source, 'chapters/01-try-it.ipynb PoseSliders\n:set: {"index": 3}')
+    front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")
     page = source / "book/index.md"
     page.write_text(page.read_text(encoding="utf-8") + f"\n[Another digit]({address}) bends as well.\n")
 
