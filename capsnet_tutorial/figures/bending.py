@@ -65,7 +65,9 @@ def bend_trainings(measured: Mapping[str, Any], kinds: Mapping[str, str], sweeps
         rows = -(-len(sweeps) // 2)
         figure, grid = plt.subplots(rows, 2, figsize=(WIDTH, 2.5 * rows), squeeze=False, layout="constrained")
         for axes, sweep in zip(grid.flat, sweeps, strict=False):
-            base = [fmean(each) for each in zip(*percent_wrong(measured, next(iter(kinds.values())), sweep), strict=True)]
+            base = [
+                fmean(each) for each in zip(*percent_wrong(measured, next(iter(kinds.values())), sweep), strict=True)
+            ]
             for colour, (name, kind) in zip(_COLOURS, kinds.items(), strict=False):
                 for place, wrong in enumerate(percent_wrong(measured, kind, sweep)):
                     more = [mine - mean for mine, mean in zip(wrong, base, strict=True)]
