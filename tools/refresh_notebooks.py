@@ -33,7 +33,8 @@ from stored_widgets import OURS, pack, stored_models, unpack  # noqa: E402
 
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 ASSETS = ROOT / "capsnet_tutorial" / "assets"
-FOLDED = {"hide-input", "hide-cell"}  # tags of cells whose code the book folds; JupyterLab has a word of its own
+# Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -149,7 +149,7 @@ def addressed(text: str, path: str, parts: dict[str, str] | None) -> str:
             needs = needed(source) | {"capsnet_tutorial": package.rstrip("/")}
             lines = "".join(f'    "{module}": "{source}",\n' for module, source in needs.items())
             cell["source"] = SET_UP.format(needs=lines).splitlines(keepends=True)
-            cell["metadata"]["tags"] = sorted({*cell["metadata"].get("tags", []), "hide-input"})
+            cell["metadata"]["tags"] = sorted({*cell["metadata"].get("tags", []), "remove-cell"})
             cell["metadata"]["jupyter"] = {"source_hidden": True}
             break
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -14,7 +14,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet, recognising_and_drawing
 from capsnet_tutorial.experiments.evidence import evidence
 from capsnet_tutorial.experiments.records import Commit, RunRecord, code_version, hardware, versions, write_json
-from capsnet_tutorial.experiments.rounds import measure_rounds
+from capsnet_tutorial.experiments.rounds import measure_entropy, measure_rounds
 from capsnet_tutorial.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import load_network, save_weights
@@ -134,6 +134,8 @@ class TrainingRun:
             for split, data in measured_on.items()
         }
         found |= evidence(saved, measured_on)
+        if isinstance(saved, CapsNet):
+            found["entropy"] = measure_entropy(saved, measured_on["test"])
         if isinstance(saved, CapsNet) and not self.setup.changes and self.setup.task != "pairs":
             found["rounds"] = measure_rounds(saved, measured_on["test"])
         record = describe(unwrapped(trained), history, **found)
