@@ -99,7 +99,7 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     found = judge(folder, ("good", "single"), ("good", "bad"), ("good", "always"), ("bad", "good"), ("good", "never"))
     assert [each.word for each in found] == [OTHER_WAY, SEEN, TOO_FEW, TOO_FEW]
     assert [each.seeds for each in found[2:]] == [
-        "1 seeds, paired",
+        "1 seed",
         "4 seeds, paired, all +0.05, no spread to judge by",
     ]
     assert verdict_list(found).count("\n- ") == 3

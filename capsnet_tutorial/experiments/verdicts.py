@@ -137,7 +137,8 @@ def _matched(arms: Sequence[dict[int, Result]]) -> tuple[Sequence[Sequence[Resul
     shared = sorted(arms[0].keys() & arms[1].keys())
     kinds = {result.get("network") for arm in arms for result in arm.values()}
     if shared and kinds == {"capsnet"}:
-        return [[arm[seed] for seed in shared] for arm in arms], paired, f"{len(shared)} seeds, paired"
+        seeds = "1 seed" if len(shared) == 1 else f"{len(shared)} seeds, paired"
+        return [[arm[seed] for seed in shared] for arm in arms], paired, seeds
     return [list(arm.values()) for arm in arms], unpaired, f"{len(arms[0])} and {len(arms[1])} seeds"
 
 
