@@ -106,8 +106,8 @@ class Numbers(NamedTuple):
         return stdev(self.values) if len(self.values) > 1 else None
 
     def show(self, digits: int) -> str:
-        shown = f"{self.mean:,.{digits}f}"
-        return shown if not self.spread else f"{shown} ± {self.spread:,.{digits + (digits > 0)}f}"
+        shown, spread = f"{self.mean:,.{digits}f}", f"{self.spread or 0:,.{digits + (digits > 0)}f}"
+        return f"{shown} ± {spread}" if spread.strip("0.") else shown
 
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:
