@@ -2,7 +2,7 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.alternatives import two_agreements
-from capsnet_tutorial.figures.bending import bend_curves
+from capsnet_tutorial.figures.bending import bend_curves, bend_trainings
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.calibration import reliability
 from capsnet_tutorial.figures.couplings import coupling_graphs
@@ -29,6 +29,7 @@ __all__ = [
     "LiveCurve",
     "alone_and_together",
     "bend_curves",
+    "bend_trainings",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
