@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 from html import escape
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 from docutils import nodes
-from live_widgets import live_widget, notebook_models
+from live_widgets import live_widget, notebook_models, trait_values
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -46,8 +46,7 @@ class FindPrompts(SphinxTransform):
             address = link.get("refuri", "")
             if address.startswith(OPENING):
                 widget, _, query = unquote(address.removeprefix(OPENING)).partition("?")
-                values = {name: value_of(text) for name, text in parse_qsl(query)}
-                link.replace_self(live_prompt("", "", *link.children, widget=widget, values=values))
+                link.replace_self(live_prompt("", "", *link.children, widget=widget, values=trait_values(query)))
 
 
 class AimPrompts(SphinxPostTransform):
@@ -75,14 +74,6 @@ class AimPrompts(SphinxPostTransform):
     def complain(self, prompt: live_prompt, what: str) -> None:
         words = f"the prompt “{prompt.astext()}”: {what}"
         logger.warning(words, location=self.env.docname, type="live-prompt")
-
-
-def value_of(text: str) -> Any:
-    """What JSON makes of it, else the text itself."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text
 
 
 def visit_html(writer: Any, node: live_prompt) -> None:

@@ -50,6 +50,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return new DataView(await response.arrayBuffer());
   });
 
+  globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the strip above chapters
+
   // --- Models ------------------------------------------------------------------------------------------------------
 
   class Model {

@@ -215,7 +215,7 @@ function render({ model, el, host }) {
   const root = makeRoot(
     "BugPicker",
     "A bug beside the right network: couplings of a digit, and a training",
-    "Couplings and lengths live, computed in this page; the trainings were recorded.",
+    "Live: couplings and lengths, computed in this page. Recorded: the trainings.",
   );
   return mount(el, root, () => build(root, model, host));
 }

@@ -33,7 +33,7 @@ function render({ model, el }) {
   const root = makeRoot(
     "TrainingReplay",
     "The training of the small network, played again",
-    "Recorded while the network was trained; this page plays it again and computes nothing.",
+    "Recorded: what the network was while it was trained; this page only plays it again.",
   );
   return mount(el, root, () => {
     const run = readRecording(bytesOf(model.get("recording")));
