@@ -13,7 +13,6 @@ import re
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.axes import Axes
 from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
@@ -25,6 +24,7 @@ KEY = "capsnet_figure"  # in an output's metadata: {"wide": SVG, "narrow": SVG, 
 PHONE = 3.43  # inches: the 343 pixels that a phone of 375 leaves for the text, 100 an inch
 SMALLEST = 8.2  # points of a label on the phone, which are 11.4 of its pixels
 MANY = 200  # lines or markers of one kind: more of them become a picture inside the SVG
+ROOM = {"left": 0.16, "right": 0.97, "top": 0.97, "bottom": 0.06, "hspace": 0.5}  # where no layout engine makes it
 STYLE = {"svg.hashsalt": "capsnet-tutorial", "svg.fonttype": "none"}
 NOBODY = {"Creator": None, "Date": None, "Format": None, "Type": None}
 EMBEDDED = re.compile(r"data:image/png;base64,([^\"]+)")
@@ -43,10 +43,11 @@ def bundle(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any
     """No other format than the kernel's own, and both SVG as metadata, with the pictures in them once."""
     pictures: list[str] = []
     wide = svg(figure, pictures)
-    before = figure.get_size_inches().copy()
-    narrow(figure)
-    stored = {KEY: {"wide": wide, "narrow": svg(figure, pictures), "pictures": pictures}}
-    figure.set_size_inches(before)
+    phone = getattr(figure, "on_a_phone", lambda: figure)()  # a figure may have less to say there
+    width, height = phone.get_size_inches()
+    narrow(phone)
+    stored = {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
+    phone.set_size_inches(width, height)
     return {}, stored
 
 
@@ -85,7 +86,7 @@ def svg(figure: Figure, pictures: list[str]) -> str:
 def lighter(png: str) -> str:
     """An opaque picture of an SVG with a palette or in greys, whichever takes fewer bytes; any other as it is."""
     picture = Image.open(io.BytesIO(base64.b64decode(re.sub(r"\s", "", png))))
-    if picture.mode == "RGBA" and picture.getextrema()[3][0] < 255:
+    if picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255):
         return png
     whole = picture.convert("RGB")
     red, green, blue = whole.split()
@@ -100,13 +101,16 @@ def lighter(png: str) -> str:
 def narrow(figure: Figure) -> None:
     """Lay a figure out for a phone: panels of a plot one below the other, text as large as it was."""
     width, height = figure.get_size_inches()
-    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
-    rows, columns = shape(panels)
+    panels = {spec: axes for axes in figure.axes if (spec := axes.get_subplotspec())}
+    grids = {spec.get_gridspec() for spec in panels}
+    rows, columns = grids.pop().get_geometry() if len(grids) == 1 else (0, 0)
     pictures = bool(figure.findobj(AxesImage))
     if columns in (2, 3, 4) and not pictures and len(panels) == rows * columns:
         across = columns // 4 + 1
-        below = GridSpec(rows * columns // across, across, figure=figure, **spacing(figure))
-        for k, axes in enumerate(sorted(panels, key=place)):
+        room = {} if figure.get_layout_engine() else ROOM
+        below = GridSpec(rows * columns // across, across, figure=figure, **room)
+        in_order = sorted(panels.items(), key=lambda panel: (panel[0].rowspan.start, panel[0].colspan.start))
+        for k, (_, axes) in enumerate(in_order):
             axes.set_subplotspec(below[k])
             axes.tick_params(labelleft=k % across == 0, labelbottom=True)
         height *= 0.85 * columns / across
@@ -116,25 +120,7 @@ def narrow(figure: Figure) -> None:
         height *= 0.75
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
-    wanted = PHONE
+    figure.set_size_inches(PHONE, height)
     for _ in range(2):  # what stands beyond the axes takes its part of the width
-        figure.set_size_inches(wanted, height)
         figure.canvas.draw()
-        wanted *= PHONE / (figure.get_tightbbox().width + 0.04)
-
-
-def shape(panels: list[Axes]) -> tuple[int, int]:
-    """Rows and columns of the grid in which panels stand; (0, 0) where there is none."""
-    grids = {axes.get_subplotspec().get_gridspec() for axes in panels}
-    return grids.pop().get_geometry() if len(grids) == 1 else (0, 0)
-
-
-def place(axes: Axes) -> tuple[int, int]:
-    """Where a panel stands in its grid."""
-    spec = axes.get_subplotspec()
-    return spec.rowspan.start, spec.colspan.start
-
-
-def spacing(figure: Figure) -> dict[str, float]:
-    """Room between panels where no layout engine makes it."""
-    return {} if figure.get_layout_engine() else {"left": 0.16, "right": 0.97, "top": 0.97, "bottom": 0.06, "hspace": 0.5}
+        figure.set_figwidth(figure.get_figwidth() * PHONE / (figure.get_tightbbox().width + 0.04))

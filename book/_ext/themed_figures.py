@@ -22,6 +22,7 @@ KEY = "capsnet_figure"  # see tools/page_figures.py
 DRAWN = {"svg", "g", "path", "use", "defs", "clipPath", "rect", "image", "text", "tspan"}
 KEPT = {"viewBox", "d", "style", "transform", "x", "y", "dx", "dy", "width", "height", "clip-path", "id", "href"}
 LINK = re.compile(r"#([\w.-]+)")
+NO_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
 FONT = re.compile(r"\bfont: ([^;']*?)'[^;]*")  # a family that this page does not have
 ROLES = {colour: role for role, colour in LIGHT.items() if role not in ("paper", "surface", "stroke")}
 ROLES |= {"#ffffff": "surface", LIGHT["stroke"]: "stroke", "#000000": "ink"}
@@ -37,15 +38,11 @@ def themed(stored: dict[str, Any], name: str, description: str) -> str:
         description: for those who cannot see it.
     """
     drawings = [ElementTree.fromstring(stored[width]) for width in ("wide", "narrow")]
-    sizes = {
-        int(local(picture, "href")): picture
-        for drawing in drawings
-        for picture in drawing.iter()
-        if tag(picture) == "image"
-    }
+    shown = [element for drawing in drawings for element in drawing.iter() if tag(element) == "image"]
+    sizes = {int(local(each, "href")): [float(each.get(side, 0)) for side in ("width", "height")] for each in shown}
     pictures = "".join(
-        f'<image id="{name}-p{k}" width="{float(sizes[k].get("width", 0)):g}" height="{float(sizes[k].get("height", 0)):g}"'
-        f' preserveAspectRatio="none" style="image-rendering: pixelated" href="data:image/png;base64,{re.sub("[^A-Za-z0-9+/=]", "", png)}"/>'
+        f'<image id="{name}-p{k}" width="{sizes[k][0]:g}" height="{sizes[k][1]:g}" preserveAspectRatio="none"'
+        f' style="image-rendering: pixelated" href="data:image/png;base64,{NO_BASE64.sub("", png)}"/>'
         for k, png in enumerate(stored["pictures"])
     )
     both = "".join(
