@@ -95,9 +95,7 @@ def _asked(subject: Subject, sizes: dict[str, int]) -> Iterator[Property]:
     again = _far(v(u_hat), first)
     yield Property("remembers nothing", again < _CLOSE, f"Called again, v changes by {again:.0%}.")
     alone = max(_far(v(u_hat[k : k + 1]), first[k : k + 1]) for k in range(sizes["B"]))
-    yield Property(
-        "an image alone is as in a batch", alone < _CLOSE, f"Without the others v changes by {alone:.0%}."
-    )
+    yield Property("an image alone is as in a batch", alone < _CLOSE, f"Without the others v changes by {alone:.0%}.")
     for axis, dim in (("i", 1), ("j", 2)):
         order = torch.randperm(u_hat.shape[dim], generator=torch.Generator().manual_seed(1))
         expected = first[:, order] if axis == "j" else first
@@ -110,9 +108,7 @@ def _asked(subject: Subject, sizes: dict[str, int]) -> Iterator[Property]:
     longest = float(capsule_lengths(first).max())
     loud = float(capsule_lengths(v(100 * u_hat)).max())
     fits = max(longest, loud) <= 1 + _CLOSE
-    yield Property(
-        "lengths are from 0 to 1", fits, f"Up to {longest:.2f}; of 100 times as long votes {loud:.2f}."
-    )
+    yield Property("lengths are from 0 to 1", fits, f"Up to {longest:.2f}; of 100 times as long votes {loud:.2f}.")
     yield from _character(v, sizes, u_hat, first)
 
 
