@@ -81,3 +81,18 @@ def test_without_validation_there_is_one_curve():
     live = figures.LiveCurve(2, Digits(torch.rand(2, 1, 28, 28), torch.zeros(2, dtype=torch.long), ""), show=Handle)
     figure = live.draw(CapsNet(CapsNetConfig.small()), History(curve=[{"epoch": 1.0, "loss": 0.5}]))
     assert len(figure.axes[0].lines) == 1
+
+
+def test_histograms_of_epochs_are_rebinned_and_stand_above_each_other():
+    class Recorded:  # as TensorBoard's: right edges of buckets that differ in width, and what lies in them
+        def __init__(self, low, high, limits, counts):
+            self.histogram_value = type("Value", (), {"min": low, "max": high, "bucket_limit": limits, "bucket": counts})
+
+    epochs = [Recorded(0.0, 1.0, [0.25, 0.5, 1.0], [1, 1, 2]), Recorded(2.0, 4.0, [2.0, 3.0, 8.0], [0, 6, 2])]
+    (axes,) = figures.epoch_histograms({"lengths": epochs}, bins=4).axes
+    drawn = [patch.get_data() for patch in axes.patches[1::2]]  # the lines; the other patches fill
+    for data, row, counts in zip(drawn, (0, 1), ([4, 0, 0, 0], [0, 0, 6, 2]), strict=True):
+        np.testing.assert_allclose(data.edges, [0, 1, 2, 3, 4])
+        np.testing.assert_allclose(data.values, row + 1.6 * np.array(counts) / max(counts))
+        assert data.baseline == row
+    assert axes.get_title() == "lengths"
