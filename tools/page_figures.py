@@ -43,10 +43,11 @@ def bundle(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any
     """No other format than the kernel's own, and both SVG as metadata, with the pictures in them once."""
     pictures: list[str] = []
     wide = svg(figure, pictures)
-    width, height = figure.get_size_inches()
-    narrow(figure)
-    stored = {KEY: {"wide": wide, "narrow": svg(figure, pictures), "pictures": pictures}}
-    figure.set_size_inches(width, height)
+    phone = getattr(figure, "on_a_phone", lambda: figure)()  # a figure may have less to say there
+    width, height = phone.get_size_inches()
+    narrow(phone)
+    stored = {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
+    phone.set_size_inches(width, height)
     return {}, stored
 
 
@@ -119,8 +120,7 @@ def narrow(figure: Figure) -> None:
         height *= 0.75
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
-    wanted = PHONE
+    figure.set_size_inches(PHONE, height)
     for _ in range(2):  # what stands beyond the axes takes its part of the width
-        figure.set_size_inches(wanted, height)
         figure.canvas.draw()
-        wanted *= PHONE / (figure.get_tightbbox().width + 0.04)
+        figure.set_figwidth(figure.get_figwidth() * PHONE / (figure.get_tightbbox().width + 0.04))

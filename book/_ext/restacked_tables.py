@@ -8,7 +8,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-WIDE = 4  # columns: a phone has room for fewer
+WIDE = 3  # columns: a phone has room for fewer
 TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.DOTALL)
 HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
 NAME = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
