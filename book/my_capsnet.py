@@ -14,8 +14,9 @@ class PrimaryCapsules(nn.Module):
         self.conv = nn.Conv2d(64, 8 * 8, 5, stride=2)
 
     def forward(self, x):
-        x = self.conv(x).unflatten(1, (8, 8))  # [B, 8 types, 8, 3, 3]
-        return squash(x.movedim(2, -1).flatten(1, 3))  # u [B, 72, 8]
+        x = self.conv(x).view(-1, 8, 8, 3, 3)  # [B, types, dim, 3, 3]
+        x = x.permute(0, 1, 3, 4, 2)  # a capsule's numbers to the end
+        return squash(x.reshape(-1, 72, 8))  # u [B, 72, 8]
 
 
 class RoutedCapsules(nn.Module):
@@ -45,7 +46,7 @@ class CapsNet(nn.Module):
     def forward(self, images, labels=None):
         x = self.conv(images).relu()  # [B, 64, 10, 10]
         v = self.routed(self.primary(x))  # [B, 10, 16]
-        lengths = v.norm(dim=2)  # [B, 10]
+        lengths = v.norm(dim=2)  # [B, 10]; PyTorch's is safe at 0
         if labels is None:
             labels = lengths.argmax(dim=1)  # the longest
         kept = v * F.one_hot(labels, 10)[:, :, None]  # the mask

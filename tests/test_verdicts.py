@@ -10,6 +10,7 @@ import pytest
 from capsnet_tutorial.experiments.plan import Experiments
 from capsnet_tutorial.experiments.statistics import holm, over_images, paired, unpaired
 from capsnet_tutorial.experiments.verdicts import (
+    CONTRARY_HINT,
     HINT,
     NO_DIFFERENCE,
     OTHER_WAY,
@@ -87,6 +88,8 @@ def test_all_claims_of_the_page_count(folder):
         dict(zip(alone, holm(list(alone.values())), strict=True))
     )
     assert alone["b"] < 0.05 < found["b"].p and found["b"].word == HINT
+    (back, *_) = judge(folder, ("b", "good"), ("good", "a"), ("good", "c"))
+    assert (back.word, back.difference.p) == (CONTRARY_HINT, pytest.approx(alone["b"]))
     assert alone["c"] > 0.05 and found["c"].word == NO_DIFFERENCE
     assert f"could be as large as {found['c'].difference.reach:.2f}" in found["c"].sentence
 
@@ -99,7 +102,7 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     found = judge(folder, ("good", "single"), ("good", "bad"), ("good", "always"), ("bad", "good"), ("good", "never"))
     assert [each.word for each in found] == [OTHER_WAY, SEEN, TOO_FEW, TOO_FEW]
     assert [each.seeds for each in found[2:]] == [
-        "1 seeds, paired",
+        "1 seed",
         "4 seeds, paired, all +0.05, no spread to judge by",
     ]
     assert verdict_list(found).count("\n- ") == 3

@@ -62,8 +62,9 @@ def _packages_named_by(function: Any) -> set[str]:
         if code is None or code in seen:
             continue
         seen.add(code)
-        for name in _names_in(code):
-            value = each.__globals__.get(name)
+        around = dict(zip(code.co_freevars, (cell.cell_contents for cell in each.__closure__ or ()), strict=True))
+        for name in _names_in(code) | around.keys():
+            value = around.get(name, each.__globals__.get(name))
             if isinstance(value, types.ModuleType):
                 found.add(value.__name__.partition(".")[0])
             elif getattr(value, "__globals__", None) is each.__globals__:

@@ -101,7 +101,8 @@ def _judged(piece: str, function: Loss, layer: CapsuleLayer | None) -> list[Find
         except Exception:
             continue
         report = check(way)
-        if all(finding.bug or finding.topic or finding.convention for finding in report.findings):
+        told = lambda finding: finding.topic not in ("", "unexplained")  # noqa: E731
+        if all(finding.bug or finding.convention or told(finding) for finding in report.findings):
             findings = [finding for finding in report.findings if not finding.convention]
             if any(finding.topic == "weight" for finding in findings):
                 text = "It gives the reconstruction loss without its weight, which is not judged."

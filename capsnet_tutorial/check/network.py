@@ -59,8 +59,11 @@ def _examine(network: Any, images: Tensor, labels: Tensor, options: Mapping[str,
     if not layers and (found or any(options.get(name) for name in ("weight", "axes"))):
         yield Finding(None, "No layer of capsules has the weight and the axes that are named.", failed_call=True)
     if layers:
-        yield from _routing(layers, options.get("iterations"))
-        yield from _primary(watched, calls, layers[0])
+        routing = list(_routing(layers, options.get("iterations")))
+        yield from routing
+        # A layer that squashes its input itself computes what nothing here explains: then only the catalogue is said.
+        explained = all(finding.bug or finding.topic != "unexplained" for finding in routing)
+        yield from (each for each in _primary(watched, calls, layers[0]) if each.bug or explained)
     if isinstance(network, nn.Module):
         yield from losses_in(_copied(pristine), layers[0] if layers else None)
 

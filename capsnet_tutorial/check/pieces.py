@@ -87,7 +87,7 @@ def differs(
         f"It differs from the paper, and not by a mistake of the catalogue. For {given} the first number that differs "
         f"is output{place}: expected {figure(float(expected[where]))}, came {figure(float(came[where]))}."
     )
-    return Finding(None, text, shortest_example(subject, piece, smalls))
+    return Finding(None, text, shortest_example(subject, piece, smalls), topic="unexplained")
 
 
 def shortest_example(subject: Subject, piece: str, smalls: Sequence[Small]) -> Example | None:

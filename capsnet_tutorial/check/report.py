@@ -48,7 +48,7 @@ class Finding:
     failed_call: bool = False
     """Whether it could not be called, or not to the end."""
     topic: str = ""
-    """What it is about, where others ask: an option of `bugs.pieces`, "batch of one" or "unsquashed"."""
+    """What it is about, where others ask: an option of `bugs.pieces`, "batch of one", "unsquashed", "unexplained"."""
 
     @property
     def severity(self) -> str:

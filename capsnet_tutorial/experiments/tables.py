@@ -43,10 +43,17 @@ def _drawn(result: Result) -> float | None:
     return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
 
 
+def _noisy(result: Result) -> float | None:
+    """Of the longest capsules in noise, those that are wrong, in per cent."""
+    found = result.get("calibration", {}).get("test_noisy")
+    return 100 * (1 - sum(found["right"]) / sum(found["count"])) if found else None
+
+
 COLUMNS = {
     "error": Column("error, %", _of("test", "error", factor=100), split="test"),
     "validation": Column("error on validation digits, %", _of("validation", "error", factor=100)),
     "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100), split="test_bent"),
+    "noisy": Column("error in noise, %", _noisy, 1),
     "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", _of("test", "ink"), 0),
     "ink_present": Column("drawn, if there", _of("test", "ink_present"), 0),
@@ -99,8 +106,8 @@ class Numbers(NamedTuple):
         return stdev(self.values) if len(self.values) > 1 else None
 
     def show(self, digits: int) -> str:
-        shown = f"{self.mean:,.{digits}f}"
-        return shown if not self.spread else f"{shown} ± {self.spread:,.{digits + (digits > 0)}f}"
+        shown, spread = f"{self.mean:,.{digits}f}", f"{self.spread or 0:,.{digits + (digits > 0)}f}"
+        return f"{shown} ± {spread}" if spread.strip("0.") else shown
 
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:

@@ -22,10 +22,11 @@ from capsnet_tutorial.experiments.tables import (
 
 OTHER_WAY = "the other way round in these seeds"
 NO_DIFFERENCE = "no difference seen"
+CONTRARY_HINT = "a hint of the other way round"
 HINT = "a hint"
 SEEN = "seen in these seeds"
 TOO_FEW = "too few seeds"
-WORDS = (OTHER_WAY, NO_DIFFERENCE, HINT, SEEN, TOO_FEW)
+WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, TOO_FEW)
 """What did not come out first."""
 LEVEL = 0.05
 TEST_IMAGES = 10_000
@@ -56,9 +57,12 @@ class Verdict(NamedTuple):
         """One of `WORDS`."""
         if self.difference is None:
             return TOO_FEW
+        if self.difference.p >= LEVEL:
+            return NO_DIFFERENCE
+        as_claimed = self.difference.value > 0
         if self.p < LEVEL:
-            return SEEN if self.difference.value > 0 else OTHER_WAY
-        return HINT if self.difference.p < LEVEL else NO_DIFFERENCE
+            return SEEN if as_claimed else OTHER_WAY
+        return HINT if as_claimed else CONTRARY_HINT
 
     @property
     def sentence(self) -> str:
@@ -137,7 +141,8 @@ def _matched(arms: Sequence[dict[int, Result]]) -> tuple[Sequence[Sequence[Resul
     shared = sorted(arms[0].keys() & arms[1].keys())
     kinds = {result.get("network") for arm in arms for result in arm.values()}
     if shared and kinds == {"capsnet"}:
-        return [[arm[seed] for seed in shared] for arm in arms], paired, f"{len(shared)} seeds, paired"
+        seeds = "1 seed" if len(shared) == 1 else f"{len(shared)} seeds, paired"
+        return [[arm[seed] for seed in shared] for arm in arms], paired, seeds
     return [list(arm.values()) for arm in arms], unpaired, f"{len(arms[0])} and {len(arms[1])} seeds"
 
 

@@ -2,7 +2,7 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.alternatives import two_agreements
-from capsnet_tutorial.figures.bending import bend_curves
+from capsnet_tutorial.figures.bending import bend_curves, bend_trainings
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.calibration import reliability
 from capsnet_tutorial.figures.couplings import coupling_graphs
@@ -19,7 +19,7 @@ from capsnet_tutorial.figures.routing import coupling_maps
 from capsnet_tutorial.figures.runs import seed_points
 from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_tutorial.figures.squash import squash_curve
-from capsnet_tutorial.figures.training import LiveCurve, film_strip
+from capsnet_tutorial.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_tutorial.figures.verdicts import verdict_chart
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
@@ -29,6 +29,7 @@ __all__ = [
     "LiveCurve",
     "alone_and_together",
     "bend_curves",
+    "bend_trainings",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
@@ -36,6 +37,7 @@ __all__ = [
     "digit_grid",
     "digit_row",
     "drawn_pairs",
+    "epoch_histograms",
     "film_strip",
     "follow_map",
     "growth_lines",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -150,6 +150,36 @@ class LiveCurve:
         axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(loc="upper right", fontsize=8)
+
+
+def epoch_histograms(recorded: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
+    """Histograms that TensorBoard recorded: a panel each, and in it one line an epoch, the first at the bottom.
+
+    Args:
+        recorded: title -> its histograms in order, as `EventAccumulator.Histograms` returns them.
+        bins: so many of equal width, from the smallest to the largest value of all epochs.
+    """
+    with plt.rc_context(_STYLE):
+        figure, panels = plt.subplots(1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained")
+        for axes, (title, epochs) in zip(panels[0], recorded.items(), strict=True):
+            each = [epoch.histogram_value for epoch in epochs]
+            edges = np.linspace(min(one.min for one in each), max(one.max for one in each), bins + 1)
+            for row, histogram in enumerate(each):
+                counts = _in_bins(histogram, edges)
+                height = row + 1.6 * counts / counts.max()
+                axes.stairs(height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row)
+                axes.stairs(height, edges, baseline=row, color=LIGHT["accent"], zorder=-row)
+            axes.set(title=title, yticks=[0, len(each) - 1], yticklabels=["1", f"{len(each)}"])
+        panels[0, 0].set_ylabel("epoch")
+        plt.close(figure)
+    return figure
+
+
+def _in_bins(histogram: Any, edges: np.ndarray) -> np.ndarray:
+    """Counts between the edges; TensorBoard's own buckets are the narrower, the nearer they are to 0."""
+    limits = np.clip([histogram.min, *histogram.bucket_limit], histogram.min, histogram.max)
+    below = np.interp(edges, limits, np.cumsum([0, *histogram.bucket]))
+    return np.diff(below)
 
 
 def _display(figure: Figure) -> Any:

@@ -8,11 +8,18 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from capsnet_tutorial.experiments.verdicts import HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, TOO_FEW, Verdict
+from capsnet_tutorial.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, TOO_FEW, Verdict
 from capsnet_tutorial.figures._style import _STYLE, WIDTH
 from capsnet_tutorial.palette import LIGHT
 
-_COLOURS = {OTHER_WAY: "contrast", NO_DIFFERENCE: "muted", HINT: "agree", SEEN: "accent", TOO_FEW: "line"}
+_COLOURS = {
+    OTHER_WAY: "contrast",
+    CONTRARY_HINT: "soft",
+    NO_DIFFERENCE: "muted",
+    HINT: "agree",
+    SEEN: "accent",
+    TOO_FEW: "line",
+}
 _EDGE = 60.0
 """Per cent, either way; an interval that is longer ends in an arrow."""
 
@@ -51,6 +58,6 @@ def verdict_chart(verdicts: Sequence[Verdict]) -> Figure:
             )
             for word in words
         ]  # fmt: skip
-        figure.legend(handles=marks, loc="outside upper center", ncols=len(words), fontsize=8)
+        figure.legend(handles=marks, loc="outside upper center", ncols=min(len(words), 4), fontsize=8)
         plt.close(figure)
     return figure

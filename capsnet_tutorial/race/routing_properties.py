@@ -91,28 +91,24 @@ def _asked(subject: Subject, sizes: dict[str, int]) -> Iterator[Property]:
         return subject.tensor((len(given), *shape[1:]), given, rounds)
 
     first = v(u_hat)
-    yield Property("can be called", True, f"û {list(u_hat.shape)} gives finite v {list(shape)}.")
+    yield Property("can be called", True, f"û {list(u_hat.shape)} gives v {list(shape)}.")
     again = _far(v(u_hat), first)
     yield Property("remembers nothing", again < _CLOSE, f"Called again, v changes by {again:.0%}.")
     alone = max(_far(v(u_hat[k : k + 1]), first[k : k + 1]) for k in range(sizes["B"]))
-    yield Property(
-        "an image alone is as in a batch", alone < _CLOSE, f"Without the other images its v changes by {alone:.0%}."
-    )
+    yield Property("an image alone is as in a batch", alone < _CLOSE, f"Without the others v changes by {alone:.0%}.")
     for axis, dim in (("i", 1), ("j", 2)):
         order = torch.randperm(u_hat.shape[dim], generator=torch.Generator().manual_seed(1))
         expected = first[:, order] if axis == "j" else first
         far = _far(v(u_hat.index_select(dim, order)), expected)
         layer = "below" if axis == "i" else "above"
-        says = f"With the capsules {layer} in another order v changes by {far:.0%}."
+        says = f"The layer {layer} shuffled, v changes by {far:.0%}."
         yield Property(f"the order of {axis} does not matter", far < _CLOSE, says)
     yield _gradients(subject, u_hat, shape)
     yield from _of_couplings(subject, u_hat)
     longest = float(capsule_lengths(first).max())
     loud = float(capsule_lengths(v(100 * u_hat)).max())
     fits = max(longest, loud) <= 1 + _CLOSE
-    yield Property(
-        "lengths are from 0 to 1", fits, f"The longest v: {longest:.2f}, of votes 100 times as long {loud:.2f}."
-    )
+    yield Property("lengths are from 0 to 1", fits, f"Up to {longest:.2f}; of 100 times as long votes {loud:.2f}.")
     yield from _character(v, sizes, u_hat, first)
 
 
@@ -128,14 +124,14 @@ def _gradients(subject: Subject, u_hat: Tensor, shape: tuple[int, ...]) -> Prope
     lacking = int((gradient.abs().amax(dim=(0, 3)) == 0).sum())
     if lacking:
         return Property(name, False, f"{lacking} of {gradient.shape[1] * gradient.shape[2]} û_ij get no gradient.")
-    return Property(name, True, f"Of votes that are zero, tiny ({_TINY:g}) and huge ({_HUGE:g}) too.")
+    return Property(name, True, f"Where votes are 0, {_TINY:g} or {_HUGE:g} too.")
 
 
 def _of_couplings(subject: Subject, u_hat: Tensor) -> Iterator[Property]:
     name = "couplings share out"
     offered = Subject(lambda u_hat, iterations: couplings(subject.function, u_hat, iterations), subject.called)
     if offered(u_hat, ROUNDS) is None:
-        yield Property(name, None, "It offers none (a method couplings(u_hat, iterations) -> c [B, I, J]).")
+        yield Property(name, None, "It offers none (a method couplings).")
         return
     c = offered.tensor(u_hat.shape[:3], u_hat, ROUNDS)
     I, J = u_hat.shape[1:3]
@@ -160,15 +156,15 @@ def _character(
     loud[:, 0, 0] = -100 * agreeing[:, 0, 0]  # but one, a hundred times as loud as any other
     before, after = v(agreeing), v(loud)
     kept = float(F.cosine_similarity(before[:, 0], after[:, 0], dim=1).mean())
-    says = "does not move it" if kept > 0.9 else "turns it round" if kept < -0.5 else "moves it"
+    says = "does not move v" if kept > 0.9 else "turns v" if kept < -0.5 else "moves v"
     count = sizes["I"] - 1
-    yield Property("one loud vote", None, f"{count} agree, one says the opposite a hundred times as loud: that {says}.")
+    yield Property("one loud vote", None, f"{count} agree, one opposes 100 times as loud: it {says}.")
     lengths = capsule_lengths(before)
     noise = float(lengths[:, 1:].mean())
     yield Property(
         "agreement beside noise",
         None,
-        f"Capsules of pure noise have length {noise:.2f}, the one that is agreed on {float(lengths[:, 0].mean()):.2f}.",
+        f"Length of noise {noise:.2f}, of agreement {float(lengths[:, 0].mean()):.2f}.",
     )
 
 

@@ -107,7 +107,7 @@ def verdict(name: str, arms: Mapping[str, Sequence[RunRecord]], costs: Mapping[s
         return said
     rivals = [rival for rival in ("paper", "even") if rival in arms and rival != name]
     for rival in rivals:
-        words = "the paper's routing" if rival == "paper" else "even shares, which route nothing"
+        words = "the paper's routing" if rival == "paper" else "even shares (no routing)"
         by_name = {each.measure: each for each in compare(own, arms[rival])}
         said += [_judged(by_name[key], words) for key in ("error", "bent") if key in by_name]
     if name in costs and "paper" in costs and name != "paper":

@@ -161,8 +161,8 @@ def test_the_keyboard_walks_through_the_capsules(graph: Any) -> None:
 
 
 def test_tab_on_a_capsule_above_shows_its_edges_and_says_so(graph: Any) -> None:
-    graph.locator('[data-role="digit"]').last.focus()
-    graph.page.keyboard.press("Tab")
+    graph.locator('[data-role="above"]').nth(1).focus()
+    graph.page.keyboard.press("Shift+Tab")
     expect(graph).to_have_attribute("data-shown", "above 0")
     expect(graph.locator('[data-role="announcement"]')).to_contain_text("Capsule 0 is")
     graph.page.keyboard.press("Tab")

@@ -15,9 +15,9 @@ export function layOut(root, { stage, hands = [], more = [], about = "More", bes
   const card = element("div", { class: "stage" }, stage, sentence);
   const layout = element("div", { class: beside ? "layout beside" : "layout" }, card);
   if (hands.length) layout.append(element("div", { class: "hands" }, ...hands));
-  root.append(layout);
   const rest = fold(about, ...more);
-  if (more.length) root.append(rest);
+  if (more.length) layout.append(rest);
+  root.append(layout);
   const announce = makeAnnouncer(root);
   const say = (/** @type {string} */ words, spoken = words) => {
     if (sentence.textContent !== words) sentence.textContent = words;
