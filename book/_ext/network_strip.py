@@ -62,6 +62,7 @@ LIT = {
     "two-digits-at-once": ("digit", "classes", "drawing"),
     "turned-sheared-shifted": ("digit", "classes"),
     "does-routing-matter": ("votes",),
+    "race-your-own-routing": ("votes",),
     "making-it-fast": ("votes",),
 }
 EFFECTS = {"training": "join", "bugs-in-the-wild": "stain"}  # what happens to the parts there
