@@ -1,4 +1,4 @@
-"""The ``capsnet`` command: train a network, evaluate one, do experiments, check somebody's code."""
+"""The ``capsnet`` command: train a network, evaluate one, do experiments, check somebody's code, race a routing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
 from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
 from capsnet_tutorial.experiments.runs import TrainingRun
-from capsnet_tutorial.experiments.tables import report
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_tutorial.experiments.variants import VARIANTS
+from capsnet_tutorial.experiments.verdicts import report
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
+from capsnet_tutorial.race import command as race_command
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
 from capsnet_tutorial.training.processes import FailedElsewhere, rank
 
@@ -138,13 +139,14 @@ def _results(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate and check capsule networks.")
+    parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate, check and race capsule networks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_train(commands)
     _add_evaluate(commands)
     _add_experiments(commands)
     _add_results(commands)
     command.add_options(commands.add_parser("check", help="find known mistakes in a capsule network's code"))
+    race_command.add_options(commands.add_parser("race", help="is a routing any good? race it against the paper's"))
     return parser
 
 

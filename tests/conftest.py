@@ -18,7 +18,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # a core for each worker, in what it st
     torch.set_num_threads(1)
 
 # What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed or a network trained.
-SLOW = {"browser", "test_cli.py", "test_exercises.py", "test_processes.py", "test_training.py", "test_wheel.py"}
+SLOW = {
+    "browser",
+    "test_cli.py",
+    "test_exercises.py",
+    "test_processes.py",
+    "test_race.py",
+    "test_training.py",
+    "test_wheel.py",
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

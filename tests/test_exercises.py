@@ -81,7 +81,7 @@ def minds_its_own_image(route):
     return same and bool((together.norm(dim=-1) < 1).all())
 """
     ],
-    "20-where-next": [
+    "21-where-next": [
         "loudest = 1.0",
         "loudest = attention_couplings(u_hat / 72).max()  # the root of 72 divides each product by 72",
         "loudest = torch.einsum('bijd,bjd->bij', u_hat, u_hat.mean(dim=1)).softmax(dim=2).max()  # no root of D_out",

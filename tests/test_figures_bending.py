@@ -31,3 +31,12 @@ def test_every_panel_has_each_networks_share_its_error_and_the_digit_bent():
         assert [box.xy[0] for box in boxes] == list(sweep.amounts)
         bent = transform(image[None], sweep.pose(sweep.amounts[0]))[0, 0]
         np.testing.assert_allclose(boxes[0].offsetbox.get_data(), bent)
+
+
+def test_every_training_is_a_line_of_differences_to_the_first_kinds_mean():
+    wrong = {"a-0": [10, 30], "a-1": [20, 50], "b-long-0": [5, 90]}
+    sweep = SWEEPS[0]._replace(amounts=[0, 15])
+    measured = {"digits": 1000, "wrong": {run: {sweep.name: counts} for run, counts in wrong.items()}}
+    (axes,) = [each for each in figures.bend_trainings(measured, {"A": "a", "B": "b-long"}, [sweep]).axes if each.lines]
+    assert [list(line.get_ydata()) for line in axes.lines] == [[-0.5, -1.0], [0.5, 1.0], [-1.0, 5.0]]
+    assert [line.get_label() for line in axes.lines][::2] == ["A", "B"]

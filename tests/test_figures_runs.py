@@ -1,12 +1,15 @@
-"""The figure of the experiments shows every seed where it was measured, and the paper beside it."""
+"""Figures of the experiments: seeds, verdicts and calibration stand where they were measured."""
 
 from __future__ import annotations
 
 import pytest
 
 from capsnet_tutorial import figures
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.tables import results_of
+from capsnet_tutorial.experiments.plan import Claim, Experiments
+from capsnet_tutorial.experiments.statistics import Difference
+from capsnet_tutorial.experiments.tables import COLUMNS, Numbers, results_of
+from capsnet_tutorial.experiments.verdicts import Verdict
+from capsnet_tutorial.figures._style import side_by_side
 
 EXPERIMENTS = Experiments.read()
 TABLE = EXPERIMENTS.tables["mnist"]
@@ -18,7 +21,7 @@ def test_points_stand_at_the_errors_of_the_seeds():
     names = [label.get_text() for label in axes.get_yticklabels()]
     for row in TABLE.rows:
         errors = [100 * result["test"]["error"] for result in results_of(EXPERIMENTS, row.run)]
-        if not errors and not row.paper:
+        if not errors:
             assert row.label not in names
             continue
         place = names.index(row.label)
@@ -29,7 +32,33 @@ def test_points_stand_at_the_errors_of_the_seeds():
         assert hollow == ([float(row.paper.split()[0])] if row.paper else [])
 
 
-def test_a_row_that_nobody_knows_is_left_out():
-    bare = TABLE._replace(rows=[TABLE.rows[0], TABLE.rows[0]._replace(label="never run", run="paper-cnn")])
-    (axes,) = figures.seed_points(EXPERIMENTS, bare).axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == [TABLE.rows[0].label]
+def test_ten_seeds_stay_in_their_row():
+    assert side_by_side(1, 0.14) == [0]
+    assert side_by_side(3, 0.14) == pytest.approx([-0.14, 0, 0.14])
+    assert side_by_side(10, 0.14)[::9] == pytest.approx([-0.3, 0.3])
+
+
+def verdict(mean: float, difference: Difference | None) -> Verdict:
+    claim, column = Claim(f"claim {mean}", "a", "b", "error"), COLUMNS["error"]
+    value = difference.value if difference else 0.1
+    return Verdict(claim, column, Numbers([mean - value]), Numbers([mean]), difference, "", None, 1.0)
+
+
+def test_a_verdict_is_drawn_relative_to_the_larger_mean():
+    found = [verdict(2.0, Difference(0.5, -0.2, 1.8, 0.2)), verdict(0.5, None)]
+    (axes,) = figures.verdict_chart(found).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["claim 2.0", "claim 0.5"]
+    drawn = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines[1:]]
+    expected = [([-10, 60], [0, 0]), ([25], [0]), ([60], [0]), ([20], [1])]  # 90 lies beyond the edge
+    assert drawn == [(pytest.approx(x), y) for x, y in expected]
+
+
+def test_reliability_shows_the_shares_of_bins_with_enough_images():
+    calibration = {"count": [0, 10, 50, 200], "right": [0, 9, 30, 190], "mean_length": [None, 0.3, 0.6, 0.9]}
+    records = [{"calibration": {"test": calibration}}, {}, {"calibration": {"test": calibration}}]
+    figure = figures.reliability({"one": records, "other": records[:1]}, {"clean": "test"})
+    (axes,) = figure.axes
+    lines = [(list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines[1:]]
+    assert lines == [([0.6, 0.9], [0.6, 0.95])] * 3
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["one", "other"]

@@ -54,7 +54,8 @@ def test_the_networks_of_these_tests_are_awake():
 
 
 # What leaves the weights as they are, what draws them anew, and what changes the loss alone.
-IN_THE_PARTS = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", "self-attention")
+ROUTINGS = ("even", "inverted-attention", "em", "k-means", "sinkhorn", "self-attention")
+IN_THE_PARTS = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", *ROUTINGS)
 IN_THE_GRADIENT = ("stop-gradient", "learned-gain")
 IN_THE_WEIGHTS = ("init-released", "w-std-0.01", "w-std-1")
 IN_THE_SHAPE = ("shared-weight",)
@@ -172,16 +173,13 @@ def test_the_labels_are_kept_from_it_in_whatever_way_they_are_given():
     assert network(images=FEW.images, labels=FEW.labels).reconstruction.equal(expected)
 
 
-ROUTINGS = pytest.mark.parametrize("name", ["softmax-axis", "bias-released", "self-attention"])
-
-
-@ROUTINGS
+@pytest.mark.parametrize("name", ["softmax-axis", "bias-released", *ROUTINGS])
 def test_a_changed_routing_keeps_no_trace_rather_than_the_papers(name):
     with pytest.raises(ValueError, match="the paper's routing to trace; got "):
         changed(name).trace(FEW.images)
 
 
-@ROUTINGS
+@pytest.mark.parametrize("name", ["softmax-axis", "bias-released", *ROUTINGS])
 def test_a_changed_routing_runs_in_single_precision_at_least(name):
     routed = awake(changed(name)).routed
     u = awake(changed()).primary_capsules(FEW.images).detach()

@@ -10,11 +10,12 @@ import io
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PAGES = BOOK / "_static" / "stills"
 NOTEBOOKS = BOOK / "stills"
+THUMBNAILS = BOOK / "_static" / "thumbnails"
 SENTENCE = "A still picture. Run this notebook to bring it alive."
 COLOURS = 256  # of a figure; with 64, small text takes on the colour of what it stands on
 HEAVY = 25_000  # bytes of a still, at most
@@ -22,11 +23,20 @@ STRIP = 28  # pixels for the sentence
 
 
 def main() -> None:
-    """Make the notebooks' stills from the pages'."""
+    """Make the notebooks' stills, and the front page's thumbnails, from the pages'."""
     NOTEBOOKS.mkdir(exist_ok=True)
+    THUMBNAILS.mkdir(exist_ok=True)
     for path in sorted(PAGES.glob("*.webp")):
         if not path.stem.endswith(("-narrow", "-dark")):
             (NOTEBOOKS / f"{path.stem}.jpg").write_bytes(smaller(Image.open(path).convert("RGB")))
+        if "-narrow" not in path.stem:
+            thumbnail(Image.open(path).convert("RGB")).save(THUMBNAILS / path.name, quality=50, method=6)
+
+
+def thumbnail(whole: Image.Image) -> Image.Image:
+    """A page's still for a chapter's card on the front page: its upper part, 16 : 9."""
+    part = whole.crop((0, 0, whole.width, min(whole.height, whole.width * 9 // 16)))
+    return ImageOps.fit(part, (480, 270), Image.Resampling.LANCZOS, centering=(0.5, 0))
 
 
 def smaller(whole: Image.Image) -> bytes:

@@ -7,7 +7,8 @@ come, two runs would differ in timings, model ids and versions, and the network'
 After this script a second run changes no byte:
 
 * widgets are stored as `book/_ext/stored_widgets.py` says, a still picture in the place of each;
-* figures get a palette of 256 colours, and with it a third of their size;
+* figures get a palette of 256 colours, and with it a third of their size; for the book's pages they are stored as SVG
+  beside it (page_figures.py);
 * timings, the interpreter's version and the kernel's display name are normalised.
 
 With --sources nothing is executed: the widgets' JavaScript, styles and stills, stored with each notebook, become
@@ -27,7 +28,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from notebook_pictures import still, with_a_palette
 
-ROOT = Path(__file__).resolve().parent.parent
+TOOLS = Path(__file__).resolve().parent
+ROOT = TOOLS.parent
+PAGE_FIGURES = "import page_figures; page_figures.register()"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from stored_widgets import OURS, pack, stored_models, unpack  # noqa: E402
 
@@ -67,6 +70,7 @@ def refresh(path: Path, timeout: int = 600) -> bool:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(path.resolve().parent)}},
+        extra_arguments=[f"--IPKernelApp.exec_lines=import sys; sys.path.append({str(TOOLS)!r}); {PAGE_FIGURES}"],
     )
     try:
         client.execute()

@@ -10,7 +10,10 @@ place a small JSON script that names the model to show. This extension
 * adds the directive `live-widget`, which shows a notebook's widget on another page:
 
       ```{live-widget} chapters/01-try-it.ipynb PoseSliders
+      :set: index=4
       ```
+
+  in the notebook's state, but for what is set.
 
 No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and `make book` makes
 warnings errors.
@@ -21,10 +24,12 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl
 
 import imagesize
 from docutils import nodes
+from docutils.parsers.rst import directives
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -61,9 +66,13 @@ class live_widget(nodes.General, nodes.Element):
 
 
 class LiveWidget(SphinxDirective):
-    """```{live-widget} notebook WidgetClass```: the notebook's first widget of that class, with the state it needs."""
+    """```{live-widget} notebook WidgetClass```: the notebook's first widget of that class, with the state it needs.
+
+    The option `:set: index=7&sways=true` gives it other values, written as in a prompt (`live_prompts.py`).
+    """
 
     required_arguments = 2
+    option_spec: ClassVar = {"set": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         notebook, name = self.arguments
@@ -77,12 +86,28 @@ class LiveWidget(SphinxDirective):
         for model in shown_models(stored):
             if model in models and class_name(models[model]) == name:
                 needed = {key: models[key] for key in reachable([model], models)}
+                values = trait_values(self.options.get("set", ""))
+                if unknown := values.keys() - models[model]["state"].keys():
+                    return self.problem(f"{name} stores no trait {', '.join(sorted(unknown))}")
+                needed[model] = {**models[model], "state": models[model]["state"] | values}
                 return [live_widget("", model=model, name=name, state=json.dumps({"state": needed}))]
         return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
 
     def problem(self, message: str) -> list[nodes.Node]:
         logger.warning(message, location=self.get_location(), type="live-widget")
         return []
+
+
+def trait_values(query: str) -> dict[str, Any]:
+    """Values of traits from `trait=value&trait=value`: JSON, or text without quotes."""
+
+    def value_of(text: str) -> Any:
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError:
+            return text
+
+    return {name: value_of(text) for name, text in parse_qsl(query)}
 
 
 class PlaceWidgets(SphinxPostTransform):
@@ -119,7 +144,9 @@ def visit_html(writer: Any, node: live_widget) -> None:
     name, builder = node["name"], writer.builder
     stills = Path(builder.srcdir, "book", "_static", "stills")
     here = builder.get_target_uri(builder.current_docname)
-    writer.body.append(f'<figure class="live-widget" data-model="{node["model"]}" data-widget="{name}">\n')
+    model = node["model"]
+    classes = "live-widget full-width"  # the theme makes room for what is wider than the text
+    writer.body.append(f'<figure class="{classes}" id="{model}" data-model="{model}" data-widget="{name}">\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')

@@ -50,6 +50,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return new DataView(await response.arrayBuffer());
   });
 
+  globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the strip above chapters
+
   // --- Models ------------------------------------------------------------------------------------------------------
 
   class Model {
@@ -142,7 +144,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   });
 
   /** Put the living widget where the still picture is, or say why that cannot be and keep the picture. */
-  const wake = async (figure) => {
+  const wake = once(async (figure) => {
     const caption = figure.querySelector("figcaption");
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
     caption.textContent = STARTING;
@@ -157,13 +159,13 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       await widget.render({ model, el, host, signal, experimental });
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";
-      caption.textContent = LIVE;
+      caption.textContent = el.querySelector("[data-caption]")?.dataset.caption ?? LIVE; // a recording says so itself
     } catch (error) {
       el.remove();
       caption.textContent = `This widget could not start (${error.message}). The picture shows what it looks like.`;
       console.error(error);
     }
-  };
+  });
 
   // A widget starts when it comes near the window; what no one scrolls to costs nothing.
   const observer = new IntersectionObserver(
@@ -177,4 +179,33 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     { rootMargin: "400px" },
   );
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
+
+  // --- Prompts: links in the text that set a widget's state (book/_ext/live_prompts.py) ------------------------------
+
+  /** Give a model values; "offsets.2" is one element of a list. */
+  const apply = (model, values) => {
+    for (const [name, value] of Object.entries(values)) {
+      const [trait, place] = name.split(".");
+      model.set(trait, place === undefined ? value : model.get(trait).with(Number(place), value));
+    }
+  };
+
+  const bringIntoView = (figure) => {
+    const { top, bottom } = figure.getBoundingClientRect();
+    if (top >= 0 && bottom <= innerHeight) return;
+    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+    figure.scrollIntoView({ behavior, block: bottom - top < innerHeight ? "center" : "start" });
+  };
+
+  for (const link of document.querySelectorAll("a.live-prompt")) {
+    const figure = document.getElementById(link.hash.slice(1));
+    const button = Object.assign(document.createElement("button"), { type: "button", className: link.className });
+    button.append(...link.childNodes);
+    button.addEventListener("click", async () => {
+      await wake(figure);
+      apply(await getModel(figure.dataset.model), JSON.parse(link.dataset.values));
+      bringIntoView(figure);
+    });
+    link.replaceWith(button);
+  }
 })();

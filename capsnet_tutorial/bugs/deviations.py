@@ -26,6 +26,8 @@ class Deviation(NamedTuple):
     """Id of the catalogue; None for a fault that is not in it."""
     description: str
     """What is wrong, in a few words."""
+    convention: bool = False
+    """Whether it is a habit that works as well."""
 
 
 class Piece(NamedTuple):
@@ -116,13 +118,22 @@ _ROUTING = (
     _UNSAFE,
 )
 
+_SUMMED = Deviation(
+    "over_batch",
+    lambda losses: losses.sum(dim=0),
+    None,
+    "the sum over the images instead of their mean, which is as good where the other loss is summed too",
+    convention=True,
+)
+
 _MARGIN_LOSS = (
     Deviation("power", (1, 1), "margin-not-squared", "neither margin is squared"),
     Deviation("power", (1, 2), "margin-not-squared", "the present class's margin is not squared"),
     Deviation("power", (2, 1), "margin-not-squared", "the absent classes' margins are not squared"),
     Deviation("lengths_of", lambda lengths: lengths.softmax(dim=1), "lengths-softmax", "a softmax of the lengths"),
+    Deviation("lengths_of", torch.square, None, "the lengths are squared inside the margins, ‖v‖² in place of ‖v‖"),
     Deviation("over_classes", lambda terms: terms.mean(dim=1), None, "the mean over the classes instead of their sum"),
-    Deviation("over_batch", lambda losses: losses.sum(dim=0), None, "the sum over the images instead of their mean"),
+    _SUMMED,
     Deviation("lambda_", 1.0, None, "λ is missing"),
     Deviation("factor", 0.5, None, "half of it"),
 )
@@ -136,7 +147,7 @@ _RECONSTRUCTION_LOSS = (
         "recon-mean",
         "the mean over the pixels instead of their sum",
     ),
-    Deviation("over_batch", lambda losses: losses.sum(dim=0), None, "the sum over the images instead of their mean"),
+    _SUMMED,
     Deviation("weight", 1.0, None, "0.0005 is missing"),
 )
 

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from capsnet_tutorial.check.bridge import bridged
+
 
 class Trouble(Exception):
     """What is wrong with a function, in a sentence."""
@@ -33,7 +35,8 @@ class Subject:
     """
 
     def __init__(self, function: Any, called: str) -> None:
-        self.function = function
+        self.function = bridged(function)
+        self.has_gradient = getattr(self.function, "framework", "") != "numpy"
         self.called = called
         self.dtype = torch.float32
         self.seed = 0  # a function that draws random numbers shall not look like one that remembers
@@ -49,8 +52,7 @@ class Subject:
         self.name = getattr(function, "__name__", type(function).__name__)
         arguments = called.partition("(")[2].rstrip(")")
         if not accepts(function, len(arguments.split(", ")) if arguments else 0):
-            parameters = inspect.signature(function)
-            raise Trouble(f"{wanted}; got {self.name}{_without_types(parameters)}")
+            raise Trouble(f"{wanted}; got {self.name}{_without_types(inspect.signature(_target(function)))}")
 
     def __call__(self, *arguments: Any, grad: bool = False) -> Any:
         """What the function returns for copies of the arguments.
@@ -72,7 +74,8 @@ class Subject:
             return out, torch.autograd.grad(out.sum(), leaves[0], allow_unused=True)[0]
 
         described = ", ".join(_described(each) for each in leaves)
-        return called(call, f"for {described}")
+        of_labels = any(isinstance(each, Tensor) and not each.is_floating_point() for each in arguments)
+        return called(call, f"for {described}", of_labels=of_labels)
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
@@ -143,9 +146,8 @@ def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) 
 
 def accepts(function: Any, count: int) -> bool:
     """Whether a function can be called with so many arguments; True where that cannot be known."""
-    target = function.forward if isinstance(function, torch.nn.Module) else function
     try:
-        inspect.signature(target).bind(*range(count))
+        inspect.signature(_target(function)).bind(*range(count))
     except TypeError:
         return False
     except ValueError:  # a built-in without a signature
@@ -153,8 +155,17 @@ def accepts(function: Any, count: int) -> bool:
     return True
 
 
-def called(call: Callable[[], Any], given: str) -> Any:
-    """What the call returns; `Trouble` if it raises."""
+def _target(function: Any) -> Any:
+    """What has the signature: a module's own is (*args, **kwargs)."""
+    return function.forward if isinstance(function, torch.nn.Module) else function
+
+
+def called(call: Callable[[], Any], given: str, *, of_labels: bool = False) -> Any:
+    """What the call returns; `Trouble` if it raises.
+
+    Args:
+        of_labels: whether labels were among the arguments: then a wrong shape is more likely theirs than a lost axis.
+    """
     try:
         return call()
     except (Trouble, NotWritten, KeyboardInterrupt):
@@ -162,17 +173,17 @@ def called(call: Callable[[], Any], given: str) -> Any:
     except BaseException as error:
         if isinstance(error, NotImplementedError) and not str(error):
             raise NotWritten from None
-        raise Trouble(_told(error, given)) from error
+        raise Trouble(_told(error, given, of_labels)) from error
 
 
-def _told(error: BaseException, given: str) -> str:
+def _told(error: BaseException, given: str, of_labels: bool) -> str:
     """An exception as a sentence, with the line of the reader's code it came from."""
     message = " ".join(str(error).split())
     text = f"It raises {type(error).__name__} {given}" + (f": {message[:300].rstrip('.')}." if message else ".")
     line = _line_of(error)
     if line:
         text += f" The line: {line}"
-    if "must match the size" in message or ("shape" in message and "invalid" in message):
+    if not of_labels and ("must match the size" in message or ("shape" in message and "invalid" in message)):
         text += " (Is a keepdim=True missing, or an axis in another place?)"
     return text
 

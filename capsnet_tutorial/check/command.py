@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -46,6 +46,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.epilog = SIGNATURES
     parser.add_argument("place", metavar="FILE[:NAME]", help="a file, a name in it, or an expression in quotes")
     parser.add_argument("--as", dest="piece", choices=KINDS, help="what it is (default: by its name)")
+    parser.add_argument("--weight", metavar="NAME", help="of a layer or network: the parameter that is W")
+    parser.add_argument(
+        "--axes", metavar="WHAT=ORDER", action="append", help='and its axes: "weight=J I D_out D_in", "u=…", "v=…"'
+    )
+    parser.add_argument("--iterations", metavar="NAME", help="and the attribute or argument that holds the rounds")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--time-limit", type=float, default=300, metavar="S", help="seconds before it is ended (300)")
     parser.set_defaults(run=run)
@@ -57,7 +62,10 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         0 if all is right, 1 if something is wrong, 2 if it could not be called.
     """
-    arguments = [options.place, *(["--as", options.piece] if options.piece else []), *(["--json"] * options.json)]
+    named = {"--as": options.piece, "--weight": options.weight, "--iterations": options.iterations}
+    arguments = [options.place, *(["--json"] * options.json)]
+    arguments += [f"{name}={value}" for name, value in named.items() if value]
+    arguments += [f"--axes={order}" for order in options.axes or ()]
     return in_a_process(arguments, options.time_limit)
 
 
@@ -68,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         things = found_in(options.place) if _has_name(options.place) else pieces_in(options.place)
-        judged = [(thing, judge(thing, options.piece)) for thing in things]
+        overrides = {"weight": options.weight, "iterations": options.iterations, "axes": _axes(options.axes)}
+        judged = [(thing, judge(thing, options.piece, overrides)) for thing in things]
     except CannotLoad as problem:
         print(json.dumps({"error": str(problem)}) if options.json else f"capsnet: {problem}", file=_where(options.json))
         return 2
@@ -87,8 +96,18 @@ def status(report: Report) -> int:
     return 1 if wrong else 2
 
 
-def judge(found: Found, piece: str | None) -> Report:
+def _axes(orders: Sequence[str] | None) -> dict[str, str] | None:
+    named = dict(order.partition("=")[::2] for order in orders or ())
+    if any(what not in ("u", "weight", "v") or not order for what, order in named.items()):
+        raise CannotLoad(f'expected --axes "u=…", "weight=…" or "v=…"; got {", ".join(orders or ())}')
+    return named or None
+
+
+def judge(found: Found, piece: str | None, overrides: Mapping[str, Any] | None = None) -> Report:
     """The report of one thing.
+
+    Args:
+        overrides: `weight`, `axes` and `iterations` of a layer or a network.
 
     Raises:
         CannotLoad: neither its name nor what it is says which piece.
@@ -97,8 +116,8 @@ def judge(found: Found, piece: str | None) -> Report:
     kind = piece or _kind_of(thing, found.name)
     if kind == "network":
         sample = digits("test", "sample")
-        return check_model(thing, sample.images[:20], sample.labels[:20])
-    return check_layer(thing) if kind == "layer" else CHECKERS[kind](thing)
+        return check_model(thing, sample.images[:20], sample.labels[:20], **(overrides or {}))
+    return check_layer(thing, **(overrides or {})) if kind == "layer" else CHECKERS[kind](thing)
 
 
 def _kind_of(thing: Any, name: str) -> str:

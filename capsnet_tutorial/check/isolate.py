@@ -9,17 +9,16 @@ from __future__ import annotations
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-Axes = tuple[tuple[str, ...], ...]
-"""For each axis of a tensor the symbols in it: () for an axis of size 1, ("J", "D_out") for two in one."""
+from capsnet_tutorial.check.axes import Axes, axes_of, first_tensor, gathered, pairs, real_axes, spread, tensors_in
+from capsnet_tutorial.check.no_gpu import without_cuda
 
 _ROUNDS = re.compile(r"iter|round|routing|num_rout|^r$|steps", re.IGNORECASE)
 
@@ -102,65 +101,6 @@ class CapsuleLayer:
             setattr(module, name, before)
 
 
-# --- axes by their sizes
-
-
-def axes_of(shape: Sequence[int], sizes: dict[str, int]) -> list[Axes]:
-    """Every way to read a shape as these symbols; two neighbours may share an axis, and axes of size 1 are none."""
-    ways = []
-    real = [size for size in shape if size != 1]
-    for order in permutations(sizes):
-        groups = _grouped(order, [sizes[symbol] for symbol in order], real)
-        if groups is not None:
-            remaining = iter(groups)
-            ways.append(tuple(() if size == 1 else next(remaining) for size in shape))
-    return list(dict.fromkeys(ways))
-
-
-def _grouped(order: Sequence[str], numbers: Sequence[int], real: Sequence[int]) -> list[tuple[str, ...]] | None:
-    groups, k = [], 0
-    for size in real:
-        group: tuple[str, ...] = ()
-        product = 1
-        while product < size and k < len(order):
-            product, group, k = product * numbers[k], (*group, order[k]), k + 1
-        if product != size:
-            return None
-        groups.append(group)
-    return groups if k == len(order) and all(groups) else None
-
-
-def spread(tensor: Tensor, symbols: Sequence[str], axes: Axes) -> Tensor:
-    """A tensor with these axes laid out as a network has them."""
-    flat = [symbol for group in axes for symbol in group]
-    moved = tensor.permute([symbols.index(symbol) for symbol in flat])
-    sizes = dict(zip(symbols, tensor.shape, strict=True))
-    shape = [int(torch.tensor([sizes[symbol] for symbol in group]).prod()) if group else 1 for group in axes]
-    return moved.reshape(shape)
-
-
-def gathered(tensor: Tensor, axes: Axes, sizes: dict[str, int], symbols: Sequence[str]) -> Tensor:
-    """The reverse of `spread`."""
-    flat = [symbol for group in axes for symbol in group]
-    return tensor.reshape([sizes[symbol] for symbol in flat]).permute([flat.index(symbol) for symbol in symbols])
-
-
-def tensors_in(value: Any) -> list[Tensor]:
-    """Every tensor in tuples, lists, mappings and objects."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    elif not isinstance(value, (tuple, list)):
-        value = list(vars(value).values()) if hasattr(value, "__dict__") and not isinstance(value, nn.Module) else []
-    return [tensor for each in value for tensor in tensors_in(each)]
-
-
-def first_tensor(value: Any, numbers: int) -> Tensor | None:
-    """The first tensor with so many numbers."""
-    return next((each for each in tensors_in(value) if each.numel() == numbers and each.is_floating_point()), None)
-
-
 # --- a whole network
 
 
@@ -192,7 +132,7 @@ def layers_in(calls: Sequence[Call], batch: int, classes: int | None, weight: st
             if out.numel() % batch or not out.is_floating_point():
                 continue
             for name, parameter in call.module.named_parameters():
-                fits = parameter.numel() == below * (out.numel() // batch) and _real_axes(parameter.shape) >= 3
+                fits = parameter.numel() == below * (out.numel() // batch) and real_axes(parameter.shape) >= 3
                 if fits and (weight is None or name.endswith(weight)):
                     ways = _readings(given[0], parameter, out, batch, classes)
                     rest, keywords = call.arguments[1:], call.keywords
@@ -208,13 +148,13 @@ def _routings_in(calls: Sequence[Call], batch: int, classes: int | None) -> Iter
         for call in calls
         if tensors_in(call.arguments[:1])
         for name, parameter in call.module.named_parameters(recurse=False)
-        if _real_axes(parameter.shape) >= 3
+        if real_axes(parameter.shape) >= 3
     ]
     for u, u_hat, _, parameter in votes:
         for given in tensors_in(u_hat):
             for call in calls:
                 inputs = tensors_in(call.arguments[:1])
-                if not inputs or inputs[0].numel() != given.numel() or _real_axes(inputs[0].shape) < 4:
+                if not inputs or inputs[0].numel() != given.numel() or real_axes(inputs[0].shape) < 4:
                     continue
                 for out in tensors_in(call.output):
                     if parameter.numel() * batch * batch != u.numel() * out.numel():
@@ -231,7 +171,7 @@ def _readings(
     u: Tensor, weight: Tensor, v: Tensor, batch: int, classes: int | None
 ) -> list[tuple[dict[str, int], Axes, Axes, Axes]]:
     """(sizes, axes of u, of W, of v), for every way to read the three shapes; those with as many classes first."""
-    below, above = _pairs(u, batch), _pairs(v, batch)
+    below, above = pairs(u, batch), pairs(v, batch)
     found = []
     for capsules, depth in below:
         for first, second in above:
@@ -248,23 +188,11 @@ def _readings(
     return found[:8]
 
 
-def _pairs(tensor: Tensor, batch: int) -> list[tuple[int, int]]:
-    """The two sizes of a tensor beside the batch, the larger first."""
-    real = [size for size in tensor.shape if size != 1]
-    if batch in real:
-        real.remove(batch)
-    return [(max(real), min(real))] if len(real) == 2 else []
-
-
-def _real_axes(shape: Sequence[int]) -> int:
-    return sum(size != 1 for size in shape)
-
-
 # --- a layer alone
 
 
 def layer_alone(
-    layer: nn.Module, weight: str | None = None, axes: dict[str, str] | None = None, batch: int = 3
+    layer: nn.Module, weight: str | None = None, axes: Mapping[str, str] | None = None, batch: int = 3
 ) -> list[CapsuleLayer]:
     """A layer's readings, found by calling it with u in the layouts that the sizes of its W allow.
 
@@ -274,7 +202,7 @@ def layer_alone(
     Raises:
         CannotFind: no parameter fits, or no layout of u runs.
     """
-    named = [(name, each) for name, each in layer.named_parameters() if _real_axes(each.shape) >= 3]
+    named = [(name, each) for name, each in layer.named_parameters() if real_axes(each.shape) >= 3]
     named = [pair for pair in named if weight is None or pair[0] == weight]
     if not named:
         raise CannotFind("no parameter has three axes or more" + (f" and the name {weight}" if weight else ""))
@@ -302,13 +230,14 @@ def layer_alone(
                         trouble = trouble or f"{type(problem).__name__}: {problem}"
                         continue
                 call = Call(layer, (u, *rest), {}, out)
-                found = [each for each in layers_in([call], batch, None, name) if _as_told(each, axes)]
+                found = [each for each in layers_in([call], batch, None, name) if as_told(each, axes)]
                 if found:
                     return found
     raise CannotFind(f"it runs with no u of {capsules} capsules ({trouble[:200]})")
 
 
-def _as_told(layer: CapsuleLayer, axes: dict[str, str] | None) -> bool:
+def as_told(layer: CapsuleLayer, axes: Mapping[str, str] | None) -> bool:
+    """Whether a reading has the axes that are named, such as {"weight": "J I D_out D_in"}."""
     places = {"u": layer.input_axes, "weight": layer.weight_axes, "v": layer.output_axes}
     return all([s for g in places[name] for s in g] == order.split() for name, order in (axes or {}).items())
 
@@ -344,86 +273,3 @@ def with_rounds(layer: CapsuleLayer, name: str | None = None) -> CapsuleLayer:
         if len(outs) == 3 and not torch.allclose(outs[0], outs[2], rtol=1e-3, atol=1e-6):
             return replace(tried, forgetful=layer.forgetful)
     return layer
-
-
-# --- primary capsules
-
-
-def primary_function(
-    network: nn.Module, run: Callable[[int], Any], calls: Sequence[Call], layer: CapsuleLayer
-) -> tuple[Callable[[Tensor, int], Tensor], tuple[int, int, int]] | None:
-    """(features [B, C, H, W], dim) -> u [B, I, dim] of a network, and (C, H, W): its last convolutions' output is
-    replaced by the features."""
-    u_numbers = layer.sizes["I"] * layer.sizes["D_in"] * layer.batch
-    convolutions = [call for call in calls if isinstance(call.module, nn.Conv2d)]
-    last: list[Call] = []
-    for call in reversed(convolutions):
-        last.insert(0, call)
-        if sum(each.output.numel() for each in last) >= u_numbers:
-            break
-    if not last or sum(each.output.numel() for each in last) != u_numbers or layer.weight is None:
-        return None
-    height, width = last[0].output.shape[2:]
-    channels = [each.output.shape[1] for each in last]
-
-    def primary(features: Tensor, dim: int) -> Tensor:
-        count = len(features)
-        padded = features if count == layer.batch else features.repeat(layer.batch // count + 1, 1, 1, 1)[: layer.batch]
-        pieces = padded.split(channels, dim=1)
-        caught: list[Tensor] = []
-
-        def stop(module: nn.Module, arguments: tuple[Any, ...]) -> None:
-            caught.append(tensors_in(arguments[:1])[0])
-            raise _Reached
-
-        hook = layer.module.register_forward_pre_hook(stop)
-        for call in convolutions:  # the features below do not matter, and cost time
-            call.module.forward = lambda x, call=call: call.output  # type: ignore[method-assign]
-        for call, piece in zip(last, pieces, strict=True):
-            call.module.forward = lambda x, piece=piece: piece.clone()  # type: ignore[method-assign]
-        try:
-            run(layer.batch)
-        except _Reached:
-            pass
-        finally:
-            hook.remove()
-            for call in convolutions:
-                del call.module.forward
-        sizes = {"B": layer.batch, "I": layer.sizes["I"], "D_in": dim}
-        return gathered(caught[0], layer.input_axes, sizes, ("B", "I", "D_in"))[:count]
-
-    return primary, (sum(channels), int(height), int(width))
-
-
-class _Reached(Exception):
-    """The layer of capsules was reached."""
-
-
-# --- a machine without a GPU
-
-
-@contextmanager
-def without_cuda() -> Iterator[None]:
-    """`.cuda()` and `.to("cuda")` do nothing where there is no GPU."""
-    if torch.cuda.is_available():
-        yield
-        return
-    kept = Tensor.cuda, nn.Module.cuda, Tensor.to
-
-    def to(self: Tensor, *arguments: Any, **keywords: Any) -> Tensor:
-        arguments = tuple(each for each in arguments if not _is_cuda(each))
-        keywords = {key: each for key, each in keywords.items() if not _is_cuda(each)}
-        return kept[2](self, *arguments, **keywords) if arguments or keywords else self
-
-    try:
-        Tensor.cuda = nn.Module.cuda = lambda self, *_, **__: self  # type: ignore[assignment, method-assign]
-        Tensor.to = to  # type: ignore[assignment, method-assign]
-        yield
-    finally:
-        Tensor.cuda, nn.Module.cuda, Tensor.to = kept  # type: ignore[method-assign]
-
-
-def _is_cuda(value: Any) -> bool:
-    return (isinstance(value, str) and value.startswith("cuda")) or (
-        isinstance(value, torch.device) and value.type == "cuda"
-    )

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.check.calls import Subject
-from capsnet_tutorial.check.isolate import CannotFind, CapsuleLayer, layer_alone, with_rounds, without_cuda
+from capsnet_tutorial.check.isolate import CannotFind, CapsuleLayer, layer_alone, with_rounds
+from capsnet_tutorial.check.no_gpu import without_cuda
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Finding, Report, failed
 from capsnet_tutorial.check.routing import Probe, examine, predictions
@@ -36,7 +37,7 @@ def check_layer(
     """
     pristine = copy.deepcopy(layer).eval()
     try:
-        found = layer_alone(copy.deepcopy(pristine), weight, dict(axes) if axes else None)
+        found = layer_alone(copy.deepcopy(pristine), weight, axes)
     except CannotFind as problem:
         hint = "weight=, axes= and iterations= say what was not found."
         return failed("layer", Finding(None, f"Its routing was not found: {problem}. {hint}", failed_call=True))
@@ -71,7 +72,7 @@ def routing_report(layer: CapsuleLayer, iterations: str | None = None) -> Report
         if not forgetful:
             yield Finding("stale-logits", "A second call with the same input gives another result.")
         for finding in examine(subject, Probe(probe_votes, below // kinds, layer.rounds is not None)):
-            if finding.bug is None and ("one round too many" in finding.text or "batch of one" in finding.text):
+            if finding.bug is None and finding.topic in ("rounds", "batch of one"):
                 finding = replace(finding, convention=True)
             yield finding
 

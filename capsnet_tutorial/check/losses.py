@@ -96,6 +96,8 @@ def _examine(subject: Subject, piece: str, batch: tuple, smalls: tuple[Small, ..
         yield differs(subject, piece, arguments, came, smalls)
     else:
         yield from of_deviations(subject, piece, deviations, smalls)
+    if not subject.has_gradient:
+        return
     _, gradient = subject.gradient((), *batch)
     if not gradient.isfinite().all():
         yield Finding(None, "Its gradient is not a finite number, although the loss is.")

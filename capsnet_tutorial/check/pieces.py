@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.bugs import Deviation
-from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, numbers
 from capsnet_tutorial.check.recognise import close, right
 from capsnet_tutorial.check.report import Example, Finding, Report, figure, judged
 
@@ -40,8 +40,12 @@ def examined(
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         findings: list[Finding] = []
         try:
-            for finding in examine(Subject(function, called)):
+            subject = Subject(function, called)
+            for finding in examine(subject):
                 findings.append(finding)
+            if not subject.has_gradient:
+                text = "NumPy knows no gradient: the values alone are judged."
+                findings.append(Finding(None, text, convention=True))
         except NotWritten:
             return Report(False, checked=checked, written=False)
         except Trouble as trouble:
@@ -49,13 +53,19 @@ def examined(
     return judged(checked, findings, agrees)
 
 
-def of_deviations(subject: Subject, piece: str, deviations: Sequence[Deviation], smalls: Sequence[Small]) -> list:
+def of_deviations(
+    subject: Subject, piece: str, deviations: Sequence[Deviation], smalls: Sequence[Small]
+) -> list[Finding]:
     """A finding for each deviation."""
     shown = shortest_example(subject, piece, smalls)
-    return [
-        Finding(each.bug, f"{'Here' if each.bug else 'Not as in the paper'}: {each.description}.", shown)
-        for each in deviations
-    ]
+    return [_of_deviation(each, shown) for each in deviations]
+
+
+def _of_deviation(deviation: Deviation, shown: Example | None) -> Finding:
+    if deviation.convention:
+        return Finding(None, f"Another habit than the paper's: {deviation.description}.", convention=True)
+    said = "Here" if deviation.bug else "Not as in the paper"
+    return Finding(deviation.bug, f"{said}: {deviation.description}.", shown, topic=deviation.option)
 
 
 def differs(
@@ -77,7 +87,7 @@ def differs(
         f"It differs from the paper, and not by a mistake of the catalogue. For {given} the first number that differs "
         f"is output{place}: expected {figure(float(expected[where]))}, came {figure(float(came[where]))}."
     )
-    return Finding(None, text, shortest_example(subject, piece, smalls))
+    return Finding(None, text, shortest_example(subject, piece, smalls), topic="unexplained")
 
 
 def shortest_example(subject: Subject, piece: str, smalls: Sequence[Small]) -> Example | None:
@@ -95,7 +105,11 @@ def shortest_example(subject: Subject, piece: str, smalls: Sequence[Small]) -> E
 
 def nan_at_zero(subject: Subject, shape: Sequence[int], zeros: Tensor, *more: Any, name: str) -> list[Finding]:
     """What the zero vector becomes, and its gradient."""
-    value, gradient = subject.gradient(shape, zeros, *more)
+    if subject.has_gradient:
+        value, gradient = subject.gradient(shape, zeros, *more)
+    else:
+        value = numbers(subject(zeros, *more), shape, f"{name} = 0", finite=False)
+        gradient = torch.zeros_like(zeros)
     if not value.isfinite().all():
         shown = value.reshape(-1)[:2]
         example = Example(f"{name} = 0", "the output", torch.zeros_like(shown), shown)

@@ -52,7 +52,10 @@ class Sizes(NamedTuple):
 _SMALL, _PAPER = Sizes(3, 8, 4, 5), Sizes(32, 8, 6, 6)
 
 
-def examine(subject: Subject, allowed: tuple[Sizes, ...] = (_SMALL, _PAPER)) -> list[Finding]:
+def examine(
+    subject: Subject, allowed: tuple[Sizes, ...] = (_SMALL, _PAPER), *, squashed: bool = False
+) -> list[Finding]:
+    """Findings; with `squashed` the capsules have to be squashed, as where they reach W in a network."""
     sizes, features, came = _first_call(subject, allowed)
     source = _source(subject, sizes)
     findings: list[Finding] = []
@@ -74,6 +77,9 @@ def examine(subject: Subject, allowed: tuple[Sizes, ...] = (_SMALL, _PAPER)) -> 
         findings.append(Finding(None, _first_number(features, came, channel, place)))
     elif kind == "wrong axis":
         findings.append(_wrong_axis(features, came, channel, place))
+    elif kind == "none" and squashed:
+        text = "Not as in the paper: the primary capsules are never squashed on their way to W."
+        findings.append(Finding(None, text, topic="unsquashed"))
     if kind != "none":
         findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), sizes.dim, name="features")
     if not findings:

@@ -47,6 +47,8 @@ class Finding:
     """Whether it is another convention than the paper's, which works as well."""
     failed_call: bool = False
     """Whether it could not be called, or not to the end."""
+    topic: str = ""
+    """What it is about, where others ask: an option of `bugs.pieces`, "batch of one", "unsquashed", "unexplained"."""
 
     @property
     def severity(self) -> str:

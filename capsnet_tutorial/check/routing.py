@@ -95,8 +95,8 @@ def examine(subject: Subject, probe: Probe | None = None) -> Iterator[Finding]:
             yield _batch(subject) if finding.bug == "batch-agreement" else finding
         if not settable and not stale:
             yield _written_in(rounds)
-    if settable and deviations is not None:
-        yield from _other_rounds(subject, probe, deviations)
+    if deviations is not None and not stale:
+        yield from _other_rounds(subject, probe, deviations, settable, rounds)
     yield from nan_at_zero(subject, shape, torch.zeros_like(u_hat), 3, name="û")
 
 
@@ -200,20 +200,21 @@ def _unexplained(subject: Subject, probe: Probe, output: Tensor) -> Iterator[Fin
         yield Finding("batch-agreement", "An image's output depends on the images beside it in the batch.")
 
 
-def _other_rounds(subject: Subject, probe: Probe, deviations: tuple[Deviation, ...]) -> Iterator[Finding]:
-    """Other numbers of rounds, and a batch of one image."""
-    fewest = 1 if not deviations else 2
-    for images, rounds in ((None, 4), (None, 2), (1, 3), (None, 1)):
-        if rounds < fewest:
-            continue
-        beginning = (
-            "With a batch of one image" if images else "With 1 round" if rounds == 1 else f"With {rounds} rounds"
-        )
-        expected = probe.expected(deviations, rounds, images)
+def _other_rounds(
+    subject: Subject, probe: Probe, deviations: tuple[Deviation, ...], settable: bool, rounds: int
+) -> Iterator[Finding]:
+    """A batch of one image, and other numbers of rounds where they can be set."""
+    calls: list[tuple[int | None, int]] = [(1, rounds)]
+    if settable:
+        calls += [(None, 4), (None, 2)] + ([] if deviations else [(None, 1)])
+    for images, count in calls:
+        beginning = "With a batch of one image" if images else f"With {count} round{'s' if count > 1 else ''}"
+        topic = "batch of one" if images else ""
+        expected = probe.expected(deviations, count, images)
         try:
-            output = subject.tensor(expected.shape, probe.u_hat[:images], rounds)
+            output = subject.tensor(expected.shape, probe.u_hat[:images], count if settable else 3)
         except Trouble as trouble:
-            yield Finding(None, f"{beginning}: {trouble}")
+            yield Finding(None, f"{beginning}: {trouble}", topic=topic)
             return
         if not close(output, expected):
             also = " in another way than with 3" if deviations else ""
@@ -222,5 +223,6 @@ def _other_rounds(subject: Subject, probe: Probe, deviations: tuple[Deviation, .
                 "With a batch of one image it differs from what that image gives beside others."
                 if images
                 else f"{beginning} it differs from Procedure 1{also}. Is the number of rounds used?",
+                topic=topic,
             )
             return

@@ -61,15 +61,17 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         yield finding
     if wrong:
         return
+    alone = unequal("squash", subject, (s[:1],))
+    if alone is not None:
+        yield differs(subject, "squash", (s[:1],), alone, _SMALLS)
+        return
+    if not subject.has_gradient:
+        return
     one_is_zero = s.clone()
     one_is_zero[1, 2] = 0
     _, gradient = subject.gradient(s.shape, one_is_zero)
     if not gradient.isfinite().all():
         yield Finding("squash-nan", "One zero vector among others gets a gradient of nan.")
-        return
-    alone = unequal("squash", subject, (s[:1],))
-    if alone is not None:
-        yield differs(subject, "squash", (s[:1],), alone, _SMALLS)
         return
     yield from _gradient(subject, s)
 

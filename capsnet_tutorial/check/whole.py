@@ -32,6 +32,7 @@ def check_model(
     labels: Tensor,
     *,
     weight: str | None = None,
+    axes: Mapping[str, str] | None = None,
     iterations: str | None = None,
 ) -> Report:
     """Check a capsule network that somebody else wrote, as it is: no adapter.
@@ -49,6 +50,7 @@ def check_model(
         images: [B, C, H, W], at least two.
         labels: class numbers [B].
         weight: the name of W among the parameters, where its size does not tell.
+        axes: the order of the axes of "u", "weight" or "v", such as ``{"weight": "J I D_out D_in"}``.
         iterations: the attribute or argument that holds the number of rounds.
 
     Returns:
@@ -76,7 +78,8 @@ def check_model(
 
     reports = {name: CHECKERS[name](part) for name, part in parts.items() if name != "network"}
     if "network" in parts:
-        reports["network"] = _check_network(parts["network"], images, labels, weight=weight, iterations=iterations)
+        options = {"weight": weight, "axes": axes, "iterations": iterations}
+        reports["network"] = _check_network(parts["network"], images, labels, **options)
     return joined("model", reports, f"Checked: {', '.join(parts)}.")
 
 

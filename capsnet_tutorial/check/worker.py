@@ -13,13 +13,13 @@ from collections.abc import Sequence
 OUT_OF_TIME = 2
 
 
-def in_a_process(arguments: Sequence[str], seconds: float) -> int:
-    """Run ``capsnet check`` with these arguments in another process.
+def in_a_process(arguments: Sequence[str], seconds: float, module: str = "check") -> int:
+    """Run ``capsnet check`` with these arguments in another process; or what another module has as its command.
 
     Returns:
         Its exit status; 2 if it took longer than so many seconds, and was ended.
     """
-    command = [sys.executable, "-m", "capsnet_tutorial.check.command", *arguments]
+    command = [sys.executable, "-m", f"capsnet_tutorial.{module}.command", *arguments]
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=seconds, env=environment)

@@ -39,12 +39,21 @@ class Table(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A statement that one run has a smaller value than another."""
+    """A statement that one run has a smaller value than another.
+
+    Where a side names several runs, it is the one with the smallest error on the validation digits.
+    """
 
     text: str
-    smaller: str
-    larger: str
+    smaller: str | Sequence[str]
+    larger: str | Sequence[str]
     column: str
+
+    @property
+    def runs(self) -> list[str]:
+        """All of both sides."""
+        sides = (self.smaller, self.larger)
+        return [run for side in sides for run in ([side] if isinstance(side, str) else side)]
 
 
 class Job(NamedTuple):
@@ -68,7 +77,8 @@ class Experiments:
     order: Sequence[Sequence[str]]
     """Tables by stages."""
     runs: dict[str, dict[str, Any]]
-    """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above."""
+    """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above;
+    ``large``, if it runs only when asked for by name; ``not_run``, why there is no record of it."""
     tables: dict[str, Table]
     claims: Sequence[Claim]
 
@@ -95,7 +105,7 @@ class Experiments:
         except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
             raise ValueError(f"expected experiments in {path}; got {problem}") from problem
         named = {row.run for table in tables.values() for row in table.rows}
-        named |= {run for claim in claims for run in (claim.smaller, claim.larger)}
+        named |= {run for claim in claims for run in claim.runs}
         for run in sorted(named):
             expect(run in experiments.runs, f"a run in {path}, one of {', '.join(experiments.runs)}", repr(run))
         for run in experiments.runs:

@@ -110,6 +110,8 @@ class RunRecord:
     """Of the code at the run's beginning; None for a package that is installed rather than checked out."""
     diverged: str | None = None
     """Why the run came to no end; nothing is measured then."""
+    entropy: float | None = None
+    """Of the couplings of the last round, from 0 to 1, where the routing offers couplings that share out a capsule."""
     rounds: list[Round] | None = None
     wrong: dict[str, list[int]] | None = None
     """Positions of the images that are read wrongly, ascending, by split."""

@@ -1,17 +1,48 @@
-"""Entropy of the couplings, and error, after each round of a network's routing."""
+"""Entropy of the couplings of a network's routing; of the paper's, after each round, and the error there."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from capsnet_tutorial.experiments.cnn import Labelled
-from capsnet_tutorial.functional import capsule_lengths
+from capsnet_tutorial.functional import capsule_lengths, prediction_vectors, route, route_last
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.routings.entropy import coupling_entropy
 from capsnet_tutorial.training.evaluation import over_batches
+
+
+def couplings(routing: Callable[..., Any], u_hat: Tensor, iterations: int) -> Tensor | None:
+    """Couplings c [B, I, J] of the last round, where a routing offers them: its method ``couplings``, or `route`."""
+    if routing is route or routing is route_last:
+        return route(u_hat, iterations, return_trace=True)[1].c[-1]
+    offered = getattr(routing, "couplings", None)
+    return offered(u_hat, iterations) if callable(offered) else None
+
+
+def measure_entropy(network: CapsNet, data: Labelled, batch_size: int = 100) -> float | None:
+    """Entropy of a capsule's couplings over the classes, as in `measure_rounds`, of the last round, in eval mode.
+
+    Returns:
+        None where the routing offers no couplings, or such that do not share out a capsule below.
+    """
+    routed = network.routed
+
+    def measure(images: Tensor) -> tuple[Tensor, ...]:
+        c = couplings(
+            routed.routing, prediction_vectors(network.primary_capsules(images), routed.weight), routed.iterations
+        )
+        is_shared = c is not None and bool((c >= 0).all()) and bool(((c.sum(dim=2) - 1).abs() < 1e-3).all())
+        found = coupling_entropy(c) if c is not None and is_shared else images.new_full((len(images),), math.nan)
+        return (found / math.log2(network.config.classes),)
+
+    (entropy,) = over_batches(network, measure, data.images, batch_size=batch_size)
+    mean = entropy.double().mean().item()
+    return None if math.isnan(mean) else round(mean, 6)
 
 
 def measure_rounds(network: CapsNet, digits: Labelled, batch_size: int = 100) -> list[dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.experiments.cnn import ConvNet, recognising_and_drawing
 from capsnet_tutorial.experiments.evidence import evidence
 from capsnet_tutorial.experiments.records import Commit, RunRecord, code_version, hardware, versions, write_json
-from capsnet_tutorial.experiments.rounds import measure_rounds
+from capsnet_tutorial.experiments.rounds import measure_entropy, measure_rounds
 from capsnet_tutorial.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import load_network, save_weights
@@ -62,13 +63,16 @@ class TrainingRun:
     everything: bool = False
     """Train on the validation digits too."""
 
-    def train(self, *, resume: bool = False, limit_minutes: float | None = None, log: bool = False) -> RunRecord | None:
+    def train(
+        self, *, resume: bool = False, limit_minutes: float | None = None, log: bool = False, progress: bool = True
+    ) -> RunRecord | None:
         """Train, save the weights, measure what is in their file, write the record.
 
         Args:
             resume: go on from the checkpoint in the folder, if there is one.
             limit_minutes: stop after so long, with a checkpoint.
             log: write curves and histograms for TensorBoard into the folder.
+            progress: show a bar.
 
         Returns:
             The record, which is result.json; None in a process that is not the main one.
@@ -116,6 +120,7 @@ class TrainingRun:
                 resume=resume,
                 limit_minutes=limit_minutes,
                 log=self.folder / "tensorboard" if log else None,
+                progress=progress,
                 processes=processes,
             )
         except Diverged as problem:
@@ -124,8 +129,10 @@ class TrainingRun:
             raise
         if not processes.is_main:
             return None
-        save_weights(plain(trained), self.folder / "weights.safetensors")
-        saved = load_network(self.folder / "weights.safetensors")  # what is measured is what is in the file
+        finished = plain(trained)
+        save_weights(finished, self.folder / "weights.safetensors")
+        parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) and self.setup.routing else None
+        saved = load_network(self.folder / "weights.safetensors", parts)  # what is measured is what is in the file
         saved.to(next(trained.parameters()).device)
         if task.harder is not None:
             measured_on["test_bent"] = task.harder(held_out["test"])
@@ -134,7 +141,9 @@ class TrainingRun:
             for split, data in measured_on.items()
         }
         found |= evidence(saved, measured_on)
-        if isinstance(saved, CapsNet) and not self.setup.changes and self.setup.task != "pairs":
+        if isinstance(saved, CapsNet):
+            found["entropy"] = measure_entropy(saved, measured_on["test"])
+        if isinstance(saved, CapsNet) and not self.setup.differences and self.setup.task != "pairs":
             found["rounds"] = measure_rounds(saved, measured_on["test"])
         record = describe(unwrapped(trained), history, **found)
         self._write(record)
@@ -155,7 +164,7 @@ class TrainingRun:
             command=self.command,
             task=self.setup.task,
             network=self.setup.network,
-            changes=list(self.setup.changes),
+            changes=self.setup.differences,
             config=asdict(network.config),
             parameters=recognising + drawing,
             recognising_parameters=recognising,

@@ -1,18 +1,16 @@
-"""Tables of the runs in results/runs, and the verdicts on the claims."""
+"""Tables of the runs in results/runs."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.experiments.plan import Claim, Experiments, Table
+from capsnet_tutorial.experiments.plan import Experiments, Table
 
 Result = dict[str, Any]
-NOT_RUN = "not run"
 
 
 class Column(NamedTuple):
@@ -22,6 +20,8 @@ class Column(NamedTuple):
     value: Callable[[Result], float | list[float] | None]
     """From a run's JSON; None where it has no such number."""
     digits: int = 2
+    split: str = ""
+    """Of an error rate: the images that it counts, a key of the record's ``wrong``."""
 
 
 def _of(*path: str, factor: float = 1) -> Callable[[Result], float | None]:
@@ -43,10 +43,17 @@ def _drawn(result: Result) -> float | None:
     return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
 
 
+def _noisy(result: Result) -> float | None:
+    """Of the longest capsules in noise, those that are wrong, in per cent."""
+    found = result.get("calibration", {}).get("test_noisy")
+    return 100 * (1 - sum(found["right"]) / sum(found["count"])) if found else None
+
+
 COLUMNS = {
-    "error": Column("error, %", _of("test", "error", factor=100)),
+    "error": Column("error, %", _of("test", "error", factor=100), split="test"),
     "validation": Column("error on validation digits, %", _of("validation", "error", factor=100)),
-    "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100)),
+    "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100), split="test_bent"),
+    "noisy": Column("error in noise, %", _noisy, 1),
     "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", _of("test", "ink"), 0),
     "ink_present": Column("drawn, if there", _of("test", "ink_present"), 0),
@@ -59,22 +66,29 @@ COLUMNS = {
     "parameters": Column("parameters", _of("parameters"), 0),
     "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
+    "voting": Column("capsules whose votes count", _of("vote_shares", "before", "effective_capsules"), 1),
+    "heard": Column("… after routing", _of("vote_shares", "after", "effective_capsules"), 1),
     "stopped": Column("error after each round, %", _rounds("error", factor=100)),
 }
 """Every column that a table can have, by its name."""
 
 
-def results_of(experiments: Experiments, run: str) -> list[Result]:
-    """What a run found, seed by seed, as far as it was done."""
-    paths = [experiments.result(f"{run}-{seed}") for seed in experiments.seeds_of(run)]
-    found = []
-    for path in paths:
+def results_by_seed(experiments: Experiments, run: str) -> dict[int, Result]:
+    """What a run found, by seed, as far as it was done."""
+    found = {}
+    for seed in experiments.seeds_of(run):
+        path = experiments.result(f"{run}-{seed}")
         if path.exists():
             try:
-                found.append(json.loads(path.read_text(encoding="utf-8")))
+                found[seed] = json.loads(path.read_text(encoding="utf-8"))
             except ValueError as problem:
                 raise ValueError(f"expected a run's result in {path}; got {problem}") from problem
     return found
+
+
+def results_of(experiments: Experiments, run: str) -> list[Result]:
+    """What a run found, seed by seed, as far as it was done."""
+    return list(results_by_seed(experiments, run).values())
 
 
 class Numbers(NamedTuple):
@@ -92,8 +106,8 @@ class Numbers(NamedTuple):
         return stdev(self.values) if len(self.values) > 1 else None
 
     def show(self, digits: int) -> str:
-        shown = f"{self.mean:,.{digits}f}"
-        return shown if not self.spread else f"{shown} ± {self.spread:,.{digits + (digits > 0)}f}"
+        shown, spread = f"{self.mean:,.{digits}f}", f"{self.spread or 0:,.{digits + (digits > 0)}f}"
+        return f"{shown} ± {spread}" if spread.strip("0.") else shown
 
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:
@@ -114,79 +128,55 @@ def cell(column: Column, results: Sequence[Result]) -> str:
     return "–" if found is None else found.show(column.digits)
 
 
-def _column(name: str) -> Column:
+def column_of(name: str) -> Column:
+    """The column of this name."""
     expect(name in COLUMNS, f"a column, one of {', '.join(COLUMNS)}", repr(name))
     return COLUMNS[name]
 
 
 def table_rows(experiments: Experiments, table: Table) -> str:
-    """A table in Markdown, aligned to be read as it is."""
-    columns = [_column(name) for name in table.columns]
-    has_paper = any(row.paper for row in table.rows)
-    first, *others = columns
-    lines = [["", first.title, *(["the paper"] if has_paper else []), *(each.title for each in others), "seeds"]]
+    """A table in Markdown, aligned to be read as it is: rows that were run, columns in which there is something.
+
+    Nothing at all if no row was run.
+    """
+    columns = [column_of(name) for name in table.columns]
+    lines = [["", columns[0].title, "the paper", *(each.title for each in columns[1:]), "seeds"]]
     for row in table.rows:
         results = results_of(experiments, row.run)
-        diverged = sum("diverged" in result for result in results)
-        seeds = f"{len(results)}" + (f", {diverged} diverged" if diverged else "")
-        paper = [row.paper] if has_paper else []
-        shown = cell(first, results) if results else NOT_RUN
-        lines.append([row.label, shown, *paper, *(cell(each, results) for each in others), seeds if results else ""])
+        if results:
+            first, *others = (cell(each, results) for each in columns)
+            lines.append([row.label, first, row.paper, *others, _seeds(experiments, row.run, results)])
+    if len(lines) == 1:
+        return ""
+    kept = [place for place, each in enumerate(zip(*lines[1:], strict=True)) if set(each) - {"", "–"}]
+    lines = [[line[place] for place in kept] for line in lines]
     widths = [max(map(len, each)) for each in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
 
 
+def _seeds(experiments: Experiments, run: str, results: Sequence[Result]) -> str:
+    planned, diverged = len(experiments.seeds_of(run)), sum("diverged" in result for result in results)
+    shown = f"{len(results)}" if len(results) == planned else f"{len(results)} of {planned}"
+    return shown + (f", {diverged} diverged" if diverged else "")
+
+
 def table_text(experiments: Experiments, table: Table) -> str:
-    """A table with its title above and its note below."""
+    """A table with its title above and its note below; nothing if no row was run."""
+    rows = table_rows(experiments, table)
     note = f"\n{table.note}\n" if table.note else ""
-    return f"## {table.title}\n\n{table_rows(experiments, table)}{note}"
+    return f"## {table.title}\n\n{rows}{note}" if rows else ""
 
 
-class Verdict(NamedTuple):
-    """What the numbers say of a claim."""
-
-    rank: int
-    """What does not hold comes first."""
-    word: str
-    evidence: str
-
-
-def judge(experiments: Experiments, claim: Claim) -> Verdict:
-    """Compare the two means with the spread over the seeds.
-
-    A difference counts if it is more than twice its standard error, √(s₁²/n₁ + s₂²/n₂). With three seeds that is a
-    hint, and no proof.
-    """
-    column = _column(claim.column)
-    smaller, larger = (numbers(column, results_of(experiments, run)) for run in (claim.smaller, claim.larger))
-    if smaller is None or larger is None:
-        lacking = [run for run, found in ((claim.smaller, smaller), (claim.larger, larger)) if found is None]
-        return Verdict(4, NOT_RUN, f"no number of {' and '.join(lacking)}")
-    evidence = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
-    evidence += f" ({len(smaller.values)} and {len(larger.values)} seeds)"
-    if smaller.spread is None or larger.spread is None:
-        return Verdict(2, "too few seeds to tell", evidence)
-    error = math.sqrt(smaller.spread**2 / len(smaller.values) + larger.spread**2 / len(larger.values))
-    difference = larger.mean - smaller.mean
-    if difference < -2 * error:
-        return Verdict(0, "the other way round", evidence)
-    if difference <= 2 * error:
-        return Verdict(1, "no difference seen", evidence)
-    return Verdict(3, "holds", evidence)
-
-
-def verdicts(experiments: Experiments) -> str:
-    """Every claim with its verdict, a line each, what does not hold first."""
-    judged = sorted(
-        ((judge(experiments, claim), claim.text) for claim in experiments.claims), key=lambda each: each[0].rank
+def not_run(experiments: Experiments) -> str:
+    """The rows that no table shows, in Markdown, by the reason why nothing was run of them."""
+    labels: dict[str, dict[str, str]] = {}
+    for table in experiments.tables.values():
+        for row in table.rows:
+            if not results_of(experiments, row.run):
+                reason = experiments.runs[row.run].get("not_run", "planned, not done yet")
+                labels.setdefault(reason, {}).setdefault(row.run, row.label)
+    return "".join(
+        f"- {reason[:1].upper()}{reason[1:]}: {'; '.join(f'{label} (`{run}`)' for run, label in runs.items())}.\n"
+        for reason, runs in labels.items()
     )
-    return "".join(f"- {verdict.word.upper()}: {says}. {verdict.evidence}\n" for verdict, says in judged)
-
-
-def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
-    """The summary and every table, or only these tables."""
-    for name in names:
-        expect(name in experiments.tables, f"a table, one of {', '.join(experiments.tables)}", repr(name))
-    shown = [table_text(experiments, experiments.tables[name]) for name in names or experiments.tables]
-    return "\n".join([*([] if names else [f"## What holds, what does not\n\n{verdicts(experiments)}"]), *shown])

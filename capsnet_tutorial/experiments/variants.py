@@ -23,8 +23,7 @@ from capsnet_tutorial.functional import route_last
 from capsnet_tutorial.layers import draw_truncated, group_and_squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.routings.biased import BiasedRouting
-from capsnet_tutorial.routings.gained import GainedRouting
-from capsnet_tutorial.routings.self_attention import SelfAttention
+from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.training.objective import Loss, paper_objective
 
 # --- parts
@@ -49,8 +48,13 @@ PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
     "route_last": lambda config: route_last,
     "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
     "BiasedRouting": lambda config: BiasedRouting(config.classes, config.class_dim),
-    "GainedRouting": lambda config: GainedRouting(config.classes),
-    "SelfAttention": lambda config: SelfAttention(config.primary_capsules, config.classes),
+    "EvenShares": ZOO["even"].make,
+    "GainedRouting": ZOO["learned-gain"].make,
+    "SelfAttention": ZOO["self-attention"].make,
+    "InvertedAttention": ZOO["inverted-attention"].make,
+    "EMRouting": ZOO["em"].make,
+    "KMeansRouting": ZOO["k-means"].make,
+    "SinkhornRouting": ZOO["sinkhorn"].make,
 }
 """Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
 
@@ -171,8 +175,13 @@ VARIANTS: dict[str, Variant] = {
         reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
     ),
     "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
+    "even": Variant("even shares instead of routing", parts={"routing": "EvenShares"}),
     "self-attention": Variant("self-attention routing instead of rounds", parts={"routing": "SelfAttention"}),
     "learned-gain": Variant("a learned gain on s_j, 1 at first", parts={"routing": "GainedRouting"}),
+    "inverted-attention": Variant("inverted dot-product attention", parts={"routing": "InvertedAttention"}),
+    "em": Variant("EM routing, adapted to vectors", parts={"routing": "EMRouting"}),
+    "k-means": Variant("k-means routing: soft, on the sphere", parts={"routing": "KMeansRouting"}),
+    "sinkhorn": Variant("couplings of which every class gets an equal share", parts={"routing": "SinkhornRouting"}),
     "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
     "w-std-0.01": Variant("W drawn with a standard deviation of 0.01, not 0.1", start=partial(draw_matrices, std=0.01)),
     "w-std-1": Variant("W drawn with a standard deviation of 1, not 0.1", start=partial(draw_matrices, std=1.0)),

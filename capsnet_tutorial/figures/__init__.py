@@ -2,8 +2,9 @@
 
 from capsnet_tutorial.figures._style import WIDTH
 from capsnet_tutorial.figures.alternatives import two_agreements
-from capsnet_tutorial.figures.bending import bend_curves
+from capsnet_tutorial.figures.bending import bend_curves, bend_trainings
 from capsnet_tutorial.figures.bugs import bug_curves
+from capsnet_tutorial.figures.calibration import reliability
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
@@ -19,6 +20,7 @@ from capsnet_tutorial.figures.runs import seed_points
 from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, epoch_histograms, film_strip
+from capsnet_tutorial.figures.verdicts import verdict_chart
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "LiveCurve",
     "alone_and_together",
     "bend_curves",
+    "bend_trainings",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
@@ -46,6 +49,7 @@ __all__ = [
     "patches_by_direction",
     "pictures_and_bags",
     "pose_bars",
+    "reliability",
     "roofline",
     "rounds_compared",
     "seed_points",
@@ -54,5 +58,6 @@ __all__ = [
     "traversal_grid",
     "two_agreements",
     "two_losses",
+    "verdict_chart",
     "vote_rings",
 ]

@@ -41,6 +41,12 @@ def show_digit(axes: Axes, image: Tensor) -> None:
     axes.imshow(image.numpy(), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
 
 
+def side_by_side(count: int, step: float, width: float = 0.6) -> list[float]:
+    """Places round 0 for so many points, that equal ones do not hide each other: a step apart, or within the width."""
+    step = min(step, width / max(count - 1, 1))
+    return [step * (place - (count - 1) / 2) for place in range(count)]
+
+
 @contextmanager
 def one_plot(height: float) -> Iterator[tuple[Figure, Axes]]:
     with plt.rc_context(_STYLE):

@@ -1,8 +1,10 @@
-"""The figure of the chapter on bent digits."""
+"""The figures of the chapter on bent digits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -49,3 +51,40 @@ def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps
         grid.flat[0].legend(loc="lower center")
         plt.close(figure)
     return figure
+
+
+def bend_trainings(measured: Mapping[str, Any], kinds: Mapping[str, str], sweeps: Sequence[Sweep] = SWEEPS) -> Figure:
+    """How many more digits each training misreads than the first kind on average, bent by more and more; a line each.
+
+    Args:
+        measured: results/bent.json.
+        kinds: name -> the run's name without its seed; differences are to the mean of the first.
+        sweeps: one panel each.
+    """
+    with plt.rc_context(_STYLE):
+        rows = -(-len(sweeps) // 2)
+        figure, grid = plt.subplots(rows, 2, figsize=(WIDTH, 2.5 * rows), squeeze=False, layout="constrained")
+        for axes, sweep in zip(grid.flat, sweeps, strict=False):
+            base = [
+                fmean(each) for each in zip(*percent_wrong(measured, next(iter(kinds.values())), sweep), strict=True)
+            ]
+            for colour, (name, kind) in zip(_COLOURS, kinds.items(), strict=False):
+                for place, wrong in enumerate(percent_wrong(measured, kind, sweep)):
+                    more = [mine - mean for mine, mean in zip(wrong, base, strict=True)]
+                    axes.plot(sweep.amounts, more, color=LIGHT[colour], linewidth=1.2, marker="o", markersize=2.5,
+                              label=None if place else name)  # fmt: skip
+            axes.set_title(sweep.name, loc="left", weight="bold")
+            axes.set_title(sweep.unit, loc="right", fontsize=9, color=LIGHT["muted"])
+            axes.grid(axis="y", color=LIGHT["line"], linewidth=0.5)
+            axes.set_xticks(sweep.amounts[::2])
+        for axes in grid[:, 0]:
+            axes.set_ylabel("points more wrong")
+        figure.legend(*grid.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(kinds))
+        plt.close(figure)
+    return figure
+
+
+def percent_wrong(measured: Mapping[str, Any], kind: str, sweep: Sweep) -> list[list[float]]:
+    """Of every training of a kind: how many per cent of the digits it misreads, amount by amount."""
+    runs = [wrong[sweep.name] for run, wrong in measured["wrong"].items() if run.rpartition("-")[0] == kind]
+    return [[100 * count / measured["digits"] for count in counts] for counts in runs]

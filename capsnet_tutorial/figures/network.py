@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import matplotlib.pyplot as plt
 import torch.nn.functional as F
@@ -79,11 +79,12 @@ ARROWS = [
 ]
 
 
-def network_diagram(lit: str | None = None) -> Figure:
+def network_diagram(lit: str | None = None, brief: bool = False) -> Figure:
     """The network that the book builds, from an image to the loss, with the shapes of one image's numbers.
 
     Args:
         lit: the part to light, one of `LIT`'s names; the others are dimmed. None: all are lit.
+        brief: without shapes, words on arrows and the names of dimmed parts, as a phone has room for.
     """
     expect(lit is None or lit in LIT, f"a part, one of {', '.join(LIT)}, or None", repr(lit))
     bright = set(PARTS) if lit is None else set(LIT[lit])
@@ -94,13 +95,15 @@ def network_diagram(lit: str | None = None) -> Figure:
         if lit is not None:
             _frame_runs(axes, bright)
         for start, end, words in ARROWS:
-            _arrow(axes, PARTS[start], PARTS[end], words, start in bright and end in bright)
+            _arrow(axes, PARTS[start], PARTS[end], "" if brief else words, start in bright and end in bright)
         _elbow(axes, "classes" in bright and "mask" in bright)
         for side in ("reconstruction loss", "margin"):
             _to_total(axes, PARTS[side], side in bright and "total" in bright)
-        for name, part in PARTS.items():
+        for name, whole in PARTS.items():
+            part = whole if not brief else replace(whole, shape="", name=whole.name if name in bright else "")
             _draw_part(axes, name, part, name in bright, bold=lit is not None)
         plt.close(figure)
+    vars(figure)["on_a_phone"] = lambda: network_diagram(lit, brief=True)  # tools/page_figures.py asks for it
     return figure
 
 

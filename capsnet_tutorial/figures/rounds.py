@@ -8,23 +8,21 @@ from matplotlib.figure import Figure
 
 from capsnet_tutorial.experiments.plan import Experiments
 from capsnet_tutorial.experiments.tables import COLUMNS, Result, results_of
-from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, side_by_side
 from capsnet_tutorial.palette import LIGHT
 
 _COLOURS = {1: LIGHT["muted"], 2: LIGHT["agree"], 3: LIGHT["accent"], 5: LIGHT["soft"]}
 """Of a network, by the rounds that it was trained with."""
-_ASIDE = 0.14
-"""How far seeds stand from each other."""
 
 
 def rounds_compared(experiments: Experiments) -> Figure:
-    """The networks of the table "rounds", every seed by itself.
+    """The networks of the table "rounds" that route as the paper does, every seed by itself.
 
     Above, their error, beside the paper's, and their error on bent digits; below, what each round of their routing
     adds: the entropy of the couplings, and the error if routing stopped there.
     """
     rows = [
-        [result for result in results_of(experiments, row.run) if "diverged" not in result]
+        [result for result in results_of(experiments, row.run) if "rounds" in result]
         for row in experiments.tables["rounds"].rows
     ]
     trained = {results[0]["config"]["iterations"]: results for results in rows if results}
@@ -59,7 +57,7 @@ def _numbers(result: Result, column: str) -> list[float]:
 
 def _dots(axes: Axes, trained: dict[int, list[Result]], column: str) -> None:
     for rounds, results in trained.items():
-        places = [rounds + (seed - (len(results) - 1) / 2) * _ASIDE for seed in range(len(results))]
+        places = [rounds + beside for beside in side_by_side(len(results), 0.14)]
         values = [number for result in results for number in _numbers(result, column)]
         axes.plot(places, values, "o", color=_COLOURS[rounds], markersize=6)
 
@@ -68,7 +66,7 @@ def _paper(axes: Axes, experiments: Experiments) -> None:
     """The paper's results with reconstruction, mean and standard deviation, of its own and larger network."""
     label = {row.run: row.paper for row in experiments.tables["mnist"].rows}
     for rounds in (1, 3):
-        mean, spread = map(float, label[f"paper-r{rounds}"].split(" ± "))
+        mean, spread = map(float, label[f"small-r{rounds}"].split(" ± "))
         axes.errorbar(rounds, mean, spread, fmt="s", color=LIGHT["contrast"], markersize=4, capsize=4, linewidth=1.2)
     axes.text(3.25, mean, "the paper's,\na far larger network", color=LIGHT["contrast"], va="center", fontsize=8)
 

@@ -7,25 +7,24 @@ from matplotlib.figure import Figure
 
 from capsnet_tutorial.experiments.plan import Experiments, Table
 from capsnet_tutorial.experiments.tables import COLUMNS, numbers, results_of
-from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, side_by_side
 from capsnet_tutorial.palette import LIGHT
 
 
 def seed_points(experiments: Experiments, table: Table) -> Figure:
     """The first column of a table: a point a seed, a line at the mean, and hollow what the paper says.
 
-    Rows without a run and without a number in the paper are left out.
+    Rows without a run are left out, as in the table.
     """
     column = COLUMNS[table.columns[0]]
     found = [(row, numbers(column, results_of(experiments, row.run))) for row in table.rows]
-    shown = [(row, each) for row, each in found if each or row.paper]
+    shown = [(row, each) for row, each in found if each]
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(figsize=(WIDTH, 0.32 * len(shown) + 0.9), layout="constrained")
         for place, (row, each) in enumerate(shown):
-            if each:
-                heights = [place + 0.14 * (seed - 1) for seed in range(len(each.values))]  # equal ones stay two points
-                axes.plot(each.values, heights, "o", color=LIGHT["accent"], markersize=5, alpha=0.7)
-                axes.plot([each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5)
+            heights = [place + beside for beside in side_by_side(len(each.values), 0.14)]
+            axes.plot(each.values, heights, "o", color=LIGHT["accent"], markersize=5, alpha=0.7)
+            axes.plot([each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5)
             if row.paper:
                 mean, _, spread = row.paper.partition(" ± ")
                 axes.errorbar(float(mean), place, xerr=float(spread) if spread else None, fmt="D", markersize=5,

@@ -19,5 +19,9 @@ class GainedRouting(nn.Module):
         super().__init__()
         self.gain = nn.Parameter(torch.ones(capsules, 1))  # [J, 1]
 
+    def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
+        """c of the last round: [B, I, J]."""
+        return route(self.gain * u_hat, iterations, return_trace=True)[1].c[-1]
+
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
         return route(self.gain * u_hat, iterations)

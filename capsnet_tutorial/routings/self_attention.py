@@ -66,5 +66,9 @@ class SelfAttention(nn.Module):
         super().__init__()
         self.prior = nn.Parameter(torch.zeros(in_capsules, out_capsules))  # [I, J]
 
+    def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
+        """c + prior: [B, I, J]."""
+        return attention_couplings(u_hat) + self.prior
+
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
         return route_by_attention(u_hat, self.prior)

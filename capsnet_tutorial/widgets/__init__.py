@@ -18,6 +18,7 @@ from capsnet_tutorial.widgets.pose_sliders import PoseSliders
 from capsnet_tutorial.widgets.primary_field import PrimaryField
 from capsnet_tutorial.widgets.rounds_on_drawing import RoundsOnDrawing
 from capsnet_tutorial.widgets.routing_rounds import RoutingRounds
+from capsnet_tutorial.widgets.routing_steps import RoutingSteps
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
 from capsnet_tutorial.widgets.two_digits import TwoDigits
@@ -36,6 +37,7 @@ __all__ = [
     "PrimaryField",
     "RoundsOnDrawing",
     "RoutingRounds",
+    "RoutingSteps",
     "SquashVector",
     "TrainingReplay",
     "TwoDigits",

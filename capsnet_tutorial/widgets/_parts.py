@@ -1,45 +1,19 @@
-"""Helpers of the widgets: assembly of their JavaScript and CSS, checks of digits, labels and numbers."""
+"""Helpers of the widgets: their JavaScript and CSS, checks of digits, labels and numbers."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib.resources import files
-from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from capsnet_tutorial.palette import css_variables
+from capsnet_tutorial.widgets._sources import module as module
+from capsnet_tutorial.widgets._sources import stylesheet as stylesheet
 
 SIDE = 28
 """Pixels along a side of a digit."""
 
 _PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
-
-_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w./]+)";\n', re.MULTILINE)
-
-
-def module(*names: str) -> str:
-    """One ES module made of these files and of all that they import, each after those that it imports."""
-    texts: dict[str, str] = {}
-
-    def take(name: str) -> None:
-        if name in texts:
-            return
-        text = _read(name)
-        for imported in _IMPORT.findall(text):
-            take((PurePosixPath(name).parent / imported).as_posix())
-        texts[name] = _IMPORT.sub("", text)
-
-    for name in names:
-        take(name)
-    return "\n".join(texts.values())
-
-
-def stylesheet(*names: str) -> str:
-    """The palette, the rules that all widgets share, and those of one widget alone."""
-    return css_variables() + "".join(map(_read, ("shared/widgets.css", *names)))
 
 
 def pixels(images: Any) -> np.ndarray:
@@ -145,7 +119,3 @@ def _array(values: Any) -> np.ndarray:
         return np.asarray(values)
     except ValueError:
         raise ValueError("expected an array of numbers; got lists of different lengths") from None
-
-
-def _read(name: str) -> str:
-    return files("capsnet_tutorial.widgets").joinpath(name).read_text(encoding="utf-8")

@@ -9,6 +9,7 @@ import { makeNetwork } from "./shared/core.js";
 import { toImage } from "./shared/ink.js";
 import { unpackInt8 } from "./shared/int8.js";
 import { drawStrokes } from "./shared/pad.js";
+import { layOut } from "./shared/stage.js";
 import {
   clamp,
   css,
@@ -18,7 +19,6 @@ import {
   element,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mount,
@@ -327,7 +327,7 @@ function makeSamples(labels, choose) {
 /** The key to the colours of the strips. */
 function makeKey() {
   const run = (kind) => element("span", { class: `run ${kind}` }, kind);
-  const words = ["The answers along each slider: ", run("right"), " ", run("wrong")];
+  const words = ["What each says along the slider: ", run("right"), " ", run("wrong")];
   return element("p", { class: "strip-key", "aria-hidden": "true" }, ...words);
 }
 
@@ -360,15 +360,14 @@ async function build(root, model, host) {
   const { thumbs, node: thumbnails } = makeSamples(labels, choose);
   const panels = makePanels(readers, root.dataset);
   const slides = WAYS.map((way) => makeSlide(way, readers, (amount) => setBend({ [way.key]: amount }, way)));
-  const readout = element("p", { class: "readout", "data-role": "readout" });
-  root.append(
-    element("div", { class: "bending" }, subject.node, panels.node),
-    thumbnails,
-    readout,
-    element("div", { class: "slides" }, ...slides.map(({ row }) => row)),
-    makeKey(),
-  );
-  const announce = makeAnnouncer(root);
+  const [first, ...others] = slides.map(({ row }) => row);
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element("div", { class: "bending" }, subject.node, panels.node),
+    hands: [element("div", { class: "slides" }, first), makeKey(), thumbnails],
+    more: [element("div", { class: "slides" }, ...others)],
+    about: "Shear it, resize it, move it",
+  });
+  root.dataset.sticks = "";
   const painter = makePainter(root);
   const work = makeStripWork({
     compute: ({ way, amounts, answers }, k) => {
@@ -436,8 +435,8 @@ async function build(root, model, host) {
     const { answers, known } = slides.find(({ way }) => way === moved);
     const done = known() && root.dataset.strips === "done";
     const readings = readers.map(({ name }, n) => ({ name, answers: Array.from(answers[n]), truth: truth[n] }));
-    readout.textContent = done ? remarkOnReach(moved, bend, readings) : "…";
-    if (done) announce(`${predictions}. ${readout.textContent}`);
+    const reach = done ? remarkOnReach(moved, bend, readings) : "…";
+    say(`${predictions}. ${reach}`);
   }
 
   const follow = (way) => () => {
@@ -460,7 +459,7 @@ async function build(root, model, host) {
   const stopWatching = whenThemeChanges(refresh);
   choose(index);
   refresh();
-  return [stopListening, stopWatching, work.stop, subject.stop, schedule.cancel, announce.cancel];
+  return [stopListening, stopWatching, work.stop, subject.stop, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

@@ -3,6 +3,7 @@ import { answerWith, remarkOnBug, summaryOf } from "./bug_picker_model.js";
 import { makeBars } from "./shared/bars.js";
 import { axes } from "./shared/controls.js";
 import { makeNetwork, readSafetensors } from "./shared/core.js";
+import { layOut } from "./shared/stage.js";
 import {
   clamp,
   digitAt,
@@ -11,7 +12,6 @@ import {
   format,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mix,
@@ -32,7 +32,7 @@ const [MOST, LEAST] = [1, 0.02]; // of the errors that the curve shows
 function makePanel(role, I, J) {
   const map = element("canvas", { width: I, height: J, class: "bug-map", role: "img", "data-role": `map-${role}` });
   const bars = makeBars("Lengths of the ten digit capsules");
-  const caption = element("figcaption", {}, role === "right" ? "right" : "");
+  const caption = element("figcaption", {}, role === "right" ? "as it should be" : "");
   const figure = element(
     "figure",
     { class: "bug-panel" },
@@ -91,12 +91,12 @@ function makeCurve(steps, right) {
     svg("path", { class: "learned", d: pathOf(right) }),
     line,
   );
-  const last = element("p", { class: "readout", "data-role": "last" });
+  const last = element("p", { "data-role": "last" });
   const key = (kind, words) => element("span", { class: kind }, words);
   const caption = element(
     "figcaption",
     {},
-    "Wrong of the test digits: ",
+    "Recorded: wrong of the test digits, in short trainings ",
     key("key", "right"),
     key("key bug", "with the bug"),
   );
@@ -146,22 +146,21 @@ async function build(root, model, host) {
   );
   const title = element("p", { class: "bug-title", "data-role": "title" });
   const [good, bad] = [makePanel("right", I, J), makePanel("buggy", I, J)];
-  const remark = element("p", { class: "readout", "data-role": "readout" });
   const curve = makeCurve(steps, right);
   const group = (kind, label, nodes) => element("div", { class: kind, role: "group", "aria-label": label }, ...nodes);
-  root.append(
-    group("bugs", "Bugs of the catalogue", choices),
-    title,
-    group(
-      "samples",
-      "Handwritten digits to route",
-      digits.map(({ button }) => button),
-    ),
-    element("div", { class: "panels" }, good.figure, bad.figure),
-    remark,
-    curve.figure,
-  );
-  const announce = makeAnnouncer(root);
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element("div", {}, title, element("div", { class: "panels" }, good.figure, bad.figure)),
+    hands: [group("bugs", "Bugs of the catalogue", choices)],
+    more: [
+      group(
+        "samples",
+        "Handwritten digits to route",
+        digits.map(({ button }) => button),
+      ),
+      curve.figure,
+    ],
+    about: "Another digit, and what the bug does to a training",
+  });
   const painter = makePainter(root);
 
   function choose(values) {
@@ -181,10 +180,11 @@ async function build(root, model, host) {
     title.textContent = name;
     bad.caption.textContent = `with ${bug}`;
     const percent = (errors) => `${format(errors.at(-1) * 100, 1)} %`;
-    const last = `After ${steps.at(-1)} steps ${percent(error)} are wrong; without the bug ${percent(right)}.`;
-    remark.textContent = remarkOnBug(bug, labels[index], ours, theirs);
+    const trained = `Trained with it for ${steps.at(-1)} steps`;
+    const last = `${trained}, ${percent(error)} are wrong; without it ${percent(right)}.`;
+    const remark = remarkOnBug(bug, labels[index], ours, theirs);
     curve.show(error, last);
-    announce(`${name} ${remark.textContent} ${last}`);
+    say(`${remark} ${last}`, `${name} ${remark} ${last}`);
     const lengths = Array.from(theirs.lengths, (x) => x.toFixed(4)).join(",");
     Object.assign(root.dataset, { bug, index, lengths });
   }
@@ -208,11 +208,15 @@ async function build(root, model, host) {
   };
   const stopWatching = whenThemeChanges(refresh);
   refresh();
-  return [stopListening, stopWatching, schedule.cancel, announce.cancel];
+  return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {
-  const root = makeRoot("BugPicker", "A bug beside the right network: couplings of a digit, and a training");
+  const root = makeRoot(
+    "BugPicker",
+    "A bug beside the right network: couplings of a digit, and a training",
+    "Live: couplings and lengths, computed in this page. Recorded: the trainings.",
+  );
   return mount(el, root, () => build(root, model, host));
 }
 

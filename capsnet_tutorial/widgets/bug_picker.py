@@ -40,7 +40,7 @@ class BugPicker(anywidget.AnyWidget):
     bug = traitlets.Unicode().tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
 
-    def __init__(self, bug: str = "softmax-axis", index: int = 2) -> None:
+    def __init__(self, bug: str = "capsule-view", index: int = 2) -> None:
         from capsnet_tutorial.bugs import BUGS  # here, because it brings torch along
 
         runs = recorded_bugs()

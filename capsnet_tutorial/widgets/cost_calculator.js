@@ -1,37 +1,41 @@
 // Sizes in; parameters, operations, bytes and the least time out, for routing with û and without.
 import { costs, leastTime, memory, PRESETS, remarkOn, short } from "./cost_calculator_model.js";
 import { rangeInput } from "./shared/controls.js";
-import { element, listen, makeAnnouncer, makeRoot, mount, oncePerFrame, setAttributes } from "./shared/ui.js";
+import { layOut } from "./shared/stage.js";
+import { element, listen, makeRoot, mount, oncePerFrame, setAttributes } from "./shared/ui.js";
 
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 function render({ model, el }) {
   const root = makeRoot("CostCalculator", "What a capsule network costs, by its sizes");
   return mount(el, root, () => {
-    const announce = makeAnnouncer(root);
     const form = {
       get: (trait) => model.get(trait),
       set(trait, value) {
         model.set(trait, value);
         schedule();
       },
-      changed() {
-        model.save_changes();
-        announce(answers.spoken());
-      },
+      changed: () => model.save_changes(),
     };
     const choices = makeChoices(form);
     const sizes = makeSizes(form);
     const speeds = makeSpeeds(form);
     const answers = makeAnswers();
-    const stages = makeStages();
-    const remark = element("p", { class: "remark", "data-role": "remark" });
-    const parts = [choices.row, sizes.group, speeds.group, answers.list, stages.table, remark];
-    root.append(element("div", { class: "costs" }, ...parts));
+    const chart = makeChart();
+    const table = makeTable();
+    const [batch, ...others] = sizes.rows;
+    root.classList.add("costs");
+    const { say, stop: stopSaying } = layOut(root, {
+      stage: element("div", {}, chart.node, answers.list),
+      hands: [element("div", { class: "first" }, choices.networks, batch)],
+      more: [choices.numbers, element("div", { class: "sizes" }, ...others), speeds.group, table.node],
+      about: "Other sizes, other numbers, another machine",
+    });
 
     function draw() {
       const bill = computeBill(form.get);
-      stages.show(bill);
+      chart.show(bill);
+      table.show(bill);
       answers.show(bill);
       setAttributes(root, {
         "data-parameters": bill.parameters,
@@ -40,13 +44,13 @@ function render({ model, el }) {
         "data-milliseconds": (1000 * bill.seconds).toFixed(4),
       });
       for (const each of [sizes, choices, speeds]) each.show(bill);
-      remark.textContent = remarkOn(bill.stages, bill.times, bill.seconds);
+      say(remarkOn(bill.stages, bill.times, bill.seconds), answers.spoken());
     }
     const schedule = oncePerFrame(draw);
     const traits = [...sizes.traits, ...speeds.traits, "preset", "number_bytes"];
     const stopListening = listen(model, Object.fromEntries(traits.map((trait) => [trait, schedule])));
     draw();
-    return [stopListening, schedule.cancel, announce.cancel];
+    return [stopListening, schedule.cancel, stopSaying];
   });
 }
 
@@ -111,9 +115,8 @@ function makeSizes({ get, set, changed }) {
     };
     return { trait, row, refresh };
   }
-  const group = element("div", { class: "sizes" }, ...sliders.map(({ row }) => row));
   const show = (bill) => sliders.forEach(({ refresh }) => refresh(bill));
-  return { group, show, traits: sliders.map(({ trait }) => trait) };
+  return { rows: sliders.map(({ row }) => row), show, traits: sliders.map(({ trait }) => trait) };
 }
 
 /** Which network, and how many bytes a number has. */
@@ -132,7 +135,6 @@ function makeChoices({ get, set, changed }) {
     const attributes = { class: "choice", role: "group", "aria-label": label };
     return element("div", attributes, element("span", {}, label), ...buttons);
   };
-  const row = element("div", { class: "choices" }, group("network", networks), group("numbers", numbers));
   const show = () => {
     for (const button of [...networks, ...numbers]) {
       const on = String(get(button.dataset.role)) === button.dataset.value;
@@ -140,7 +142,7 @@ function makeChoices({ get, set, changed }) {
       button.classList.toggle("on", on);
     }
   };
-  return { row, show };
+  return { networks: group("network", networks), numbers: group("numbers", numbers), show };
 }
 
 /** The machine. */
@@ -201,35 +203,56 @@ function makeAnswers() {
   return { list, show, spoken };
 }
 
-/** The table of what each part of the network takes. */
-function makeStages() {
-  const names = {
-    convolutions: "convolutions",
-    withUHat: "routing with û",
-    without: "routing without û",
-    decoder: "decoder",
-  };
-  const heads = ["forward", "GFLOP", "MB moved", "ms, at least", "limit"];
-  const rows = Object.entries(names).map(([stage, name]) => {
-    const cells = Array.from({ length: 4 }, () => element("td"));
+const PARTS = {
+  convolutions: "convolutions",
+  withUHat: "routing with û",
+  without: "routing without û",
+  decoder: "decoder",
+};
+
+/** A bar for each part of the network: the least time that it takes. */
+function makeChart() {
+  const rows = Object.entries(PARTS).map(([stage, name]) => {
     const fill = element("span", { class: "fill" });
-    const rail = element("span", { class: "rail", "aria-hidden": "true" }, fill);
-    const row = element("tr", { "data-stage": stage }, element("th", { scope: "row" }, name, rail), ...cells);
-    return { stage, row, fill, cells };
+    const value = element("span", { class: "value" });
+    const bar = element("span", { class: "rail" }, fill);
+    return { stage, fill, value, row: element("li", { "data-part": stage }, element("span", {}, name), bar, value) };
+  });
+  const label = "The least time that each part takes in a forward pass";
+  const list = element("ol", { class: "times", "aria-label": label }, ...rows.map(({ row }) => row));
+  const show = ({ times }) => {
+    const longest = Math.max(...Object.values(times).map(({ seconds }) => seconds));
+    for (const { stage, fill, value } of rows) {
+      const { seconds, limit } = times[stage];
+      fill.style.width = `${(100 * seconds) / longest}%`;
+      value.textContent = `${short(1000 * seconds)} ms, by ${limit}`;
+    }
+  };
+  return { node: list, show };
+}
+
+/** The table of what each part of the network takes. */
+function makeTable() {
+  const heads = ["forward", "GFLOP", "MB moved", "ms, at least", "limit"];
+  const rows = Object.entries(PARTS).map(([stage, name]) => {
+    const cells = Array.from({ length: 4 }, () => element("td"));
+    return {
+      stage,
+      row: element("tr", { "data-stage": stage }, element("th", { scope: "row" }, name), ...cells),
+      cells,
+    };
   });
   const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
   const body = element("tbody", {}, ...rows.map(({ row }) => row));
   const table = element("table", { class: "stages" }, element("thead", {}, head), body);
   const show = ({ stages, times }) => {
-    const longest = Math.max(...Object.values(times).map(({ seconds }) => seconds));
-    for (const { stage, fill, cells } of rows) {
+    for (const { stage, cells } of rows) {
       const { seconds, limit } = times[stage];
       const texts = [short(stages[stage].flops / 1e9), short(stages[stage].bytes / 1e6), short(1000 * seconds), limit];
       for (const [k, cell] of cells.entries()) cell.textContent = texts[k];
-      fill.style.width = `${(100 * seconds) / longest}%`;
     }
   };
-  return { table, show };
+  return { node: table, show };
 }
 
 export default { render };

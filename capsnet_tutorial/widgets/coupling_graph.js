@@ -1,7 +1,8 @@
 // Every coupling of the small network on a digit: 72 nodes below, 10 above, 720 edges that thicken round by round.
 import { BARS, inWords, makePlaces, ROUNDS, readCouplings } from "./coupling_graph_model.js";
-import { arrowKeys, axes, fitCanvas, glide, measure, player, rangeInput } from "./shared/controls.js";
+import { arrowKeys, axes, fitCanvas, glide, measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
+import { layOut, makeTime } from "./shared/stage.js";
 import {
   bytesOf,
   clamp,
@@ -10,7 +11,6 @@ import {
   element,
   format,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mix,
@@ -37,23 +37,22 @@ function render({ model, el, host }) {
     const labels = model.get("labels");
     let index = model.get("index");
     let answer;
+    let now = ""; // what was said last
 
     const focus = makeFocus(() => schedule());
     const samples = makeSamples(labels, choose);
     const clock = makeClock(model, root, { draw: () => update(), changed: () => schedule() });
     const uppers = makeUppers(network.J, focus);
     const graph = makeGraph(network, places, focus, root, () => schedule());
-    const said = makeSaid(places);
+    const seen = makeSeen(places);
     const bars = makeHistogram(network.I * network.J);
     const curve = makeCurve(Math.log2(network.J));
-    root.append(
-      samples.group,
-      element("div", { class: "couplings" }, uppers.group, graph.canvas),
-      clock.row,
-      said.row,
-      element("div", { class: "measures" }, bars.figure, curve.figure),
-    );
-    const announce = makeAnnouncer(root);
+    const { say, stop: stopSaying } = layOut(root, {
+      stage: element("div", { class: "couplings" }, seen.seen, uppers.group, graph.canvas),
+      hands: [clock.row, samples.group],
+      more: [element("div", { class: "measures" }, bars.figure, curve.figure)],
+      about: "All 720 couplings, counted, and how undecided they are",
+    });
     const painter = makePainter(root);
 
     root.addEventListener("keydown", (event) => {
@@ -76,7 +75,10 @@ function render({ model, el, host }) {
       clock.show();
       bars.show(counts);
       curve.show(answer.entropy, moment);
-      if (said.show(inWords(answer, places, round, shown), shown)) announce(said.text());
+      seen.showField(shown);
+      const words = inWords(answer, places, round, shown);
+      if (words !== now) say(words); // while it plays, only news is spoken
+      now = words;
       Object.assign(root.dataset, {
         index,
         round,
@@ -93,7 +95,7 @@ function render({ model, el, host }) {
     function showDigit() {
       const image = digitAt(images, index);
       answer = readCouplings(network, image);
-      said.showDigit(painter, image, labels[index]);
+      seen.showDigit(painter, image, labels[index]);
       samples.show(index);
       update();
     }
@@ -113,9 +115,8 @@ function render({ model, el, host }) {
       showDigit();
     };
     const stopWatching = whenThemeChanges(refresh);
-    clock.refresh();
     refresh();
-    return [clock.stop, stopListening, stopWatching, graph.stop, schedule.cancel, announce.cancel];
+    return [clock.stop, stopListening, stopWatching, graph.stop, schedule.cancel, stopSaying];
   });
 }
 
@@ -203,27 +204,11 @@ function makeUppers(J, focus) {
   return { group, show };
 }
 
-/** Play button, slider and counter of the rounds. moment() runs to round(); in between, couplings are mixed. */
+/** The control of the rounds. moment() runs to round(); in between, couplings are mixed. */
 function makeClock(model, root, { draw, changed }) {
   let round = model.get("round");
   let moment = round;
-  let begun = false; // the first Play starts at round 1, a later one goes on
   let stopGliding = () => {};
-  const button = element("button", { type: "button", "data-role": "play" });
-  const slider = rangeInput({
-    min: 1,
-    max: ROUNDS,
-    "data-role": "round",
-    "aria-label": "Routing round",
-    oninput: () => {
-      pause();
-      goTo(slider.input.valueAsNumber);
-    },
-    onchange: () => model.save_changes(),
-  });
-  const counter = element("output", { class: "counter", "data-role": "counter", "aria-hidden": "true" });
-  const scrub = element("div", { class: "scrub" }, slider.input);
-  const row = element("div", { class: "bar rounds-bar" }, button, scrub, counter);
 
   function goTo(to) {
     round = moment = to;
@@ -231,7 +216,7 @@ function makeClock(model, root, { draw, changed }) {
     changed();
   }
 
-  /** From the round that is shown to the next one, in small steps; without them for readers who want no motion. */
+  /** From the round that is shown to the next one, in small steps. */
   function forward() {
     const from = round;
     round += 1;
@@ -240,49 +225,39 @@ function makeClock(model, root, { draw, changed }) {
       moment = from + t;
       draw();
     };
-    stopGliding = glide(STEP, glideTo, () => round === ROUNDS && pause());
+    stopGliding = glide(STEP, glideTo, () => round === ROUNDS && time.halt());
   }
 
-  function pause() {
-    stopGliding();
-    if (!play.playing()) return;
-    play.stop();
-    moment = round;
-    model.save_changes();
-    changed();
-  }
-
-  const play = player({
-    button,
-    forward,
-    pause,
+  const time = makeTime({
+    label: "Routing round",
+    min: 1,
+    max: ROUNDS,
     pace: STEP + REST,
-    wait: REST,
-    begin() {
-      if (round === ROUNDS || !begun) goTo(1);
-      begun = true;
+    at: () => round,
+    seek: goTo,
+    words: (at) => `round ${at} of ${ROUNDS}`,
+    forward,
+    pause() {
+      stopGliding();
+      if (moment === round) return;
+      moment = round;
+      changed();
     },
-    show(playing) {
-      button.textContent = playing ? "❚❚ Pause" : "▶ Play";
-      root.dataset.playing = String(playing);
-    },
+    settled: () => model.save_changes(),
+    dataset: root.dataset,
   });
 
-  function show() {
-    slider.show(round, `round ${round} of ${ROUNDS}`, moment);
-    counter.textContent = `round ${round} of ${ROUNDS}`;
-  }
   /** To a round that was set from outside. */
   function jump(to) {
-    pause();
+    time.halt();
     round = moment = to;
     changed();
   }
   function stop() {
-    pause();
-    play.remove();
+    time.halt();
+    time.stop();
   }
-  return { row, round: () => round, moment: () => moment, show, jump, refresh: play.refresh, stop };
+  return { row: time.row, round: () => round, moment: () => moment, show: () => time.show(moment), jump, stop };
 }
 
 /** The couplings between the capsules above, buttons, and those below, which are drawn with them. */
@@ -343,25 +318,34 @@ function makeGraph(network, places, focus, root, changed) {
     brush.fillStyle = css(colours.muted);
     brush.font = font;
     brush.textAlign = "center";
-    for (let type = 0; type < places.types; type++) {
-      const name = at.slot > 62 ? `type ${type}` : String(type);
-      brush.fillText(name, (type + 0.5) * at.slot, at.top + places.across * at.cell + 16);
-    }
+    for (const [type, [x, y]] of at.names.entries()) brush.fillText(`type ${type}`, x, y);
   }
   return { canvas, draw, refresh, stop: size.stop };
 }
 
-/** Where things are on the canvas, in CSS pixels. Below, each type of capsule is a square of its places. */
+/**
+ * Where things are on the canvas, in CSS pixels. Below, each type of capsule is a square of its places; on a narrow
+ * page they stand in two rows, so that a finger finds a capsule.
+ */
 function planOf({ I, J }, { types, across, of }, { width, height }) {
-  const slot = width / types;
-  const cell = Math.min(24, (slot * 0.78) / across);
-  const top = height - across * cell - 22;
+  const rows = width < 560 ? 2 : 1;
+  const inRow = Math.ceil(types / rows);
+  const slot = width / inRow;
+  const cell = Math.min(32, (slot * 0.86) / across);
+  const tall = across * cell + 22;
+  const top = height - rows * tall;
+  const corner = (type) => [(type % inRow) * slot, top + Math.floor(type / inRow) * tall];
   const lower = Array.from({ length: I }, (_, i) => {
     const [type, row, column] = of(i);
-    return [(type + 0.5) * slot + (column - (across - 1) / 2) * cell, top + (row + 0.5) * cell];
+    const [x, y] = corner(type);
+    return [x + slot / 2 + (column - (across - 1) / 2) * cell, y + (row + 0.5) * cell];
+  });
+  const names = Array.from({ length: types }, (_, type) => {
+    const [x, y] = corner(type);
+    return [x + slot / 2, y + across * cell + 15];
   });
   const upper = Array.from({ length: J }, (_, j) => [((j + 0.5) / J) * width, 0]);
-  return { slot, cell, top, lower, upper };
+  return { slot, cell, top, lower, upper, names };
 }
 
 function drawEdges(brush, { lower, upper }, { c, J, longest, focus }, colours) {
@@ -394,7 +378,7 @@ function drawNodes(brush, { lower, cell }, { c, J, chosen }, colours) {
     const decided = mix(colours.muted, colours.accent, clamp((strongest - 0.12) * 4, 0, 1));
     brush.fillStyle = css(isChosen ? colours.contrast : decided);
     brush.beginPath();
-    brush.arc(x, y, Math.min(cell * 0.24, 4) * (isChosen ? 1.7 : 1), 0, 2 * Math.PI);
+    brush.arc(x, y, cell * 0.24 * (isChosen ? 1.4 : 1), 0, 2 * Math.PI);
     brush.fill();
     if (!isChosen) return;
     brush.strokeStyle = css(colours.contrast);
@@ -405,31 +389,25 @@ function drawNodes(brush, { lower, cell }, { c, J, chosen }, colours) {
   });
 }
 
-/** The digit with the patch that a capsule sees, and a sentence. */
-function makeSaid(places) {
+/** The digit with the patch that a capsule sees. */
+function makeSeen(places) {
   const field = element("span", { class: "field", hidden: "" });
   const about = { class: "seen-small", role: "img", "data-role": "seen" };
   const seen = element("canvas", { width: SIDE, height: SIDE, ...about });
-  const readout = element("p", { class: "readout", "data-role": "readout" });
-  const row = element("div", { class: "said" }, element("div", { class: "seen-frame" }, seen, field), readout);
+  const frame = element("div", { class: "seen-frame" }, seen, field);
 
-  /** -> whether the text is another one */
-  function show(text, focus) {
+  function showField(focus) {
     field.hidden = focus?.layer !== "below";
-    if (!field.hidden) {
-      const { left, top, side } = places.patchOf(focus.node);
-      const share = (x) => `${(x / SIDE) * 100}%`;
-      Object.assign(field.style, { left: share(left), top: share(top), width: share(side), height: share(side) });
-    }
-    const isNew = readout.textContent !== text;
-    if (isNew) readout.textContent = text;
-    return isNew;
+    if (field.hidden) return;
+    const { left, top, side } = places.patchOf(focus.node);
+    const share = (x) => `${(x / SIDE) * 100}%`;
+    Object.assign(field.style, { left: share(left), top: share(top), width: share(side), height: share(side) });
   }
   function showDigit(painter, image, label) {
     painter.paint(seen, image);
     setAttributes(seen, { "aria-label": `The digit: ${label}` });
   }
-  return { row, show, showDigit, text: () => readout.textContent };
+  return { seen: frame, showField, showDigit };
 }
 
 // ------------------------------------------------------------------------------------------ two pictures

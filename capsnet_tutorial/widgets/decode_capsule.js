@@ -11,6 +11,7 @@ import {
   WEIGHT,
 } from "./decode_capsule_model.js";
 import { makeNetwork } from "./shared/core.js";
+import { layOut } from "./shared/stage.js";
 import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
@@ -19,7 +20,6 @@ import {
   format,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mount,
@@ -126,48 +126,36 @@ async function build(root, model, host) {
   const onchange = () => setStretch(box.checked);
   const box = element("input", { type: "checkbox", "data-role": "stretch", onchange });
   const choices = Array.from({ length: J }, (_, j) => makeChoice(j, () => setKeep(String(j))));
-  const remark = element("p", { class: "remark", "data-role": "remark" });
-  const lead = (words) => element("p", { class: "lead" }, words);
-  root.append(
-    element(
+  const ten = element(
+    "div",
+    { class: "ten", role: "group", "aria-label": "The ten capsules" },
+    ...choices.map(({ button }) => button),
+  );
+  const lead = element("p", { class: "lead" }, "What each capsule would draw. Choose one, or let a rule choose.");
+  const lengthen = element("span", {}, `make every capsule ${format(STRETCHED)} long`);
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element(
       "div",
       { class: "decode" },
-      element("div", { class: "side" }, ...large.nodes, stepper),
-      element(
-        "div",
-        { class: "choice" },
-        lead("What each capsule would draw. Choose one."),
-        element(
-          "div",
-          { class: "ten", role: "group", "aria-label": "The ten capsules" },
-          ...choices.map(({ button }) => button),
-        ),
-        lead("Or let a rule choose."),
-        rules.node,
-        element(
-          "label",
-          { class: "stretch" },
-          box,
-          element("span", {}, `make every capsule ${format(STRETCHED)} long`),
-        ),
-      ),
+      element("div", { class: "side" }, ...large.nodes),
+      element("div", { class: "choice" }, lead, ten),
     ),
-    remark,
-  );
-  const announce = makeAnnouncer(root);
+    hands: [element("div", { class: "bar rules" }, rules.node, stepper)],
+    more: [element("label", { class: "stretch" }, box, lengthen)],
+    about: "What if they were all long?",
+  });
   const { paint, refresh } = makePainter(root);
 
   function choose(to) {
     index = (to + labels.length) % labels.length;
     save(model, { index });
     look();
-    announce(`Digit ${index + 1} of ${labels.length}: ${labels[index]}. ${remark.textContent}`);
   }
 
   function setKeep(rule) {
     keep = rule;
     save(model, { keep });
-    announce(draw());
+    draw();
   }
 
   function setStretch(on) {
@@ -176,7 +164,7 @@ async function build(root, model, host) {
     look();
   }
 
-  /** Draws from the capsules that are kept; returns that in words. */
+  /** Draws from the capsules that are kept. */
   function draw() {
     const label = labels[index];
     const kept = capsulesKept(keep, seen.lengths, label);
@@ -195,8 +183,7 @@ async function build(root, model, host) {
       "data-prediction": seen.prediction,
     });
     const about = stretch ? remarkOnStretch(kept, seen.lengths) : remarkOnMask(keep, kept, seen, label, errors);
-    remark.textContent = about;
-    return words;
+    say(about, `${labels[index]}, ${words}. ${about}`);
   }
   const schedule = oncePerFrame(draw);
 
@@ -238,7 +225,7 @@ async function build(root, model, host) {
     look();
   });
   look();
-  return [stopListening, stopWatching, schedule.cancel, announce.cancel];
+  return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

@@ -16,12 +16,12 @@ import {
   turned,
 } from "./face_parts_model.js";
 import { arrowKeys, drag, glide, rangeInput } from "./shared/controls.js";
+import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
   element,
   format,
   listen,
-  makeAnnouncer,
   makeRoot,
   mount,
   oncePerFrame,
@@ -313,22 +313,21 @@ function build(root, model) {
   const bar = element(
     "div",
     { class: "bar presets" },
+    pushButton("picasso", "Picasso", () => goAlong(straightTo(poses, PICASSO)), { class: "primary-action" }),
     pushButton("face", "A face", () => goAlong(straightTo(poses, FACE))),
-    pushButton("picasso", "Picasso", () => goAlong(straightTo(poses, PICASSO))),
     pushButton("turn-whole", "Turn the whole", () => goAlong(turned(poses, TURN))),
   );
-  const remark = element("p", { class: "remark", "data-role": "remark" });
-  root.append(
-    element(
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element(
       "div",
       { class: "faces" },
-      element("div", {}, picture.picture, bar),
-      element("div", { class: "verdicts" }, ...verdicts.nodes, onePart.node),
+      picture.picture,
+      element("div", { class: "verdicts" }, ...verdicts.nodes),
     ),
-    table.table,
-    remark,
-  );
-  const announce = makeAnnouncer(root);
+    hands: [bar],
+    more: [onePart.node, table.table],
+    about: "Turn one part; and what each part says",
+  });
 
   function draw() {
     const { opinions, couplings, face, found, lengths, bag } = judge(poses, shown, weight, waves);
@@ -337,7 +336,6 @@ function build(root, model) {
     picture.show(poses, shown, chosen, views, seen, length);
     table.show(shown, views, couplings);
     onePart.show(chosen, poses[chosen], shown[chosen]);
-    remark.textContent = remarkOn({ length, bag, opinions, shown, turn: seen[2] });
     setAttributes(root, {
       "data-bag": bag.toFixed(4),
       "data-length": length.toFixed(4),
@@ -348,7 +346,8 @@ function build(root, model) {
         .map((x) => x.toFixed(4))
         .join(","),
     });
-    announce(verdicts.show(bag, found, length, seen));
+    const words = remarkOn({ length, bag, opinions, shown, turn: seen[2] });
+    say(words, `${verdicts.show(bag, found, length, seen)} ${words}`);
   }
   const schedule = oncePerFrame(draw);
 
@@ -390,7 +389,7 @@ function build(root, model) {
     },
   });
   draw();
-  return [stopListening, () => stop(), announce.cancel, schedule.cancel];
+  return [stopListening, () => stop(), stopSaying, schedule.cancel];
 }
 
 const copy = (poses) => poses.map((pose) => [...pose]);

@@ -1,18 +1,17 @@
 // Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill; beside it cross-entropy.
-import { aboutAll, aboutClass, crossEntropy, LONGEST, marginTerms, RATE, stepDown } from "./margin_loss_model.js";
-import { arrowKeys, axes, drag, grip, rangeInput, readout } from "./shared/controls.js";
 import {
-  clamp,
-  element,
-  format,
-  listen,
-  makeAnnouncer,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  setAttributes,
-  svg,
-} from "./shared/ui.js";
+  aboutAll,
+  aboutClass,
+  aboutStep,
+  crossEntropy,
+  LONGEST,
+  marginTerms,
+  RATE,
+  stepDown,
+} from "./margin_loss_model.js";
+import { arrowKeys, axes, drag, grip, rangeInput, readout } from "./shared/controls.js";
+import { layOut } from "./shared/stage.js";
+import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
 const MARGINS = ["mPlus", "mMinus"];
@@ -21,19 +20,18 @@ function render({ model, el }) {
   const root = makeRoot("MarginLoss", "Ten capsule lengths and their margin loss");
   return mount(el, root, () => {
     const state = readState(model);
-    const actions = makeActions(
-      state,
-      model,
-      () => schedule(),
-      (words) => announce(words),
-    );
+    const actions = makeActions(state, model, () => schedule());
     const one = makeOne(state, actions);
     const ten = makeTen(state, actions);
+    const cake = makeCake(state);
     const settings = makeSettings(state, model, () => schedule());
     const buttons = makeButtons(state, actions);
-    const remark = element("p", { class: "remark", "data-role": "remark" });
-    root.append(element("div", { class: "contest" }, one.panel, ten.panel), settings.row, buttons.row, remark);
-    const announce = makeAnnouncer(root);
+    const { say, stop: stopSaying } = layOut(root, {
+      stage: element("div", { class: "contest" }, ten.panel, one.panel),
+      hands: [buttons.row],
+      more: [settings.row, cake.panel, buttons.entropy],
+      about: "The margins, and cross-entropy on the same lengths",
+    });
 
     function draw() {
       const { lengths, present, selected, setting } = state;
@@ -47,21 +45,25 @@ function render({ model, el }) {
         "data-cross-entropy": entropy.loss === null ? "" : entropy.loss.toFixed(5),
       });
       one.show(terms);
-      ten.show(terms, entropy);
+      ten.show(terms);
+      cake.show(entropy, aboutAll(present, terms.losses, entropy.shares, entropy.loss));
       settings.show();
       const about = aboutClass(present.has(selected), lengths[selected], setting);
-      remark.textContent = `${about} ${aboutAll(present, terms.losses, entropy.shares, entropy.loss)}`;
+      say(state.happened ?? `Class ${selected}. ${about}`);
     }
     const schedule = oncePerFrame(draw);
 
     const follow = () => {
-      Object.assign(state, readState(model));
+      const said = state.happened;
+      const came = readState(model);
+      const changed = came.lengths.some((length, k) => length !== state.lengths[k]);
+      Object.assign(state, came, { happened: changed ? null : said });
       schedule();
     };
     const traits = ["lengths", "present", "selected", "m_plus", "m_minus", "lambda_"];
     const stopListening = listen(model, Object.fromEntries(traits.map((trait) => [trait, follow])));
     draw();
-    return [stopListening, schedule.cancel, announce.cancel, buttons.stop];
+    return [stopListening, schedule.cancel, stopSaying, buttons.stop];
   });
 }
 
@@ -70,17 +72,20 @@ function readState(model) {
     lengths: model.get("lengths").slice(),
     present: /** @type {Set<number>} */ (new Set(model.get("present"))),
     selected: model.get("selected"),
+    happened: /** @type {string | null} */ (null), // what the last step or press did, if that is the news
     setting: { mPlus: model.get("m_plus"), mMinus: model.get("m_minus"), lambda: model.get("lambda_") },
   };
 }
 
 /** What a reader can do: each changes the state, tells the model, and asks for a new drawing. */
-function makeActions(state, model, schedule, announce) {
+function makeActions(state, model, schedule) {
   const first = structuredClone(state);
-  const total = (decimals = 2) => format(marginTerms(state.lengths, state.present, state.setting).total, decimals);
+  const total = () => format(marginTerms(state.lengths, state.present, state.setting).total, 3);
+  state.happened = `${total()} is lost: each arrow shows where a step would move that class. Take one.`;
 
   function setLength(k, length) {
     state.lengths[k] = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
+    state.happened = null;
     model.set("lengths", state.lengths.slice());
     schedule();
   }
@@ -88,6 +93,7 @@ function makeActions(state, model, schedule, announce) {
   function select(k) {
     if (k === state.selected) return;
     state.selected = k;
+    state.happened = null;
     model.set("selected", k);
     schedule();
   }
@@ -97,16 +103,18 @@ function makeActions(state, model, schedule, announce) {
     if (!present.delete(k)) present.add(k);
     model.set("present", [...present].sort());
     model.save_changes();
+    state.happened = `Class ${k} is ${present.has(k) ? "present" : "absent"} now; the loss is ${total()}.`;
+    if (present.size === 0) state.happened += " No digit is there: every capsule is asked to be short.";
     schedule();
-    announce(`Class ${k} is ${present.has(k) ? "present" : "absent"}; total loss ${total()}`);
   }
 
-  function step(gradients) {
-    state.lengths = stepDown(state.lengths, gradients);
+  function step(gradients, what) {
+    const [before, lengths] = [total(), state.lengths];
+    state.lengths = stepDown(lengths, gradients);
     model.set("lengths", state.lengths.slice());
     model.save_changes();
+    state.happened = aboutStep(what, lengths, state.lengths, before, total());
     schedule();
-    announce(`Total loss ${total(3)}`);
   }
 
   function reset() {
@@ -141,20 +149,14 @@ function makeActions(state, model, schedule, announce) {
 // ------------------------------------------------------------------------------------------- one class
 
 /** The curve of the selected class, with a dot to drag. */
-function makeOne(state, { setLength, flip, lengthKeys, save }) {
+function makeOne(state, { setLength, lengthKeys, save }) {
   const curve = makeCurve();
-  const toggle = element("button", {
-    type: "button",
-    class: "switch",
-    "data-role": "toggle",
-    onclick: () => flip(state.selected),
-  });
-  const title = element("span");
+  const title = element("p", { class: "heading" });
   const [length, loss, gradient] = [readout("length", "v", ""), readout("loss"), readout("gradient", "slope", "")];
   const panel = element(
     "div",
     { class: "one" },
-    element("div", { class: "heading" }, title, toggle),
+    title,
     curve.picture,
     element("dl", { class: "numbers" }, length.entry, loss.entry, gradient.entry),
   );
@@ -173,10 +175,7 @@ function makeOne(state, { setLength, flip, lengthKeys, save }) {
     const { selected, present, setting } = state;
     const there = present.has(selected);
     const at = { length: state.lengths[selected], loss: losses[selected], gradient: gradients[selected] };
-    title.textContent = `Class ${selected} is`;
-    toggle.textContent = there ? "present" : "absent";
-    setAttributes(toggle, { "aria-pressed": there, "aria-label": `Class ${selected} is present` });
-    toggle.classList.toggle("on", there);
+    title.textContent = `Class ${selected} is ${there ? "present: it should be long" : "absent: it should be short"}`;
     curve.show(there, at, setting);
     length.value.textContent = format(at.length);
     loss.value.textContent = format(at.loss, 3);
@@ -265,41 +264,56 @@ function makeStep() {
 
 // ------------------------------------------------------------------------------------------ ten classes
 
-/** A bar a class, the sum of the losses, and what cross-entropy makes of the same lengths. */
+/** A bar a class, and the sum of the losses. */
 function makeTen(state, actions) {
   const lines = MARGINS.map(() => element("span", { class: "line" }));
   const bars = state.lengths.map((_, k) => makeBar(k, actions));
   const all = (part) => bars.map((bar) => bar[part]);
   const total = element("strong", { "data-role": "total" });
-  const cake = element("div", { class: "cake", role: "img", "data-role": "cake" }, ...all("share"));
-  const entropy = element("strong", { "data-role": "cross-entropy" });
   const panel = element(
     "div",
     { class: "ten" },
-    element("div", { class: "heading" }, element("span", {}, "Drag a bar; press a digit to put it in the image")),
+    element("p", { class: "heading" }, "Drag a bar. Press a digit to put it into the image, or out."),
     element("div", { class: "rails", "data-role": "bars" }, ...lines, ...all("rail")),
     element("div", { class: "under" }, ...all("loss")),
     element("div", { class: "under" }, ...all("button")),
     element("p", { class: "sum" }, element("span", {}, "margin loss, the sum of the ten"), total),
-    element("p", { class: "sum second" }, element("span", {}, "cross-entropy sees one cake"), entropy),
-    cake,
   );
 
-  function show(terms, { shares, loss }) {
+  function show(terms) {
     MARGINS.forEach((key, k) => (lines[k].style.bottom = `${100 * state.setting[key]}%`));
     bars.forEach(({ show: showBar }, k) => {
       const isThere = state.present.has(k);
-      showBar(state.lengths[k], terms.losses[k], terms.gradients[k], shares[k], isThere, k === state.selected);
+      showBar(state.lengths[k], terms.losses[k], terms.gradients[k], isThere, k === state.selected);
     });
     total.textContent = format(terms.total, 3);
-    entropy.textContent = loss === null ? "no target" : format(loss, 3);
-    const each = shares.map((p, k) => `${k} ${Math.round(100 * p)} %`);
-    cake.setAttribute("aria-label", `Softmax of the lengths: ${each.join(", ")}`);
   }
   return { panel, show };
 }
 
-/** One class of the ten: its length to drag, its loss, a button that puts it into the image, its share of the cake. */
+/** What cross-entropy makes of the same lengths: one cake, shared by softmax. */
+function makeCake(state) {
+  const pieces = state.lengths.map((_, k) => element("span", { class: "share" }, String(k)));
+  const cake = element("div", { class: "cake", role: "img", "data-role": "cake" }, ...pieces);
+  const entropy = element("strong", { "data-role": "cross-entropy" });
+  const words = element("p", { class: "remark", "data-role": "about-all" });
+  const sum = element("p", { class: "sum" }, element("span", {}, "cross-entropy sees one cake"), entropy);
+  const panel = element("div", { class: "contest-cake" }, sum, cake, words);
+
+  function show({ shares, loss }, about) {
+    entropy.textContent = loss === null ? "no target" : format(loss, 3);
+    pieces.forEach((piece, k) => {
+      piece.style.flexGrow = String(shares[k]);
+      piece.classList.toggle("on", state.present.has(k));
+    });
+    const each = shares.map((p, k) => `${k} ${Math.round(100 * p)} %`);
+    cake.setAttribute("aria-label", `Softmax of the lengths: ${each.join(", ")}`);
+    words.textContent = about;
+  }
+  return { panel, show };
+}
+
+/** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
 function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
   const fill = element("span", { class: "fill" });
   const knob = element("span", { class: "knob" });
@@ -336,9 +350,8 @@ function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
   const attributes = { type: "button", class: "digit", "data-role": "present", "data-class": k, onclick };
   const button = element("button", attributes, String(k));
   const loss = element("span", { class: "loss" });
-  const share = element("span", { class: "share" }, String(k));
 
-  function show(length, lost, gradient, part, isThere, isSelected) {
+  function show(length, lost, gradient, isThere, isSelected) {
     fill.style.height = knob.style.bottom = `${100 * length}%`;
     const target = clamp(length - RATE * gradient, 0, 1);
     const [low, high] = [Math.min(target, length), Math.max(target, length)];
@@ -356,10 +369,8 @@ function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
     button.classList.toggle("on", isThere);
     loss.textContent = lost < 0.005 ? "0" : format(lost).replace(/^0/, "");
     loss.classList.toggle("zero", lost < 0.005);
-    share.style.flexGrow = String(part);
-    share.classList.toggle("on", isThere);
   }
-  return { rail, button, loss, share, show };
+  return { rail, button, loss, show };
 }
 
 // --------------------------------------------------------------------------------- sliders and buttons
@@ -400,21 +411,26 @@ function makeSettings(state, model, schedule) {
 }
 
 function makeButtons(state, { step, reset }) {
-  const down = [
-    makeRepeating("step-margin", "Step down the margin loss", () =>
-      step(marginTerms(state.lengths, state.present, state.setting).gradients),
-    ),
-    makeRepeating("step-entropy", "Step down cross-entropy", () =>
-      step(crossEntropy(state.lengths, state.present).gradients),
-    ),
-  ];
+  const margin = makeRepeating(
+    "step-margin",
+    "One step downhill",
+    () => step(marginTerms(state.lengths, state.present, state.setting).gradients, "A step"),
+    "primary-action",
+  );
+  const entropy = makeRepeating("step-entropy", "One step down cross-entropy", () =>
+    step(crossEntropy(state.lengths, state.present).gradients, "A step down cross-entropy"),
+  );
   const again = element("button", { type: "button", "data-role": "reset", onclick: reset }, "Reset");
-  const row = element("div", { class: "bar actions" }, ...down.map(({ button }) => button), again);
-  return { row, stop: () => down.forEach(({ stop }) => stop()) };
+  const row = element("div", { class: "bar actions" }, margin.button, again);
+  const stop = () => {
+    margin.stop();
+    entropy.stop();
+  };
+  return { row, entropy: entropy.button, stop };
 }
 
 /** A button that goes on while it is held; the keyboard repeats by itself. */
-function makeRepeating(role, text, work) {
+function makeRepeating(role, text, work, kind = "") {
   let timer;
   const stop = () => clearInterval(timer);
   const onpointerdown = (event) => {
@@ -424,7 +440,8 @@ function makeRepeating(role, text, work) {
     timer = setInterval(() => performance.now() - start > 350 && work(), 70);
   };
   const attributes = { onpointerdown, onpointerup: stop, onpointerleave: stop, onpointercancel: stop };
-  const button = element("button", { type: "button", "data-role": role, onclick: work, ...attributes }, text);
+  const more = { class: kind, "data-role": role, onclick: work, ...attributes };
+  const button = element("button", { type: "button", ...more }, text);
   return { button, stop };
 }
 

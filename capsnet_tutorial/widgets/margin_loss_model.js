@@ -54,6 +54,19 @@ export function aboutClass(there, length, { mPlus, mMinus, lambda }) {
   return `Absent and ${format(length - mMinus)} beyond m⁻: pushed down, with weight λ = ${format(lambda)}.`;
 }
 
+/** What a step did. `what` it was; the sums of the margin losses before and after it, as text. */
+export function aboutStep(what, before, after, lost, left) {
+  const moves = after.map((length, k) => ({ k, by: length - before[k], length }));
+  const moved = moves.filter(({ by }) => Math.abs(by) > 1e-4).sort((p, q) => Math.abs(q.by) - Math.abs(p.by));
+  if (!moved.length) return `${what} moves nothing: no arrow is left.`;
+  const each = moved
+    .slice(0, 2)
+    .map(({ k, by, length }) => `${k} ${by > 0 ? "rose" : "fell"} to ${format(length)}`)
+    .join(", ");
+  const others = moved.length > 2 ? `, ${moved.length - 2} more moved` : "";
+  return `${what}: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
+}
+
 /** What the ten together show. */
 export function aboutAll(present, losses, shares, lost) {
   if (lost === null) {

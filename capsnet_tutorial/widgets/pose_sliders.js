@@ -1,6 +1,8 @@
-// Sixteen sliders that bend a digit. The network reads the digit once; each move of a slider runs the decoder.
-import { rangeInput } from "./shared/controls.js";
-import { makeNetwork } from "./shared/core.js";
+// Sixteen sliders that bend a digit: one large, the one that changes the drawing most, and fifteen more. The network
+// reads the digit once; each move of a slider runs the decoder.
+import { makeArrow, rangeInput, wantsCalm } from "./shared/controls.js";
+import { makeNetwork, norm } from "./shared/core.js";
+import { layOut } from "./shared/stage.js";
 import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
@@ -9,7 +11,6 @@ import {
   format,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mount,
@@ -18,6 +19,7 @@ import {
   save,
   setAttributes,
   sharedWeights,
+  svg,
   thumbnail,
   whenThemeChanges,
   withArticle,
@@ -35,6 +37,22 @@ export function withOffsets(capsules, j, offsets) {
   return moved;
 }
 
+/** The angle between two vectors, in degrees. @param {ArrayLike<number>} p @param {ArrayLike<number>} q */
+export function angleBetween(p, q) {
+  let [dot, pp, qq] = [0, 0, 0];
+  for (let d = 0; d < p.length; d++) {
+    dot += p[d] * q[d];
+    pp += p[d] * p[d];
+    qq += q[d] * q[d];
+  }
+  const cosine = dot / Math.sqrt(pp * qq || 1);
+  return (Math.acos(Math.min(1, Math.max(-1, cosine))) * 180) / Math.PI;
+}
+
+/** How many pixels differ by more than a tenth of full ink. */
+export const pixelsChanged = (/** @type {Float32Array} */ p, /** @type {Float32Array} */ q) =>
+  p.reduce((count, grey, k) => count + Number(Math.abs(grey - q[k]) > 0.1), 0);
+
 /** Offsets with that of dimension `d` replaced. */
 const replaced = (d, offset, /** @type {Float64Array} */ offsets) =>
   offsets.map((other, k) => (k === d ? offset : other));
@@ -43,28 +61,29 @@ const replaced = (d, offset, /** @type {Float64Array} */ offsets) =>
  * One dimension: what it draws at its low end, the slider, what it draws at its high end.
  * @param {number} d
  * @param {number[]} range  low and high
- * @param {{ move(offset: number): void, set(offset: number): void, done(): void }} _  move: while it is dragged
+ * @param {{ move(d: number, offset: number): void, set(d: number, offset: number): void, done(): void }} _
+ *   move: while it is dragged
  */
 function makeSlider(d, [low, high], { move, set, done }) {
-  const oninput = () => move(input.valueAsNumber);
+  const oninput = () => move(d, input.valueAsNumber);
   const { input, show: showInput } = rangeInput({
     min: low,
     max: high,
     step: 0.01,
     zero: 0,
-    reset: () => set(0),
+    reset: () => set(d, 0),
     "data-dimension": d,
     oninput,
     onchange: done,
   });
-  const end = (side, offset) => thumbnail({ class: `end ${side}`, onclick: () => set(offset) });
+  const end = (side, offset) => thumbnail({ class: `end ${side}`, onclick: () => set(d, offset) });
   const ends = [end("low", low), end("high", high)];
   const name = element("span", { class: "name" });
   const value = element("output", { "aria-hidden": "true" });
   const row = element(
     "div",
     { class: "slider" },
-    element("div", { class: "caption" }, element("span", { class: "number" }, String(d + 1)), name, value),
+    element("div", { class: "caption" }, element("span", { class: "number" }, `number ${d + 1}`), name, value),
     element("div", { class: "track" }, ends[0], input, ends[1]),
   );
 
@@ -75,33 +94,110 @@ function makeSlider(d, [low, high], { move, set, done }) {
     value.classList.toggle("moved", offset !== 0);
   }
 
-  /** `draw(canvas, offset)` paints what an end draws. */
+  /** `draw(canvas, offset)` paints what an end draws, and returns it. -> how many pixels change between the ends */
   function showEnds(text, draw) {
     name.textContent = name.title = text;
     input.setAttribute("aria-label", text ? `Dimension ${d + 1}, ${text}` : `Dimension ${d + 1}`);
-    draw(ends[0], low);
-    draw(ends[1], high);
+    return pixelsChanged(draw(ends[0], low), draw(ends[1], high));
   }
 
-  return { row, show, showEnds };
+  return { row, range: [low, high], show, showEnds };
 }
 
-/** The digit as written, and as it is drawn. */
-function makePair() {
+/** The digit as it is drawn, as it was written, and the capsule as an arrow. */
+function makePicture() {
   const original = digitCanvas("original", "");
   const redrawn = digitCanvas("redrawn", "The digit redrawn from the 16 numbers");
   const caption = element("figcaption");
-  const pair = element(
+  const turn = element("figcaption", { "data-role": "turn" });
+  const [was, now] = [makeArrow("was"), makeArrow("v")];
+  const dial = svg("svg", { viewBox: "0 0 100 100", class: "dial", "aria-hidden": "true" }, was.node, now.node);
+  const picture = element(
     "div",
-    { class: "pair" },
-    element("figure", {}, original, caption),
+    { class: "bent-digit" },
     element("figure", { class: "result" }, redrawn, element("figcaption", {}, "drawn from 16 numbers")),
+    element("figure", {}, original, caption),
+    element("figure", {}, dial, turn),
   );
   const name = (label) => {
     caption.textContent = `${withArticle(label)}, as written`;
     setAttributes(original, { "aria-label": `The digit as it was written: ${label}` });
   };
-  return { pair, original, redrawn, name };
+  const tipOf = (length, degrees) => {
+    const angle = ((45 + degrees) * Math.PI) / 180;
+    return [10 + 110 * length * Math.cos(angle), 90 - 110 * length * Math.sin(angle)];
+  };
+  /** The angle is true; on which side of the old arrow the new one lies is the slider's. */
+  function showCapsule(from, to, side) {
+    const degrees = angleBetween(from, to);
+    was.point([10, 90], tipOf(norm(from), 0));
+    now.point([10, 90], tipOf(norm(to), side * degrees));
+    turn.textContent = `its capsule, turned ${format(degrees, 0)}°`;
+    return degrees;
+  }
+  return { picture, original, redrawn, name, showCapsule };
+}
+
+/**
+ * A button that lets a slider sway between its ends, in the page's time, until anyone takes hold of the widget.
+ * @param {{ root: HTMLElement, sway(share: number): void, settled(): void }} _  share: from -1 to 1
+ */
+function makeSway({ root, sway, settled }) {
+  const PERIOD = 5000; // milliseconds to and fro
+  let frame = 0;
+  let began;
+  let seen = true; // out of the window nothing moves
+  const watcher = new IntersectionObserver(([{ isIntersecting }]) => (seen = isIntersecting));
+  watcher.observe(root);
+  const button = pushButton("play", "", () => (frame ? stop() : start()), { class: "play" });
+
+  function step(now) {
+    frame = requestAnimationFrame(step);
+    began ??= now;
+    if (seen) sway(Math.sin((2 * Math.PI * (now - began)) / PERIOD));
+  }
+  function show() {
+    button.textContent = frame ? "❚❚" : "▶";
+    button.setAttribute("aria-label", frame ? "Pause" : "Play: the slider moves by itself");
+    root.dataset.playing = String(frame !== 0);
+  }
+  function start() {
+    began = undefined;
+    frame = requestAnimationFrame(step);
+    show();
+  }
+  function stop() {
+    if (!frame) return;
+    cancelAnimationFrame(frame);
+    frame = 0;
+    settled();
+    show();
+  }
+  const takeHold = ({ target }) => !button.contains(target) && stop();
+  for (const hand of ["pointerdown", "keydown"]) root.addEventListener(hand, takeHold, { capture: true });
+  show();
+  const remove = () => {
+    stop();
+    watcher.disconnect();
+  };
+  return { button, start, stop, remove };
+}
+
+/**
+ * What the hand has done to the digit.
+ * @param {{ label: number, offsets: Float64Array, last: number | null, name: string | undefined, changed: number,
+ *   degrees: number }} _  last: the dimension that moved last, and its name; changed: so many pixels
+ */
+function inWords({ label, offsets, last, name, changed, degrees }) {
+  const count = offsets.reduce((sum, offset) => sum + Number(offset !== 0), 0);
+  if (count === 0) return `Sixteen numbers, read from the ${label}, and the ${label} drawn from them again. Move one.`;
+  const alone = count === 1 && last !== null && offsets[last] !== 0;
+  const called = name ? ` (${name})` : "";
+  const who = alone
+    ? `Number ${last + 1}${called} moved by ${format(offsets[last], 2, true)}`
+    : `${count} numbers moved`;
+  const pixels = `${changed} pixel${changed === 1 ? "" : "s"} of the ${label} changed`;
+  return `${who}: the capsule turned ${format(degrees, 0)}°, and ${pixels}.`;
 }
 
 async function build(root, model, host) {
@@ -114,30 +210,41 @@ async function build(root, model, host) {
   let index = model.get("index");
   let offsets = Float64Array.from(model.get("offsets"));
   let capsules; // [J, D], zero but for the label's capsule
+  let straight; // what it draws when nothing is added
+  let primary = 0; // the dimension that changes the drawing most
+  let last = null; // the dimension that moved last
 
-  const { pair, original, redrawn, name } = makePair();
+  const { picture, original, redrawn, name, showCapsule } = makePicture();
   const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
-  const reset = pushButton("reset", "Reset", () => setOffsets(new Float64Array(D)));
-  const sliders = model.get("ranges").map((range, d) =>
-    makeSlider(d, range, {
-      move: (offset) => {
-        offsets[d] = offset;
-        model.set("offsets", Array.from(offsets));
-        schedule();
-      },
-      set: (offset) => setOffsets(replaced(d, offset, offsets)),
-      done: () => model.save_changes(),
-    }),
-  );
-  root.append(
-    element(
-      "div",
-      { class: "poses" },
-      element("div", { class: "stage" }, pair, element("div", { class: "bar" }, stepper, reset)),
-      element("div", { class: "sliders" }, ...sliders.map(({ row }) => row)),
-    ),
-  );
-  const announce = makeAnnouncer(root);
+  const reset = pushButton("reset", "Reset", () => {
+    last = null;
+    setOffsets(new Float64Array(D));
+  });
+  const hand = { move, set: setOne, done: () => model.save_changes() };
+  const sliders = model.get("ranges").map((range, d) => makeSlider(d, range, hand));
+  const sway = makeSway({
+    root,
+    sway: (share) => {
+      const [low, high] = sliders[primary].range;
+      move(primary, share < 0 ? -share * low : share * high);
+    },
+    settled: hand.done,
+  });
+  const large = element("div", { class: "large" });
+  const others = element("div", { class: "sliders" });
+  const time = element("div", { class: "sway" }, sway.button, large);
+  const {
+    say,
+    rest,
+    stop: stopSaying,
+  } = layOut(root, {
+    stage: picture,
+    hands: [time, element("div", { class: "bar" }, stepper, reset)],
+    more: [others],
+    about: "Fifteen more",
+    beside: true,
+  });
+  root.dataset.sticks = "";
   const { paint, refresh } = makePainter(root);
 
   function choose(to) {
@@ -147,15 +254,34 @@ async function build(root, model, host) {
     showDigit();
   }
 
+  function move(d, offset) {
+    last = d;
+    offsets[d] = offset;
+    model.set("offsets", Array.from(offsets));
+    schedule();
+  }
+
+  function setOne(d, offset) {
+    last = d;
+    setOffsets(replaced(d, offset, offsets));
+  }
+
   function setOffsets(values) {
     offsets = values;
     save(model, { offsets: Array.from(offsets) });
     schedule();
   }
 
+  const ofLabel = (all) => all.subarray(labels[index] * D, (labels[index] + 1) * D);
+
   function draw() {
-    paint(redrawn, network.decode(withOffsets(capsules, labels[index], offsets)));
+    const moved = withOffsets(capsules, labels[index], offsets);
+    const drawn = network.decode(moved);
+    paint(redrawn, drawn);
     sliders.forEach(({ show }, d) => show(offsets[d]));
+    const degrees = showCapsule(ofLabel(capsules), ofLabel(moved), Math.sign(offsets[last ?? primary]) || 1);
+    const name = model.get("names")[labels[index]]?.[last];
+    say(inWords({ label: labels[index], offsets, last, name, changed: pixelsChanged(drawn, straight), degrees }));
   }
   const schedule = oncePerFrame(draw);
 
@@ -164,19 +290,26 @@ async function build(root, model, host) {
     const image = digitAt(images, index);
     const label = labels[index];
     capsules = network.mask(network.forward(image).capsules, label);
+    straight = network.decode(capsules).slice();
     paint(original, image);
     name(label);
     showCounter(index, labels.length);
     Object.assign(root.dataset, { index, label });
-    const straight = new Float64Array(D);
+    const none = new Float64Array(D);
     const names = model.get("names")[label];
-    sliders.forEach(({ showEnds }, d) => {
-      const drawEnd = (canvas, offset) =>
-        paint(canvas, network.decode(withOffsets(capsules, label, replaced(d, offset, straight))));
-      showEnds(names ? names[d] : "", drawEnd);
-    });
+    const effects = sliders.map(({ showEnds }, d) =>
+      showEnds(names ? names[d] : "", (canvas, offset) => {
+        const drawn = network.decode(withOffsets(capsules, label, replaced(d, offset, none))).slice();
+        paint(canvas, drawn);
+        return drawn;
+      }),
+    );
+    last = null;
+    primary = effects.indexOf(Math.max(...effects));
+    root.dataset.primary = String(primary);
+    large.replaceChildren(sliders[primary].row);
+    others.replaceChildren(...sliders.filter((_, d) => d !== primary).map(({ row }) => row));
     draw();
-    announce(`Digit ${index + 1} of ${labels.length}: ${label}`);
   }
 
   const stopListening = listen(model, {
@@ -186,7 +319,13 @@ async function build(root, model, host) {
       showDigit();
     },
     offsets: () => {
-      offsets = Float64Array.from(model.get("offsets"));
+      const came = Float64Array.from(model.get("offsets"));
+      const changed = came.findIndex((offset, d) => offset !== offsets[d]);
+      if (changed < 0) return; // our own
+      offsets = came;
+      last = changed;
+      sway.stop();
+      if (offsets.some((offset, d) => offset !== 0 && d !== primary)) rest.open = true;
       schedule();
     },
   });
@@ -195,7 +334,9 @@ async function build(root, model, host) {
     showDigit();
   });
   showDigit();
-  return [stopListening, stopWatching, schedule.cancel, announce.cancel];
+  rest.open = Object.keys(model.get("names")).length > 0; // who names them wants all in view
+  if (model.get("sways") && !wantsCalm()) sway.start();
+  return [stopListening, stopWatching, sway.remove, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

@@ -36,6 +36,7 @@ class PoseSliders(anywidget.AnyWidget):
 
     Attributes:
         index: the digit that is shown, 0 to N - 1.
+        sways: whether the digit bends itself at first, until the reader takes hold of it.
         offsets: 16 numbers, what the sliders add to the digit's pose.
 
     Raises:
@@ -44,7 +45,7 @@ class PoseSliders(anywidget.AnyWidget):
     """
 
     _esm = _parts.module("pose_sliders.js")
-    _css = _parts.stylesheet()
+    _css = _parts.stylesheet("pose_sliders.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)
     images = traitlets.Bytes().tag(sync=True)
@@ -52,6 +53,7 @@ class PoseSliders(anywidget.AnyWidget):
     ranges = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
     names = traitlets.Dict().tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
+    sways = traitlets.Bool(False).tag(sync=True)
     offsets = traitlets.List(traitlets.Float(), default_value=[0.0] * DIMENSIONS).tag(sync=True)
 
     def __init__(

@@ -12,6 +12,7 @@ import {
 } from "./primary_field_model.js";
 import { arrowKeys, drag } from "./shared/controls.js";
 import { norm } from "./shared/core.js";
+import { layOut } from "./shared/stage.js";
 import {
   clamp,
   digitAt,
@@ -20,7 +21,6 @@ import {
   format,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mix,
@@ -130,7 +130,7 @@ function makeTools(choose) {
 
 // ------------------------------------------------------------------------------------------------- the field
 
-/** All capsules: a square for each type, a cell for each place. */
+/** All capsules: a square for each type, a cell for each place, in it a flower of eight petals: its numbers. */
 function makeField({ types, side, places, D }, { pick, walk }) {
   const frame = side * CELL + (side - 1) * GAP;
   const cells = [];
@@ -158,9 +158,10 @@ function makeField({ types, side, places, D }, { pick, walk }) {
 
   /** u: the capsules [I, D]; before: as they were. */
   function show(u, before, chosen, title) {
-    cells.forEach(({ node, tint, bars, x, y }, i) => {
+    cells.forEach(({ node, tint, petals, x, y }, i) => {
       const degrees = turned(before, u, i * D, D);
-      bars.setAttribute("d", barsOf(u.subarray(i * D, (i + 1) * D), x, y));
+      const numbers = u.subarray(i * D, (i + 1) * D);
+      petals.forEach((path, k) => path.setAttribute("d", petalsOf(numbers, x, y, k ? -1 : 1)));
       tint.style.opacity = String(degrees === 0 ? 0 : 0.12 + 0.58 * Math.min(1, degrees / 60));
       node.classList.toggle("chosen", i === chosen);
       node.classList.toggle("beside", i !== chosen && i % places === chosen % places);
@@ -176,14 +177,20 @@ function makeCell(i, row, column, pick) {
   const [x, y] = [column * (CELL + GAP), row * (CELL + GAP)];
   const square = (kind) => svg("rect", { class: kind, x, y, width: CELL, height: CELL, rx: 3 });
   const tint = square("tint");
-  const bars = svg("path", { class: "bars" });
+  const petals = ["petals", "petals below"].map((kind) => svg("path", { class: kind }));
   const attributes = { class: "cell", "data-capsule": i, onclick: () => pick(i) };
-  return { node: svg("g", attributes, square("ground"), tint, bars, square("ring")), tint, bars, x, y };
+  return { node: svg("g", attributes, square("ground"), tint, ...petals, square("ring")), tint, petals, x, y };
 }
 
-/** Numbers as bars in a cell, up or down from its middle. */
-const barsOf = (numbers, x, y) =>
-  Array.from(numbers, (number, d) => `M${x + 4.5 + 3 * d} ${y + CELL / 2}v${(-number * 13.5).toFixed(2)}`).join("");
+/** The numbers of one sign as petals around the middle of a cell, as long as the numbers are large. */
+function petalsOf(numbers, x, y, sign) {
+  const middle = `M${x + CELL / 2} ${y + CELL / 2}`;
+  const petal = (number, d) => {
+    const [angle, length] = [(2 * Math.PI * d) / numbers.length, 13.5 * Math.abs(number)];
+    return `${middle}l${(length * Math.sin(angle)).toFixed(2)} ${(-length * Math.cos(angle)).toFixed(2)}`;
+  };
+  return Array.from(numbers, (number, d) => (number * sign > 0.04 ? petal(number, d) : "")).join("");
+}
 
 // --------------------------------------------------------------------------------------------- the chosen one
 
@@ -224,6 +231,7 @@ function makeNumbers(D) {
 
   function show(now, before, moved) {
     numbers.forEach(({ was, fill, value }, d) => {
+      fill.classList.toggle("below", now[d] < 0);
       Object.assign(fill.style, { top: `${50 - 50 * Math.max(now[d], 0)}%`, height: `${50 * Math.abs(now[d])}%` });
       was.style.top = `${50 - 50 * before[d]}%`;
       was.hidden = !moved;
@@ -298,8 +306,8 @@ async function build(root, model, host) {
       stroke(image, from, to, ink);
       schedule();
     },
-    lifted: () => announce(remark.textContent),
-    moved: (words) => requestAnimationFrame(() => announce(`${words}. ${remark.textContent}`)),
+    lifted: () => say(remark, remark),
+    moved: (words) => requestAnimationFrame(() => say(remark, `${words}. ${remark}`)),
   });
   const tools = makeTools((draws) => {
     ink = draws;
@@ -311,17 +319,20 @@ async function build(root, model, host) {
   );
   const field = makeField(front, { pick, walk: (dx, dy) => pick(neighbourOf(chosen, dx, dy, front)) });
   const { title, details, numbers, show: showChosen } = makeChosen(D, size);
-  const remark = element("p", { class: "remark", "data-role": "remark" });
+  let remark = ""; // what the pen has done
   const digits = element(
     "div",
     { class: "samples", role: "group", "aria-label": "Handwritten digits to choose from" },
     ...samples.map(({ button }) => button),
   );
   const bar = element("div", { class: "bar" }, tools.node, restore);
-  const left = element("div", { class: "left" }, paper.frame, bar, digits);
-  const right = element("div", { class: "right" }, field.field, title, details);
-  root.append(element("div", { class: "primary" }, left, right), numbers, remark);
-  const announce = makeAnnouncer(root);
+  const right = element("div", { class: "right" }, field.field, title, numbers);
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element("div", { class: "primary" }, element("div", { class: "left" }, paper.frame, bar), right),
+    hands: [digits],
+    more: [details],
+    about: "The chosen capsule: its patch, its length, its turn",
+  });
   const painter = makePainter(root);
 
   function draw() {
@@ -337,7 +348,8 @@ async function build(root, model, host) {
     paper.showPatch(patch);
     field.show(u, before.u, chosen, title.textContent);
     showChosen({ s: ofChosen(s), u: ofChosen(u), was: ofChosen(before.u), degrees }, image, patch, colours);
-    remark.textContent = remarkOnField({ changed, inside, moved, chosen, degrees }, patch, front);
+    remark = remarkOnField({ changed, inside, moved, chosen, degrees }, patch, front);
+    say(remark);
     restore.disabled = changed === 0;
     tools.show(ink);
     Object.assign(root.dataset, {
@@ -358,7 +370,7 @@ async function build(root, model, host) {
     chosen = i;
     save(model, { capsule: i });
     draw();
-    announce(`${title.textContent}. ${remark.textContent}`);
+    say(remark, `${title.textContent}. ${remark}`);
   }
 
   function choose(k) {
@@ -374,7 +386,7 @@ async function build(root, model, host) {
     samples.forEach(({ button }, k) => button.setAttribute("aria-pressed", String(k === index)));
     paper.lift();
     draw();
-    announce(`A ${labels[index]}, as written. ${title.textContent}`);
+    say(remark, `A ${labels[index]}, as written. ${title.textContent}`);
   }
 
   function showColours() {
@@ -400,7 +412,7 @@ async function build(root, model, host) {
   });
   showColours();
   showDigit();
-  return [stopListening, stopWatching, schedule.cancel, announce.cancel];
+  return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

@@ -4,6 +4,7 @@ import { makeBars } from "./shared/bars.js";
 import { axes, measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
+import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
   digitAt,
@@ -11,7 +12,6 @@ import {
   element,
   format,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mount,
@@ -155,10 +155,9 @@ async function build(root, model, host) {
     drawn: () => schedule(),
     settled: () => tie.share(),
     loaded: () => showLoaded(null),
-    say: (words) => announce(words),
+    say: (words) => say(words),
   });
   const { samples, nodes } = makeSamples(labels, model.get("disputed"), (n) => showPixels(digitAt(images, n), n));
-  const verdict = element("p", { class: "verdict", "data-role": "verdict" });
   const { chart, show: showChart, stop: stopMeasuring } = makeChart(() => schedule());
   const columns = Array.from({ length: MOST }, (_, t) => makeColumn(t + 1, () => stopAfter(t + 1)));
   const heads = ["rounds", "answer", "length", "entropy", "drawn"].map((word) => element("span", {}, word));
@@ -170,16 +169,17 @@ async function build(root, model, host) {
     element("div", { class: "heads", "aria-hidden": "true" }, ...heads),
     ...columns.map(({ button }) => button),
   );
-  root.append(
-    element(
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element(
       "div",
       { class: "drawing" },
-      element("div", { class: "left" }, pad.frame, pad.buttons, ...nodes),
-      element("div", { class: "right" }, verdict, chart, stops),
+      element("div", { class: "left" }, pad.frame, pad.buttons),
+      element("div", { class: "right" }, chart, stops),
     ),
-    element("section", { class: "after", "aria-label": "The ten lengths" }, lead, bars.list),
-  );
-  const announce = makeAnnouncer(root);
+    hands: [element("div", { class: "loads" }, ...nodes)],
+    more: [element("section", { class: "after", "aria-label": "The ten lengths" }, lead, bars.list)],
+    about: "The ten lengths",
+  });
   const painter = makePainter(root);
 
   /** Exactly these pixels, as they are; `n` if they are a sample's. */
@@ -198,7 +198,6 @@ async function build(root, model, host) {
     rounds = t;
     save(model, { rounds });
     update();
-    announce(columns[t - 1].button.getAttribute("aria-label"));
   }
 
   function update() {
@@ -218,8 +217,7 @@ async function build(root, model, host) {
     lead.textContent = `The ten lengths after ${inRounds(rounds)}${even}`;
     bars.show(lengths, prediction);
     samples.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === loaded)));
-    verdict.textContent = empty ? "Nothing drawn yet." : inWords(predictions, loaded === null ? null : labels[loaded]);
-    announce(verdict.textContent);
+    say(empty ? "Nothing drawn yet." : inWords(predictions, loaded === null ? null : labels[loaded]));
     setAttributes(root, {
       "data-rounds": rounds,
       "data-predictions": predictions.join(","),
@@ -246,7 +244,7 @@ async function build(root, model, host) {
   const stopWatching = whenThemeChanges(refresh);
   pad.show(bytesOf(model.get("image")));
   refresh();
-  return [tie.stop, stopListening, stopWatching, stopMeasuring, schedule.cancel, announce.cancel];
+  return [tie.stop, stopListening, stopWatching, stopMeasuring, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

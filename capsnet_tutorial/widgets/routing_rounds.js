@@ -1,19 +1,9 @@
 // Routing by agreement, round by round. The network reads a digit once; its votes are routed again with every move of
 // the hand: 72 × 10 votes of 16 numbers, ten rounds, a few milliseconds.
 import { inWords, REACH, ROUNDS, readVotes } from "./routing_rounds_model.js";
-import {
-  arrowKeys,
-  drag,
-  fitCanvas,
-  glide,
-  grip,
-  makeArrow,
-  measure,
-  player,
-  readout,
-  wantsCalm,
-} from "./shared/controls.js";
+import { arrowKeys, drag, fitCanvas, glide, grip, makeArrow, measure, readout, wantsCalm } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
+import { layOut, makeTime } from "./shared/stage.js";
 import {
   bytesOf,
   clamp,
@@ -21,11 +11,11 @@ import {
   element,
   format,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mount,
   oncePerFrame,
+  pushButton,
   setAttributes,
   sharedWeights,
   svg,
@@ -52,21 +42,23 @@ function render({ model, el, host }) {
     let votes;
 
     // ----------------------------------------------------------------------------------------- elements
-    const actions = {
-      ...{ chooseDigit, chooseClass, chooseCapsule, putBack, moveTo },
-      ...{ goTo: (to) => clock.goTo(to), step: (by) => clock.step(by), pause: () => clock.pause() },
-    };
-    const parts = makeParts(network, labels, root, actions, () => draw());
-    const { samples, bar, timeline, plane, classes, shares, numbers, remark } = parts;
-    const announce = makeAnnouncer(root);
-    const painter = makePainter(root);
-    const clock = makeClock(model.get("round"), bar.play, root, {
+    const clock = makeClock(model.get("round"), root, {
       draw: () => draw(),
       changed() {
         share();
         update();
       },
     });
+    const actions = { chooseDigit, chooseClass, chooseCapsule, putBack, moveTo, pause: clock.pause };
+    const { samples, reset, course, plane, classes, shares, numbers, say, stop } = makeParts(
+      network,
+      labels,
+      root,
+      clock.row,
+      actions,
+      () => draw(),
+    );
+    const painter = makePainter(root);
 
     // ------------------------------------------------------------------------------------------ actions
     function readDigit() {
@@ -115,6 +107,7 @@ function render({ model, el, host }) {
     // ------------------------------------------------------------------------------------------ drawing
     function draw() {
       const now = votes.momentAt(clock.shown());
+      clock.show();
       plane.draw(now, capsule);
       shares.draw(now, capsule);
       classes.draw(now.lengths);
@@ -126,13 +119,12 @@ function render({ model, el, host }) {
       const spoken = shares.show(reading);
       Object.assign(root.dataset, { index, ...dataOf(reading) });
       samples.show(index);
-      bar.show(reading);
-      timeline.show(reading);
+      reset.hidden = reading.moved === 0;
+      course.show(reading);
       classes.show(reading);
       plane.show(reading, spoken, votes.placeOf);
       numbers.show(reading);
-      remark.textContent = inWords(reading);
-      announce(remark.textContent);
+      say(inWords(reading));
       draw();
     }
     const schedule = oncePerFrame(update);
@@ -158,34 +150,43 @@ function render({ model, el, host }) {
     };
     readDigit();
     capsule = votes.loudest();
-    clock.refresh();
     update();
     refresh();
     const stopWatching = whenThemeChanges(refresh);
     const stops = [clock.stop, stopListening, stopWatching, shares.stop, plane.stop];
-    return [...stops, schedule.cancel, announce.cancel];
+    return [...stops, schedule.cancel, stop];
   });
 }
 
 /** What the widget is made of, put into its root. */
-function makeParts(network, labels, root, actions, draw) {
+function makeParts(network, labels, root, time, actions, draw) {
   const samples = makeSamples(labels, actions);
-  const bar = makeBar(actions);
-  const timeline = makeTimeline(network, actions);
+  const course = makeCourse(network);
   const plane = makePlane(network.I, actions);
   const classes = makeClasses(network.J, actions);
   const shares = makeShares(network, root, actions, draw);
   const numbers = makeNumbers();
-  const remark = element("p", { class: "remark", "data-role": "remark" });
-  const above = [samples.group, bar.row, timeline.slider, timeline.legend];
-  const title = element("p", { class: "title" }, "The votes, and what comes of them");
-  const below = [plane.picture, classes.group, shares.lead, shares.picker, shares.groups];
-  root.append(element("div", { class: "routed" }, ...above, title, ...below), numbers.list, remark);
-  return { samples, bar, timeline, plane, classes, shares, numbers, remark };
+  const reset = pushButton("reset", "Put the votes back", () => actions.putBack(), { class: "put-back" });
+  const { say, stop } = layOut(root, {
+    stage: element("div", { class: "routed" }, plane.picture, reset),
+    hands: [time, classes.group],
+    more: [
+      element("p", { class: "title" }, "Another digit"),
+      samples.group,
+      shares.lead,
+      element("div", { class: "routed" }, shares.picker, shares.groups),
+      element("p", { class: "title" }, "The course of ten rounds"),
+      course.chart,
+      course.legend,
+      numbers.list,
+    ],
+    about: "Other digits, the shares of all 72 capsules, and how they go on",
+  });
+  return { samples, reset, course, plane, classes, shares, numbers, say, stop };
 }
 
 /** The round, and where things are on the way to it. changed() comes with each new round, draw() in between. */
-function makeClock(round, button, root, { changed, draw }) {
+function makeClock(round, root, { changed, draw }) {
   let shown = round; // between two rounds while things glide
   let stopGliding = () => {};
 
@@ -203,34 +204,28 @@ function makeClock(round, button, root, { changed, draw }) {
     changed();
   }
 
-  const play = player({
-    button,
+  const { row, show, halt, stop } = makeTime({
+    label: "Round",
+    min: 1,
+    max: ROUNDS,
     pace: PACE,
-    begin() {
-      if (round === ROUNDS) shown = 1;
-      goTo(round === ROUNDS ? 1 : round + 1);
-    },
-    forward() {
-      goTo(round + 1);
-      if (round === ROUNDS) play.stop();
-    },
-    show(playing) {
-      button.textContent = playing ? "Pause" : "Play";
-      setAttributes(button, { "aria-label": playing ? "Pause" : "Play the rounds" });
-      root.dataset.playing = String(playing);
-    },
+    at: () => round,
+    seek: goTo,
+    words: (at) => `Round ${at} of ${ROUNDS}`,
+    dataset: root.dataset,
   });
-
-  function step(by) {
-    play.stop();
-    goTo(round + by);
-  }
-
-  function stop() {
-    play.remove();
-    stopGliding();
-  }
-  return { round: () => round, shown: () => shown, goTo, step, pause: play.stop, refresh: play.refresh, stop };
+  return {
+    row,
+    goTo,
+    round: () => round,
+    shown: () => shown,
+    show: () => show(shown),
+    pause: halt,
+    stop() {
+      stop();
+      stopGliding();
+    },
+  };
 }
 
 /** What tests and other scripts can read off the root. */
@@ -260,61 +255,18 @@ function makeSamples(labels, { chooseDigit }) {
   return { group, show, paint };
 }
 
-/** The buttons above the timeline. */
-function makeBar({ step, putBack }) {
-  const button = (role, label, text, more) =>
-    element("button", { type: "button", "data-role": role, "aria-label": label, ...more }, text);
-  const previous = button("back", "One round back", "‹", { onclick: () => step(-1), class: "step" });
-  const next = button("forward", "One round forward", "›", { onclick: () => step(+1), class: "step" });
-  const play = button("play", "Play", "Play");
-  const reset = button("reset", "Put all votes back", "Reset", { onclick: () => putBack() });
-  const heading = element("p", { class: "heading", "data-role": "heading" });
-  const stepper = element("div", { class: "stepper" }, previous, play, next);
-  const row = element("div", { class: "bar" }, stepper, heading, reset);
-  function show({ round, moved }) {
-    heading.replaceChildren("Round ", element("strong", {}, String(round)));
-    previous.disabled = round === 1;
-    next.disabled = round === ROUNDS;
-    reset.disabled = moved === 0;
-  }
-  return { row, play, show };
-}
-
-/** The ten rounds to choose from, with the course of one length and two entropies. */
-function makeTimeline({ J }, { step, goTo, pause }) {
+/** The course of one length and two entropies over ten rounds. */
+function makeCourse({ J }) {
   const most = Math.log2(J); // bits of entropy, at most
-  let round;
   const lines = ["mean", "own", "length"].map((kind) => svg("polyline", { class: `line of-${kind}` }));
   const ticks = Array.from({ length: ROUNDS }, (_, t) => element("span", { class: "tick" }, String(t + 1)));
-  const view = { viewBox: `0 0 ${ROUNDS} 1`, preserveAspectRatio: "none", "aria-hidden": "true" };
-  const slider = element(
-    "div",
-    {
-      class: "timeline",
-      tabindex: 0,
-      role: "slider",
-      "data-role": "timeline",
-      "aria-label": "Round",
-      "aria-valuemin": 1,
-      "aria-valuemax": ROUNDS,
-    },
-    svg("svg", view, ...lines),
-    ...ticks,
-  );
+  const view = { viewBox: `0 0 ${ROUNDS} 1`, preserveAspectRatio: "none" };
+  const chart = element("div", { class: "course", "aria-hidden": "true" }, svg("svg", view, ...lines), ...ticks);
   const [ofLength, ofOwn] = [element("span", { class: "key of-length" }), element("span", { class: "key of-own" })];
   const ofMean = element("span", { class: "key of-mean" }, "mean entropy of all 72");
-  const legend = element("p", { class: "keys", "aria-hidden": "true" }, ofLength, ofOwn, ofMean);
+  const legend = element("p", { class: "keys" }, ofLength, ofOwn, ofMean);
 
-  const follow = ({ x }) => {
-    pause();
-    const to = Math.floor(clamp(x, 0, 0.9999) * ROUNDS) + 1;
-    if (to !== round) goTo(to);
-  };
-  drag(slider, { prevent: false, start: follow, move: follow });
-  sliderKeys(slider, { now: () => round, low: 1, high: ROUNDS, page: 3, to: (at) => step(at - round) });
-
-  function show({ round: now, chosen, capsule, length, trained, meansByRound, ownByRound, lengthsByRound }) {
-    round = now;
+  function show({ round, chosen, capsule, trained, meansByRound, ownByRound, lengthsByRound }) {
     const points = (values) => values.map((y, k) => `${k + 0.5},${(0.96 - 0.92 * y).toFixed(4)}`).join(" ");
     const courses = [meansByRound.map((x) => x / most), ownByRound.map((x) => x / most), lengthsByRound];
     courses.forEach((course, k) => lines[k].setAttribute("points", points(course)));
@@ -324,11 +276,8 @@ function makeTimeline({ J }, { step, goTo, pause }) {
     });
     ofLength.textContent = `length of capsule ${chosen}`;
     ofOwn.textContent = `entropy of capsule ${capsule}’s couplings`;
-    const bits = format(meansByRound[round - 1]);
-    const text = `round ${round}: capsule ${chosen} is ${format(length)} long, mean entropy ${bits} bits`;
-    setAttributes(slider, { "aria-valuenow": round, "aria-valuetext": text });
   }
-  return { slider, legend, show };
+  return { chart, legend, show };
 }
 
 /** Arrow keys, Page Up and Down, Home and End on a slider. */
@@ -367,6 +316,7 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }) {
   );
   const size = measure(picture);
   let [capsule, placeOf] = [0, undefined]; // as shown
+  let taken = false; // a vote has been dragged: nobody needs to be told any more
 
   const inPlane = ({ x, y }) => [2 * REACH.x * (x - 0.5), 2 * REACH.y * (0.5 - y)];
   drag(picture, {
@@ -377,7 +327,11 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }) {
       pause();
       if (nearest !== capsule) chooseCapsule(nearest);
     },
-    move: (at) => moveTo(inPlane(at)),
+    move(at) {
+      taken = true;
+      handle.classList.add("taken");
+      moveTo(inPlane(at));
+    },
   });
   const stride = (event) => (event.shiftKey ? 1 : 0.2);
   const push = (dx, dy, event) => {
@@ -421,7 +375,7 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }) {
     const below = y > 0 ? y < high - 40 * zoom : y < 30 * zoom - high;
     const [atX, atY] = [clamp(x, room - wide, wide - room), below ? y + 30 * zoom : y - 20 * zoom];
     setAttributes(nameVote, { x: atX, y: atY, "text-anchor": "middle" });
-    nameVote.textContent = `vote of capsule ${selected}`;
+    nameVote.textContent = taken ? `vote of capsule ${selected}` : "drag this vote";
   }
 
   function show({ capsule: selected, chosen, place: [x, y], length }, spoken, places) {

@@ -2,6 +2,7 @@
 
 import { arrowKeys, axes, drag, grip, makeArrow, readout } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
+import { layOut } from "./shared/stage.js";
 import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
 const REACH = 2.5; // the plane shows -REACH … REACH, both ways
@@ -20,8 +21,11 @@ function render({ model, el }) {
     const plane = makePlane();
     const curve = makeCurve();
     const numbers = makeNumbers();
-    const remark = element("p", { class: "remark", "data-role": "remark" });
-    root.append(element("div", { class: "squash" }, plane.picture, curve.picture), numbers.list, remark);
+    const { say, stop: stopSaying } = layOut(root, {
+      stage: element("div", { class: "squash" }, plane.picture, curve.picture),
+      more: [numbers.list],
+      about: "The numbers",
+    });
 
     function draw() {
       const v = squash(Float64Array.from(s));
@@ -31,8 +35,8 @@ function render({ model, el }) {
       plane.show(s, v);
       curve.show(n);
       numbers.show(s, v);
-      remark.textContent = inWords(n);
       const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
+      say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
       for (const handle of [plane.handle, curve.handle]) {
         setAttributes(handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
       }
@@ -79,7 +83,7 @@ function render({ model, el }) {
       },
     });
     draw();
-    return [stopListening, schedule.cancel];
+    return [stopListening, schedule.cancel, stopSaying];
   });
 }
 

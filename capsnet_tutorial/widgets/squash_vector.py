@@ -24,7 +24,7 @@ class SquashVector(anywidget.AnyWidget):
     """
 
     _esm = _parts.module("squash_vector.js")
-    _css = _parts.stylesheet()
+    _css = _parts.stylesheet("squash_vector.css")
 
     s = traitlets.List(traitlets.Float()).tag(sync=True)
 

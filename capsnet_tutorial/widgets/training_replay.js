@@ -1,6 +1,7 @@
 // A training run, played again: its curves, and at each recorded moment what the network made of five digits.
 import { LONG, makeBars } from "./shared/bars.js";
-import { arrowKeys, axes, drag, fitCanvas, grip, measure, player } from "./shared/controls.js";
+import { axes, drag, fitCanvas, measure } from "./shared/controls.js";
+import { layOut, makeTime } from "./shared/stage.js";
 import {
   bytesOf,
   clamp,
@@ -10,7 +11,6 @@ import {
   element,
   format,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mix,
@@ -30,7 +30,11 @@ const TICKS = [0, 1, 2, 5, 10, 20, 40, 60];
 const CURVES = { loss: "loss", error: "validation_error" }; // what the chart shows: a class, and a key of the record
 
 function render({ model, el }) {
-  const root = makeRoot("TrainingReplay", "The training of the small network, played again");
+  const root = makeRoot(
+    "TrainingReplay",
+    "The training of the small network, played again",
+    "Recorded: what the network was while it was trained; this page only plays it again.",
+  );
   return mount(el, root, () => {
     const run = readRecording(bytesOf(model.get("recording")));
     const last = run.epochs.length - 1;
@@ -41,9 +45,24 @@ function render({ model, el }) {
     const top = makeTop();
     const cards = makeCards(run, choose);
     const routing = makeRouting(run, () => routing.paint(moment, digit, colours));
-    const remark = element("p", { class: "remark", "data-role": "remark" });
-    root.append(element("div", { class: "replay" }, top.row, chart.picture, cards.group, routing.section, remark));
-    const announce = makeAnnouncer(root);
+    const time = makeTime({
+      label: "Moment of the training",
+      max: last,
+      pace: PACE,
+      at: () => moment,
+      seek: show,
+      words: (at) => clockAt(run.epochs[at]),
+      spoken: (at) => spokenAt(run, at),
+      settled: () => model.save_changes(),
+      dataset: root.dataset,
+    });
+    root.classList.add("replay");
+    const { say, stop: stopSaying } = layOut(root, {
+      stage: element("div", {}, top.row, chart.picture, cards.group),
+      hands: [time.row],
+      more: [routing.section],
+      about: "How this digit was routed at that moment",
+    });
     const painter = makePainter(root);
     let colours = themeColours(root);
 
@@ -54,12 +73,6 @@ function render({ model, el }) {
       draw();
     }
 
-    function settle(at) {
-      play.stop();
-      show(at);
-      model.save_changes();
-    }
-
     function choose(n) {
       digit = n;
       model.set("digit", n);
@@ -67,36 +80,13 @@ function render({ model, el }) {
       draw();
     }
 
-    // Plays to the end, from the beginning if it is there. Where less motion is wished for: one moment a press.
-    const play = player({
-      button: top.play,
-      pace: PACE,
-      begin: () => moment === last && show(0),
-      forward: () => (moment < last - 1 ? show(moment + 1) : settle(last)),
-      pause: () => settle(moment),
-      calmly: () => settle(moment === last ? 0 : moment + 1),
-      show(playing, calm) {
-        const [on, again] = calm ? ["Next", "From 0"] : ["Play", "Replay"];
-        top.play.textContent = playing ? "Pause" : moment === last ? again : on;
-        root.dataset.playing = String(playing);
-      },
-    });
-
     drag(chart.picture, {
-      focus: chart.handle,
       start(at) {
-        play.stop();
+        time.halt();
         show(chart.nearest(at.x));
       },
       move: ({ x }) => chart.nearest(x) !== moment && show(chart.nearest(x)),
       end: () => model.save_changes(),
-    });
-    arrowKeys(chart.handle, (dx, dy) => settle(moment + dx - dy), {
-      PageUp: () => settle(moment + 1),
-      PageDown: () => settle(moment - 1),
-      Home: () => settle(0),
-      End: () => settle(last),
-      " ": play.toggle,
     });
 
     // ---------------------------------------------------------------------------------------- drawing
@@ -110,14 +100,16 @@ function render({ model, el }) {
       root.dataset.decided = String(decided);
       routing.show(moment, digit);
       routing.paint(moment, digit, colours);
-      remark.textContent = inWords(run, moment, digit);
-      announce(`${said.clock}. ${remark.textContent}`);
-      play.refresh();
+      const words = inWords(run, moment, digit);
+      say(words, `${said.spoken}. ${words}`);
+      time.show();
     }
 
     const stopListening = listen(model, {
       epoch: () => {
-        if (model.get("epoch") !== run.epochs[moment]) settle(run.epochs.indexOf(model.get("epoch")));
+        if (model.get("epoch") === run.epochs[moment]) return;
+        time.halt();
+        show(run.epochs.indexOf(model.get("epoch")));
       },
       digit: () => {
         digit = model.get("digit");
@@ -130,57 +122,65 @@ function render({ model, el }) {
       draw();
     });
     draw();
-    return [play.remove, stopListening, stopWatching, chart.stop, routing.stop, announce.cancel];
+    return [time.stop, stopListening, stopWatching, chart.stop, routing.stop, stopSaying];
   });
 }
 
-/** The row above the chart: the play button, the clock, loss and error. */
+const clockAt = (epoch) => (epoch === 0 ? "untrained" : `${epoch} epoch${epoch === 1 ? "" : "s"}`);
+
+const pointAt = (run, moment) => run.curve.find(({ epoch }) => epoch === run.epochs[moment]);
+const percent = (/** @type {number} */ error) => `${format(100 * error, 2)} %`;
+
+/** The clock, loss and error of a moment, for ears. */
+function spokenAt(run, moment) {
+  const point = pointAt(run, moment);
+  if (!point) return clockAt(0);
+  const { loss, validation_error: error, epoch } = point;
+  return `after ${clockAt(epoch)}: loss ${format(loss, 4)}, validation error ${percent(error)}`;
+}
+
+/** The row above the chart: the clock, loss and error. */
 function makeTop() {
-  const play = element("button", { type: "button", class: "play", "data-role": "play" });
   const clock = element("span", { class: "clock", "data-role": "clock" });
   const reading = (name, text) => {
     const value = element("strong");
     return { value, node: element("span", { class: `reading of-${name}`, "data-role": name }, `${text} `, value) };
   };
   const [loss, error] = [reading("loss", "loss"), reading("error", "validation error")];
-  const row = element("div", { class: "top" }, play, clock, loss.node, error.node);
+  const row = element("div", { class: "top" }, clock, loss.node, error.node);
 
   /** -> what it says, and the curves' point at this moment: none before training */
   function show(run, moment) {
     const epoch = run.epochs[moment];
-    const point = run.curve.find((each) => each.epoch === epoch);
-    clock.textContent = epoch === 0 ? "untrained" : `${epoch} epoch${epoch === 1 ? "" : "s"}`;
+    const point = pointAt(run, moment);
+    clock.textContent = clockAt(epoch);
     loss.value.textContent = point ? format(point.loss, 4) : "–";
-    error.value.textContent = point ? `${format(100 * point.validation_error, 2)} %` : "–";
+    error.value.textContent = point ? percent(point.validation_error) : "–";
     const spoken = `after ${clock.textContent}: loss ${loss.value.textContent}, `;
-    return {
-      clock: clock.textContent,
-      spoken: point ? `${spoken}validation error ${error.value.textContent}` : "untrained",
-      point,
-    };
+    return { spoken: point ? `${spoken}validation error ${error.value.textContent}` : "untrained", point };
   }
-  return { row, play, show };
+  return { row, show };
 }
 
-/** Loss and validation error over the epochs, with a handle for the moment. */
+/** Loss and validation error over the epochs; a line and a knob show the moment. */
 function makeChart(run, changed) {
   const last = run.epochs.at(-1);
-  const picture = svg("svg", { class: "chart", "data-role": "chart" });
+  const label = "Loss and validation error over the epochs";
+  const picture = svg("svg", { class: "chart", "data-role": "chart", role: "img", "aria-label": label });
   const ground = CHART.height - CHART.bottom;
   const [frame, labels] = [svg("path", { class: "axis" }), svg("g")];
   const each = (make) => Object.fromEntries(Object.keys(CURVES).map((name) => [name, make(name)]));
   const lines = each((name) => svg("path", { class: `line of-${name}` }));
   const dots = each((name) => svg("circle", { class: `dot of-${name}`, r: 5 }));
   const plumb = svg("line", { class: "plumb" });
-  const attributes = { "aria-label": "Epochs of training", "aria-valuemin": 0, "aria-valuemax": last };
-  const handle = grip({ class: "handle v", "data-role": "scrubber", ...attributes }, 12, 7);
+  const handle = svg("circle", { class: "moment", r: 8 });
   picture.append(frame, labels, plumb, lines.loss, lines.error, dots.loss, dots.error, handle);
 
-  const size = measure(picture, () => layOut());
+  const size = measure(picture, () => fit());
   let laidOut; // so wide
   let chart;
   /** The axes and the curves, as wide as the chart is now. */
-  function layOut() {
+  function fit() {
     const { width } = size;
     if (width === laidOut || !width) return;
     laidOut = width;
@@ -205,9 +205,8 @@ function makeChart(run, changed) {
     changed();
   }
 
-  function show(moment, { point, spoken }) {
+  function show(moment, { point }) {
     const epoch = run.epochs[moment];
-    setAttributes(handle, { "aria-valuenow": epoch, "aria-valuetext": spoken });
     if (!chart) return;
     const x = chart.x(epoch);
     setAttributes(plumb, { x1: x, x2: x, y1: CHART.top, y2: ground + 12 });
@@ -224,7 +223,7 @@ function makeChart(run, changed) {
     return far.indexOf(Math.min(...far));
   }
 
-  return { picture, handle, show, nearest, stop: size.stop };
+  return { picture, show, nearest, stop: size.stop };
 }
 
 /** The five digits, as written and as redrawn. */

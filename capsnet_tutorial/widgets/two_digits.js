@@ -3,6 +3,7 @@
 import { arrowKeys, drag } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { unpackInt8 } from "./shared/int8.js";
+import { layOut } from "./shared/stage.js";
 import {
   clamp,
   digitAt,
@@ -11,7 +12,6 @@ import {
   format,
   greysOf,
   listen,
-  makeAnnouncer,
   makePainter,
   makeRoot,
   mix,
@@ -284,26 +284,22 @@ async function build(root, model, host) {
   const cases = model
     .get("cases")
     .map((each) => element("button", { type: "button", "data-case": each.name, onclick: () => show(each) }, each.name));
-  const remark = element("p", { class: "remark", "data-role": "remark" });
   const lead = (words) => element("p", { class: "lead" }, words);
-  root.append(
-    element(
-      "div",
-      { class: "two" },
-      ...pictures.nodes,
-      remark,
-      lead("The ten lengths. Press one to ask for that digit's drawing."),
-      element(
-        "div",
-        { class: "bars", role: "group", "aria-label": "Ask for a digit" },
-        ...lengths.map(({ button }) => button),
-      ),
-      lead("Lay two others over each other. Press a digit again for another hand."),
-      ...choosers.map(({ node }) => node),
+  const part = (...inside) => element("div", {}, ...inside);
+  const ten = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  root.classList.add("two");
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element("div", { class: "drawn" }, ...pictures.nodes),
+    hands: [
       element("div", { class: "bar cases" }, ...cases),
-    ),
-  );
-  const announce = makeAnnouncer(root);
+      part(
+        lead("The ten lengths. Press one to ask for that digit's drawing."),
+        element("div", ten, ...lengths.map(({ button }) => button)),
+      ),
+    ],
+    more: [lead("Press a digit again for another hand."), ...choosers.map(({ node }) => node)],
+    about: "Lay two others over each other",
+  });
   const { paint, refresh } = makePainter(root);
 
   function change(changes) {
@@ -359,8 +355,7 @@ async function build(root, model, host) {
       "data-at": state.at.flat().join(","),
       "data-lengths": Array.from(seen.lengths, (x) => x.toFixed(4)).join(","),
     });
-    remark.textContent = inWords(truth, seen);
-    announce(remark.textContent);
+    say(inWords(truth, seen));
   }
   const schedule = oncePerFrame(draw);
 
@@ -378,7 +373,7 @@ async function build(root, model, host) {
   colours = themeColours(root);
   choose(0);
   draw();
-  return [stopListening, stopWatching, schedule.cancel, announce.cancel];
+  return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

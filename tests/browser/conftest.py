@@ -113,9 +113,10 @@ class Visit:
     outside: list[str] = field(default_factory=list)
 
     def widget(self, name: str) -> Any:
-        """The root of the page's first widget of a class, alive."""
+        """The root of the page's first widget of a class, alive and with its folds open."""
         figure = self.page.locator(f'figure.live-widget[data-widget="{name}"]').first
         self.alive(figure)
+        figure.evaluate("figure => figure.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         return figure.locator('.capsnet[data-ready="true"]')
 
     def alive(self, figure: Locator) -> None:

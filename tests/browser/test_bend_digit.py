@@ -54,7 +54,7 @@ def test_sliders_show_what_pytorch_computes(bending: Any) -> None:
     turned = transform(image.expand(37, 1, 28, 28), Pose(rotation=angles, scale_x=1.2, scale_y=1.2))
     for name, network in (("capsnet", capsnet), ("cnn", cnn)):
         assert strip(bending, "turn", name) == "".join(map(str, network.predict(turned).tolist()))
-    expect(bending.locator('[data-role="readout"]')).to_contain_text("the rest as it is")
+    expect(bending.locator('[data-role="sentence"]')).to_contain_text("the rest as it is")
 
 
 def test_a_hand_and_keys_move_the_digit(bending: Any) -> None:

@@ -54,7 +54,7 @@ def test_another_digit_changes_both_maps(picker: Any) -> None:
 def test_a_bug_outside_the_routing_leaves_the_couplings_alone_and_says_so(picker: Any) -> None:
     for bug, words in (("recon-mean", "not in the routing"), ("squash-nan", "number for number")):
         picker.locator(f'[data-bug="{bug}"]').press("Enter")
-        expect(picker.locator('[data-role="readout"]').first).to_contain_text(words)
+        expect(picker.locator('[data-role="sentence"]')).to_contain_text(words)
         assert couplings(picker, "right") == couplings(picker, "buggy")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,7 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(s
     [
         ("chapters/99-gone.ipynb PoseSliders", "live-widget cannot read the notebook book/chapters/99-gone.ipynb"),
         ("chapters/01-try-it.ipynb Gone", "book/chapters/01-try-it.ipynb shows no Gone"),
+        ("chapters/01-try-it.ipynb PoseSliders\n:set: gone=1", "PoseSliders stores no trait gone"),
     ],
 )
 def test_a_directive_that_finds_no_widget_fails(small_book: Path, arguments: str, message: str) -> None:
@@ -99,3 +102,35 @@ def test_a_notebook_without_its_widgets_state_fails(small_book: Path) -> None:
     result, said = built(small_book)
     assert result.returncode != 0
     assert "no anywidget with a stored state" in said
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("#try-Gone?index=7", "the page shows no Gone"),
+        ("#try-PoseSliders?index=7&gone=1", "PoseSliders stores no trait gone"),
+    ],
+)
+def test_a_prompt_that_means_nothing_fails(small_book: Path, address: str, message: str) -> None:
+    prompt(small_book, address)
+    result, said = built(small_book)
+    assert result.returncode != 0
+    assert message in said
+
+
+def prompt(source: Path, address: str) -> None:
+    """A front page with a widget in a state of its own, and a prompt for it."""
+    front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")
+    page = source / "book/index.md"
+    page.write_text(page.read_text(encoding="utf-8") + f"\n[Another digit]({address}) bends as well.\n")
+
+
+def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> None:
+    prompt(small_book, "#try-PoseSliders?index=7&offsets.2=0.25")
+    result, said = built(small_book)
+    assert result.returncode == 0, said
+    page = (small_book / "_build/html/book/index.html").read_text(encoding="utf-8")
+    link = re.search(r'<a class="live-prompt" href="#(\w+)" data-values="([^"]+)">Another digit</a>', page)
+    assert link and f'<figure class="live-widget full-width" id="{link[1]}"' in page
+    assert json.loads(unescape(link[2])) == {"index": 7, "offsets.2": 0.25}
+    assert '"index": 3' in page, "the option :set: of the directive"

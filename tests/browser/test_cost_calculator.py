@@ -13,7 +13,7 @@ from capsnet_tutorial import CapsNet, CapsNetConfig
 
 from .conftest import Visit, number
 
-PAGE = "book/chapters/19-making-it-fast.html"
+PAGE = "book/chapters/20-making-it-fast.html"
 
 
 @pytest.fixture

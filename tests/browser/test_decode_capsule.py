@@ -71,7 +71,7 @@ def test_the_rules_choose_and_their_errors_are_pytorchs(decode: Any) -> None:
             kept = {"longest": "9", "label": "2", "all": "0,1,2,3,4,5,6,7,8,9", "none": ""}[keep]
             expect(decode).to_have_attribute("data-kept", kept)
     choice(decode, "longest").click()
-    expect(decode.locator('[data-role="remark"]')).to_contain_text("misreads")
+    expect(decode.locator('[data-role="sentence"]')).to_contain_text("misreads")
 
 
 def test_it_works_by_keyboard(decode: Any) -> None:

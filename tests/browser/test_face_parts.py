@@ -32,7 +32,7 @@ def test_the_buttons_do_what_they_say(parts: Any) -> None:
     assert (bag, turn) == (1, 0) and length > 0.95
     press(parts, "picasso")
     assert state(parts)[0] == 1 and state(parts)[1] < 0.15
-    expect(parts.locator('[data-role="remark"]')).to_contain_text("another face")
+    expect(parts.locator('[data-role="sentence"]')).to_contain_text("another face")
     press(parts, "face")
     press(parts, "turn-whole")
     turned = state(parts)

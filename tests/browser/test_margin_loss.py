@@ -61,13 +61,13 @@ def test_a_digit_is_put_in_and_taken_out(margin: Any) -> None:
     assert total(margin) != before
     expect(margin).to_have_attribute("data-present", "3,8")
     expect(eight).to_have_attribute("aria-pressed", "true")
-    margin.locator('[data-role="toggle"]').click()
+    eight.click()
     expect(margin).to_have_attribute("data-present", "3")
     assert total(margin) == before
     margin.locator('[data-role="present"][data-class="3"]').press("Enter")
     expect(margin).to_have_attribute("data-present", "")
     expect(margin).to_have_attribute("data-cross-entropy", "")
-    expect(margin.locator('[data-role="remark"]')).to_contain_text("No digit is there")
+    expect(margin.locator('[data-role="sentence"]')).to_contain_text("No digit is there")
 
 
 def test_steps_end_at_the_margins_and_cross_entropy_goes_on(margin: Any) -> None:
@@ -85,6 +85,7 @@ def test_steps_end_at_the_margins_and_cross_entropy_goes_on(margin: Any) -> None
     margin.locator('[data-role="step-entropy"]').click()
     assert lengths(margin)[3] > 0.95
     assert lengths(margin)[0] < 0.05
+    expect(margin.locator('[data-role="sentence"]')).to_contain_text("down cross-entropy: 3 rose")
     margin.locator('[data-role="reset"]').click()
     assert total(margin) == totals[0]
 
@@ -111,7 +112,7 @@ def test_the_dot_runs_along_the_curve_by_mouse_and_by_keyboard(margin: Any) -> N
     mouse.move(box["x"] + box["width"], box["y"] + box["height"] / 2, steps=4)
     mouse.up()
     assert lengths(margin)[3] == 0.999
-    expect(margin.locator('[data-role="remark"]')).to_contain_text("nothing pulls")
+    expect(margin.locator('[data-role="sentence"]')).to_contain_text("nothing pulls")
     dot.focus()
     dot.press("ArrowLeft")
     assert lengths(margin)[3] == pytest.approx(0.989)

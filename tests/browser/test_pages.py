@@ -13,6 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from .conftest import ROOT, Visit
+from .layout import CLIPPED, FIGURES, SLABS, SMALL_LABELS, SMALL_TARGETS
 
 PAGES = [
     f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
@@ -43,6 +44,8 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str]
         seen.page.emulate_media(color_scheme=scheme)
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert not serious(seen.page), f"in the {scheme} theme"
+    assert not seen.page.evaluate(SLABS), "figures that are light slabs in the dark"
+    assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}"), "parts that are clipped"
 
 
 @pytest.mark.parametrize("page", [*PAGES, "index.html", "search.html?q=capsule", "genindex.html"])
@@ -63,13 +66,16 @@ def test_a_page_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, s
         seen.page.emulate_media(color_scheme=scheme)
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert seen.page.evaluate(OVERFLOW) <= 0, f"the page scrolls sideways in the {scheme} theme"
+    assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}"), "parts that are clipped"
+    assert not seen.page.evaluate(SMALL_LABELS, 11), "labels of figures that cannot be read"
+    assert not seen.page.evaluate(SMALL_TARGETS, 40), "targets too small for a finger"
 
 
 def at_peace(seen: Visit) -> None:
     """No error, no request outside (`visit` checks both), formulas set, every widget alive."""
     for widget in seen.all_alive():
         expect(widget.locator('.capsnet[data-ready="true"]')).to_have_count(1)
-        expect(widget.locator("> figcaption")).to_have_text(re.compile("^Live:"))
+        expect(widget.locator("> figcaption")).to_have_text(re.compile("^(Live|Recorded):"))
         expect(widget.locator(".live-still")).to_have_count(0)
     if seen.page.locator(".math").count():
         seen.page.locator("mjx-container").first.wait_for()

@@ -23,6 +23,7 @@ def pixels(sliders: Any, role: str = "redrawn") -> str:
 def test_dragging_a_slider_redraws_the_digit_and_reset_restores_it(sliders: Any) -> None:
     untouched, original = pixels(sliders), pixels(sliders, "original")
     slider = sliders.locator("input[type=range]").nth(4)
+    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     middle, mouse = box["y"] + box["height"] / 2, slider.page.mouse
     mouse.move(box["x"] + box["width"] / 2, middle)

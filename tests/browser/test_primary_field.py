@@ -47,7 +47,7 @@ def test_a_stroke_moves_the_capsules_whose_patch_it_crosses_and_no_others(primar
     seen = data(primary)
     assert seen["moved"] == places(0)
     assert (int(seen["changed"]) > 0, seen["inside"], seen["turned"]) == (True, "0", "0.0000")
-    expect(primary.locator('[data-role="remark"]')).to_contain_text("did not move at all")
+    expect(primary.locator('[data-role="sentence"]')).to_contain_text("did not move at all")
 
     primary.locator('[data-capsule="54"]').click()  # type 6, at the first place
     seen = data(primary)
@@ -65,7 +65,7 @@ def test_nobody_reads_the_hatched_strip(primary: Any) -> None:
     seen = data(primary)
     assert int(seen["changed"]) > 20
     assert seen["moved"] == set()
-    expect(primary.locator('[data-role="remark"]')).to_contain_text("none of the 72 capsules moved")
+    expect(primary.locator('[data-role="sentence"]')).to_contain_text("none of the 72 capsules moved")
 
 
 def test_the_middle_belongs_to_all(primary: Any) -> None:

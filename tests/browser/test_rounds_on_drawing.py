@@ -31,7 +31,7 @@ def test_a_disputed_digit_is_read_as_pytorch_reads_it(pad: Any) -> None:
     u_hat = prediction_vectors(model.primary_capsules(samples[11:12]), model.routed.weight)
     lengths = route(u_hat, 5, return_trace=True)[1].v.norm(dim=3)[:, 0]  # [5, 10]
     assert numbers(pad, "predictions") == lengths.argmax(dim=1).tolist()
-    expect(pad.locator('[data-role="verdict"]')).to_contain_text("The rounds disagree: 9 after 1, 2, 3; 2 after 4, 5")
+    expect(pad.locator('[data-role="sentence"]')).to_contain_text("The rounds disagree: 9 after 1, 2, 3; 2 after 4, 5")
     for rounds in (1, 5):
         pad.locator(f'[data-round="{rounds}"]').press("Enter")
         expect(pad).to_have_attribute("data-rounds", str(rounds))
@@ -43,7 +43,7 @@ def test_a_disputed_digit_is_read_as_pytorch_reads_it(pad: Any) -> None:
 def test_a_drawn_one_is_a_one_after_every_round(pad: Any) -> None:
     pad.locator('[data-role="disputed"]').first.click()
     pad.locator('[data-role="clear"]').click()
-    expect(pad.locator('[data-role="verdict"]')).to_have_text("Nothing drawn yet.")
+    expect(pad.locator('[data-role="sentence"]')).to_have_text("Nothing drawn yet.")
     canvas = pad.locator('[data-role="pad"]')
     canvas.scroll_into_view_if_needed()
     box, mouse = canvas.bounding_box(), canvas.page.mouse
@@ -52,7 +52,7 @@ def test_a_drawn_one_is_a_one_after_every_round(pad: Any) -> None:
     mouse.move(box["x"] + 0.45 * box["width"], box["y"] + 0.85 * box["height"], steps=20)
     mouse.up()
     expect(pad).to_have_attribute("data-predictions", "1,1,1,1,1")
-    expect(pad.locator('[data-role="verdict"]')).to_have_text("Every number of rounds says 1.")
+    expect(pad.locator('[data-role="sentence"]')).to_have_text("Every number of rounds says 1.")
     entropy = numbers(pad, "entropy")
     assert entropy[0] == 1 and entropy == sorted(entropy, reverse=True) and entropy[-1] < 1
 

@@ -35,6 +35,10 @@ def part(widget: Any, role: str) -> Any:
     return widget.locator(f'[data-role="{role}"]')
 
 
+def open_fold(widget: Any) -> None:
+    part(widget, "more").locator("summary").click()
+
+
 def pixels(widget: Any) -> str:
     return picture(part(widget, "couplings").locator("canvas"))
 
@@ -57,9 +61,10 @@ def test_every_round_is_pytorchs(rounds: Any) -> None:
     with torch.no_grad():
         u = model.primary_capsules(torch.from_numpy(digits).unsqueeze(1).float() / 255)
         _, trace = route(prediction_vectors(u, model.routed.weight), 10, return_trace=True)
+    open_fold(rounds)
     for index in (7, 2):
         part(rounds, "digit").nth(index).click()
-        part(rounds, "timeline").press("Home")
+        part(rounds, "time").press("Home")
         for r in range(10):
             shows(rounds, "index", str(index))
             shows(rounds, "round", str(r + 1))
@@ -69,14 +74,15 @@ def test_every_round_is_pytorchs(rounds: Any) -> None:
             assert number(rounds, "entropy") == pytest.approx(float(bits), abs=2e-5)
             coupling = trace.c[r, index, int(number(rounds, "capsule")), labels[index]]
             assert number(rounds, "coupling") == pytest.approx(float(coupling), abs=2e-5)
-            if r < 9:
-                part(rounds, "forward").click()
-        expect(part(rounds, "forward")).to_be_disabled()
+            part(rounds, "time").press("ArrowRight")
+        shows(rounds, "round", "10")
 
 
 def test_a_vote_dragged_away_breaks_the_agreement_at_once_and_reset_mends_it(rounds: Any) -> None:
+    open_fold(rounds)
     for _ in range(2):
-        part(rounds, "forward").click()
+        part(rounds, "time").press("ArrowRight")
+    expect(part(rounds, "reset")).to_be_hidden()
     whole, before = lengths(rounds), pixels(rounds)
     shows(rounds, "capsule", LOUD)
     drag_vote(rounds, -2, 1)
@@ -84,7 +90,7 @@ def test_a_vote_dragged_away_breaks_the_agreement_at_once_and_reset_mends_it(rou
     assert numbers(rounds, "vote") == pytest.approx([-2, 1], abs=0.05)
     assert lengths(rounds)[7] < 0.3 < 0.9 < whole[7]
     assert pixels(rounds) != before, "the couplings should be drawn anew"
-    expect(part(rounds, "remark")).to_contain_text("broken")
+    expect(part(rounds, "sentence")).to_contain_text("broken")
 
     part(rounds, "reset").click()
     expect(rounds).to_have_attribute("data-moved", "0")
@@ -94,22 +100,23 @@ def test_a_vote_dragged_away_breaks_the_agreement_at_once_and_reset_mends_it(rou
 
 def test_a_loud_vote_turns_the_capsule_around(rounds: Any) -> None:
     """What the chapter says: long again, and pointing the other way."""
-    part(rounds, "timeline").press("Home")
+    part(rounds, "time").press("Home")
     for _ in range(5):
-        part(rounds, "timeline").press("ArrowRight")
+        part(rounds, "time").press("ArrowRight")
     drag_vote(rounds, -4.9, 0)
     expect(rounds).to_have_attribute("data-moved", "1")
     shows(rounds, "round", "6")
     assert lengths(rounds)[7] > 0.9
-    expect(part(rounds, "remark")).to_contain_text("the other way")
+    expect(part(rounds, "sentence")).to_contain_text("the other way")
 
 
 def test_everything_works_by_keyboard(rounds: Any) -> None:
-    timeline, vote, couplings = (part(rounds, role) for role in ("timeline", "vote", "couplings"))
-    timeline.press("End")
-    expect(timeline).to_have_attribute("aria-valuenow", "10")
-    timeline.press("ArrowLeft")
-    expect(timeline).to_have_attribute("aria-valuetext", "round 9: capsule 7 is 0.99 long, mean entropy 3.06 bits")
+    open_fold(rounds)
+    time, vote, couplings = (part(rounds, role) for role in ("time", "vote", "couplings"))
+    time.press("End")
+    shows(rounds, "round", "10")
+    time.press("ArrowLeft")
+    expect(time).to_have_attribute("aria-valuetext", "Round 9 of 10")
 
     x = float(vote.get_attribute("aria-valuenow"))
     vote.press("ArrowLeft")
@@ -132,12 +139,10 @@ def test_everything_works_by_keyboard(rounds: Any) -> None:
     expect(part(rounds, "class").nth(8)).to_have_attribute("aria-checked", "true")
 
 
-def test_a_click_chooses_a_class_a_round_and_a_capsule(rounds: Any) -> None:
+def test_a_click_chooses_a_class_and_a_capsule(rounds: Any) -> None:
     part(rounds, "class").nth(2).click()
     shows(rounds, "chosen", "2")
-    box = part(rounds, "timeline").bounding_box()
-    part(rounds, "timeline").click(position={"x": box["width"] * 0.45, "y": box["height"] / 2})
-    shows(rounds, "round", "5")
+    open_fold(rounds)
     box = part(rounds, "couplings").bounding_box()
     part(rounds, "couplings").click(position={"x": 3, "y": box["height"] / 2})
     shows(rounds, "capsule", "0")
@@ -159,7 +164,10 @@ def test_a_finger_drags_a_vote_on_a_phone(visit: Callable[..., Visit], addresses
     options = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
     rounds = visit(addresses["http"] + PAGE, **options).widget("RoutingRounds")
     assert rounds.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
-    part(rounds, "timeline").press("ArrowRight")
+    for column in part(rounds, "class").all():
+        box = column.bounding_box()
+        assert min(box["width"], box["height"]) >= 44
+    part(rounds, "time").press("ArrowRight")
     part(rounds, "plane").scroll_into_view_if_needed()
     touch, plane = part(rounds, "vote").locator(".touch").bounding_box(), part(rounds, "plane").bounding_box()
     assert min(touch["width"], touch["height"]) >= 44

@@ -98,14 +98,14 @@ def test_other_digits_and_other_hands(two: Any) -> None:
         pictures.append(drawn(two, "overlay"))
     assert len(set(pictures[:3])) == 3 and pictures[3] == pictures[0]
     two.locator('.chooser.digit-0 [data-label="6"]').click()
-    expect(two.locator('[data-role="remark"]')).to_have_text(re.compile("^Two of the same class"))
+    expect(two.locator('[data-role="sentence"]')).to_have_text(re.compile("^Two of the same class"))
 
 
 def test_the_misread_pair_is_misread(two: Any) -> None:
     expect(two).to_have_attribute("data-right", "true")
     two.locator('[data-case="A misread pair"]').click()
     expect(two).to_have_attribute("data-right", "false")
-    expect(two.locator('[data-role="remark"]')).to_contain_text("wrong")
+    expect(two.locator('[data-role="sentence"]')).to_contain_text("wrong")
 
 
 def test_a_finger_drags_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:

@@ -121,7 +121,7 @@ def margin_with_lambda_on_the_present(lengths, labels):
     return (0.5 * T * F.relu(0.9 - lengths) ** 2 + (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).mean()
 
 
-@wrong("margin_loss")
+@right("margin_loss")  # another habit, which is said and accepted
 def margin_summed_over_the_batch(lengths, labels):
     T = F.one_hot(labels, lengths.shape[1])
     return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum()

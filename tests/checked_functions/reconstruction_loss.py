@@ -51,7 +51,7 @@ def reconstruction_with_its_weight_forgotten(reconstruction, images):
     return (reconstruction - images.flatten(1)).pow(2).sum(1).mean()
 
 
-@wrong("reconstruction_loss")
+@right("reconstruction_loss")  # another habit, which is said and accepted
 def reconstruction_summed_over_the_batch(reconstruction, images):
     return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
 

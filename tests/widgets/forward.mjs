@@ -10,7 +10,7 @@ const inputs = Array.from({ length: pixels.length / 784 }, (_, k) => pixels.suba
 const answers = inputs.map((image) => network.forward(image, rounds === undefined ? undefined : Number(rounds)));
 const masked = answers.map(({ capsules, prediction }) => network.mask(capsules, prediction));
 
-const parts = ["u", "b", "c", "v", "capsules", "lengths", "reconstruction"];
+const parts = ["edges", "u", "b", "c", "v", "capsules", "lengths", "reconstruction"];
 const numbers = answers.flatMap((answer) => parts.flatMap((part) => answer[part])); // b, c, v: an array a round
 writeFileSync(
   out,

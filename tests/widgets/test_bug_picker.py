@@ -65,7 +65,7 @@ def test_it_is_sent_the_catalogue_and_what_was_measured():
     for each in widget.catalogue:
         assert each["title"] == BUGS[each["id"]].title
         assert each["error"] == runs.error[each["id"]].mean(axis=0).round(4).tolist()
-    assert repr(widget) == "BugPicker('softmax-axis')"
+    assert repr(BugPicker("softmax-axis")) == "BugPicker('softmax-axis')"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def in_javascript(
     images.numpy().tofile(folder / "images")
     report = run_node("forward.mjs", weights, folder / "images", folder / "out", *rounds)
     R = rounds[0] if rounds else 3
-    shapes = {"u": (72, 8), "b": (R, 72, 10), "c": (R, 72, 10), "v": (R, 10, 16)}
+    shapes = {"edges": (64, 10, 10), "u": (72, 8), "b": (R, 72, 10), "c": (R, 72, 10), "v": (R, 10, 16)}
     shapes |= {"capsules": (10, 16), "lengths": (10,), "reconstruction": (784,)}
     numbers = np.fromfile(folder / "out", dtype=np.float32).reshape(len(images), -1)
     parts = np.split(numbers, np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1], axis=1)
@@ -66,7 +66,13 @@ def in_torch(model: CapsNet, images: torch.Tensor) -> dict[str, np.ndarray]:
     out = model(images)
     _, trace = model.trace(images)
     by_image = {name: getattr(trace, name).transpose(0, 1) for name in ("b", "c", "v")}
-    named = {"u": model.primary_capsules(images), **by_image, **out._asdict(), "prediction": model.predict(images)}
+    named = {
+        "edges": model.conv(images).relu(),
+        "u": model.primary_capsules(images),
+        **by_image,
+        **out._asdict(),
+        "prediction": model.predict(images),
+    }
     return {name: tensor.numpy() for name, tensor in named.items()}
 
 

@@ -249,6 +249,13 @@ def test_the_pad_starts_with_one_of_its_samples():
     assert widget.image in [widget.samples[k : k + 784] for k in range(0, 7840, 784)]
 
 
+def test_the_pad_starts_with_the_digit_it_is_given():
+    widget = DrawDigit(digit=7)
+    assert (widget.digit, widget.image) == (7, widget.samples[7 * 784 : 8 * 784])
+    with pytest.raises(ValueError, match="a digit from 0 to 9; got 10"):
+        DrawDigit(digit=10)
+
+
 def test_an_image_of_another_size_is_refused():
     widget = DrawDigit()
     widget.image = bytes(784)

@@ -20,13 +20,22 @@ import { clamp, element, setAttributes, svg } from "./ui.js";
 export function drag(node, { area = node, focus, prevent = true, start, move, end }) {
   /** @type {number | null} */
   let held = null;
+  /** @type {DOMRect | undefined} */
+  let box; // read when the pointer goes down and when the page scrolls: at every move it would force a layout
+  const forget = () => {
+    box = undefined;
+  };
   /** @type {(event: PointerEvent) => Place} */
   const placeOf = (event) => {
-    const { left, top, width, height } = area.getBoundingClientRect();
+    box ??= area.getBoundingClientRect();
+    const { left, top, width, height } = box;
     return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
   };
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    if (held !== null || event.button !== 0 || start?.(placeOf(event), event) === false) return;
+    if (held !== null || event.button !== 0) return;
+    forget();
+    if (start?.(placeOf(event), event) === false) return;
+    addEventListener("scroll", forget, { capture: true, passive: true });
     if (prevent) event.preventDefault();
     node.setPointerCapture(event.pointerId);
     held = event.pointerId;
@@ -43,6 +52,7 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
   node.addEventListener("lostpointercapture", (/** @type {PointerEvent} */ event) => {
     if (event.pointerId !== held) return;
     held = null;
+    removeEventListener("scroll", forget, { capture: true });
     end?.(event);
   });
 }
@@ -165,8 +175,8 @@ export function player({ button, pace, wait = pace, begin, forward, show, pause,
  */
 export function measure(node, changed) {
   const size = { width: node.clientWidth, height: node.clientHeight, stop: () => observer.disconnect() };
-  const observer = new ResizeObserver(() => {
-    Object.assign(size, { width: node.clientWidth, height: node.clientHeight });
+  const observer = new ResizeObserver(([{ target }]) => {
+    Object.assign(size, { width: target.clientWidth, height: target.clientHeight }); // laid out already: this is cheap
     changed?.();
   });
   observer.observe(node);

@@ -280,7 +280,8 @@ export function makeNetwork(source) {
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]
     const prediction = lengths.indexOf(Math.max(...lengths));
-    return { u, u_hat, b, c, v, capsules, lengths, prediction, reconstruction: decode(mask(capsules, prediction)) };
+    const reconstruction = decode(mask(capsules, prediction));
+    return { edges, u, u_hat, b, c, v, capsules, lengths, prediction, reconstruction };
   }
 
   return { config, I, J, D_in, D_out, forward, decode, mask };

@@ -175,6 +175,7 @@ export function tiePad(pad, model, show) {
   const share = () => {
     sent = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
     model.set("image", new DataView(sent.buffer));
+    pad.frame.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: sent.slice() })); // to the page
     model.save_changes();
   };
   const stop = listen(model, {

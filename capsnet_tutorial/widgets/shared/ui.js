@@ -53,14 +53,18 @@ export const pushButton = (role, text, onclick, more = {}) =>
 /**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
  * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
+ * @param {string} name
+ * @param {string} label
+ * @param {string} [caption]  what stands under it in the book, unless all of it is computed live
  */
-export function makeRoot(name, label) {
+export function makeRoot(name, label, caption) {
   const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
   const root = element("div", {
     class: "capsnet",
     "data-widget": name,
     role: "group",
     "aria-label": label,
+    "data-caption": caption,
     [suppress]: "",
   });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
@@ -137,7 +141,10 @@ export function oncePerFrame(work) {
   return schedule;
 }
 
-/** A polite live region. It speaks to a reader who is in the widget, once things have been quiet for a while. */
+/**
+ * A polite live region. It speaks to a reader who is in the widget, or has pressed a prompt in the text, once things
+ * have been quiet for a while.
+ */
 export function makeAnnouncer(root) {
   const region = element("p", { class: "unseen", "aria-live": "polite", "data-role": "announcement" });
   root.append(region);
@@ -145,7 +152,8 @@ export function makeAnnouncer(root) {
   const announce = (text) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (root.contains(document.activeElement)) region.textContent = text;
+      const at = document.activeElement;
+      if (root.contains(at) || at?.matches(".live-prompt")) region.textContent = text;
     }, 700);
   };
   announce.cancel = () => clearTimeout(timer);

@@ -1,0 +1,101 @@
+"""Make a link to `#try-…` a button that sets the state of the page's widget.
+
+A notebook is read outside the book, too, where such a link is words that lead nowhere, so the sentence around it must
+read well without:
+
+    [Press the eight](#try-MarginLoss?selected=8&present=[8]) and see which way its arrow points.
+
+After `#try-` come the widget's class and values of its traits, in JSON (text without quotes); `offsets.2=0.25` sets one
+element of a list. Without JavaScript the link leads to the widget's picture. A page without that widget, or a widget
+without that trait, is a warning of the build.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+from urllib.parse import unquote
+
+from docutils import nodes
+from live_widgets import live_widget, notebook_models, trait_values
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+OPENING = "#try-"
+
+logger = logging.getLogger(__name__)
+
+
+class live_prompt(nodes.Inline, nodes.TextElement):
+    """Words that set a widget's state (in lower case, as docutils names nodes).
+
+    Attributes: `widget` (its class), `values` (trait -> value, or trait.k -> value), `model` (its id on the page).
+    """
+
+
+class FindPrompts(SphinxTransform):
+    """Take the links to `#try-…` out before anyone looks for their target."""
+
+    default_priority = 800  # MyST resolves links within a page at 879
+
+    def apply(self, **kwargs: Any) -> None:
+        for link in list(self.document.findall(nodes.reference)):
+            address = link.get("refuri", "")
+            if address.startswith(OPENING):
+                widget, _, query = unquote(address.removeprefix(OPENING)).partition("?")
+                link.replace_self(live_prompt("", "", *link.children, widget=widget, values=trait_values(query)))
+
+
+class AimPrompts(SphinxPostTransform):
+    """Find the widget that each prompt means: the page's first of that class."""
+
+    default_priority = 210  # after live_widgets has placed the widgets
+
+    def run(self, **kwargs: Any) -> None:
+        placed: dict[str, live_widget] = {}
+        for widget in self.document.findall(live_widget):
+            placed.setdefault(widget["name"], widget)
+        stored = notebook_models(self.app, self.env.docname)
+        for prompt in self.document.findall(live_prompt):
+            widget = placed.get(prompt["widget"])
+            if widget is None:
+                self.complain(prompt, f"the page shows no {prompt['widget']}")
+                continue
+            models = json.loads(widget["state"])["state"] if widget["state"] else stored
+            prompt["model"] = widget["model"]
+            traits = models[widget["model"]]["state"]
+            for name in prompt["values"]:
+                if name.partition(".")[0] not in traits:
+                    self.complain(prompt, f"{prompt['widget']} stores no trait {name}")
+
+    def complain(self, prompt: live_prompt, what: str) -> None:
+        words = f"the prompt “{prompt.astext()}”: {what}"
+        logger.warning(words, location=self.env.docname, type="live-prompt")
+
+
+def visit_html(writer: Any, node: live_prompt) -> None:
+    """A link to the widget, with what `_static/live-host.js` needs to make it a button."""
+    model = node.get("model", "")
+    values = escape(json.dumps(node["values"]), quote=True)
+    writer.body.append(f'<a class="live-prompt" href="#{model}" data-values="{values}">')
+
+
+def depart_html(writer: Any, node: live_prompt) -> None:
+    """The end of the link."""
+    writer.body.append("</a>")
+
+
+def words_only(writer: Any, node: live_prompt) -> None:
+    """Other formats than HTML have the words."""
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register with Sphinx."""
+    words = (words_only, words_only)
+    app.add_node(live_prompt, html=(visit_html, depart_html), latex=words, text=words)
+    app.add_transform(FindPrompts)
+    app.add_post_transform(AimPrompts)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,63 @@
+"""The claims and what came of them: the first figure of the results."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from capsnet_tutorial.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, TOO_FEW, Verdict
+from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.palette import LIGHT
+
+_COLOURS = {
+    OTHER_WAY: "contrast",
+    CONTRARY_HINT: "soft",
+    NO_DIFFERENCE: "muted",
+    HINT: "agree",
+    SEEN: "accent",
+    TOO_FEW: "line",
+}
+_EDGE = 60.0
+"""Per cent, either way; an interval that is longer ends in an arrow."""
+
+
+def verdict_chart(verdicts: Sequence[Verdict]) -> Figure:
+    """A line for each claim: by how many per cent of the second mean the first is smaller, and the interval of 95 %.
+
+    Right of the line in the middle the claim is true. Claims without an interval have a hollow mark.
+    """
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(WIDTH, 0.34 * len(verdicts) + 0.9), layout="constrained")
+        axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
+        for place, each in enumerate(verdicts):
+            colour, full = LIGHT[_COLOURS[each.word]], 100 / each.larger.mean
+            middle = full * (each.larger.mean - each.smaller.mean)
+            if each.difference is None:
+                axes.plot(middle, place, "o", markerfacecolor=LIGHT["surface"], color=LIGHT["muted"], markersize=5)
+                continue
+            low, high = full * each.difference.low, full * each.difference.high
+            axes.plot([max(low, -_EDGE), min(high, _EDGE)], [place, place], color=colour, linewidth=2)
+            axes.plot(middle, place, "o", color=colour, markersize=6)
+            for end, beyond, marker in ((-_EDGE, low < -_EDGE, "<"), (_EDGE, high > _EDGE, ">")):
+                if beyond:
+                    axes.plot(end, place, marker, color=colour, markersize=5)
+        axes.set_yticks(range(len(verdicts)), [textwrap.fill(each.claim.text, 52) for each in verdicts], fontsize=7.5)
+        axes.set(xlim=(-1.08 * _EDGE, 1.08 * _EDGE), ylim=(len(verdicts) - 0.5, -0.5))
+        axes.set_xlabel("by how many per cent; right of 0: as claimed, left: the other way round")
+        axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
+        axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
+        words = [word for word in _COLOURS if any(each.word == word for each in verdicts)]
+        marks = [
+            plt.Line2D(
+                [], [], color=LIGHT["muted" if word == TOO_FEW else _COLOURS[word]], marker="o", label=word,
+                linestyle="none" if word == TOO_FEW else "-",
+                markerfacecolor=LIGHT["surface"] if word == TOO_FEW else None,
+            )
+            for word in words
+        ]  # fmt: skip
+        figure.legend(handles=marks, loc="outside upper center", ncols=min(len(words), 4), fontsize=8)
+        plt.close(figure)
+    return figure

@@ -1,0 +1,72 @@
+"""What a page looks like, as a browser measures it: parts clipped, slabs of light in the dark, small targets."""
+
+from __future__ import annotations
+
+CLIPPED = """(what) => {
+    // Parts of the article wider than the room they have: than the window, or than what scrolls or cuts them.
+    const article = document.querySelector("article.bd-article");
+    const found = [];
+    for (const part of article.querySelectorAll(what)) {
+        if (!part.checkVisibility() || part.closest(".capsnet, .live-widget")) continue;
+        const { left, right, width } = part.getBoundingClientRect();
+        let over = Math.max(right - innerWidth, -left, part.scrollWidth - part.clientWidth * (part.clientWidth > 0));
+        if (part.clientWidth === 0) over = Math.max(right - innerWidth, -left); // inline: a formula
+        for (let around = part.parentElement; around !== article; around = around.parentElement) {
+            const box = around.getBoundingClientRect();
+            if (getComputedStyle(around).overflowX === "visible") continue;
+            over = Math.max(over, right - box.right, box.left - left);
+        }
+        const words = part.textContent.trim().replace(/\\s+/g, " ").slice(0, 60);
+        if (over > 2 && width > 0) found.push(`${Math.round(over)} px of ${part.localName}: ${words}`);
+    }
+    return found;
+}"""
+"""Selectors -> "12 px of table: its first words" for each part of which something is hidden."""
+
+FIGURES = ".themed-figure svg, img"
+
+SLABS = """async () => {
+    // Pictures of the article whose pixels, as they are shown, are mostly light. (A filter turns pixels over.)
+    const found = [];
+    const pictures = [...document.querySelectorAll("article.bd-article img")];
+    for (const picture of pictures) {
+        if (!picture.checkVisibility() || picture.clientWidth < 60) continue;
+        await picture.decode();
+        const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 40 });
+        const brush = canvas.getContext("2d");
+        brush.drawImage(picture, 0, 0, 40, 40);
+        const data = brush.getImageData(0, 0, 40, 40).data;
+        let light = 0;
+        for (let k = 0; k < data.length; k += 4)
+            light += data[k + 3] > 128 && data[k] + data[k + 1] + data[k + 2] > 560;
+        const turned = getComputedStyle(picture).filter.includes("invert(1)");
+        if (!turned && light > 800) found.push(picture.alt || picture.src.slice(-60));
+    }
+    const filled = document.querySelectorAll(".themed-figure svg rect, .themed-figure svg path");
+    for (const shape of filled) {
+        const { width, height } = shape.getBoundingClientRect();
+        const fill = getComputedStyle(shape).fill.match(/[\\d.]+/g) ?? [0, 0, 0, 0];
+        const [red, green, blue, alpha = 1] = fill.map(Number);
+        if (width * height > 40_000 && alpha > 0.5 && red + green + blue > 560 && !shape.closest("defs"))
+            found.push(shape.closest(".themed-figure").getAttribute("aria-label"));
+    }
+    return found;
+}"""
+"""The descriptions of figures that are light slabs in the dark."""
+
+SMALL_LABELS = """(least) => [...document.querySelectorAll(".themed-figure svg text")]
+    .filter((text) => text.checkVisibility() && text.textContent.trim())
+    .map((text) => {
+        const { a, b } = text.getScreenCTM();
+        const size = [text, ...text.querySelectorAll("tspan")].map((t) => parseFloat(getComputedStyle(t).fontSize));
+        return [Math.hypot(a, b) * Math.max(...size), text.textContent];
+    })
+    .filter(([size]) => size < least)
+    .map(([size, words]) => `${size.toFixed(1)} px: ${words}`)"""
+"""Pixels -> the labels of figures that are set smaller."""
+
+SMALL_TARGETS = """(least) => [...document.querySelectorAll("article :is(button, summary, .cover-buttons a)")]
+    .filter((target) => target.checkVisibility() && !target.closest(".live-widget"))
+    .filter((target) => Math.min(target.offsetWidth, target.offsetHeight) < least)
+    .map((target) => `${target.offsetWidth} x ${target.offsetHeight}: ${target.className} ${target.textContent}`)"""
+"""Pixels -> what is pressed and smaller, outside of widgets, whose own tests measure theirs."""

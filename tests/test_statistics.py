@@ -1,0 +1,93 @@
+"""statistics.py: intervals and p against their definitions, by simulation and by counting."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from capsnet_tutorial.experiments.statistics import holm, over_images, paired, unpaired
+
+
+def test_sleep_of_ten_patients_as_student_had_it():
+    # Student, "The probable error of a mean", 1908: hours of additional sleep under two drugs.
+    first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    both = paired(first, second)
+    assert both.value == pytest.approx(1.58)
+    assert (both.low, both.high) == pytest.approx((0.70, 2.46), abs=0.005)
+    assert both.p == pytest.approx(0.00283, abs=1e-5)
+    apart = unpaired(first, second)  # Welch, with 17.8 degrees of freedom
+    assert (apart.low, apart.high) == pytest.approx((-0.205, 3.365), abs=5e-4)
+    assert apart.p == pytest.approx(0.0794, abs=1e-4)
+
+
+@pytest.mark.parametrize(("test", "seeds"), [(paired, (3, 3)), (paired, (6, 6)), (unpaired, (8, 5))])
+def test_intervals_hold_the_true_difference_in_95_of_100_experiments(test, seeds):
+    draw = np.random.default_rng(0)
+    held, times = 0, 2000
+    for _ in range(times):
+        each = test(draw.normal(0.5, 0.1, seeds[0]), draw.normal(0.7, 0.1, seeds[1]))
+        held += each.low <= 0.2 <= each.high
+    assert held / times == pytest.approx(0.95, abs=0.015)
+
+
+def test_equal_arms_are_called_different_in_5_of_100():
+    draw = np.random.default_rng(1)
+    alarms = [paired(*draw.normal(size=(2, 3))).p < 0.05 for _ in range(2000)]
+    assert np.mean(alarms) == pytest.approx(0.05, abs=0.015)
+
+
+def test_p_is_about_the_share_of_signs_that_come_out_as_far_apart():
+    draw = np.random.default_rng(2)
+    differences = draw.normal(0.3, 1.0, 12)
+    ways = np.array(list(product((-1, 1), repeat=12))) @ differences
+    share = np.mean(np.abs(ways) >= abs(differences.sum()) - 1e-12)
+    assert paired(np.zeros(12), differences).p == pytest.approx(share, abs=0.02)
+
+
+def test_the_reach_is_the_far_end_of_the_interval():
+    found = paired([0.0, 0.0, 0.0], [0.1, -0.3, -0.2])
+    assert found.reach == -found.low > found.high
+
+
+@pytest.mark.parametrize("test", [paired, unpaired])
+def test_without_a_spread_there_is_nothing_to_judge_by(test):
+    assert test([0.5], [0.6]) is None
+    assert test([], []) is None
+    assert test([0.5, 0.5, 0.5], [0.6, 0.6, 0.6]) is None
+
+
+def test_a_difference_that_is_always_the_same_has_no_spread_though_the_lists_have():
+    assert paired([0.49, 0.57, 0.55], [0.44, 0.52, 0.50]) is None
+    assert unpaired([0.49, 0.57, 0.55], [0.44, 0.52, 0.50]) is not None
+
+
+def test_over_images_is_mcnemars_for_one_network_each():
+    # 30 that only the first misreads, 12 that only the second does, 5 that both do
+    first, second = {*range(30), *range(100, 105)}, {*range(50, 62), *range(100, 105)}
+    found = over_images([first], [second], 10_000)
+    assert found.value == pytest.approx((12 - 30) / 10_000)
+    z = (30 - 12) / np.sqrt(30 + 12)  # McNemar, 1947, as a normal deviate
+    assert -found.value / (found.high - found.low) * 2 * 1.96 == pytest.approx(z, rel=0.01)
+
+
+def test_over_images_takes_the_mean_of_each_arm():
+    found = over_images([{0, 1}, {0, 2}], [{3}], 10)
+    assert found.value == pytest.approx((1 - 2) / 10)
+    assert over_images([{1, 2}], [{1, 2}], 10) is None
+
+
+def test_holm_as_its_definition_says():
+    # an hypothesis is rejected at level a if, in rising order, every p up to its own is at most a / (m - rank)
+    values = [0.01, 0.04, 0.03, 0.005, 0.9]
+    adjusted = holm(values)
+    for level in np.linspace(0.001, 0.999, 500):
+        rejected, rising = set(), sorted(range(5), key=values.__getitem__)
+        for rank, place in enumerate(rising):
+            if values[place] > level / (5 - rank):
+                break
+            rejected.add(place)
+        assert rejected == {place for place, each in enumerate(adjusted) if each <= level}
+    assert holm([]) == [] and holm([0.3]) == [0.3]

@@ -1,0 +1,195 @@
+"""zoo.py: each way to route against loops over b, i, j and d, written from its paper."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import networks
+import numpy as np
+import oracle
+import pytest
+import torch
+from networks import noise
+
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.experiments.plan import Experiments
+from capsnet_tutorial.experiments.rounds import couplings, measure_entropy
+from capsnet_tutorial.experiments.variants import VARIANTS, build_variant
+from capsnet_tutorial.functional import prediction_vectors
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.routings.em import EMRouting
+from capsnet_tutorial.routings.even import EvenShares
+from capsnet_tutorial.routings.inverted_attention import InvertedAttention
+from capsnet_tutorial.routings.k_means import KMeansRouting
+from capsnet_tutorial.routings.sinkhorn import SinkhornRouting
+from capsnet_tutorial.routings.zoo import ZOO
+
+B, I, J, D = 2, 6, 3, 4
+U_HAT = noise(B, I, J, D)
+VOTES = U_HAT.numpy()
+ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 4])
+
+
+def changed(name: str) -> CapsNet:
+    """The tests' small network with this routing."""
+    torch.manual_seed(0)
+    network = build_variant(networks.learner().config, [name])
+    assert isinstance(network, CapsNet)
+    return network
+
+
+def total(c: np.ndarray, votes: np.ndarray) -> np.ndarray:
+    """s [J, D] of one image."""
+    return np.array([sum(c[i, j] * votes[i, j] for i in range(I)) for j in range(J)])
+
+
+def agreements(votes: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """⟨û_j|i, v_j⟩, [I, J]."""
+    return np.array([[float(votes[i, j] @ v[j]) for j in range(J)] for i in range(I)])
+
+
+def shares(logits: np.ndarray) -> np.ndarray:
+    return np.array([oracle.softmax(row) for row in logits])
+
+
+def check(routing: torch.nn.Module, rounds: int, couplings: list[np.ndarray]) -> None:
+    """Couplings as expected, and v = squash(Σ_i c_ij û_j|i)."""
+    oracle.agrees(routing.couplings(U_HAT, rounds), np.array(couplings))
+    expected = [oracle.squash(total(c, votes)) for c, votes in zip(couplings, VOTES, strict=True)]
+    oracle.agrees(routing(U_HAT, rounds), np.array(expected))
+
+
+@ROUNDS
+def test_even_shares_are_one_round_of_the_papers(rounds):
+    oracle.agrees(EvenShares()(U_HAT, rounds), oracle.route(U_HAT, 1).v[-1])
+    oracle.agrees(EvenShares().couplings(U_HAT, rounds), np.full((B, I, J), 1 / 3))
+
+
+@ROUNDS
+def test_inverted_attention_normalises_the_layer_between_rounds(rounds):
+    routing = InvertedAttention(D).double()
+    gain, offset = noise(D, seed=1), noise(D, seed=2)
+    routing.gain.data, routing.offset.data = gain, offset
+    found = []
+    for votes in VOTES:
+        c = np.full((I, J), 1 / J)
+        for _ in range(rounds - 1):
+            v = []
+            for s in total(c, votes):
+                mean = sum(s) / D
+                deviation = math.sqrt(sum((x - mean) ** 2 for x in s) / D + 1e-5)
+                v.append((s - mean) / deviation * gain.numpy() + offset.numpy())
+            c = shares(agreements(votes, np.array(v)))
+        found.append(c)
+    check(routing, rounds, found)
+
+
+def k_means(votes: np.ndarray, rounds: int, alpha: float) -> tuple[np.ndarray, list[float]]:
+    """Couplings of one image, and what is minimised after each half round."""
+    c, objective = np.full((I, J), 1 / J), []
+    for _ in range(rounds - 1):
+        s = np.array([each / oracle.length(each) for each in total(c, votes)])
+        for half in (c, shares(agreements(votes, s) / alpha)):
+            c = half
+            objective.append(float((alpha * c * np.log(c) - c * agreements(votes, s)).sum()))
+    return c, objective
+
+
+@ROUNDS
+def test_k_means_alternates_between_centres_and_shares(rounds):
+    check(KMeansRouting(alpha=0.5), rounds, [k_means(votes, rounds, 0.5)[0] for votes in VOTES])
+
+
+def test_every_half_round_of_k_means_lowers_its_objective():
+    for votes in VOTES:
+        objective = k_means(votes, 8, 0.5)[1]
+        assert all(after <= before + 1e-12 for before, after in pairwise(objective))
+        assert objective[-1] < objective[0] - 0.01
+
+
+@ROUNDS
+def test_sinkhorn_is_procedure_1_with_rows_and_columns_normalised_in_turn(rounds):
+    def balanced(b: np.ndarray) -> np.ndarray:
+        c = np.exp(b)
+        for _ in range(3):
+            c = c / c.sum(axis=0) * I / J
+            c = c / c.sum(axis=1)[:, None]
+        return c
+
+    found = []
+    for votes in VOTES:
+        b = np.zeros((I, J))
+        for _ in range(rounds - 1):
+            b = b + agreements(votes, oracle.squash(total(balanced(b), votes)))
+        found.append(balanced(b))
+    check(SinkhornRouting(sweeps=3), rounds, found)
+
+
+def test_enough_sweeps_of_sinkhorn_balance_both_sides():
+    c = SinkhornRouting(sweeps=200).couplings(U_HAT, 3)
+    oracle.agrees(c.sum(dim=2), np.ones((B, I)))
+    oracle.agrees(c.sum(dim=1), np.full((B, J), I / J))
+    assert not c.allclose(torch.full_like(c, 1 / J), atol=0.01)
+
+
+@ROUNDS
+def test_em_fits_gaussians_to_the_votes(rounds):
+    routing = EMRouting(J, inverse_temperature=0.7, least_variance=0.02).double()
+    routing.cost.data, routing.benefit.data = torch.tensor(0.3, dtype=torch.float64), noise(J, seed=1)
+    beta_u, beta = 0.3, routing.benefit.detach().numpy()
+    r_found, v_found = [], []
+    for image in VOTES:
+        active = np.array([oracle.length(image[i].ravel()) for i in range(I)])
+        active = active / active.mean()
+        votes = image / math.sqrt((image**2).mean())
+        r = np.full((I, J), 1 / J)
+        for step in range(rounds):
+            w = r * active[:, None]
+            mean = np.array([sum(w[i, j] * votes[i, j] for i in range(I)) / w[:, j].sum() for j in range(J)])
+            var = np.array(
+                [sum(w[i, j] * (votes[i, j] - mean[j]) ** 2 for i in range(I)) / w[:, j].sum() for j in range(J)]
+            )
+            var = var + 0.02
+            cost = [np.mean(beta_u + np.log(np.sqrt(var[j]))) * w[:, j].sum() * J / I for j in range(J)]
+            a = [1 / (1 + math.exp(-0.7 * (beta[j] - cost[j]))) for j in range(J)]
+            if step == rounds - 1:
+                break
+            for i in range(I):
+                density = [
+                    a[j] * np.prod(np.exp(-((votes[i, j] - mean[j]) ** 2) / 2 / var[j]) / np.sqrt(var[j]))
+                    for j in range(J)
+                ]
+                r[i] = np.array(density) / sum(density)
+        r_found.append(r.copy())
+        v_found.append([a[j] * mean[j] / oracle.length(mean[j]) for j in range(J)])
+    oracle.agrees(routing.couplings(U_HAT, rounds), np.array(r_found))
+    oracle.agrees(routing(U_HAT, rounds), np.array(v_found))
+
+
+def test_the_entropy_of_a_trained_network_is_that_of_its_last_couplings():
+    digits_ = digits("test", "sample")
+    few = Digits(digits_.images[:8], digits_.labels[:8], "sample")
+    for network in (networks.learner(), changed("k-means"), changed("even")):
+        network.routed.weight.data *= 30
+        u_hat = prediction_vectors(network.primary_capsules(few.images), network.routed.weight)
+        c = couplings(network.routed.routing, u_hat, 3).detach().double().numpy()
+        assert measure_entropy(network, few) == pytest.approx(
+            -(c * np.log(c) / np.log(10)).sum(axis=2).mean(), abs=1e-5
+        )
+    assert measure_entropy(changed("softmax-axis"), few) is None
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_what_lives_in_the_zoo_is_what_its_run_trains(name):
+    species, experiments = ZOO[name], Experiments.read()
+    (job,) = experiments.jobs([f"{species.run}-0"])
+    assert "--preset small" in " ".join(job.arguments)
+    changes = [after for before, after in pairwise(job.arguments) if before == "--change"]
+    routing = species.make(CapsNetConfig.small())
+    trained = VARIANTS[changes[0]].parts["routing"] if changes else None
+    if trained is not None:
+        assert type(routing).__name__ == trained
+    assert len(changes) <= 1
+    assert ("--iterations" in job.arguments) <= (species.iterations == 1)
+    assert species.link.startswith("https://")
