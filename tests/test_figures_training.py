@@ -86,7 +86,9 @@ def test_without_validation_there_is_one_curve():
 def test_histograms_of_epochs_are_rebinned_and_stand_above_each_other():
     class Recorded:  # as TensorBoard's: right edges of buckets that differ in width, and what lies in them
         def __init__(self, low, high, limits, counts):
-            self.histogram_value = type("Value", (), {"min": low, "max": high, "bucket_limit": limits, "bucket": counts})
+            self.histogram_value = type(
+                "Value", (), {"min": low, "max": high, "bucket_limit": limits, "bucket": counts}
+            )
 
     epochs = [Recorded(0.0, 1.0, [0.25, 0.5, 1.0], [1, 1, 2]), Recorded(2.0, 4.0, [2.0, 3.0, 8.0], [0, 6, 2])]
     (axes,) = figures.epoch_histograms({"lengths": epochs}, bins=4).axes
