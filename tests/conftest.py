@@ -17,9 +17,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # a core for each worker, in what it st
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     torch.set_num_threads(1)
 
-# What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed or a network trained.
+# What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed, a network trained or
+# fifty examined.
 SLOW = {
     "browser",
+    "test_checked_networks.py",
     "test_cli.py",
     "test_exercises.py",
     "test_processes.py",

@@ -27,7 +27,7 @@ def test_a_figure_is_as_wide_as_a_phone_and_its_letters_are_as_large_as_before()
     narrow = stored(figures.margin_curves())["narrow"]
     width = float(re.search(r'viewBox="0 0 ([\d.]+)', narrow)[1]) / 72
     assert abs(width - PHONE) < 0.1
-    assert min(float(size) for size in re.findall(r"font: (?:\w+ )*([\d.]+)px", narrow)) >= 8
+    assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", narrow)) >= 8
 
 
 def test_panels_stand_one_below_the_other_on_a_phone():

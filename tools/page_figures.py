@@ -121,6 +121,6 @@ def narrow(figure: Figure) -> None:
     for text in figure.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     figure.set_size_inches(PHONE, height)
-    for _ in range(2):  # what stands beyond the axes takes its part of the width
+    for _ in range(0 if figure.get_layout_engine() else 2):  # what stands beyond the axes takes its part of the width
         figure.canvas.draw()
         figure.set_figwidth(figure.get_figwidth() * PHONE / (figure.get_tightbbox().width + 0.04))

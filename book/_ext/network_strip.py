@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from docutils import nodes
-from live_widgets import publish
+from live_widgets import notebook_models, publish
 from network_stills import stills
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -62,6 +62,7 @@ LIT = {
     "two-digits-at-once": ("digit", "classes", "drawing"),
     "turned-sheared-shifted": ("digit", "classes"),
     "does-routing-matter": ("votes",),
+    "race-your-own-routing": ("votes",),
     "making-it-fast": ("votes",),
 }
 EFFECTS = {"training": "join", "bugs-in-the-wild": "stain"}  # what happens to the parts there
@@ -74,6 +75,7 @@ WIDGETS = Path(palette.__file__).parent / "widgets"
 WEIGHTS = f"{ASSETS}/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 SHOWN = 7  # in the still picture
+SPARED = 400_000  # bytes: where a page loads more besides, the strip sleeps until it is opened: 2 MB a page are enough
 SIDE = 28
 FILE = "network-strip"  # of the script and of the styles, in _static
 
@@ -168,12 +170,20 @@ def add_strip(
     """Put the strip above a chapter, with the script that wakes it and the weights."""
     if not CHAPTER.match(page):
         return None
-    context["strip"] = strip(app, page)
+    context["strip"] = strip(app, page) | {"waits": other_weights(app, page) > SPARED}
     app.add_css_file(f"{FILE}.css")
     app.add_js_file("live-host.js", loading_method="defer")
     app.add_js_file(f"{FILE}.js", loading_method="defer", priority=900)  # after the host, which loads the weights
     publish(app, page, {"strip": {"buffers": [{"encoding": "sha256", "data": sha256(app)}]}})
     return "with_strip.html"
+
+
+def other_weights(app: Sphinx, page: str) -> int:
+    """The bytes of the files that a page's widgets load, without the strip's own."""
+    buffers = [each for model in notebook_models(app, page).values() for each in model.get("buffers", [])]
+    names = {each["data"] for each in buffers if each["encoding"] == "sha256"} - {sha256(app)}
+    files = files_by_hash(Path(app.srcdir, ASSETS))
+    return sum(files[name].stat().st_size for name in names if name in files)
 
 
 def sha256(app: Sphinx) -> str:

@@ -23,7 +23,7 @@ DRAWN = {"svg", "g", "path", "use", "defs", "clipPath", "rect", "image", "text",
 KEPT = {"viewBox", "d", "style", "transform", "x", "y", "dx", "dy", "width", "height", "clip-path", "id", "href"}
 LINK = re.compile(r"#([\w.-]+)")
 NO_BASE64 = re.compile(r"[^A-Za-z0-9+/=]")
-FONT = re.compile(r"\bfont: ([^;']*?)'[^;]*")  # a family that this page does not have
+FAMILY = re.compile(r"font-family: [^;]*;?")
 ROLES = {colour: role for role, colour in LIGHT.items() if role not in ("paper", "surface", "stroke")}
 ROLES |= {"#ffffff": "surface", LIGHT["stroke"]: "stroke", "#000000": "ink"}
 COLOUR = re.compile("|".join(ROLES))
@@ -80,7 +80,7 @@ def inline(drawing: ElementTree.Element, name: str, pictures: str) -> str:
             if not attributes.get("href", "#").startswith("#"):
                 del attributes["href"]
         if "style" in attributes:
-            attributes["style"] = in_the_pages_colours(FONT.sub(r"font: \1inherit", attributes["style"]))
+            attributes["style"] = in_the_pages_colours(attributes["style"])
         opening = "".join(f' {key}="{html.escape(value)}"' for key, value in attributes.items())
         inner = html.escape(element.text or "", quote=False) if kind in ("text", "tspan") else ""
         inner += "".join(
@@ -93,17 +93,8 @@ def inline(drawing: ElementTree.Element, name: str, pictures: str) -> str:
 
 
 def in_the_pages_colours(style: str) -> str:
-    """CSS with the palette's light colours as the page's variables; fonts as sizes, since `font: … inherit` is none."""
-    style = re.sub(
-        r"font: (?:(italic|oblique) )?(?:(bold|\d+) )?([\d.]+px) inherit",
-        lambda font: "; ".join(
-            f"font-{what}: {value}"
-            for what, value in zip(("style", "weight", "size"), font.groups(), strict=True)
-            if value
-        ),
-        style,
-    )
-    return COLOUR.sub(lambda colour: css_colour(ROLES[colour[0]]), style)
+    """CSS with the page's font, and with the palette's light colours as the page's variables."""
+    return COLOUR.sub(lambda colour: css_colour(ROLES[colour[0]]), FAMILY.sub("", style))
 
 
 def tag(element: ElementTree.Element) -> str:

@@ -151,7 +151,7 @@ def _over_images(column: Column, used: Sequence[Sequence[Result]]) -> Difference
     wrong = [[each["wrong"][column.split] for each in arm if column.split in each.get("wrong", {})] for arm in used]
     if not column.split or [len(arm) for arm in wrong] != [len(arm) for arm in used]:
         return None
-    found = over_images(*wrong, images=TEST_IMAGES)
+    found = over_images(wrong[0], wrong[1], TEST_IMAGES)
     return found and Difference(100 * found.value, 100 * found.low, 100 * found.high, found.p)
 
 

@@ -15,8 +15,9 @@ from .conftest import Visit, attribute
 from .test_pages import OVERFLOW, PAGES, PHONE
 
 CHAPTERS = [page for page in PAGES if "/chapters/" in page]
-TRY_IT, PRIMARY, ROUTING, BUGS = (
-    next(page for page in CHAPTERS if name in page) for name in ("try-it", "primary-capsules", "-routing", "bugs-in")
+TRY_IT, PRIMARY, ROUTING, TRAINING, SHIFTED, BUGS = (
+    next(page for page in CHAPTERS if page.endswith(f"{name}.html"))
+    for name in ("try-it", "primary-capsules", "-routing", "-training", "turned-sheared-shifted", "bugs-in-the-wild")
 )
 
 
@@ -145,12 +146,16 @@ def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: 
     for scheme in ("light", "dark"):
         seen.emulate_media(color_scheme=scheme)
         expect(seen.locator("html")).to_have_attribute("data-theme", scheme)
-        response = Axe().run(seen, {"include": [[".network-strip"]]}, {"resultTypes": ["violations"]}).response
+        response = (
+            Axe()
+            .run(seen, {"include": [[".network-strip"]]}, {"preload": False, "resultTypes": ["violations"]})
+            .response
+        )
         assert response["violations"] == []
 
 
 def test_less_motion_is_no_motion(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + CHAPTERS[8], reduced_motion="reduce").page  # where the pieces click together
+    page = visit(address + TRAINING, reduced_motion="reduce").page  # where the pieces click together
     strip = strip_of(page)
     assert attribute(strip, "effect") == "join"
     strip.locator("summary").click()
@@ -173,6 +178,14 @@ def test_without_javascript_it_opens_and_leads_on(visit: Callable[..., Visit], a
     expect(page.locator(".network-strip .whole .still:visible")).to_have_count(len(PARTS))
     page.locator(".network-strip .whole").get_by_role("link", name="Squash").click()
     page.wait_for_url("**/*squash.html")
+
+
+def test_beside_other_networks_it_sleeps_until_it_is_opened(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + SHIFTED).page
+    page.wait_for_load_state("networkidle")
+    assert page.locator(".network-strip[data-live]").count() == 0
+    page.locator(".network-strip summary").click()
+    strip_of(page)
 
 
 def test_the_picture_that_heads_a_notebook_is_left_out_under_the_strip(book: Path) -> None:

@@ -35,10 +35,6 @@ def part(widget: Any, role: str) -> Any:
     return widget.locator(f'[data-role="{role}"]')
 
 
-def open_fold(widget: Any) -> None:
-    part(widget, "more").locator("summary").click()
-
-
 def pixels(widget: Any) -> str:
     return picture(part(widget, "couplings").locator("canvas"))
 
@@ -61,7 +57,6 @@ def test_every_round_is_pytorchs(rounds: Any) -> None:
     with torch.no_grad():
         u = model.primary_capsules(torch.from_numpy(digits).unsqueeze(1).float() / 255)
         _, trace = route(prediction_vectors(u, model.routed.weight), 10, return_trace=True)
-    open_fold(rounds)
     for index in (7, 2):
         part(rounds, "digit").nth(index).click()
         part(rounds, "time").press("Home")
@@ -79,7 +74,6 @@ def test_every_round_is_pytorchs(rounds: Any) -> None:
 
 
 def test_a_vote_dragged_away_breaks_the_agreement_at_once_and_reset_mends_it(rounds: Any) -> None:
-    open_fold(rounds)
     for _ in range(2):
         part(rounds, "time").press("ArrowRight")
     expect(part(rounds, "reset")).to_be_hidden()
@@ -111,7 +105,6 @@ def test_a_loud_vote_turns_the_capsule_around(rounds: Any) -> None:
 
 
 def test_everything_works_by_keyboard(rounds: Any) -> None:
-    open_fold(rounds)
     time, vote, couplings = (part(rounds, role) for role in ("time", "vote", "couplings"))
     time.press("End")
     shows(rounds, "round", "10")
@@ -142,7 +135,6 @@ def test_everything_works_by_keyboard(rounds: Any) -> None:
 def test_a_click_chooses_a_class_and_a_capsule(rounds: Any) -> None:
     part(rounds, "class").nth(2).click()
     shows(rounds, "chosen", "2")
-    open_fold(rounds)
     box = part(rounds, "couplings").bounding_box()
     part(rounds, "couplings").click(position={"x": 3, "y": box["height"] / 2})
     shows(rounds, "capsule", "0")
