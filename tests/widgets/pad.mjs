@@ -14,7 +14,8 @@ const fromPython = (grey) => {
   handlers.get("change:image")?.();
 };
 const shown = [];
-const tie = tiePad({ image: () => Float32Array.of(10 / 255) }, model, (bytes) => shown.push(bytes[0]));
+const frame = new EventTarget(); // the page hears there what is drawn
+const tie = tiePad({ image: () => Float32Array.of(10 / 255), frame }, model, (bytes) => shown.push(bytes[0]));
 tie.share();
 const afterSharing = [...shown];
 [20, 10, 20].forEach(fromPython);
