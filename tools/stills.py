@@ -46,7 +46,7 @@ def main() -> None:
             for theme, scheme in THEMES.items():
                 taken: set[str] = set()
                 for path, text in pages.items():
-                    if 'class="live-widget"' in text:
+                    if "data-widget=" in text:
                         place = address + path.relative_to(BOOK).as_posix()
                         page = opened(browser, place, (width, TALL), scheme, SCALE)
                         take_widgets(page, f"{window}{theme}", taken)
