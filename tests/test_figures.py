@@ -14,6 +14,7 @@ from capsnet_tutorial.experiments.affine import SWEEPS
 from capsnet_tutorial.experiments.plan import Experiments
 from capsnet_tutorial.experiments.recordings import recorded_bugs, recorded_run
 from capsnet_tutorial.experiments.records import folder
+from capsnet_tutorial.experiments.verdicts import verdicts
 from capsnet_tutorial.figures import DrawnPair
 from capsnet_tutorial.palette import DARK, LIGHT, css_variables
 from capsnet_tutorial.training import History
@@ -67,7 +68,14 @@ IMAGES, LENGTHS = torch.rand(3, 28, 28), torch.rand(3, 10)
 SPEED = json.loads((folder() / "speed.json").read_text(encoding="utf-8"))
 LAYER = SPEED["layer"]["allocator as it comes"]
 EXPERIMENTS = Experiments.read()
+
+
 # A figure of every kind.
+def histogram_of(limits: list[float], counts: list[int]) -> SimpleNamespace:
+    """As TensorBoard reads it back."""
+    return SimpleNamespace(histogram_value=SimpleNamespace(min=0.0, max=1.0, bucket_limit=limits, bucket=counts))
+
+
 DRAWN = {
     "LiveCurve": live_curve,
     "alone_and_together": lambda: figures.alone_and_together(torch.rand(10, 2), torch.rand(10, 2), ["p", "q"]),
@@ -106,6 +114,8 @@ DRAWN = {
     "squash_curve": lambda: figures.squash_curve(),
     "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),
     "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
+    "verdict_chart": lambda: figures.verdict_chart(verdicts(EXPERIMENTS)),
+    "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [histogram_of([0.5, 1.0], [1, 2])]}),
     "two_agreements": lambda: figures.two_agreements(
         torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")
     ),
