@@ -13,7 +13,8 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.experiments.affine import SWEEPS
 from capsnet_tutorial.experiments.plan import Experiments
 from capsnet_tutorial.experiments.recordings import recorded_bugs, recorded_run
-from capsnet_tutorial.experiments.records import folder
+from capsnet_tutorial.experiments.records import folder, stored
+from capsnet_tutorial.experiments.tables import results_of
 from capsnet_tutorial.experiments.verdicts import verdicts
 from capsnet_tutorial.figures import DrawnPair
 from capsnet_tutorial.palette import DARK, LIGHT, css_variables
@@ -114,6 +115,8 @@ DRAWN = {
     "squash_curve": lambda: figures.squash_curve(),
     "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),
     "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
+    "reliability": lambda: figures.reliability({"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}),
+    "bend_trainings": lambda: figures.bend_trainings(stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}),
     "verdict_chart": lambda: figures.verdict_chart(verdicts(EXPERIMENTS)),
     "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [histogram_of([0.5, 1.0], [1, 2])]}),
     "two_agreements": lambda: figures.two_agreements(
