@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
+
+from capsnet_tutorial.race.cost import peak_bytes as peak_bytes_on_cpu
 
 Function = Callable[[], object]
 
@@ -58,15 +59,7 @@ def peak_bytes(run: Function, device: str = "cpu") -> int:
         run()
         torch.cuda.synchronize()
         return torch.cuda.max_memory_allocated() - before
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
-        run()
-    results = profiler.profiler.kineto_results  # type: ignore[union-attr]
-    events = [event for event in results.events() if event.name() == "[memory]"]
-    held = peak = 0
-    for event in sorted(events, key=lambda event: event.start_ns()):
-        held += event.nbytes()
-        peak = max(peak, held)
-    return peak
+    return peak_bytes_on_cpu(run)
 
 
 class Work(NamedTuple):

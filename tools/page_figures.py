@@ -84,15 +84,17 @@ def svg(figure: Figure, pictures: list[str]) -> str:
 
 
 def lighter(png: str) -> str:
-    """An opaque picture of an SVG with a palette or in greys, whichever takes fewer bytes; any other as it is."""
+    """A picture of an SVG with a palette or, if opaque, in greys: whichever takes fewer bytes."""
     picture = Image.open(io.BytesIO(base64.b64decode(re.sub(r"\s", "", png))))
     if picture.mode == "RGBA" and picture.getchannel("A").getextrema() != (255, 255):
-        return png
-    whole = picture.convert("RGB")
-    red, green, blue = whole.split()
-    grey = not (ImageChops.difference(red, green).getbbox() or ImageChops.difference(green, blue).getbbox())
+        candidates = [picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)]
+    else:
+        whole = picture.convert("RGB")
+        red, green, blue = whole.split()
+        grey = not (ImageChops.difference(red, green).getbbox() or ImageChops.difference(green, blue).getbbox())
+        candidates = [whole.quantize(256, dither=Image.Dither.NONE), *[red] * grey]
     streams = []
-    for small in (whole.quantize(256, dither=Image.Dither.NONE), *[red] * grey):
+    for small in candidates:
         small.save(stream := io.BytesIO(), "PNG", optimize=True)
         streams.append(stream.getvalue())
     return base64.b64encode(min(streams, key=len)).decode()
