@@ -75,7 +75,7 @@ WIDGETS = Path(palette.__file__).parent / "widgets"
 WEIGHTS = f"{ASSETS}/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 SHOWN = 7  # in the still picture
-SPARED = 400_000  # bytes: where a page loads more besides, the strip sleeps until it is opened: 2 MB a page are enough
+SPARED = 250_000  # bytes: where a page loads more besides, the strip sleeps until it is opened: 2 MB a page are enough
 SIDE = 28
 FILE = "network-strip"  # of the script and of the styles, in _static
 

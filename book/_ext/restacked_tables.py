@@ -1,4 +1,8 @@
-"""Name the cells of wide tables by their columns, so that a phone can show each row as a card (page.css)."""
+"""Make room for tables of many columns (page.css).
+
+Their cells are named by their columns, so that a phone can show each row as a card; the broadest reach over the column
+of the page's contents, as the widgets do.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 WIDE = 3  # columns: a phone has room for fewer
+BROAD = 6  # columns: so has the text's own width
 TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.DOTALL)
 HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
 NAME = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
@@ -17,7 +22,7 @@ CELL = re.compile(r"<td\b(?=[ >])")
 
 
 def restacked(table: str) -> str:
-    """A table of many columns with `data-column` in its cells; any other as it is."""
+    """A table of many columns with `data-column` in its cells, the broadest of class full-width; any other as it is."""
     head = HEAD.search(table)
     if not head:
         return table
@@ -30,7 +35,8 @@ def restacked(table: str) -> str:
         return CELL.sub(lambda cell: f'{cell[0]} data-column="{html.escape(html.unescape(next(columns, "")))}"', row[0])
 
     body = ROW.sub(named, table[head.end() :])
-    return re.sub(r'class="', 'class="restacks ', table[: head.end()], count=1) + body
+    classes = "restacks full-width" if len(names) >= BROAD else "restacks"
+    return re.sub(r'class="', f'class="{classes} ', table[: head.end()], count=1) + body
 
 
 def restack(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:

@@ -24,13 +24,16 @@ _EDGE = 60.0
 """Per cent, either way; an interval that is longer ends in an arrow."""
 
 
-def verdict_chart(verdicts: Sequence[Verdict]) -> Figure:
+def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> Figure:
     """A line for each claim: by how many per cent of the second mean the first is smaller, and the interval of 95 %.
 
-    Right of the line in the middle the claim is true. Claims without an interval have a hollow mark.
+    Right of the line in the middle the claim is true. Claims without an interval have a hollow mark. The claims'
+    texts stand beside the lines or, for a narrow screen, above them.
     """
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(figsize=(WIDTH, 0.34 * len(verdicts) + 0.9), layout="constrained")
+        height = (0.8 if texts_above else 0.34) * len(verdicts) + 0.9
+        figure, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+        vars(figure)["on_a_phone"] = lambda: verdict_chart(verdicts, texts_above=True)  # tools/page_figures.py asks
         axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
         for place, each in enumerate(verdicts):
             colour, full = LIGHT[_COLOURS[each.word]], 100 / each.larger.mean
@@ -44,9 +47,13 @@ def verdict_chart(verdicts: Sequence[Verdict]) -> Figure:
             for end, beyond, marker in ((-_EDGE, low < -_EDGE, "<"), (_EDGE, high > _EDGE, ">")):
                 if beyond:
                     axes.plot(end, place, marker, color=colour, markersize=5)
-        axes.set_yticks(range(len(verdicts)), [textwrap.fill(each.claim.text, 52) for each in verdicts], fontsize=7.5)
-        axes.set(xlim=(-1.08 * _EDGE, 1.08 * _EDGE), ylim=(len(verdicts) - 0.5, -0.5))
-        axes.set_xlabel("by how many per cent; right of 0: as claimed, left: the other way round")
+        texts = [textwrap.fill(each.claim.text, 44 if texts_above else 52) for each in verdicts]
+        axes.set_yticks(range(len(verdicts)), [""] * len(verdicts) if texts_above else texts, fontsize=7.5)
+        for place, text in enumerate(texts if texts_above else []):
+            axes.text(-1.08 * _EDGE, place - 0.18, text, fontsize=7.5, verticalalignment="bottom")
+        axes.set(xlim=(-1.08 * _EDGE, 1.08 * _EDGE), ylim=(len(verdicts) - 0.5, -0.8 if texts_above else -0.5))
+        about = "by how many per cent; right of 0: as claimed, left: the other way round"
+        axes.set_xlabel(textwrap.fill(about, 44) if texts_above else about)
         axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
         axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
         words = [word for word in _COLOURS if any(each.word == word for each in verdicts)]
@@ -58,6 +65,6 @@ def verdict_chart(verdicts: Sequence[Verdict]) -> Figure:
             )
             for word in words
         ]  # fmt: skip
-        figure.legend(handles=marks, loc="outside upper center", ncols=min(len(words), 4), fontsize=8)
+        figure.legend(handles=marks, loc="outside upper center", ncols=1 if texts_above else min(len(words), 4), fontsize=8)
         plt.close(figure)
     return figure

@@ -29,7 +29,7 @@ import {
 } from "./shared/ui.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
-const FIRST_BUG = "softmax-axis"; // until one is picked
+const FIRST_BUG = "capsule-view"; // until one is picked
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 
 /**

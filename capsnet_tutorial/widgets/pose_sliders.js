@@ -226,9 +226,9 @@ async function build(root, model, host) {
     root,
     sway: (share) => {
       const [low, high] = sliders[primary].range;
-      move(primary, share < 0 ? -share * low : share * high);
+      bend(primary, share < 0 ? -share * low : share * high);
     },
-    settled: hand.done,
+    settled: () => save(model, { offsets: Array.from(offsets) }),
   });
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
@@ -254,11 +254,16 @@ async function build(root, model, host) {
     showDigit();
   }
 
-  function move(d, offset) {
+  /** What is only drawn: the model, which prompts in the text add to, knows what a reader has done, not a demonstration. */
+  function bend(d, offset) {
     last = d;
     offsets[d] = offset;
-    model.set("offsets", Array.from(offsets));
     schedule();
+  }
+
+  function move(d, offset) {
+    bend(d, offset);
+    model.set("offsets", Array.from(offsets));
   }
 
   function setOne(d, offset) {

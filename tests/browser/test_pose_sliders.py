@@ -13,7 +13,8 @@ from .conftest import Visit, picture
 
 @pytest.fixture
 def sliders(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + "book/index.html").widget("PoseSliders")
+    """The front page's, at rest: where motion is welcome, it bends the digit until somebody takes hold."""
+    return visit(address + "book/index.html", reduced_motion="reduce").widget("PoseSliders")
 
 
 def pixels(sliders: Any, role: str = "redrawn") -> str:
