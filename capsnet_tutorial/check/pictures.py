@@ -1,7 +1,7 @@
 """Expected beside came, as HTML: numbers in a table of tinted cells, or arrows in the plane.
 
-A notebook that is not trusted yet is shown without drawings and without most styles, but with every text. So the numbers
-stand in tables, and a drawing holds no text.
+A notebook that is not trusted yet is shown without drawings and without most styles, but with every text. So the
+numbers stand in tables, and a drawing holds no text.
 """
 
 from __future__ import annotations
