@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import pickle
 import re
 from typing import Any
 
@@ -43,12 +44,10 @@ def bundle(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any
     """No other format than the kernel's own, and both SVG as metadata, with the pictures in them once."""
     pictures: list[str] = []
     wide = svg(figure, pictures)
-    phone = getattr(figure, "on_a_phone", lambda: figure)()  # a figure may have less to say there
-    width, height = phone.get_size_inches()
+    less = getattr(figure, "on_a_phone", None)  # a figure may have less to say there
+    phone = less() if less else pickle.loads(pickle.dumps(figure))  # the PNG is made of the figure after this
     narrow(phone)
-    stored = {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
-    phone.set_size_inches(width, height)
-    return {}, stored
+    return {}, {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
 
 
 def svg(figure: Figure, pictures: list[str]) -> str:
