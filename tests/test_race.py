@@ -138,6 +138,10 @@ def test_differences_are_paired_by_seed_and_the_verdict_follows_their_interval()
     assert (error.difference.low, error.difference.high) == pytest.approx((1 - half, 1 + half))
     for points, word in (((1, 1.2, 0.8), "Worse"), ((-0.1, -0.12, -0.09), "Better"), ((1, -0.1, 0.3), "No difference")):
         assert verdict("own", {"own": worse_by(*points), "paper": paper}, {}, 12)[0].startswith(word)
+    few = verdict("own", {"own": worse_by(-0.1, -0.101, -0.1)[:2], "paper": paper}, {}, 12)
+    assert few[0] == "Against the paper's routing: error -0.10 points."  # an interval of two would not hold 0
+    assert "2 seeds cannot tell" in few[-1]
+    assert compare(worse_by(1, 1.2, 0.8)[:2], paper)[0].difference is None
     lost = replace(paper[0], diverged="the loss is nan")
     assert "1 of 3 seeds diverged" in verdict("own", {"own": [lost, *paper[1:]], "paper": paper}, {}, 12)[0]
 
@@ -173,6 +177,15 @@ def never(u_hat, iterations):
     while True:
         pass
 
+calls = 0
+
+def gets_stuck(u_hat, iterations):
+    global calls
+    calls += len(u_hat) == 128
+    while calls > 9:
+        pass
+    return squash(u_hat.sum(dim=1))
+
 def nothing(u_hat, iterations):
     return u_hat[:, 0] * float("nan")
 """
@@ -205,6 +218,23 @@ def test_a_race_from_the_command_to_the_record_and_again(mine, tmp_path, capfd):
     assert "seed 1;" not in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("task", ["pairs", "affine"])
+def test_the_other_tasks_are_raced_too(tmp_path, task):
+    found = race(
+        "even", task=task, epochs=0.05, seeds=1, source="sample", folder=tmp_path, say=lambda line: None, progress=False
+    )
+    size = {"pairs": 36, "affine": 40}[task]
+    for records in found.arms.values():
+        (record,) = records
+        assert (record.task, record.config["image_size"]) == (task, size)
+        assert record.test is not None and 0 < record.test["error"] <= 1
+        assert (record.test_bent is not None) == (task == "affine")
+    assert found.arms["even"][0].config["iterations"] == 1
+    assert {"paper", "even"} <= set(found.records)
+    assert "For comparison, the project's records" in str(found)
+    assert "One seed cannot tell" in found.verdict[-3]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "status", "words"),
     [
@@ -212,6 +242,7 @@ def test_a_race_from_the_command_to_the_record_and_again(mine, tmp_path, capfd):
         ("never", [*SHORT, "--time-limit", "12"], 2, "did not return within 12 s"),
         ("nothing", SHORT, 2, "NO  can be called"),
         ("raises_late", SHORT, 2, "raised RuntimeError: no more"),
+        ("gets_stuck", [*SHORT, "--time-limit", "20"], 2, "did not return within 20 s: is there a loop"),
         ("Mine", ["--minutes", "0.001", "--source", "sample"], 2, "at least "),
     ],
 )

@@ -1,12 +1,14 @@
 """Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
 
 from capsnet_tutorial.figures._style import WIDTH
-from capsnet_tutorial.figures.alternatives import two_agreements
+from capsnet_tutorial.figures.alternatives import in_proportion, two_agreements
 from capsnet_tutorial.figures.bending import bend_curves, bend_trainings
 from capsnet_tutorial.figures.bugs import bug_curves
 from capsnet_tutorial.figures.calibration import reliability
+from capsnet_tutorial.figures.charts import bars, lines, themes
 from capsnet_tutorial.figures.couplings import coupling_graphs
 from capsnet_tutorial.figures.digits import digit_grid, digit_row
+from capsnet_tutorial.figures.graph import one_round
 from capsnet_tutorial.figures.margin import lengths_below, margin_curves
 from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.network import network_diagram
@@ -28,6 +30,7 @@ __all__ = [
     "DrawnPair",
     "LiveCurve",
     "alone_and_together",
+    "bars",
     "bend_curves",
     "bend_trainings",
     "broadcast_grid",
@@ -42,11 +45,14 @@ __all__ = [
     "film_strip",
     "follow_map",
     "growth_lines",
+    "in_proportion",
     "layer_bars",
     "length_and_direction",
     "lengths_below",
+    "lines",
     "margin_curves",
     "network_diagram",
+    "one_round",
     "patches_by_direction",
     "pictures_and_bags",
     "pose_bars",
@@ -58,6 +64,7 @@ __all__ = [
     "share_bars",
     "squash_curve",
     "ten_drawings",
+    "themes",
     "traversal_grid",
     "two_agreements",
     "two_losses",

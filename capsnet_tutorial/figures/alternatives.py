@@ -1,4 +1,4 @@
-"""Agreement in two ways to route: the figure of the last chapter."""
+"""Agreement in two ways to route: the figures of the last chapter."""
 
 from __future__ import annotations
 
@@ -34,5 +34,24 @@ def two_agreements(votes: Tensor, shares: Mapping[str, Sequence[float]], names: 
         axes.legend(loc="center right")
         axes.set(ylim=(-0.04, 1.04), xticks=range(max(map(len, shares.values()))), yticks=(0, 0.5, 1))
         axes.set(xlabel="rounds", title=f"share of “{names[0]}”")
+        plt.close(figure)
+    return figure
+
+
+def in_proportion(first: Tensor, second: Tensor) -> Figure:
+    """Two agreements of the same votes with ten classes, [I, J] each: a point a vote, a line a class."""
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(WIDTH, 3.0), layout="constrained")
+        slopes = (second / first).median(dim=0).values  # [J]
+        steep = int(slopes.argmax())
+        for j, (across, up) in enumerate(zip(first.T, second.T, strict=True)):
+            colour = LIGHT["accent" if j == steep else "muted"]
+            ends = [float(across.min()), float(across.max())]
+            axes.plot(ends, [float(slopes[j]) * end for end in ends], color=colour, linewidth=0.8, alpha=0.6)
+            axes.plot(across, up, "o", color=colour, markersize=3, alpha=0.7)
+        where = int(first[:, steep].argmax())
+        axes.annotate(f"class {steep}", (first[where, steep], second[where, steep]), xytext=(-6, 0), ha="right",
+                      textcoords="offset points", color=LIGHT["accent"], weight="bold")  # fmt: skip
+        axes.set(xlabel="attention a", ylabel="agreement b, round 1")
         plt.close(figure)
     return figure

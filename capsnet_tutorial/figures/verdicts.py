@@ -65,6 +65,7 @@ def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> 
             )
             for word in words
         ]  # fmt: skip
-        figure.legend(handles=marks, loc="outside upper center", ncols=1 if texts_above else min(len(words), 4), fontsize=8)
+        columns = 1 if texts_above else min(len(words), 4)
+        figure.legend(handles=marks, loc="outside upper center", ncols=columns, fontsize=8)
         plt.close(figure)
     return figure
