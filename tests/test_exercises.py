@@ -80,9 +80,15 @@ class MyPrimaryCapsules(nn.Module):
 """: "`return`",
     },
     "05-prediction-vectors": {
-        "def my_prediction_vectors(u, weight):\n    return torch.einsum(\"bid,ijde->bije\", u, weight)": "colleague",
-        "def my_prediction_vectors(u, weight):\n    return torch.einsum(\"bid,ijed->bjie\", u, weight)[:, :1]": "shape [3, 2, 2, 4]",
-        "def my_prediction_vectors(u, weight):\n    return 2 * torch.einsum(\"bid,ijed->bije\", u, weight)": "u_hat[0, 0, 0, 0]",
+        'def my_prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bije", u, weight)': "colleague",
+        """
+def my_prediction_vectors(u, weight):
+    return torch.einsum("bid,ijed->bjie", u, weight)[:, :1]
+""": "shape [3, 2, 2, 4]",
+        """
+def my_prediction_vectors(u, weight):
+    return 2 * torch.einsum("bid,ijed->bije", u, weight)
+""": "u_hat[0, 0, 0, 0]",
     },
     "06-routing": {
         "def my_route(u_hat, iterations):\n    return route(u_hat, 3)": "written in: 3",

@@ -57,7 +57,12 @@ def share_bars(couplings: Tensor, parts: Sequence[str], wholes: Sequence[str]) -
     """How each part shares itself out between two wholes, round by round. couplings: [R, I, 2]."""
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(
-            1, len(couplings), figsize=(WIDTH, 0.5 + 0.42 * len(parts)), layout="constrained", sharey=True, squeeze=False
+            1,
+            len(couplings),
+            figsize=(WIDTH, 0.5 + 0.42 * len(parts)),
+            layout="constrained",
+            sharey=True,
+            squeeze=False,
         )
         for r, (axis, shares) in enumerate(zip(axes[0], couplings.tolist(), strict=True), start=1):
             rows = range(len(parts))
