@@ -64,6 +64,7 @@ sources: $(ALL) ## put the widgets' JavaScript and styles of today into the note
 
 stills: $(ALL) book ## take the widgets' still pictures and the README's screenshot from the built book
 	@$(BIN)/python tools/stills.py
+	@$(BIN)/python tools/social_card.py
 
 train: ## print the command that trained the shipped weights
 	@$(PYTHON) -c 'import json; print("$(BIN)/" + json.load(open("results/small.json"))["command"])'

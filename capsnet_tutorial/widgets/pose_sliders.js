@@ -198,7 +198,7 @@ function inWords({ label, offsets, last, name, changed, degrees }) {
   const called = name ? ` (${name})` : "";
   const who = alone
     ? `Number ${last + 1}${called} moved by ${format(offsets[last], 2, true)}`
-    : `${count} numbers moved`;
+    : `${count} number${count === 1 ? "" : "s"} moved`;
   const pixels = `${changed} pixel${changed === 1 ? "" : "s"} of the ${label} changed`;
   return `${who}: the capsule turned ${format(degrees, 0)}°, and ${pixels}.`;
 }

@@ -65,8 +65,44 @@ SMALL_LABELS = """(least) => [...document.querySelectorAll(".themed-figure svg t
     .map(([size, words]) => `${size.toFixed(1)} px: ${words}`)"""
 """Pixels -> the labels of figures that are set smaller."""
 
-SMALL_TARGETS = """(least) => [...document.querySelectorAll("article :is(button, summary, .cover-buttons a)")]
-    .filter((target) => target.checkVisibility() && !target.closest(".live-widget"))
-    .filter((target) => Math.min(target.offsetWidth, target.offsetHeight) < least)
-    .map((target) => `${target.offsetWidth} x ${target.offsetHeight}: ${target.className} ${target.textContent}`)"""
-"""Pixels -> what is pressed and smaller, outside of widgets, whose own tests measure theirs."""
+SMALL_TARGETS = """([least, narrow]) => {
+    // What is pressed, pulled or chosen, in widgets and around them. Ten side by side are as wide as a phone lets them.
+    const pressed = "button, summary, select, input, [role=slider], .cover-buttons a, .live-widget [tabindex='0']";
+    const ten = ".rails > *, .under > *, .uppers > *";
+    return [...document.querySelectorAll("article.bd-article")]
+        .flatMap((article) => [...article.querySelectorAll(pressed)])
+        .filter((target) => target.checkVisibility({ visibilityProperty: true }) && !target.closest("mjx-container"))
+        .map((target) => [target, target.getBoundingClientRect()])
+        .filter(([target, { width, height }]) => width > 0 && height > 0
+            && (height < least || width < (target.matches(ten) ? narrow : least)))
+        .map(([target, { width, height }]) => {
+            const where = target.closest(".live-widget")?.dataset.widget ?? "the page";
+            const words = target.getAttribute("aria-label") ?? target.textContent.trim();
+            return `${Math.round(width)} x ${Math.round(height)} in ${where}: ${words.slice(0, 40)}`;
+        });
+}"""
+"""[pixels, pixels of one of ten side by side] -> the targets that are smaller."""
+
+STRETCHES = """(most) => {
+    // Runs of the article without a picture, plot or widget. What is folded away takes no room.
+    const article = document.querySelector("article.bd-article");
+    const { top, bottom } = article.getBoundingClientRect();
+    const visible = (each) => each.checkVisibility();
+    const pictures = [...article.querySelectorAll("img, svg, canvas, figure.live-widget, [role=img]")]
+        .filter(visible)
+        .map((each) => each.getBoundingClientRect())
+        .filter(({ width, height }) => width >= 100 && height >= 50)
+        .sort((one, other) => one.top - other.top);
+    const headings = [...article.querySelectorAll("h1, h2, h3")].filter(visible);
+    const found = [];
+    let from = top;
+    for (const picture of [...pictures, { top: bottom, bottom }]) {
+        if (picture.top - from > most) {
+            const before = headings.filter((each) => each.getBoundingClientRect().top <= from).at(-1) ?? headings[0];
+            found.push(`${Math.round(picture.top - from)} px, begins in: ${before.textContent}`);
+        }
+        from = Math.max(from, picture.bottom);
+    }
+    return found;
+}"""
+"""Pixels -> the stretches that are longer, each with the heading in whose section it begins."""
