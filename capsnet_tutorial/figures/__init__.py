@@ -22,6 +22,7 @@ from capsnet_tutorial.figures.squash import squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_tutorial.figures.verdicts import verdict_chart
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
+from capsnet_tutorial.figures.zoo import zoo_compared
 
 __all__ = [
     "WIDTH",
@@ -60,4 +61,5 @@ __all__ = [
     "two_losses",
     "verdict_chart",
     "vote_rings",
+    "zoo_compared",
 ]
