@@ -24,6 +24,7 @@ from capsnet_tutorial.figures.squash import roots_at_zero, squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_tutorial.figures.verdicts import verdict_chart
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
+from capsnet_tutorial.figures.zoo import zoo_compared
 
 __all__ = [
     "WIDTH",
@@ -70,4 +71,5 @@ __all__ = [
     "two_losses",
     "verdict_chart",
     "vote_rings",
+    "zoo_compared",
 ]
