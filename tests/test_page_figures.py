@@ -6,7 +6,7 @@ import re
 
 import matplotlib.pyplot as plt
 import torch
-from page_figures import KEY, PHONE, bundle
+from page_figures import KEY, PHONE, bundle, copied, narrow
 from themed_figures import themed
 
 from capsnet_tutorial import figures
@@ -30,11 +30,14 @@ def test_a_figure_is_as_wide_as_a_phone_and_its_letters_are_as_large_as_before()
     assert min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", narrow)) >= 8
 
 
-def test_panels_stand_one_below_the_other_on_a_phone():
+def test_panels_stand_one_below_the_other_on_a_phone_and_nowhere_else():
     figure = figures.margin_curves()
     bundle(figure)
-    figure.canvas.draw()
-    first, second = (axes.get_position() for axes in figure.axes)
+    narrow(phone := copied(figure))
+    for shown in (figure, phone):
+        shown.canvas.draw()
+    (left, right), (first, second) = ([axes.get_position() for axes in each.axes] for each in (figure, phone))
+    assert left.x1 < right.x0, "the kernel draws the figure after this"
     assert first.y0 > second.y1
     assert not plt.get_fignums()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import io
+import pickle
 import re
 from typing import Any
 
@@ -43,12 +44,14 @@ def bundle(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any
     """No other format than the kernel's own, and both SVG as metadata, with the pictures in them once."""
     pictures: list[str] = []
     wide = svg(figure, pictures)
-    phone = getattr(figure, "on_a_phone", lambda: figure)()  # a figure may have less to say there
-    width, height = phone.get_size_inches()
+    phone = getattr(figure, "on_a_phone", lambda: copied(figure))()  # a figure may have less to say there
     narrow(phone)
-    stored = {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
-    phone.set_size_inches(width, height)
-    return {}, stored
+    return {}, {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
+
+
+def copied(figure: Figure) -> Figure:
+    """A figure to be laid out anew: the kernel still has to draw the first as it is."""
+    return pickle.loads(pickle.dumps(figure))
 
 
 def svg(figure: Figure, pictures: list[str]) -> str:
