@@ -13,6 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,8 @@ from typing import Any, Protocol
 import websocket
 
 KEYS = {"ArrowRight": "\ue014", "Enter": "\ue007", "Tab": "\ue004", " ": " "}
-START = 60  # seconds
+START = 60  # seconds until a browser runs
+PATIENCE = 300  # seconds a script may take: waking the widgets of a page on a busy machine
 
 
 class Engine(Protocol):
@@ -43,7 +45,7 @@ class Firefox:
     name = "Firefox"
 
     def __init__(self, address: str) -> None:
-        self.socket = websocket.create_connection(f"{address}/session", timeout=START, suppress_origin=True)
+        self.socket = websocket.create_connection(f"{address}/session", timeout=PATIENCE, suppress_origin=True)
         self.count, self.said = 0, []
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded"])
@@ -95,13 +97,17 @@ class WebKit:
         options = {"binary": minibrowser(), "args": ["--automation"]}
         answer = self.ask("", capabilities={"alwaysMatch": {"webkitgtk:browserOptions": options}})
         self.address += f"/{answer['sessionId']}"
+        self.ask("/timeouts", script=PATIENCE * 1000)
 
     def ask(self, path: str, **body: Any) -> Any:
         request = urllib.request.Request(
             self.address + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(request, timeout=120) as response:
-            return json.load(response)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+                return json.load(response)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(f"{path}: {error.read().decode()[:500]}") from None
 
     def open(self, address: str, width: int) -> None:
         self.ask("/window/rect", width=width, height=900)

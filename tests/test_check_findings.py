@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 from checked_networks import returned
@@ -78,8 +80,11 @@ def test_a_mask_that_needs_labels_is_told_so():
     ],
     ids=["[B, J·D]", "[B, D]", "one-hot", "[B, J, D, 1]"],
 )
-def test_conventions_of_masks_are_accepted(style, bug):
-    assert check_mask(style(variant("mask", *bug))).bugs == bug
+def test_conventions_of_masks_are_accepted_and_said(style, bug):
+    report = check_mask(style(variant("mask", *bug)))
+    assert (report.passed, report.bugs) == (not bug, bug)
+    assert any(finding.convention for finding in report.findings)
+    assert not check_mask(style(variant("mask", *bug)), strict=True).passed
 
 
 # --- routing
@@ -103,10 +108,29 @@ def test_three_bugs_at_1152_capsules_are_named():
     assert set(check_routing(of_1152).bugs) == set(bugs)
 
 
+def compared_with_s(u_hat, iterations):
+    b = u_hat.new_zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        s = torch.einsum("bij,bije->bje", b.softmax(dim=2), u_hat)
+        b = b + torch.einsum("bije,bje->bij", u_hat, s)
+    return squash(s)
+
+
+@pytest.mark.parametrize("rounds", [None, 3])
+def test_an_agreement_with_s_is_named(rounds):
+    report = check_routing(lambda u_hat, asked: compared_with_s(u_hat, rounds or asked))
+    assert not report.passed
+    assert "compared with s" in str(report)
+
+
 def test_rounds_may_be_written_in():
     report = check_routing(lambda u_hat, rounds: route(u_hat, 3))
     assert report.passed, report
     assert "written in: 3" in str(report)
+    assert "1 to 4 rounds" not in str(report)
+    refused = check_routing(lambda u_hat, rounds: route(u_hat, 3), strict=True)
+    assert not refused.passed
+    assert refused.findings == report.findings
     assert check_routing(lambda u_hat, rounds: route(u_hat, 1)).bugs == ("no-update-rounds",)
 
 
@@ -133,6 +157,25 @@ def test_a_sum_over_the_images_is_a_convention_and_said():
         assert report.passed, report
         assert [finding.severity for finding in report.findings] == ["convention"]
         assert "sum over the images" in str(report)
+        assert "averaged" not in str(report)
+        assert not check(lambda x, y, function=function: len(x) * function(x, y), strict=True).passed
+        assert check(function, strict=True).passed
+
+
+@pytest.mark.parametrize(
+    ("present", "absent", "said"),
+    [(True, False, "absent classes' margins do not"), (False, True, "present class's"), (False, False, "no margin")],
+)
+def test_margins_that_do_not_stop_at_zero_are_said(present, absent, said):
+    def loss(lengths, labels):
+        there = torch.eye(10)[labels]
+        short, long = 0.9 - lengths, lengths - 0.1
+        short, long = short.clamp_min(0) if present else short, long.clamp_min(0) if absent else long
+        return (there * short**2 + 0.5 * (1 - there) * long**2).sum(1).mean()
+
+    report = check_margin_loss(loss)
+    assert not report.passed
+    assert re.search(f"{said} .*at 0", str(report))
 
 
 def test_squared_lengths_inside_the_margins_are_said():

@@ -20,6 +20,141 @@ BOOK = Path(__file__).resolve().parent.parent / "book"
 CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
 
+# Other ways of writing it than the book's solution.
+RIGHT = {
+    "03-primary-capsules": [
+        """
+class MyPrimaryCapsules(nn.Module):  # the convolution in a Sequential
+    def __init__(self, in_channels, types, dim, kernel, stride):
+        super().__init__()
+        self.dim = dim
+        self.layers = nn.Sequential(nn.Conv2d(in_channels, types * dim, kernel, stride))
+
+    def forward(self, maps):
+        return self.layers(maps).permute(0, 2, 3, 1).reshape(len(maps), -1, self.dim)
+""",
+        """
+class MyPrimaryCapsules(nn.Module):  # a convolution for each type
+    def __init__(self, in_channels, types, dim, kernel, stride):
+        super().__init__()
+        self.convs = nn.ModuleList([nn.Conv2d(in_channels, dim, kernel, stride) for _ in range(types)])
+
+    def forward(self, maps):
+        return torch.cat([conv(maps).flatten(2).mT for conv in self.convs], dim=1)
+""",
+    ],
+}
+
+# Answers with a mistake that the check names, and a word or two by which.
+NAMED = {
+    "01-try-it": {
+        "def bend(pose, slider, by):\n    moved = pose.clone()\n    moved[slider - 1] += by": "`return`",
+        "def bend(pose, slider, by):\n    return [pose] * 28": "a list of 28",
+        "def bend(pose, slider, by):\n    return draw(model, pose, 4)": "Nothing moved",
+        """
+def bend(pose, slider, by):
+    moved = pose.clone()
+    moved[slider - 1] = by
+    return draw(model, moved, 4)
+""": "instead of 0.2 more",
+        """
+def bend(pose, slider, by):
+    moved = pose.clone()
+    moved[slider] += by
+    return draw(model, moved, 4)
+""": "it moved 6",
+        """
+def bend(pose, slider, by):
+    return draw(model, pose + by, 4)
+""": "No single slider",
+    },
+    "03-primary-capsules": {
+        """
+class MyPrimaryCapsules(nn.Module):
+    def __init__(self, in_channels, types, dim, kernel, stride):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, types * dim, kernel, stride)
+
+    def forward(self, maps):
+        self.conv(maps)
+""": "`return`",
+    },
+    "05-prediction-vectors": {
+        'def my_prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bije", u, weight)': "colleague",
+        """
+def my_prediction_vectors(u, weight):
+    return torch.einsum("bid,ijed->bjie", u, weight)[:, :1]
+""": "shape [3, 2, 2, 4]",
+        """
+def my_prediction_vectors(u, weight):
+    return 2 * torch.einsum("bid,ijed->bije", u, weight)
+""": "u_hat[0, 0, 0, 0]",
+    },
+    "06-routing": {
+        "def my_route(u_hat, iterations):\n    return route(u_hat, 3)": "written in: 3",
+        """
+def my_route(u_hat, iterations):
+    b = u_hat.new_zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        s = torch.einsum("bij,bije->bje", b.softmax(dim=2), u_hat)
+        b = b + torch.einsum("bije,bje->bij", u_hat, s)
+    return squash(s)
+""": "compared with s",
+    },
+    "07-margin-loss": {
+        """
+def my_margin_loss(lengths, labels):
+    T = F.one_hot(labels, 10)
+    return (T * (0.9 - lengths) ** 2 + 0.5 * (1 - T) * (lengths - 0.1) ** 2).sum(dim=1).mean()
+""": "at 0",
+        """
+def my_margin_loss(lengths, labels):
+    T = F.one_hot(labels, 10)
+    return (T * (0.9 - lengths).relu() ** 2 + 0.5 * (1 - T) * (lengths - 0.1).relu() ** 2).sum()
+""": "sum over the images",
+    },
+    "08-masking-and-decoder": {
+        """
+def my_mask(v, labels=None):
+    return v[torch.arange(len(v)), capsule_lengths(v).argmax(dim=1) if labels is None else labels]
+""": "the kept capsule alone",
+        """
+def my_reconstruction_loss(reconstruction, images):
+    return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
+""": "sum over the images",
+    },
+    "09-training": {
+        """
+def one_step(network, optimizer, images, labels):
+    optimizer.zero_grad()
+    capsnet_loss(network(images, labels), images, labels).backward()
+    optimizer.step()
+""": "`return`",
+        """
+def one_step(network, optimizer, images, labels):
+    optimizer.zero_grad()
+    loss = capsnet_loss(network(images, labels), images, labels)
+    loss.backward()
+    optimizer.step()
+    return loss
+""": "this is a Tensor",
+        """
+def one_step(network, optimizer, images, labels):
+    optimizer.zero_grad()
+    capsnet_loss(network(images, labels), images, labels).backward()
+    optimizer.step()
+    return capsnet_loss(network(images, labels), images, labels).item()
+""": "the loss after it",
+    },
+    "10-sixteen-numbers": {
+        """
+def between(first, last, steps):
+    t = torch.linspace(0, 1, steps)[:, None]
+    first + t * (last - first)
+""": "`return`",
+    },
+}
+
 # Answers that look right at a glance, and that a check must not let pass.
 WRONG = {
     "03-primary-capsules": [
@@ -250,21 +385,35 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
     reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)
-    for answer in WRONG.get(path.stem, ()):
-        report = judged(answer, path, variables)
-        assert report.written, answer
-        assert not report, f"passed: {answer}"
+    for answer in RIGHT.get(path.stem, ()):
+        for report in judged(answer, path, variables):
+            assert report, f"{report}\n{answer}"
+    named = NAMED.get(path.stem, {})
+    for answer in (*WRONG.get(path.stem, ()), *named):
+        reports = judged(answer, path, variables)
+        assert all(report.written for report in reports), answer
+        assert not all(reports), f"passed: {answer}"
+        said = " ".join(map(str, reports))
+        assert named.get(answer, "") in said, f"{said}\n{answer}"
+        assert "The line: " not in said or " cannot be tested" not in said, f"the check's own error: {said}"
 
 
-def judged(answer: str, path: Path, variables: dict[str, Any]) -> Report:
-    """What the chapter's check says of an answer, a cell's source."""
+def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
+    """What the chapter's checks say of an answer, a cell's source."""
     (name,) = defined(answer)
-    check = next(cell for cell in exercises(path) if "check_" in cell.source and name in names_in(cell.source))
-    *before, last = parsed(check.source).body
-    assert isinstance(last, ast.Expr)
     exec(answer, variables)
-    exec(compile(ast.Module(before, []), "cell", "exec"), variables)
-    return eval(compile(ast.Expression(last.value), "cell", "eval"), variables)
+    names = {name}
+    reports = []
+    for cell in exercises(path):
+        if not names & names_in(cell.source):
+            continue
+        *before, last = parsed(cell.source).body
+        names |= {each for each in defined(cell.source) if "check_" not in cell.source}  # it may be used by another
+        if "check_" in cell.source and isinstance(last, ast.Expr):
+            exec(compile(ast.Module(before, []), "cell", "exec"), variables)
+            reports.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables))
+    assert reports, f"no check of {name}"
+    return reports
 
 
 def names_in(source: str) -> set[str]:

@@ -83,6 +83,7 @@ DRAWN = {
     "bend_curves": lambda: figures.bend_curves(
         {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
     ),
+    "broadcast_grid": lambda: figures.broadcast_grid(),
     "bug_curves": lambda: figures.bug_curves(recorded_bugs()),
     "capsule_cuts": lambda: figures.capsule_cuts({"a": torch.randint(8, (4, 9)), "b": torch.randint(8, (4, 9))}, 1),
     "coupling_graphs": lambda: figures.coupling_graphs(torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2),
@@ -111,6 +112,8 @@ DRAWN = {
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
     "network_diagram": lambda: figures.network_diagram("mask"),
     "rounds_compared": lambda: figures.rounds_compared(EXPERIMENTS),
+    "roots_at_zero": lambda: figures.roots_at_zero(),
+    "share_bars": lambda: figures.share_bars(torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),
     "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),

@@ -138,6 +138,10 @@ def test_differences_are_paired_by_seed_and_the_verdict_follows_their_interval()
     assert (error.difference.low, error.difference.high) == pytest.approx((1 - half, 1 + half))
     for points, word in (((1, 1.2, 0.8), "Worse"), ((-0.1, -0.12, -0.09), "Better"), ((1, -0.1, 0.3), "No difference")):
         assert verdict("own", {"own": worse_by(*points), "paper": paper}, {}, 12)[0].startswith(word)
+    few = verdict("own", {"own": worse_by(-0.1, -0.101, -0.1)[:2], "paper": paper}, {}, 12)
+    assert few[0] == "Against the paper's routing: error -0.10 points."  # an interval of two would not hold 0
+    assert "2 seeds cannot tell" in few[-1]
+    assert compare(worse_by(1, 1.2, 0.8)[:2], paper)[0].difference is None
     lost = replace(paper[0], diverged="the loss is nan")
     assert "1 of 3 seeds diverged" in verdict("own", {"own": [lost, *paper[1:]], "paper": paper}, {}, 12)[0]
 
@@ -205,6 +209,23 @@ def test_a_race_from_the_command_to_the_record_and_again(mine, tmp_path, capfd):
     assert "seed 1;" not in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("task", ["pairs", "affine"])
+def test_the_other_tasks_are_raced_too(tmp_path, task):
+    found = race(
+        "even", task=task, epochs=0.05, seeds=1, source="sample", folder=tmp_path, say=lambda line: None, progress=False
+    )
+    size = {"pairs": 36, "affine": 40}[task]
+    for records in found.arms.values():
+        (record,) = records
+        assert (record.task, record.config["image_size"]) == (task, size)
+        assert record.test is not None and 0 < record.test["error"] <= 1
+        assert (record.test_bent is not None) == (task == "affine")
+    assert found.arms["even"][0].config["iterations"] == 1
+    assert {"paper", "even"} <= set(found.records)
+    assert "For comparison, the project's records" in str(found)
+    assert "One seed cannot tell" in found.verdict[-3]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "status", "words"),
     [
@@ -220,6 +241,21 @@ def test_bad_input_gets_a_sentence(mine, tmp_path, capfd, name, options, status,
     captured = capfd.readouterr()
     assert words in captured.out + captured.err
     assert "Traceback" not in captured.err
+
+
+def test_a_call_that_never_returns_ends_the_training_and_keeps_what_was_trained(tmp_path):
+    steps = 0
+
+    def gets_stuck(u_hat: Tensor, iterations: int) -> Tensor:
+        nonlocal steps
+        steps += len(u_hat) == 128
+        while steps > 9:
+            pass
+        return squash(u_hat.sum(dim=1))
+
+    with pytest.raises(ValueError, match=r"gets_stuck to train.*within 5 s: is there a loop.*was trained is kept"):
+        race(gets_stuck, epochs=0.2, seeds=1, source="sample", folder=tmp_path, call_seconds=5, progress=False)
+    assert list(tmp_path.glob("gets-stuck-*/digits-sample-0.2/0/checkpoint.safetensors"))
 
 
 def test_no_such_file_and_no_such_name(tmp_path, capfd):

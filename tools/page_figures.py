@@ -44,14 +44,10 @@ def bundle(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any
     """No other format than the kernel's own, and both SVG as metadata, with the pictures in them once."""
     pictures: list[str] = []
     wide = svg(figure, pictures)
-    phone = getattr(figure, "on_a_phone", lambda: copied(figure))()  # a figure may have less to say there
+    less = getattr(figure, "on_a_phone", None)  # a figure may have less to say there
+    phone = less() if less else pickle.loads(pickle.dumps(figure))  # the PNG is made of the figure after this
     narrow(phone)
     return {}, {KEY: {"wide": wide, "narrow": svg(phone, pictures), "pictures": pictures}}
-
-
-def copied(figure: Figure) -> Figure:
-    """A figure to be laid out anew: the kernel still has to draw the first as it is."""
-    return pickle.loads(pickle.dumps(figure))
 
 
 def svg(figure: Figure, pictures: list[str]) -> str:

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ("book/*.ipynb", "book/chapters/*.ipynb", "book/solutions/*.ipynb")
 ADDRESS = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?")
 BADGE = "[![Open in Colab]("
+# --no-compile takes half the time: of SciPy and the like only what is imported is compiled then.
 SET_UP = """\
 # Installs what this notebook needs and does not find.
 # A torch that is there stays as it is.
@@ -34,7 +35,7 @@ needs = {{
 missing = " ".join(needs[name] for name in needs if not find_spec(name))
 if missing:
     pin = "torch" + (f"=={{version('torch')}}" if find_spec("torch") else "")
-    %pip install -q {{missing}} {{pin}}"""
+    %pip install -q --no-compile {{missing}} {{pin}}"""
 
 
 @dataclass(frozen=True)

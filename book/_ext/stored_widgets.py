@@ -17,6 +17,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from typing import Any
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
-PUBLISHED = ("weights", "recordings")  # folders of the package with the large files that widgets show
+PUBLISHED = ("weights", "zoo", "recordings")  # folders of the package with the large files that widgets show
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
 
@@ -100,10 +101,16 @@ def reachable(ids: list[str], models: Models) -> list[str]:
     return found
 
 
-def references(model: dict[str, Any]) -> dict[str, re.Match[str]]:
-    """The entries of a model's state that name another model."""
-    matches = {key: REFERENCE.match(value) for key, value in model["state"].items() if isinstance(value, str)}
-    return {key: match for key, match in matches.items() if match}
+def references(model: dict[str, Any]) -> dict[tuple[str, ...], re.Match[str]]:
+    """Where a model's state names another model: (trait,), or (trait, key) in a trait that is a dictionary.
+
+    The page wakes a widget with the models of the first kind; those of the second are loaded when they are asked for.
+    """
+    texts = {(trait,): value for trait, value in model["state"].items()}
+    for trait, value in model["state"].items():
+        texts |= {(trait, key): inner for key, inner in value.items()} if isinstance(value, dict) else {}
+    matches = {path: REFERENCE.match(text) for path, text in texts.items() if isinstance(text, str)}
+    return {path: match for path, match in matches.items() if match}
 
 
 def stable_id(name: str, count: int) -> str:
@@ -113,12 +120,13 @@ def stable_id(name: str, count: int) -> str:
 
 def stable_model(model: dict[str, Any], renamed: dict[str, str], assets: Path) -> dict[str, Any]:
     """A model with the new ids in its state, and its large buffers named by hash."""
-    state = dict(model["state"])
-    for key, reference in references(model).items():
+    state = deepcopy(model["state"])
+    for (*outer, key), reference in references(model).items():
+        holder = state[outer[0]] if outer else state
         if reference[2] in renamed:
-            state[key] = reference[1] + renamed[reference[2]]
+            holder[key] = reference[1] + renamed[reference[2]]
         else:
-            del state[key]  # a layout
+            del holder[key]  # a layout
     stable = {**model, "state": state}
     if model.get("buffers"):
         stable["buffers"] = sorted((by_hash(each, assets) for each in model["buffers"]), key=lambda each: each["path"])
@@ -134,7 +142,7 @@ def by_hash(buffer: dict[str, Any], assets: Path) -> dict[str, Any]:
     if sha256 not in files_by_hash(assets):
         raise SystemExit(
             f"The widget value {'.'.join(map(str, buffer['path']))} has {len(data):,} bytes and is no file of "
-            f"capsnet_tutorial's {' and '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
+            f"capsnet_tutorial's {', '.join(PUBLISHED)}. Make it smaller than {LARGE:,} bytes, or put it there."
         )
     return {"data": sha256, "encoding": "sha256", "path": buffer["path"]}
 

@@ -62,6 +62,7 @@ def route(
     couplings: Callable[[Tensor], Tensor] = lambda b: b.softmax(dim=2),
     agreement: Callable[[Tensor], Tensor] = lambda a: a,
     rounds: Callable[[int], int] = lambda r: r,
+    heard: Callable[[Tensor, Tensor], Tensor] = lambda s, v: v,
     update: Callable[[Tensor, Tensor], Tensor] = lambda b, a: b + a,
     over: Axes | None = (2,),
     unit_over: Axes | None = None,
@@ -76,6 +77,7 @@ def route(
         couplings: c of b, both [B, I, J].
         agreement: what of the agreement a [B, I, J] is used.
         rounds: how many are done of those asked for.
+        heard: what of s and v [B, J, D] the predictions are compared with.
         update: the next b of b and a.
         over: axes of s [B, J, D] along which squash measures; None: no squash.
         unit_over: as in `squash`.
@@ -92,7 +94,7 @@ def route(
         c = couplings(b)
         s = (c.unsqueeze(-1) * u_hat).sum(1)
         v = s if over is None else squash(s, over=over, unit_over=unit_over, safe=safe)
-        b = update(b, agreement((u_hat * v.unsqueeze(1)).sum(-1)))
+        b = update(b, agreement((u_hat * heard(s, v).unsqueeze(1)).sum(-1)))
     if memory is not None:
         memory[b.shape] = b.detach()
     return v
@@ -103,16 +105,19 @@ def margin_loss(
     labels: Tensor,
     *,
     lengths_of: Callable[[Tensor], Tensor] = lambda lengths: lengths,
+    floor: tuple[bool, bool] = (True, True),
     power: tuple[int, int] = (2, 2),
     lambda_: float = 0.5,
     over_classes: Callable[[Tensor], Tensor] = lambda terms: terms.sum(dim=1),
     over_batch: Callable[[Tensor], Tensor] = lambda losses: losses.mean(dim=0),
     factor: float = 1.0,
 ) -> Tensor:
-    """Equation 4. lengths: [B, J]; labels: [B]; power: of the present and the absent classes' margins."""
+    """Equation 4. lengths: [B, J]; labels: [B]; floor, power: of the present and the absent classes' margins."""
     lengths = lengths_of(lengths)
     present = F.one_hot(labels, lengths.shape[1]).to(lengths)
-    present_term, absent_term = (0.9 - lengths).relu() ** power[0], (lengths - 0.1).relu() ** power[1]
+    missing = (0.9 - lengths, lengths - 0.1)
+    floored = (margin.relu() if zero else margin for margin, zero in zip(missing, floor, strict=True))
+    present_term, absent_term = (margin**k for margin, k in zip(floored, power, strict=True))
     terms = present * present_term + lambda_ * (1 - present) * absent_term
     return factor * over_batch(over_classes(terms))
 

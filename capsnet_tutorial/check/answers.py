@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, shortened
 from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
 
@@ -67,10 +68,11 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
             ``...`` where it finds a blank, in what the answer returns for instance.
     """
     name = getattr(answer, "__name__", "answer")
+    given = _Answer(answer)
     try:
-        verdict = ... if answer is ... else called(lambda: test(answer), "in this test")
+        verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
     except Trouble as trouble:
-        return failed(name, Finding(None, f"{_said(answer)} cannot be tested. {trouble}"))
+        return failed(name, Finding(None, f"{_said(answer)} cannot be tested. {given.told(trouble)}"))
     except NotWritten:
         verdict = ...
     if verdict is ...:
@@ -80,14 +82,65 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
     return failed(name, Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."))
 
 
+class _Answer:
+    """An answer in a test: if it is a function or a class, what it returns there is noted."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.returned = answer
+        self.running = False
+
+    def noting(self) -> Any:
+        """The answer, for the test; a function that returns None, and a module whose forward does, raise `Trouble`."""
+        if not callable(self.answer) or isinstance(self.answer, nn.Module):
+            return self.answer
+
+        @wraps(self.answer, updated=())
+        def noting(*arguments: Any, **options: Any) -> Any:
+            self._start()
+            out = self._note(self.answer(*arguments, **options))
+            if isinstance(out, nn.Module):
+                out.register_forward_pre_hook(lambda module, given: self._start())
+                out.register_forward_hook(lambda module, given, out: self._note(out))
+            return out
+
+        return noting
+
+    def told(self, trouble: Trouble) -> str:
+        """What went wrong: the answer itself, or the test because of what the answer is or returns."""
+        if self.running or trouble.__cause__ is None:
+            return str(trouble)
+        came = f"It returns {_what(self.returned)}" if callable(self.answer) else f"It is {_what(self.answer)}"
+        return f"{came}, and the test can do nothing with that ({trouble.__cause__})."
+
+    def _start(self) -> None:
+        self.running = True
+
+    def _note(self, out: Any) -> Any:
+        if out is None:
+            raise Trouble("It returns None. Is its `return` missing?")
+        self.running, self.returned = False, out
+        return out
+
+
+def _what(value: Any) -> str:
+    return f"a tensor of shape {list(value.shape)}" if isinstance(value, Tensor) else shortened(value)
+
+
 def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
     where = tuple(far.nonzero()[0].tolist()) if far.dim() else ()
     place = f"[{', '.join(map(str, where))}]" if where else ""
     text = f"The first number that differs is output{place}: expected {rounded(expected[where])}, "
     text += f"came {rounded(came[where])}."
+    if far.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
+        text += " The numbers are right, their places are not."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
         return Finding(None, text, Example("the first input that tells them apart", "output", expected, came))
     return Finding(None, text)
+
+
+def _sorted(numbers: Tensor) -> Tensor:
+    return numbers.flatten().sort().values
 
 
 def _kind(argument: Any) -> str:

@@ -48,7 +48,7 @@ class Subject:
                 f"{wanted}; got the class {function.__name__} itself: give an instance, {function.__name__}()"
             )
         if not callable(function):
-            raise Trouble(f"{wanted}; got {_shortened(function)}")
+            raise Trouble(f"{wanted}; got {shortened(function)}")
         self.name = getattr(function, "__name__", type(function).__name__)
         arguments = called.partition("(")[2].rstrip(")")
         if not accepts(function, len(arguments.split(", ")) if arguments else 0):
@@ -131,7 +131,7 @@ def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) 
             "(.item() and float() cut it)."
         )
     if not isinstance(out, Tensor):
-        raise Trouble(f"It returns {_shortened(out)} for {given}; expected {wanted}.")
+        raise Trouble(f"It returns {shortened(out)} for {given}; expected {wanted}.")
     if not out.is_floating_point():
         raise Trouble(f"It returns numbers of type {out.dtype}; expected floating point.")
     if not shape and out.numel() == 1:
@@ -203,7 +203,8 @@ def _described(argument: Any) -> str:
     return f"a tensor of shape {list(argument.shape)}" if isinstance(argument, Tensor) else repr(argument)
 
 
-def _shortened(value: Any) -> str:
+def shortened(value: Any) -> str:
+    """A value in a few words."""
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
     text = repr(value)

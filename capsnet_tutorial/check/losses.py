@@ -45,11 +45,12 @@ _RECONSTRUCTION = (
 )
 
 
-def check_margin_loss(function: Any) -> Report:
+def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
     """Is this function the margin loss, equation 4? Names what is wrong.
 
     Args:
         function: ``margin_loss(lengths [B, J], labels [B]) -> scalar``, a function or a module.
+        strict: refuse other conventions than the paper's, too: for exercises, which say what they ask for.
 
     Returns:
         A `Report`; bugs that it knows: margin-not-squared, lengths-softmax.
@@ -63,14 +64,15 @@ def check_margin_loss(function: Any) -> Report:
         return _examine(subject, "margin_loss", (lengths, labels), _MARGIN)
 
     agrees = "It is equation 4, summed over the classes, averaged over the images."
-    return examined("margin loss", "margin_loss(lengths, labels)", function, agrees, examine)
+    return examined("margin loss", "margin_loss(lengths, labels)", function, agrees, examine, strict=strict)
 
 
-def check_reconstruction_loss(function: Any) -> Report:
+def check_reconstruction_loss(function: Any, *, strict: bool = False) -> Report:
     """Is this function the reconstruction loss of section 4.1, the 0.0005 included? Names what is wrong.
 
     Args:
         function: ``loss(reconstruction [B, 784], images [B, 1, 28, 28]) -> scalar``, a function or a module.
+        strict: refuse other conventions than the paper's, too: for exercises, which say what they ask for.
 
     Returns:
         A `Report`; the bug that it knows: recon-mean.
@@ -83,7 +85,7 @@ def check_reconstruction_loss(function: Any) -> Report:
 
     agrees = "It is the squared difference, summed over the pixels, averaged over the images, times 0.0005."
     called = "reconstruction_loss(reconstruction, images)"
-    return examined("reconstruction loss", called, function, agrees, examine)
+    return examined("reconstruction loss", called, function, agrees, examine, strict=strict)
 
 
 def _examine(subject: Subject, piece: str, batch: tuple, smalls: tuple[Small, ...]) -> Iterator[Finding]:
@@ -135,7 +137,9 @@ def _accepted(subject: Subject, piece: str, batch: tuple) -> Iterator[Finding]:
         if isinstance(out, Tensor) and out.numel() == images:
             subject.function = lambda *arguments, way=way: way(*arguments).mean()
             yield Finding(
-                None, f"{text} It gives a loss for each image; their mean is judged.".strip(), convention=True
+                None,
+                f"{text} It gives a loss for each image, not one for the batch; their mean is judged.".strip(),
+                convention=True,
             )
             return
         if isinstance(out, Tensor) and out.numel() == 1:

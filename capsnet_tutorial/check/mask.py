@@ -20,17 +20,18 @@ _LABELLED = Small(
 _UNLABELLED = Small("one image without a label whose longest capsule is 1", (_V, None), "kept", lambda out: out[0])
 
 
-def check_mask(function: Any) -> Report:
+def check_mask(function: Any, *, strict: bool = False) -> Report:
     """Does this function keep the labelled capsule, and without labels the longest? Names what is wrong.
 
     Args:
         function: ``mask(v [B, J, D], labels [B] or None) -> [B, J, D]``, a function or a module.
+        strict: refuse other conventions than the paper's, too: for exercises, which say what they ask for.
 
     Returns:
         A `Report`; the bug that it knows: mask-prediction.
     """
     agrees = "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
-    return examined("mask", "mask(v, labels)", function, agrees, _examine)
+    return examined("mask", "mask(v, labels)", function, agrees, _examine, strict=strict)
 
 
 def _examine(subject: Subject) -> Iterator[Finding]:
@@ -38,7 +39,7 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     v = torch.randn(4, 10, 16, generator=generator) * torch.rand(4, 10, 1, generator=generator) / 4
     longest = v.norm(dim=-1).argmax(dim=1)
     labels, others = (longest + 3) % 10, (longest + 5) % 10
-    _accept_conventions(subject, v, labels)
+    yield from _accepted(subject, v, labels)
 
     labelled = subject.tensor(v.shape, v, labels)
     right_with_labels = close(labelled, right("mask", (v, labels)))
@@ -74,9 +75,10 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         yield Finding(None, "Its values are right and its gradient is not: the kept capsule's should pass unchanged.")
 
 
-def _accept_conventions(subject: Subject, v: Tensor, labels: Tensor) -> None:
+def _accepted(subject: Subject, v: Tensor, labels: Tensor) -> Iterator[Finding]:
     """One-hot labels, [B, J, D, 1] for v, and [B, J·D] or [B, D] given back: the function is called as it wants."""
     function = subject.function
+    returned: set[str] = set()
 
     def called_as(v: Tensor, labels: Tensor | None, hot: bool, trailing: bool) -> Any:
         given = labels if labels is None or not hot else torch.nn.functional.one_hot(labels, v.shape[1]).to(v)
@@ -84,8 +86,10 @@ def _accept_conventions(subject: Subject, v: Tensor, labels: Tensor) -> None:
         if not isinstance(out, Tensor) or out.shape == v.shape:
             return out
         if out.numel() == v.numel() and len(out) == len(v):
+            returned.add(f"It returns the shape {list(out.shape)}, the same numbers as {list(v.shape)}.")
             return out.reshape(v.shape)
-        if out.shape == v[:, 0].shape:  # the kept capsule alone
+        if out.shape == v[:, 0].shape:
+            returned.add(f"It returns the kept capsule alone, {list(out.shape)}, without the places of the others.")
             return _put_back(out, v)
         return out
 
@@ -97,6 +101,8 @@ def _accept_conventions(subject: Subject, v: Tensor, labels: Tensor) -> None:
         except Trouble as trouble:
             first = first or trouble
         else:
+            texts = ["It takes one-hot labels."] * hot + ["It takes v with one axis more."] * trailing
+            yield from (Finding(None, text, convention=True) for text in (*texts, *sorted(returned)))
             return
     subject.function = function
 

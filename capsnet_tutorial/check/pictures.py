@@ -1,4 +1,8 @@
-"""Expected beside came, as a small SVG: numbers in tinted cells, or arrows in the plane."""
+"""Expected beside came, as HTML: numbers in a table of tinted cells, or arrows in the plane.
+
+A notebook that is not trusted yet is shown without drawings and without most styles, but with every text. So the
+numbers stand in tables, and a drawing holds no text.
+"""
 
 from __future__ import annotations
 
@@ -9,56 +13,48 @@ from torch import Tensor
 
 from capsnet_tutorial.palette import css_colour
 
-EXPECTED, CAME, MUTED, LINE = map(css_colour, ("agree", "contrast", "muted", "line"))
+EXPECTED, CAME, LINE = map(css_colour, ("agree", "contrast", "line"))
 
-CELL = 26
-WIDE, NARROW = 62, 40  # a cell with decimals, and one of many
-MANY = 4  # columns; with more, came stands below expected
 PLANE = 150
 
 
 def picture(what: str, expected: Tensor, came: Tensor, *, arrows: bool = False) -> str:
-    """An SVG with a description. expected, came: the same shape, at most two axes; arrows: rows [x, y] in the plane."""
+    """HTML. expected, came: the same shape, at most two axes; arrows: rows [x, y] in the plane."""
     expected, came = (x.detach().double().reshape(-1, x.shape[-1] if x.dim() else 1) for x in (expected, came))
-    drawn = _cells if not arrows or not came.isfinite().all() else _arrows
-    left, width, height = drawn(expected, expected, EXPECTED)
-    right, _, _ = drawn(came, expected, CAME)
-    title = f"{what}: expected {_spoken(expected)}; came {_spoken(came)}"
-    width = max(width, 7 * len(f"{what}, expected"))
-    stacked = expected.shape[1] > MANY
-    across, down = (0, height + 30) if stacked else (width + 30, 0)
+    halves = ((f"{what}, expected", expected, EXPECTED), ("came", came, CAME))
+    parts = []
+    for title, numbers, colour in halves:
+        drawn = _arrows(numbers, expected, colour) if arrows and came.isfinite().all() else ""
+        parts.append(
+            f'<div><p style="margin:0 0 .2em;color:{colour}">{escape(title)}</p>{drawn}'
+            f"{_table(numbers, expected, colour)}</div>"
+        )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;font-size:.85em">{"".join(parts)}</div>'
+
+
+def _table(numbers: Tensor, expected: Tensor, colour: str) -> str:
+    """A cell a number; those that differ from what was expected have a border."""
+    finite = expected[expected.isfinite()].abs()
+    largest = max(float(finite.max()) if len(finite) else 0.0, 1e-12)
+
+    def cell(value: float, wanted: float) -> str:
+        tint = min(abs(value) / largest, 1.0) if math.isfinite(value) else 0.0
+        same = math.isfinite(value) and abs(value - wanted) <= 1e-3 * max(largest, 1e-3)
+        ground = f"color-mix(in srgb,{colour} {5 + 20 * tint:.0f}%,transparent)"
+        edge = f"1px solid {LINE}" if same else f"2px solid {CAME}"
+        return f'<td style="padding:.1em .5em;text-align:center;background:{ground};border:{edge}">{_short(value)}</td>'
+
+    rows = (
+        "".join(cell(value, wanted) for value, wanted in zip(row, right, strict=True))
+        for row, right in zip(numbers.tolist(), expected.tolist(), strict=True)
+    )
+    body = "".join(f'<tr style="background:none">{row}</tr>' for row in rows)
     return (
-        f'<svg role="img" aria-label="{escape(title)}" viewBox="0 0 {across + width} {down + height + 24}" '
-        f'style="max-width:100%;width:{across + width}px;height:auto;font:12px sans-serif" '
-        f'fill="currentColor"><text x="0" y="13" fill="{EXPECTED}">{escape(what)}, expected</text>'
-        f'<text x="{across}" y="{down + 13}" fill="{CAME}">came</text><g transform="translate(0 22)">{left}</g>'
-        f'<g transform="translate({across} {down + 22})">{right}</g></svg>'
+        f'<table style="border-collapse:separate;border-spacing:2px;width:auto;margin:0"><tbody>{body}</tbody></table>'
     )
 
 
-def _cells(numbers: Tensor, expected: Tensor, colour: str) -> tuple[str, int, int]:
-    """A cell a number; those that differ from what was expected have a border."""
-    rows, columns = numbers.shape
-    width, height = NARROW if columns > MANY else WIDE, CELL
-    finite = expected[expected.isfinite()].abs()
-    largest = max(float(finite.max()) if len(finite) else 0.0, 1e-12)
-    parts = []
-    for r in range(rows):
-        for k in range(columns):
-            value, wanted = float(numbers[r, k]), float(expected[r, k])
-            tint = min(abs(value) / largest, 1.0) if math.isfinite(value) else 0.0
-            same = math.isfinite(value) and abs(value - wanted) <= 1e-3 * max(largest, 1e-3)
-            x, y = k * width, r * height
-            edge = LINE if same else CAME
-            parts.append(
-                f'<rect x="{x + 1}" y="{y + 1}" width="{width - 3}" height="{height - 3}" rx="3" fill="{colour}" '
-                f'fill-opacity="{0.05 + 0.2 * tint:.2f}" stroke="{edge}" stroke-width="{1 if same else 2}"/>'
-                f'<text x="{x + width / 2:g}" y="{y + 17}" text-anchor="middle">{_short(value)}</text>'
-            )
-    return "".join(parts), columns * width, rows * height
-
-
-def _arrows(vectors: Tensor, expected: Tensor, colour: str) -> tuple[str, int, int]:
+def _arrows(vectors: Tensor, expected: Tensor, colour: str) -> str:
     """Vectors from the middle of a circle of radius 1."""
     half = PLANE / 2
     reach = max(1.15, float(vectors.abs().max()), float(expected.abs().max()))
@@ -69,11 +65,11 @@ def _arrows(vectors: Tensor, expected: Tensor, colour: str) -> tuple[str, int, i
         parts.append(
             f'<path d="M{half} {half}L{tip[0]:.1f} {tip[1]:.1f}" stroke="{colour}" stroke-width="2.5"/>'
             f'<circle cx="{tip[0]:.1f}" cy="{tip[1]:.1f}" r="4" fill="{colour}"/>'
-            f'<text x="{tip[0] + (6 if x >= 0 else -6):.1f}" y="{tip[1] + (-5 if y >= 0 else 14):.1f}" '
-            f'text-anchor="{"start" if x >= 0 and tip[0] < PLANE - 30 else "end"}" fill="{MUTED}">'
-            f"{math.hypot(x, y):.2f}</text>"
         )
-    return "".join(parts), PLANE, PLANE
+    return (
+        f'<svg aria-hidden="true" viewBox="0 0 {PLANE} {PLANE}" width="{PLANE}" height="{PLANE}" '
+        f'style="display:block">{"".join(parts)}</svg>'
+    )
 
 
 def _short(value: float) -> str:
@@ -81,7 +77,3 @@ def _short(value: float) -> str:
         return f"{value:g}"
     text = f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.1e}"
     return text.rstrip("0").rstrip(".") if "e" not in text else text
-
-
-def _spoken(numbers: Tensor) -> str:
-    return "; ".join(", ".join(_short(float(x)) for x in row) for row in numbers)

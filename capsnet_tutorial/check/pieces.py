@@ -32,10 +32,12 @@ def examined(
     function: Any,
     agrees: str,
     examine: Callable[[Subject], Iterable[Finding]],
+    *,
+    strict: bool = False,
 ) -> Report:
     """The report of an examination; what it found before a call failed is kept.
 
-    The reader's random numbers go on as if nothing had been called.
+    The reader's random numbers go on as if nothing had been called. `strict` as in `judged`.
     """
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         findings: list[Finding] = []
@@ -50,7 +52,7 @@ def examined(
             return Report(False, checked=checked, written=False)
         except Trouble as trouble:
             findings.append(Finding(None, str(trouble), failed_call=True))
-    return judged(checked, findings, agrees)
+    return judged(checked, findings, agrees, strict=strict)
 
 
 def of_deviations(

@@ -120,11 +120,16 @@ def failed(checked: str, *findings: Finding) -> Report:
     return Report(False, bugs, checked, tuple(ordered))
 
 
-def judged(checked: str, findings: Iterable[Finding], agrees: str) -> Report:
-    """A report: right where nothing but conventions was found."""
+def judged(checked: str, findings: Iterable[Finding], agrees: str, *, strict: bool = False) -> Report:
+    """A report: right where nothing was found, or nothing but conventions and not `strict`.
+
+    It says that it agrees only where nothing was found: a convention may be the very thing that it does not do.
+    """
     findings = tuple(findings)
-    if all(finding.convention for finding in findings):
-        return Report(True, checked=checked, findings=findings, agrees=agrees)
+    if not findings:
+        return Report(True, checked=checked, agrees=agrees)
+    if not strict and all(finding.convention for finding in findings):
+        return Report(True, checked=checked, findings=findings)
     return failed(checked, *findings)
 
 

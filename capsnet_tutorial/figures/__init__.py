@@ -14,16 +14,17 @@ from capsnet_tutorial.figures.masking import ten_drawings, two_losses
 from capsnet_tutorial.figures.network import network_diagram
 from capsnet_tutorial.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_tutorial.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
-from capsnet_tutorial.figures.predictions import vote_rings
+from capsnet_tutorial.figures.predictions import broadcast_grid, vote_rings
 from capsnet_tutorial.figures.primary_capsules import capsule_cuts, patches_by_direction
 from capsnet_tutorial.figures.rounds import rounds_compared
-from capsnet_tutorial.figures.routing import coupling_maps
+from capsnet_tutorial.figures.routing import coupling_maps, share_bars
 from capsnet_tutorial.figures.runs import seed_points
 from capsnet_tutorial.figures.speed import growth_lines, layer_bars, roofline
-from capsnet_tutorial.figures.squash import squash_curve
+from capsnet_tutorial.figures.squash import roots_at_zero, squash_curve
 from capsnet_tutorial.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_tutorial.figures.verdicts import verdict_chart
 from capsnet_tutorial.figures.why import length_and_direction, pictures_and_bags
+from capsnet_tutorial.figures.zoo import zoo_compared
 
 __all__ = [
     "WIDTH",
@@ -33,6 +34,7 @@ __all__ = [
     "bars",
     "bend_curves",
     "bend_trainings",
+    "broadcast_grid",
     "bug_curves",
     "capsule_cuts",
     "coupling_graphs",
@@ -57,8 +59,10 @@ __all__ = [
     "pose_bars",
     "reliability",
     "roofline",
+    "roots_at_zero",
     "rounds_compared",
     "seed_points",
+    "share_bars",
     "squash_curve",
     "ten_drawings",
     "themes",
@@ -67,4 +71,5 @@ __all__ = [
     "two_losses",
     "verdict_chart",
     "vote_rings",
+    "zoo_compared",
 ]

@@ -1,4 +1,4 @@
-"""The figure of the chapter on prediction vectors."""
+"""The figures of the chapter on prediction vectors."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, show_digit
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, one_plot, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 
@@ -54,6 +55,31 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int) -> Figure:
             axes.axis("off")
         plt.close(figure)
     return figure
+
+
+def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
+    """A column of u beside a grid of matrices: the column is read once for each whole, and never copied."""
+    hues = [LIGHT["accent"], LIGHT["contrast"], LIGHT["agree"]]
+    grids = (("u", "[I, 1]", 1), ("W", "[I, J]", wholes), ("û", "[I, J]", wholes))
+    with one_plot(height=2.5) as (figure, axes):
+        for left, (name, shape, columns) in zip((0.0, 5.6, 11.2), grids, strict=True):
+            for i in range(parts):
+                for j in range(wholes):
+                    index = f"{i + 1}" if name == "u" else f"{i + 1}{j + 1}"
+                    _cell(axes, left + j, -i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
+                          LIGHT["muted"] if name == "W" else hues[i % 3], ghost=j >= columns)  # fmt: skip
+            axes.text(left + wholes / 2, 1.25, f"{name}  {shape}", ha="center", weight="bold")
+        for x, sign in ((4.8, "@"), (10.4, "=")):
+            axes.text(x, 1 - parts / 2, sign, ha="center", va="center", fontsize=16)
+        axes.set(xlim=(-0.1, 11.3 + wholes), ylim=(1 - parts - 0.1, 1.7), aspect="equal")
+        axes.axis("off")
+    return figure
+
+
+def _cell(axes: Axes, x: float, y: float, text: str, colour: str, *, ghost: bool) -> None:
+    edge = {"linestyle": (0, (2, 2)), "alpha": 0.45} if ghost else {}
+    axes.add_patch(Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, edgecolor=colour, linewidth=1.2, **edge))
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=colour, alpha=0.45 if ghost else 1)
 
 
 def _ring(votes: Tensor) -> tuple[np.ndarray, int]:

@@ -1,14 +1,15 @@
-"""The figure of the chapter on routing."""
+"""The figures of the chapters on routing."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import SIGNED, grid_of_plots, show_digit
+from capsnet_tutorial.figures._style import _STYLE, SIGNED, WIDTH, grid_of_plots, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 FULL = 4
@@ -49,4 +50,33 @@ def coupling_maps(
             axes[0, 1 + 2 * k].set_title(f"round {r}", fontsize=10)
             axes[0, 2 + 2 * k].set_title("‖v‖", fontsize=9, color=LIGHT["muted"])
         axes[-1, 1].set_xlabel(f"{couplings.shape[2]} capsules below", color=LIGHT["muted"])
+    return figure
+
+
+def share_bars(couplings: Tensor, parts: Sequence[str], wholes: Sequence[str]) -> Figure:
+    """How each part shares itself out between two wholes, round by round. couplings: [R, I, 2]."""
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(
+            1,
+            len(couplings),
+            figsize=(WIDTH, 0.5 + 0.42 * len(parts)),
+            layout="constrained",
+            sharey=True,
+            squeeze=False,
+        )
+        for r, (axis, shares) in enumerate(zip(axes[0], couplings.tolist(), strict=True), start=1):
+            rows = range(len(parts))
+            first, second = zip(*shares, strict=True)
+            axis.barh(rows, first, color=LIGHT["accent"], height=0.7)
+            axis.barh(rows, second, left=first, color=LIGHT["contrast"], height=0.7)
+            for row, (one, other) in enumerate(shares):
+                axis.text(-0.03, row, f"{one:.2f}", ha="right", va="center", color=LIGHT["accent"])
+                axis.text(1.03, row, f"{other:.2f}", ha="left", va="center", color=LIGHT["contrast"])
+            axis.set_title(f"round {r}")
+            axis.set(xlim=(-0.3, 1.3), xticks=[], yticks=list(rows), yticklabels=parts)
+            axis.invert_yaxis() if r == 1 else None
+            axis.spines[["left", "bottom"]].set_visible(False)
+            axis.tick_params(length=0)
+        figure.supxlabel(f"left: what it gives to {wholes[0]}; right: to {wholes[1]}", fontsize=9, color=LIGHT["muted"])
+        plt.close(figure)
     return figure

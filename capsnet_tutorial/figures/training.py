@@ -115,18 +115,19 @@ class LiveCurve:
             self.handle.update(figure)
 
     @torch.no_grad()
-    def draw(self, model: CapsNet, history: History) -> Figure:
-        """The figure as it is now."""
+    def draw(self, model: CapsNet, history: History, *, stacked: bool = False) -> Figure:
+        """The figure as it is now; stacked, with the digits below the curves."""
         device = next(model.parameters()).device
         with in_eval_mode(model):
             output = model(self.images.to(device))
         pairs = [self.images.flatten(1), output.reconstruction.cpu()]
         answers = output.lengths.argmax(dim=1).tolist()
         with plt.rc_context(_STYLE):
-            figure = plt.figure(figsize=(WIDTH, 2.9), layout="constrained")
-            left, right = figure.subfigures(1, 2, width_ratios=[3, 4])
-            self._curves(left.subplots(), history)
-            grid = right.subplots(4, -(-len(self.images) // 2), squeeze=False)
+            figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
+            first, second = figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
+            vars(figure)["on_a_phone"] = lambda: self.draw(model, history, stacked=True)  # tools/page_figures.py asks
+            self._curves(first.subplots(), history)
+            grid = second.subplots(4, -(-len(self.images) // 2), squeeze=False)
             for row, axes in enumerate(grid):
                 for column, each in enumerate(axes):
                     n = column + (row // 2) * grid.shape[1]

@@ -41,7 +41,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--minutes", type=float, default=5, metavar="M", help="for everything, roughly (5)")
     length.add_argument("--epochs", type=float, metavar="E", help="of each training, instead of minutes")
     parser.add_argument("--output", default="runs/race", help="folder for what is trained and for race.json")
-    parser.add_argument("--time-limit", type=float, default=120, metavar="S", help="seconds for the properties (120)")
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=120,
+        metavar="S",
+        help="seconds for the properties, and for a call of it in training (120)",
+    )
     parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
     parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
     parser.set_defaults(run=run)
@@ -61,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
         source=options.source,
         root=options.data,
         folder=options.output,
+        call_seconds=options.time_limit,
     )
     print(result)
     return 0

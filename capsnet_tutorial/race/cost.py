@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -41,7 +42,9 @@ def costs(setups: Mapping[str, TrainingSetup], data: Digits, recipe: Recipe, tur
 def peak_bytes(run: Callable[[], object]) -> int:
     """The most memory for tensors that stood at once above what stood before, as PyTorch's allocator counts it."""
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
+    known = inspect.signature(profile).parameters
+    quiet: dict[str, Any] = {"acc_events": True} if "acc_events" in known else {}  # unknown to PyTorch 2.4
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, **quiet) as profiler:
         run()
     results = profiler.profiler.kineto_results  # type: ignore[union-attr]
     events = [event for event in results.events() if event.name() == "[memory]"]

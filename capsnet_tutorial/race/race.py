@@ -16,10 +16,13 @@ import torch
 
 from capsnet_tutorial.data import Source, resolved_source
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import ConvNet
+from capsnet_tutorial.experiments.pairs import OnPairs
 from capsnet_tutorial.experiments.records import RunRecord, write_json
 from capsnet_tutorial.experiments.runs import TrainingRun
-from capsnet_tutorial.experiments.tasks import TASKS, OwnRouting, TrainingSetup, every_training_digit
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.experiments.tasks import TASKS, OwnRouting, TrainingSetup, every_training_digit, unwrapped
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.race.call_limit import CallLimit
 from capsnet_tutorial.race.contestant import contestant
 from capsnet_tutorial.race.cost import Cost, costs
 from capsnet_tutorial.race.plan import EPOCHS, Plan, fitting_epochs, recorded_runs
@@ -27,6 +30,9 @@ from capsnet_tutorial.race.routing_properties import Properties, properties
 from capsnet_tutorial.race.verdict import Compared, compare, differences, table, verdict
 from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.training import Diverged, Recipe
+
+_RECORDED_DIGITS, _RECORDED_SEEDS = 60_000, 10
+"""Of the project's records: MNIST's training digits, and how many seeds there may be."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +45,8 @@ class Race:
     arms: dict[str, list[RunRecord]]
     """Runs by routing: the reader's first, then the paper's, then those of the zoo that have records of this kind."""
     costs: dict[str, Cost]
+    records: dict[str, list[RunRecord]]
+    """The project's, of longer trainings than these, to look at; empty in a race as long as they are."""
 
     @property
     def rivals(self) -> list[str]:
@@ -56,7 +64,9 @@ class Race:
 
     def __str__(self) -> str:
         compared = [differences(self.name, each, self.compared(each)) for each in self.rivals]
-        return "\n\n".join([table(self.arms, self.costs), *compared, "\n".join(self.verdict)])
+        longer = f"For comparison, the project's records, of up to {EPOCHS[-1]} epochs of MNIST:\n"
+        shown = [longer + table(self.records, {})] if self.records else []
+        return "\n\n".join([table(self.arms, self.costs), *shown, *compared, "\n".join(self.verdict)])
 
     __repr__ = __str__  # a notebook shows it
 
@@ -83,6 +93,7 @@ def race(
     source: Source = "auto",
     root: str | None = None,
     folder: str | Path = "runs/race",
+    call_seconds: float = 120,
     say: Callable[[str], None] = print,
     progress: bool = True,
 ) -> Race:
@@ -100,12 +111,13 @@ def race(
         source: of the digits, as for `digits`.
         root: as for `digits`.
         folder: for what is trained, and for the record, race.json in the routing's own folder.
+        call_seconds: a call of the routing in a training that takes longer is taken for one that never ends.
         say: called with a line before each step.
         progress: show a bar for each training.
 
     Raises:
         ValueError: a routing that cannot be had or lacks a property, a task that there is not, too few minutes, or a
-            routing that raises while it trains. What was trained is kept.
+            routing that raises, or never returns, while it trains. What was trained is kept.
     """
     began = time.monotonic()
     expect(task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(task))
@@ -116,8 +128,9 @@ def race(
     expect(found.passed, "a routing that has these properties", f"none with: {', '.join(found.lacking)}")
     source = resolved_source(source, root)
     data = every_training_digit(source, root)
-    with _told(own.name):
-        spent = costs({own.name: _setup(task, own), "paper": _setup(task)}, data, Recipe())
+    limit = CallLimit(call_seconds)
+    with _told(own.name, limit):
+        spent = costs({own.name: _watched(task, own, limit), "paper": _setup(task)}, data, Recipe())
     say("A step takes " + ", ".join(f"{cost.milliseconds:.0f} ms ({name})" for name, cost in spent.items()) + ".")
     home = Path(folder) / re.sub(r"[^A-Za-z0-9]+", "-", f"{own.name} {own.version}")
     if epochs is None:
@@ -125,16 +138,19 @@ def race(
         epochs = _kept_or_fitting(home, Plan(task, source, EPOCHS[-1], range(seeds)), minutes, data.count, milliseconds)
     plan = Plan(task, source, epochs, list(range(seeds)))
     recorded = recorded_runs(plan, data.count)
-    rivals: dict[str, tuple[TrainingSetup, Path]] = {own.name: (_setup(task, own), home / plan.name)}
+    longest = Plan(task, "mnist", EPOCHS[-1], range(_RECORDED_SEEDS))
+    longer = {} if recorded else recorded_runs(longest, _RECORDED_DIGITS)
+    rivals: dict[str, tuple[TrainingSetup, Path]] = {own.name: (_watched(task, own, limit), home / plan.name)}
     if len(recorded.get("paper", [])) < seeds:
         recorded.pop("paper", None)
         rivals["paper"] = _setup(task), Path(folder) / f"paper-{plan.name}"
-    arms = _train(rivals, plan, data.count, spent, root, say, progress)
+    with _told(own.name, limit):
+        arms = _train(rivals, plan, data.count, spent, root, say, progress)
     others = {name: records for name, records in recorded.items() if name not in arms}
     if others:
         missing = {name: _setup(task, contestant(name)) for name in others if name not in spent}
         spent |= costs(missing, data, Recipe())
-    result = Race(own.name, plan, found, {**arms, **others}, spent)
+    result = Race(own.name, plan, found, {**arms, **others}, spent, longer)
     write_json(home / "race.json", result.to_dict())
     say(f"{(time.monotonic() - began) / 60:.1f} minutes -> {home / 'race.json'}\n")
     return result
@@ -200,16 +216,35 @@ def _train_one(
 ) -> None:
     command = f"capsnet race {name} --task {plan.task} --epochs {plan.epochs:g} --everything"
     run = TrainingRun(setup, recipe, where, command, source=plan.source, root=root, everything=True)
-    with redirect_stdout(io.StringIO()), suppress(Diverged), _told(name):  # of a divergence, the record says so
+    with redirect_stdout(io.StringIO()), suppress(Diverged):  # of a divergence, the record says so
         run.train(resume=True, progress=progress)
 
 
+@dataclass(frozen=True)
+class _Watched(TrainingSetup):
+    """The same set-up, but calls of the routing's layer that never return are ended."""
+
+    limit: CallLimit | None = None
+
+    def build(self) -> CapsNet | ConvNet | OnPairs:
+        network = super().build()
+        capsnet = unwrapped(network)
+        if self.limit is not None and isinstance(capsnet, CapsNet):
+            self.limit.watch(capsnet.routed)
+        return network
+
+
+def _watched(task: str, own: OwnRouting, limit: CallLimit) -> _Watched:
+    return _Watched(**vars(_setup(task, own)), limit=limit)
+
+
 @contextmanager
-def _told(name: str) -> Iterator[None]:
-    """What a routing raises while it trains becomes a sentence."""
+def _told(name: str, limit: CallLimit) -> Iterator[None]:
+    """What a routing raises while it trains, or that it never returns, becomes a sentence."""
     try:
-        yield
-    except (Diverged, ValueError, OSError):
+        with limit:
+            yield
+    except (ValueError, OSError):
         raise
     except Exception as problem:
         raise ValueError(

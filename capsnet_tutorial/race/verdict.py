@@ -38,6 +38,10 @@ MEASURES = {
 """By name, in the order of the table. Of pairs, ``error`` is that of pairs, and none is bent."""
 
 
+FEWEST = 3
+"""Seeds that an interval is worth having of: with two, a lucky coincidence makes it as short as you like."""
+
+
 class Compared(NamedTuple):
     """A measure of one arm of the race less that of the paper's, seed by seed."""
 
@@ -45,7 +49,7 @@ class Compared(NamedTuple):
     seeds: int
     mean: float
     difference: Difference | None
-    """None where there is no spread to judge by."""
+    """None with fewer than `FEWEST` seeds, or where there is no spread to judge by."""
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -63,17 +67,19 @@ def compare(own: Sequence[RunRecord], other: Sequence[RunRecord]) -> list[Compar
         if both and measure.better:
             theirs, ours = zip(*both, strict=True)
             mean = fmean(ours) - fmean(theirs)
-            found.append(Compared(name, len(both), mean, paired(theirs, ours)))
+            difference = paired(theirs, ours) if len(both) >= FEWEST else None
+            found.append(Compared(name, len(both), mean, difference))
     return found
 
 
 def table(arms: Mapping[str, Sequence[RunRecord]], costs: Mapping[str, Cost]) -> str:
-    """One line a routing: means ± standard deviations over the seeds, and what a step costs."""
+    """One line a routing: means ± standard deviations over the seeds, and what a step costs, where that is known."""
     shown = [name for name, measure in MEASURES.items() if any(_values(measure, each) for each in arms.values())]
-    lines = [["routing", *(MEASURES[name].title for name in shown), "step, ms", "step, MB", "seeds"]]
+    titles = ["step, ms", "step, MB"] if costs else []
+    lines = [["routing", *(MEASURES[name].title for name in shown), *titles, "seeds"]]
     for arm, records in arms.items():
         cost = costs.get(arm)
-        spent = ["–", "–"] if cost is None else [f"{cost.milliseconds:.0f}", f"{cost.megabytes:.0f}"]
+        spent = ["–" for _ in titles] if cost is None else [f"{cost.milliseconds:.0f}", f"{cost.megabytes:.0f}"]
         diverged = sum(record.diverged is not None for record in records)
         seeds = f"{len(records)}" + (f", {diverged} diverged" if diverged else "")
         lines.append([arm, *(_cell(MEASURES[name], records) for name in shown), *spent, seeds])
@@ -92,8 +98,8 @@ def differences(name: str, other: str, compared: Sequence[Compared]) -> str:
             low, high = each.difference.low, each.difference.high
             interval = f"{low:+.{measure.digits}f} to {high:+.{measure.digits}f}"
             shown += f"  (95 % interval {interval}, p = {each.difference.p:.2g})"
-        elif each.seeds < 2:
-            shown += "  (one seed: no interval)"
+        elif each.seeds < FEWEST:
+            shown += f"  ({_seeds(each.seeds)}: no interval)"
         lines.append(f"{measure.title:<14}{shown}")
     return f"{name} less {other}, seed by seed:\n" + "\n".join(lines)
 
@@ -110,6 +116,8 @@ def verdict(name: str, arms: Mapping[str, Sequence[RunRecord]], costs: Mapping[s
         words = "the paper's routing" if rival == "paper" else "even shares (no routing)"
         by_name = {each.measure: each for each in compare(own, arms[rival])}
         said += [_judged(by_name[key], words) for key in ("error", "bent") if key in by_name]
+    if rivals and len(own) < FEWEST:
+        said.append(f"{_seeds(len(own)).capitalize()} cannot tell a difference from luck: race {FEWEST} or more.")
     if name in costs and "paper" in costs and name != "paper":
         slower = costs[name].milliseconds / costs["paper"].milliseconds
         larger = costs[name].megabytes / costs["paper"].megabytes
@@ -119,8 +127,8 @@ def verdict(name: str, arms: Mapping[str, Sequence[RunRecord]], costs: Mapping[s
         )
     if epochs < 12:
         said.append(
-            f"A race of {epochs:g} epoch{'s' * (epochs != 1)} tells how fast it learns, not how good it becomes. "
-            "More minutes make it longer; at 12 epochs of MNIST the zoo takes part, from the project's records."
+            f"A race of {epochs:g} epoch{'s' * (epochs != 1)} tells how fast it learns, not how good it becomes; "
+            "more minutes make it longer."
         )
     return said
 
@@ -129,8 +137,8 @@ def _judged(each: Compared, rival: str) -> str:
     what = {"error": "error", "bent": "error on bent digits"}[each.measure]
     difference = each.difference
     if difference is None:
-        if each.seeds < 2:
-            return f"Against {rival}: {what} {each.mean:+.2f} points with one seed, which proves nothing."
+        if each.seeds < FEWEST:
+            return f"Against {rival}: {what} {each.mean:+.2f} points."
         return f"Against {rival}: {what} {each.mean:+.2f} points with each of {each.seeds} seeds."
     between = f"{difference.value:+.2f} points, {difference.low:+.2f} to {difference.high:+.2f}"
     if difference.low > 0:
@@ -138,6 +146,10 @@ def _judged(each: Compared, rival: str) -> str:
     if difference.high < 0:
         return f"Better than {rival}, seen in these {each.seeds} seeds: {what} {between}."
     return f"No difference from {rival} seen: {what} {between}. It could be as large as {difference.reach:.2f} points."
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
 
 
 def _values(measure: Measure, records: Sequence[RunRecord]) -> list[float]:

@@ -1,8 +1,7 @@
 """Self-attention routing, an alternative to Procedure 1 without rounds.
 
 Source: Mazzia, Salvetti and Chiaberge, "Efficient-CapsNet: Capsule Network with Self-Attention Routing", 2021,
-https://arxiv.org/abs/2101.12491. Only the routing is theirs here: squash stays the paper's equation 1. As in
-`functional`, all is computed in float32 at least.
+https://arxiv.org/abs/2101.12491. Only the routing is theirs here: squash stays the paper's equation 1.
 """
 
 from __future__ import annotations
@@ -17,35 +16,22 @@ from capsnet_tutorial.functional import at_least_float32, squash
 
 
 def attention_couplings(u_hat: Tensor) -> Tensor:
-    """Couplings of self-attention: how much each prediction agrees with the sum of all.
+    """How much each prediction agrees with the sum of all: ``c_ij = softmax over j of Σ_k <û_j|i, û_j|k> / √D``.
 
-    ``c_ij = softmax over j of Σ_k <û_j|i, û_j|k> / √D``. The sum over k is taken first, so the cost grows with I and
-    not with I².
-
-    Args:
-        u_hat: [B, I, J, D], prediction vectors.
-
-    Returns:
-        c: [B, I, J], summing to 1 over j, in float32 at least.
+    û [B, I, J, D] -> c [B, I, J], in float32 at least. The sum over k comes first: the cost grows with I, not with I².
     """
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[B, I, J, D]")
     with torch.autocast(u_hat.device.type, enabled=False):
         votes = at_least_float32(u_hat)
-        together = votes.sum(dim=1)  # [B, J, D]
-        agreement = torch.einsum("bijd,bjd->bij", votes, together) / math.sqrt(votes.shape[3])
+        agreement = torch.einsum("bijd,bjd->bij", votes, votes.sum(dim=1)) / math.sqrt(votes.shape[3])
         return agreement.softmax(dim=2)
 
 
 def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
-    """Self-attention routing, one round: ``v_j = squash(Σ_i (c_ij + prior_ij) û_j|i)`` with `attention_couplings`.
+    """``v_j = squash(Σ_i (c_ij + prior_ij) û_j|i)`` with `attention_couplings`: û [B, I, J, D] -> v [B, J, D].
 
-    Args:
-        u_hat: [B, I, J, D], prediction vectors.
-        prior: [I, J], learned, the same for every image: how much i gives to j whatever it sees. None: nothing.
-
-    Returns:
-        v: [B, J, D].
+    ``prior`` [I, J] is learned, the same for every image: how much i gives to j whatever it sees.
     """
     c = attention_couplings(u_hat)  # [B, I, J]
     if prior is not None:
@@ -57,10 +43,7 @@ def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """`route_by_attention` with a learned prior, 0 at first; the number of rounds has no meaning.
-
-    (u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out].
-    """
+    """`route_by_attention` with a prior, 0 at first: (u_hat [B, I, J, D], iterations) -> v; rounds have no meaning."""
 
     def __init__(self, in_capsules: int, out_capsules: int) -> None:
         super().__init__()

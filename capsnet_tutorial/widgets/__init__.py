@@ -22,6 +22,7 @@ from capsnet_tutorial.widgets.routing_steps import RoutingSteps
 from capsnet_tutorial.widgets.squash_vector import SquashVector
 from capsnet_tutorial.widgets.training_replay import TrainingReplay
 from capsnet_tutorial.widgets.two_digits import TwoDigits
+from capsnet_tutorial.widgets.two_routings import TwoRoutings
 
 __all__ = [
     "BendDigit",
@@ -41,4 +42,5 @@ __all__ = [
     "SquashVector",
     "TrainingReplay",
     "TwoDigits",
+    "TwoRoutings",
 ]

@@ -36,16 +36,17 @@ class Network(anywidget.AnyWidget):
         return f"Network({len(self.weights)} bytes)"
 
 
-def shared_network(name: str = "small") -> Network:
+def shared_network(name: str = "small", folder: str = "weights") -> Network:
     """The one `Network` of that name in this process: a page holds its weights once, however many widgets it has.
 
     Args:
-        name: of a file in the package's folder ``weights``, as for `load_pretrained`.
+        name: of a file, as for `load_pretrained`.
+        folder: of the package's assets.
     """
-    network = _networks.get(name)
+    network = _networks.get(place := f"{folder}/{name}")
     if network is None or network.comm is None:  # none yet, or closed since
-        weights = files("capsnet_tutorial.assets").joinpath("weights", f"{name}.safetensors").read_bytes()
-        network = _networks[name] = Network(weights=weights)
+        weights = files("capsnet_tutorial.assets").joinpath(folder, f"{name}.safetensors").read_bytes()
+        network = _networks[place] = Network(weights=weights)
     return network
 
 

@@ -3,6 +3,7 @@ import { answerWith, remarkOnBug, summaryOf } from "./bug_picker_model.js";
 import { makeBars } from "./shared/bars.js";
 import { axes } from "./shared/controls.js";
 import { makeNetwork, readSafetensors } from "./shared/core.js";
+import { paintCouplings } from "./shared/couplings.js";
 import { layOut } from "./shared/stage.js";
 import {
   clamp,
@@ -14,7 +15,6 @@ import {
   listen,
   makePainter,
   makeRoot,
-  mix,
   mount,
   oncePerFrame,
   save,
@@ -25,7 +25,6 @@ import {
   whenThemeChanges,
 } from "./shared/ui.js";
 
-const FULL = 0.4; // from this distance to even shares on, a cell has the full colour
 const [MOST, LEAST] = [1, 0.02]; // of the errors that the curve shows
 
 /** A map of couplings, a row a class and a column a capsule below; beside each row the length of its capsule. */
@@ -39,21 +38,10 @@ function makePanel(role, I, J) {
     caption,
     element("div", { class: "map-and-lengths" }, map, bars.list),
   );
-  const brush = map.getContext("2d");
-
-  /** A share as large as `even` is neutral; nothing, or FULL more than that, has the full colour. */
-  function colourOf(share, even, { raised, contrast, accent }) {
-    const off = share / even - 1;
-    return off < 0 ? mix(raised, contrast, clamp(-off, 0, 1)) : mix(raised, accent, clamp((off * even) / FULL, 0, 1));
-  }
 
   /** c: couplings [I, J]; even: an even share. */
   function show(c, even, { lengths, longest }, colours) {
-    const cells = brush.createImageData(I, J);
-    for (let k = 0; k < I * J; k++) {
-      cells.data.set([...colourOf(c[k], even, colours), 255], 4 * ((k % J) * I + Math.floor(k / J)));
-    }
-    brush.putImageData(cells, 0, 0);
+    paintCouplings(map, c, even, colours);
     bars.show(lengths, longest);
     const label = `Couplings of ${I} capsules below with ${J} above; the longest is ${longest}`;
     setAttributes(map, { "aria-label": label });

@@ -1,5 +1,5 @@
 // Procedure 1 with each bug of the catalogue, to be laid beside the right one.
-import { lengthsOf, norm, predictionVectors, squash } from "./shared/core.js";
+import { agreements, lengthsOf, norm, predictionVectors, squash, weightedSums } from "./shared/core.js";
 import { format } from "./shared/ui.js";
 
 /** @typedef {{ b: Float32Array, c: Float32Array, v: Float32Array }} Routed  b, c [I, J], v [J, D] */
@@ -69,15 +69,6 @@ function squashed(s, J, D, overCapsules) {
   return s;
 }
 
-/** The agreements û_j|i · v_j, [I, J]. */
-function agreementsOf(u_hat, v, I, J, D) {
-  return Float32Array.from({ length: I * J }, (_, k) => {
-    let agreement = 0;
-    for (let d = 0; d < D; d++) agreement += u_hat[k * D + d] * v[(k % J) * D + d];
-    return agreement;
-  });
-}
-
 /**
  * Procedure 1 for a batch, with a bug of the catalogue or none: what the last round holds, for each image.
  * @param {string | null} bug
@@ -88,19 +79,15 @@ function agreementsOf(u_hat, v, I, J, D) {
 export function routeWith(bug, votes, I, J, D, rounds = 3, kept = null) {
   const states = votes.map(() => ({ b: kept?.slice() ?? new Float32Array(I * J), c: null, v: null }));
   for (let round = 0; round < (bug === "no-update-rounds" ? rounds - 1 : rounds); round++) {
-    const agreements = states.map((state, n) => {
+    const agreed = states.map((state, n) => {
       state.c = shares(state.b, I, J, bug === "softmax-axis");
-      const s = new Float32Array(J * D);
-      for (let k = 0; k < I * J; k++) {
-        for (let d = 0; d < D; d++) s[(k % J) * D + d] += state.c[k] * votes[n][k * D + d];
-      }
-      state.v = squashed(s, J, D, bug === "squash-axis");
-      return agreementsOf(votes[n], state.v, I, J, D);
+      state.v = squashed(weightedSums(state.c, votes[n], I, J, D), J, D, bug === "squash-axis");
+      return agreements(votes[n], state.v, I, J, D);
     });
     states.forEach(({ b }, n) => {
       for (let k = 0; k < I * J; k++) {
-        if (bug !== "batch-agreement") b[k] += agreements[n][k];
-        else for (const each of agreements) b[k] += each[k] / agreements.length;
+        if (bug !== "batch-agreement") b[k] += agreed[n][k];
+        else for (const each of agreed) b[k] += each[k] / agreed.length;
       }
     });
   }

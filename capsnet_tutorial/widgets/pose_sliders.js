@@ -183,6 +183,9 @@ function makeSway({ root, sway, settled }) {
   return { button, start, stop, remove };
 }
 
+/** The offset at a share, from -1 to 1, of a slider's way from its middle to its ends. */
+const atShare = ([low, high], share) => (share < 0 ? -share * low : share * high);
+
 /**
  * What the hand has done to the digit.
  * @param {{ label: number, offsets: Float64Array, last: number | null, name: string | undefined, changed: number,
@@ -216,18 +219,13 @@ async function build(root, model, host) {
 
   const { picture, original, redrawn, name, showCapsule } = makePicture();
   const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
-  const reset = pushButton("reset", "Reset", () => {
-    last = null;
-    setOffsets(new Float64Array(D));
-  });
+  const reset = pushButton("reset", "Reset", () => setOffsets(new Float64Array(D), null));
+  const setOne = (d, offset) => setOffsets(replaced(d, offset, offsets), d);
   const hand = { move, set: setOne, done: () => model.save_changes() };
   const sliders = model.get("ranges").map((range, d) => makeSlider(d, range, hand));
   const sway = makeSway({
     root,
-    sway: (share) => {
-      const [low, high] = sliders[primary].range;
-      bend(primary, share < 0 ? -share * low : share * high);
-    },
+    sway: (share) => bend(primary, atShare(sliders[primary].range, share)),
     settled: () => save(model, { offsets: Array.from(offsets) }),
   });
   const large = element("div", { class: "large" });
@@ -254,7 +252,7 @@ async function build(root, model, host) {
     showDigit();
   }
 
-  /** What is only drawn: the model, which prompts in the text add to, knows what a reader has done, not a demonstration. */
+  /** Draws without telling the model: prompts in the text add to what a reader did, not to a demonstration. */
   function bend(d, offset) {
     last = d;
     offsets[d] = offset;
@@ -266,12 +264,8 @@ async function build(root, model, host) {
     model.set("offsets", Array.from(offsets));
   }
 
-  function setOne(d, offset) {
-    last = d;
-    setOffsets(replaced(d, offset, offsets));
-  }
-
-  function setOffsets(values) {
+  function setOffsets(values, moved) {
+    last = moved;
     offsets = values;
     save(model, { offsets: Array.from(offsets) });
     schedule();

@@ -37,7 +37,7 @@ import {
 } from "./shared/ui.js";
 
 const PACE = 800; // milliseconds a step
-const POSTER = STEPS.findIndex(({ kind }) => kind === "agreement"); // what is seen before the reader begins
+const POSTER = STEPS.findIndex(({ kind }) => kind === "votes"); // before the reader begins: what is known, no answer yet
 
 // ------------------------------------------------------------------------------------------- the procedure
 

@@ -196,28 +196,39 @@ export function route(u_hat, I, J, D, rounds) {
     const c = softmaxOverJ(b, I, J);
     trace.b.push(b.slice());
 
-    const v = new Float32Array(J * D); // s_j = Σ_i c_ij û_j|i
-    for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) {
-        const c_ij = c[i * J + j];
-        const from = (i * J + j) * D;
-        for (let d = 0; d < D; d++) v[j * D + d] += c_ij * u_hat[from + d];
-      }
-    }
+    const v = weightedSums(c, u_hat, I, J, D); // s_j
     for (let j = 0; j < J; j++) squash(v, j * D, D); // v_j = squash(s_j)
 
-    for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) {
-        let agreement = 0; // a_ij = û_j|i · v_j
-        const from = (i * J + j) * D;
-        for (let d = 0; d < D; d++) agreement += u_hat[from + d] * v[j * D + d];
-        b[i * J + j] += agreement;
-      }
-    }
+    const a = agreements(u_hat, v, I, J, D);
+    for (let k = 0; k < I * J; k++) b[k] += a[k];
     trace.c.push(c);
     trace.v.push(v);
   }
   return trace;
+}
+
+/** s_j = Σ_i c_ij û_j|i. c [I, J], û [I, J, D] -> s [J, D] */
+export function weightedSums(c, u_hat, I, J, D) {
+  const s = new Float32Array(J * D);
+  for (let i = 0; i < I; i++) {
+    for (let j = 0; j < J; j++) {
+      const c_ij = c[i * J + j];
+      const from = (i * J + j) * D;
+      for (let d = 0; d < D; d++) s[j * D + d] += c_ij * u_hat[from + d];
+    }
+  }
+  return s;
+}
+
+/** a_ij = û_j|i · v_j. û [I, J, D], v [J, D] -> a [I, J] */
+export function agreements(u_hat, v, I, J, D) {
+  const a = new Float32Array(I * J);
+  for (let k = 0; k < I * J; k++) {
+    let sum = 0;
+    for (let d = 0; d < D; d++) sum += u_hat[k * D + d] * v[(k % J) * D + d];
+    a[k] = sum;
+  }
+  return a;
 }
 
 /** Equation 3: each capsule i shares itself out among the J above. b [I, J] -> c [I, J], Σ_j c_ij = 1 */
@@ -235,11 +246,10 @@ export function softmaxOverJ(b, I, J) {
 
 // ---------------------------------------------------------------------------------------- the network
 
-/** The network of a weights file: { config, forward(image, rounds), decode(capsules) }. */
-export function makeNetwork(source) {
-  const { tensors, metadata } = readSafetensors(source);
+/** What lies below the routing, from a file that was read: { config, I, J, D_in, D_out, votes(image) }. */
+export function makeVoting({ tensors, metadata }) {
   const config = readConfig(metadata);
-  checkShapes(tensors, config);
+  checkShapes(tensors, votingShapes(config));
 
   const { image_size, in_channels, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
   const W = tensors["routed.weight"];
@@ -247,7 +257,28 @@ export function makeNetwork(source) {
   const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
   const conv = convolution(tensors, "conv", config.conv_stride);
   const primary = convolution(tensors, "primary.conv", config.primary_stride);
-  const decoder = decoderLayers(config).map(({ name }) => layer(tensors, name));
+
+  /** One image, [image_size · image_size] numbers in [0, 1], up to the votes. */
+  function votes(image) {
+    if (image.length !== in_channels * image_size * image_size) {
+      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
+    }
+    const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
+    const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
+    const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
+    const u_hat = predictionVectors(u, W); // [I, J, D_out]
+    return { edges, u, u_hat };
+  }
+
+  return { config, I, J, D_in, D_out, votes };
+}
+
+/** The network of a weights file: { config, forward(image, rounds), decode(capsules) }. */
+export function makeNetwork(source) {
+  const file = readSafetensors(source);
+  const { config, I, J, D_in, D_out, votes } = makeVoting(file);
+  checkShapes(file.tensors, decoderShapes(config));
+  const decoder = decoderLayers(config).map(({ name }) => layer(file.tensors, name));
 
   /** The picture that digit capsules [J, D_out] stand for; all but one of them are set to zero before (see mask). */
   function decode(capsules) {
@@ -267,15 +298,9 @@ export function makeNetwork(source) {
 
   /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */
   function forward(image, rounds = config.iterations) {
-    if (image.length !== in_channels * image_size * image_size) {
-      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
-    }
     if (!Number.isInteger(rounds) || rounds < 1)
       throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
-    const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
-    const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
-    const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
-    const u_hat = predictionVectors(u, W); // [I, J, D_out]
+    const { edges, u, u_hat } = votes(image);
     const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]
@@ -337,22 +362,30 @@ function decoderLayers(config) {
   return widths.slice(1).map((width, k) => ({ name: `decoder.${2 * k}`, shape: [width, widths[k]] }));
 }
 
-function checkShapes(tensors, config) {
+function decoderShapes(config) {
+  const shapes = {};
+  for (const { name, shape } of decoderLayers(config)) {
+    shapes[`${name}.weight`] = shape;
+    shapes[`${name}.bias`] = [shape[0]];
+  }
+  return shapes;
+}
+
+function votingShapes(config) {
   const { in_channels, conv_channels, conv_kernel, primary_types, primary_dim, primary_kernel, classes, class_dim } =
     config;
   const convSize = sizeAfter(config.image_size, conv_kernel, config.conv_stride);
   const places = sizeAfter(convSize, primary_kernel, config.primary_stride) ** 2;
-  const expected = {
+  return {
     "conv.weight": [conv_channels, in_channels, conv_kernel, conv_kernel],
     "conv.bias": [conv_channels],
     "primary.conv.weight": [primary_types * primary_dim, conv_channels, primary_kernel, primary_kernel],
     "primary.conv.bias": [primary_types * primary_dim],
     "routed.weight": [primary_types * places, classes, primary_dim, class_dim],
   };
-  for (const { name, shape } of decoderLayers(config)) {
-    expected[`${name}.weight`] = shape;
-    expected[`${name}.bias`] = [shape[0]];
-  }
+}
+
+function checkShapes(tensors, expected) {
   for (const [name, shape] of Object.entries(expected)) {
     if (!(name in tensors)) throw new Error(`weights: expected a tensor ${name} [${shape}], got none of that name`);
     const got = tensors[name].shape;
