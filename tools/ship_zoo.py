@@ -26,7 +26,7 @@ from capsnet_tutorial.training.evaluation import over_batches
 from capsnet_tutorial.widgets.two_routings import TITLES
 
 SHIPPED = Path(__file__).resolve().parent.parent / "capsnet_tutorial" / "assets" / "zoo"
-SEED = 0
+SEED, EACH = 0, 2
 CARD = """\
 # Networks of the zoo
 
@@ -38,7 +38,7 @@ decoder. Written by `tools/ship_zoo.py` from the runs of `results/experiments.to
 |:--|:--|--:|--:|
 {rows}
 
-`disputed.safetensors`: {count} of those test digits, such that any two of these networks disagree on one.
+`disputed.safetensors`: {count} of those test digits, such that any two of these networks disagree on {each}.
 What they are for: demonstration. They know digits that are centred and sized as MNIST's are.
 """
 
@@ -61,7 +61,7 @@ def main() -> None:
     chosen = dividing(answers, data.labels)
     found = {"images": (data.images[chosen, 0] * 255).round().to(torch.uint8), "labels": data.labels[chosen]}
     write_tensors(SHIPPED / "disputed.safetensors", found, {})
-    card = CARD.format(seed=SEED, rows="\n".join(rows), count=len(chosen))
+    card = CARD.format(seed=SEED, rows="\n".join(rows), count=len(chosen), each=EACH)
     (SHIPPED / "README.md").write_text(card, encoding="utf-8")
 
 
@@ -81,17 +81,17 @@ def answers_of(network: CapsNet, data: Digits) -> Tensor:
 
 
 def dividing(answers: Mapping[str, Tensor], labels: Tensor) -> list[int]:
-    """A few digits such that any two networks disagree on one; at least one network is right on each."""
+    """A few digits such that any two networks disagree on `EACH` of them; at least one network is right on each."""
     pairs = {pair: answers[pair[0]] != answers[pair[1]] for pair in combinations(answers, 2)}
-    someone = torch.stack([each == labels for each in answers.values()]).any(dim=0)
+    free = torch.stack([each == labels for each in answers.values()]).any(dim=0)
     chosen: list[int] = []
-    while pairs:
-        divided = torch.stack(list(pairs.values())).sum(dim=0) * someone
+    while wanting := [apart for apart in pairs.values() if apart[chosen].sum() < EACH]:
+        divided = torch.stack(wanting).sum(dim=0) * free
         best = int(divided.argmax())
         if not divided[best]:
-            raise SystemExit(f"no digit divides {', '.join(map(' and '.join, pairs))}")
+            raise SystemExit(f"expected {EACH} digits that divide any two networks; got fewer")
         chosen.append(best)
-        pairs = {pair: apart for pair, apart in pairs.items() if not apart[best]}
+        free[best] = False
     return chosen
 
 

@@ -84,7 +84,7 @@ class TwoRoutings(anywidget.AnyWidget):
 
 @cache
 def disputed() -> tuple[np.ndarray, list[int]]:
-    """Digits of MNIST's test set, bytes [N, 28, 28], and their labels: any two networks of the zoo disagree on one."""
+    """Digits of MNIST's test set, bytes [N, 28, 28], and their labels: any two networks of the zoo disagree on some."""
     from safetensors.numpy import load  # here, as all else that only a widget at work needs
 
     tensors = load((files("capsnet_tutorial.assets") / "zoo" / "disputed.safetensors").read_bytes())

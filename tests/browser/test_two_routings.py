@@ -65,9 +65,7 @@ def test_weights_come_when_they_are_chosen_and_read_as_pytorch_does(pad: Any, as
     assert len(asked) == 3, "what was fetched once stays"
 
 
-def test_weights_that_cannot_be_had_leave_what_was_there(
-    visit: Callable[..., Visit], addresses: dict[str, str]
-) -> None:
+def test_weights_that_cannot_be_had_change_nothing(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
     seen = visit(addresses["http"] + PAGE, tolerate=True)
     pad = seen.widget("TwoRoutings")
     seen.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
