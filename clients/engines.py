@@ -7,8 +7,10 @@ display (`xvfb-run` lends one).
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -172,12 +174,12 @@ def webkit() -> Iterator[WebKit]:
     """A running WebKitGTK."""
     port = free_port()
     command = ["xvfb-run", "--auto-servernum", "WebKitWebDriver", f"--port={port}"]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         wait_for(port)
         yield WebKit(port)
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # xvfb-run alone would leave the display and the browser behind
         process.wait(START)
 
 

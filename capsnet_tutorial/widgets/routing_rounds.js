@@ -162,7 +162,7 @@ function render({ model, el, host }) {
 function makeParts(network, labels, root, time, actions, draw) {
   const samples = makeSamples(labels, actions);
   const course = makeCourse(network);
-  const plane = makePlane(network.I, actions);
+  const plane = makePlane(network.I, actions, draw);
   const classes = makeClasses(network.J, actions);
   const shares = makeShares(network, root, actions, draw);
   const numbers = makeNumbers();
@@ -292,7 +292,7 @@ function sliderKeys(node, { now, low, high, page, to }) {
 }
 
 /** The plane with the votes for the chosen class, the class's vector, and a handle on one capsule's vote. */
-function makePlane(I, { chooseCapsule, moveTo, putBack, pause }) {
+function makePlane(I, { chooseCapsule, moveTo, putBack, pause }, changed) {
   const toView = ([x, y]) => [x * UNIT, -y * UNIT];
   const [wide, high] = [PLANE.width / 2, PLANE.height / 2];
   const rays = Array.from({ length: I }, () => svg("line", { class: "ray", x1: 0, y1: 0 }));
@@ -314,7 +314,7 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }) {
     ...[svg("g", {}, ...rays), svg("g", {}, ...dots), trail, svg("g", {}, ...steps)],
     ...[arrow.node, nameV, nameVote, handle],
   );
-  const size = measure(picture);
+  const size = measure(picture, changed); // on a phone the first drawing, before it is measured, would be tiny
   let [capsule, placeOf] = [0, undefined]; // as shown
   let taken = false; // a vote has been dragged: nobody needs to be told any more
 
