@@ -84,7 +84,7 @@ class MyPrimaryCapsules(nn.Module):
         """
 def my_prediction_vectors(u, weight):
     return torch.einsum("bid,ijed->bjie", u, weight)[:, :1]
-""": "shape [3, 2, 2, 4]",
+""": "Expected [3, 2, 2, 4]",
         """
 def my_prediction_vectors(u, weight):
     return 2 * torch.einsum("bid,ijed->bije", u, weight)
