@@ -17,7 +17,6 @@ ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
 LINES, COLUMNS = 15, 72
-REFLOWED = [path for path in NOTEBOOKS if path.stem[:2] <= "10"]  # to become NOTEBOOKS, once the others are, too
 
 
 def read(path: Path) -> Any:
@@ -45,7 +44,7 @@ def test_cells_are_short(path: Path) -> None:
     assert not long, f"cells of more than {LINES} lines, which begin so"
 
 
-@pytest.mark.parametrize("path", REFLOWED, ids=name)
+@each_notebook
 def test_code_is_no_wider_than_a_page(path: Path) -> None:
     cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
     shown = [cell.source for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
