@@ -18,6 +18,7 @@ TITLES = {
     "paper": "routing by agreement",
     "even": "even shares",
     "inverted-attention": "inverted attention",
+    "em": "EM of Gaussians",
     "k-means": "k-means",
     "sinkhorn": "balanced couplings",
 }
