@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import websocket
 
 KEYS = {"ArrowRight": "\ue014", "Enter": "\ue007", "Tab": "\ue004", " ": " "}
-START = 60  # seconds until a browser runs
+START = 180  # seconds until a browser or a server runs
 PATIENCE = 300  # seconds a script may take: waking the widgets of a page on a busy machine
 
 

@@ -36,12 +36,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     options = [f"--port={port}", "--no-browser", "--IdentityProvider.token=", "--expose-app-in-browser", "--allow-root"]
     command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder / 'book'}"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(port)
-    address = f"http://127.0.0.1:{port}"
-    urllib.request.urlopen(f"{address}/api").close()
-    yield address
-    process.terminate()
-    process.wait(60)
+    try:
+        wait_for(port)
+        address = f"http://127.0.0.1:{port}"
+        urllib.request.urlopen(f"{address}/api").close()
+        yield address
+    finally:
+        process.terminate()
+        process.wait(60)
 
 
 @pytest.fixture(scope="module")
