@@ -16,7 +16,7 @@ from stored_widgets import LARGE, class_name, stored_models
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
 CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
-LINES, COLUMNS = 15, 72
+LINES = 15
 
 
 def read(path: Path) -> Any:
@@ -42,14 +42,6 @@ def test_cells_are_short(path: Path) -> None:
     code = [cell.source for cell in cells if "one-page" not in cell.metadata.get("tags", [])]  # see test_one_page
     long = [source.splitlines()[0] for source in code if len(source.splitlines()) > LINES]
     assert not long, f"cells of more than {LINES} lines, which begin so"
-
-
-@each_notebook
-def test_code_is_no_wider_than_a_page(path: Path) -> None:
-    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
-    shown = [cell.source for cell in cells if "remove-cell" not in cell.metadata.get("tags", [])]
-    wide = [line for source in shown for line in source.splitlines() if len(line) > COLUMNS]
-    assert not wide, f"lines of more than {COLUMNS} characters"
 
 
 @each_notebook

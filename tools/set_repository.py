@@ -34,7 +34,7 @@ needs = {{
 {needs}}}
 missing = " ".join(needs[name] for name in needs if not find_spec(name))
 if missing:
-    pin = "torch" + (f"=={{version('torch')}}" if find_spec("torch") else "")
+    pin = f"torch=={{version('torch')}}" if find_spec("torch") else ""
     %pip install -q --no-compile {{missing}} {{pin}}"""
 
 

@@ -76,7 +76,7 @@ def _graph(axes: Axes, c: np.ndarray, lengths: np.ndarray, types: int) -> None:
 
 def _curves(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Bézier curves that leave and arrive upright, [E, points, 2]."""
-    t = np.linspace(0, 1, 24)[None, :, None]
+    t = np.linspace(0, 1, 13)[None, :, None]
     bend = np.stack([np.zeros(len(start)), (end - start)[:, 1] * 0.45], axis=1)
     points = (start, start + bend, end - bend, end)
     weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)

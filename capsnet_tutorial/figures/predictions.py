@@ -77,9 +77,11 @@ def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
 
 
 def _cell(axes: Axes, x: float, y: float, text: str, colour: str, *, ghost: bool) -> None:
-    edge = {"linestyle": (0, (2, 2)), "alpha": 0.45} if ghost else {}
-    axes.add_patch(Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, edgecolor=colour, linewidth=1.2, **edge))
-    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=colour, alpha=0.45 if ghost else 1)
+    strength, dashes = (0.45, (0, (2, 2))) if ghost else (1, "-")
+    frame = Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, edgecolor=colour, linewidth=1.2)
+    frame.set(linestyle=dashes, alpha=strength)
+    axes.add_patch(frame)
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=colour, alpha=strength)
 
 
 def _ring(votes: Tensor) -> tuple[np.ndarray, int]:

@@ -37,7 +37,7 @@ import {
 } from "./shared/ui.js";
 
 const PACE = 800; // milliseconds a step
-const POSTER = STEPS.findIndex(({ kind }) => kind === "votes"); // before the reader begins: what is known, no answer yet
+const POSTER = STEPS.findIndex(({ kind }) => kind === "votes"); // before the reader begins: no answer yet
 
 // ------------------------------------------------------------------------------------------- the procedure
 

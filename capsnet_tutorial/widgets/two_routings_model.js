@@ -72,7 +72,7 @@ function kMeans(/** @type {Float32Array} */ u_hat, /** @type {Sizes} */ sizes) {
 
 const SWEEPS = 5;
 
-/** Procedure 1 with Σ_j c_ij = 1 and, nearly, Σ_i c_ij = I/J: columns and rows are normalised in turn. @returns {Routed} */
+/** Procedure 1 with Σ_j c_ij = 1 and, nearly, Σ_i c_ij = I/J, each normalised in turn. @returns {Routed} */
 function sinkhorn(/** @type {Float32Array} */ u_hat, /** @type {Sizes} */ sizes) {
   const { I, J, D, rounds } = sizes;
   const b = new Float32Array(I * J);
