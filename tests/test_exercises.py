@@ -123,6 +123,14 @@ def my_reconstruction_loss(reconstruction, images):
     return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
 """: "sum over the images",
     },
+    "11-what-the-numbers-mean": {
+        """
+def dressed_as(pose, label):
+    capsules = torch.zeros(1, 10, 16)
+    capsules[0, 4] = pose
+    return capsules
+""": "it filled another",
+    },
     "09-training": {
         """
 def one_step(network, optimizer, images, labels):
