@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -52,7 +54,18 @@ class Properties:
         marks = {True: "yes", False: "NO ", None: "   "}
         return "\n".join(f"{marks[each.holds]} {each.name:<{width}}  {each.says}" for each in self.found)
 
-    __repr__ = __str__  # a notebook shows it
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        """A table, which a notebook shows."""
+        marks = {True: "yes", False: "**NO**", None: ""}
+        rows = [f"| {marks[each.holds]} | {each.name} | {_plain(each.says)} |" for each in self.found]
+        return "\n".join(["| | | |", "|:--|:--|:--|", *rows])
+
+
+def _plain(text: str) -> str:
+    """Text that may hold what a routing raised, as text of a Markdown table."""
+    return re.sub(r"([|*_`\[\]])", r"\\\1", html.escape(text)).replace("\n", " ")
 
 
 def properties(routing: Callable[..., Any], sizes: dict[str, int] | None = None) -> Properties:
