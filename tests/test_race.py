@@ -275,11 +275,3 @@ def test_a_function_and_a_module_of_a_notebook_take_part():
     with pytest.raises(ValueError, match="these properties; got none with: an image alone"):
         race(sums_the_batch, say=lambda line: None)
     assert route is ZOO["paper"].make(CapsNetConfig.small())
-
-
-def test_in_a_notebook_properties_are_a_table_and_what_was_raised_stays_text():
-    def shouting(u_hat, iterations):
-        raise RuntimeError("<b>no</b> | `never`")
-
-    table = properties(shouting)._repr_markdown_()
-    assert "&lt;b&gt;no&lt;/b&gt; \\| \\`never\\`" in table

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-import re
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from capsnet_tutorial.functional import capsule_lengths
 ROUNDS = 3
 SIZES = {"B": 4, "I": 72, "J": 10, "D": 16}
 """Of the votes û [B, I, J, D] that a routing is tried on: those of the small network."""
+COLUMNS = 79
 _TINY, _HUGE = 1e-20, 1e4
 _CLOSE = 1e-4
 
@@ -52,20 +52,10 @@ class Properties:
     def __str__(self) -> str:
         width = max(len(each.name) for each in self.found)
         marks = {True: "yes", False: "NO ", None: "   "}
-        return "\n".join(f"{marks[each.holds]} {each.name:<{width}}  {each.says}" for each in self.found)
+        lines = [f"{marks[each.holds]} {each.name:<{width}}  {each.says}" for each in self.found]
+        return "\n".join(textwrap.fill(line, COLUMNS, subsequent_indent=" " * (width + 6)) for line in lines)
 
-    __repr__ = __str__
-
-    def _repr_markdown_(self) -> str:
-        """A table, which a notebook shows."""
-        marks = {True: "yes", False: "**NO**", None: ""}
-        rows = [f"| {marks[each.holds]} | {each.name} | {_plain(each.says)} |" for each in self.found]
-        return "\n".join(["| | | |", "|:--|:--|:--|", *rows])
-
-
-def _plain(text: str) -> str:
-    """Text that may hold what a routing raised, as text of a Markdown table."""
-    return re.sub(r"([|*_`\[\]])", r"\\\1", html.escape(text)).replace("\n", " ")
+    __repr__ = __str__  # a notebook shows it
 
 
 def properties(routing: Callable[..., Any], sizes: dict[str, int] | None = None) -> Properties:

@@ -84,7 +84,7 @@ def at_peace(seen: Visit) -> None:
         expect(widget.locator("> figcaption")).to_have_text(re.compile("^(Live|Recorded):"))
         expect(widget.locator(".live-still")).to_have_count(0)
     if seen.page.locator(".math").count():
-        seen.page.locator("mjx-container").first.wait_for()
+        seen.page.locator("mjx-container").first.wait_for(state="attached")  # it may be in a fold
 
 
 def serious(page: Page) -> str:
