@@ -18,6 +18,7 @@ from capsnet_tutorial.experiments.tables import results_of
 from capsnet_tutorial.experiments.verdicts import verdicts
 from capsnet_tutorial.figures import DrawnPair
 from capsnet_tutorial.palette import DARK, LIGHT, css_variables
+from capsnet_tutorial.race.plan import Plan, recorded_runs
 from capsnet_tutorial.training import History
 
 
@@ -80,6 +81,12 @@ def histogram_of(limits: list[float], counts: list[int]) -> SimpleNamespace:
 DRAWN = {
     "LiveCurve": live_curve,
     "alone_and_together": lambda: figures.alone_and_together(torch.rand(10, 2), torch.rand(10, 2), ["p", "q"]),
+    "bars": lambda: figures.bars({"a": {"x": 1.0, "y": 2.0}}),
+    "in_proportion": lambda: figures.in_proportion(torch.rand(20, 3) + 0.1, torch.rand(20, 3)),
+    "lines": lambda: figures.lines({"a": {"x": [1.0, 2.0]}}, [0, 1], "t"),
+    "one_round": lambda: figures.one_round(),
+    "themes": lambda: figures.themes({"a": "x", "b": "y"}),
+    "zoo_compared": lambda: figures.zoo_compared(recorded_runs(Plan("digits", "mnist", 12, range(10)), 60_000)),
     "bend_curves": lambda: figures.bend_curves(
         {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
     ),

@@ -41,10 +41,10 @@ def test_panels_stand_one_below_the_other_on_a_phone():
 
 def test_the_png_that_is_made_next_shows_the_figure_as_it_was():
     figure = figures.margin_curves()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     before = [axes.get_position().bounds for axes in figure.axes]
     bundle(figure)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     after = [axes.get_position().bounds for axes in figure.axes]
     torch.testing.assert_close(torch.tensor(after), torch.tensor(before), atol=0.02, rtol=0)
 
