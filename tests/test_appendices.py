@@ -72,7 +72,7 @@ def test_the_training_is_the_one_that_the_page_says() -> None:
 def test_the_page_cites_what_the_citation_file_cites() -> None:
     text = page("cite")
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    plain = text.replace("{PyTorch}", "PyTorch")
+    plain = re.sub(r"\s+", " ", text.replace("{PyTorch}", "PyTorch"))
     for key in {"title", "version", "repository-code"} & set(citation):  # no address yet, no line
         assert f"{{{citation[key]}}}" in plain
     assert f"{{{{{citation['authors'][0]['name']}}}}}" in text

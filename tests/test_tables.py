@@ -108,8 +108,8 @@ def test_runs_that_diverged_are_counted_and_not_averaged(folder):
     diverged = {"diverged": "the loss is nan", "curve": [], "recipe": {"reconstruction_weight": 1}}
     (folder / "runs" / "good-2.json").write_text(json.dumps(diverged))
     assert line(report(Experiments.read(folder), ["t"]), "Good")[1::3] == ["0.35 ± 0.071", "3, 1 diverged"]
-    runs = [{"training_seconds": 60}, diverged | {"training_seconds": 600}]
-    assert numbers(COLUMNS["minutes"], runs).values == [1]
+    runs = [{"parameters": 60}, diverged | {"parameters": 600}]
+    assert numbers(COLUMNS["parameters"], runs).values == [60]
 
 
 def test_a_damaged_result_is_named(folder):

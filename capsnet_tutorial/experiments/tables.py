@@ -62,7 +62,6 @@ COLUMNS = {
         "loss after the first epoch", lambda result: result["curve"][0]["loss"] if result["curve"] else None, 3
     ),
     "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"] if result["curve"] else None, 1),
-    "minutes": Column("minutes", _of("training_seconds", factor=1 / 60), 1),
     "parameters": Column("parameters", _of("parameters"), 0),
     "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
