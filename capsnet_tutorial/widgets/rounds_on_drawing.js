@@ -4,11 +4,11 @@ import { makeBars } from "./shared/bars.js";
 import { axes, measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
+import { makeSamples } from "./shared/samples.js";
 import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
   digitAt,
-  digitButton,
   element,
   format,
   listen,
@@ -30,8 +30,6 @@ import {
 const GUTTER = 56; // pixels left of the five columns, for what the rows are; the stylesheet has it too
 const HEIGHT = 190; // of the chart
 const APART = 13; // pixels between two labels
-
-const group = (label, buttons) => element("div", { class: "samples", role: "group", "aria-label": label }, ...buttons);
 
 // --------------------------------------------------------------------------------------------------- the chart
 
@@ -117,30 +115,6 @@ function makeColumn(rounds, onclick) {
   return { button, drawing, show };
 }
 
-/** Buttons that load a digit: those that all rounds agree on, and the disputed ones. */
-function makeSamples(labels, disputed, load) {
-  const samples = labels.map((label, n) =>
-    digitButton({
-      "data-role": disputed.includes(n) ? "disputed" : "sample",
-      "aria-label": disputed.includes(n)
-        ? `Load a ${label} on which the rounds disagree`
-        : `Load a handwritten ${label}`,
-      onclick: () => load(n),
-    }),
-  );
-  const buttons = (wanted) => samples.filter((_, n) => disputed.includes(n) === wanted).map(({ button }) => button);
-  const nodes = [
-    group("Handwritten digits to load", buttons(false)),
-    element(
-      "div",
-      { class: "disputed" },
-      element("span", {}, "The rounds disagree on these:"),
-      group("Digits on which the rounds disagree", buttons(true)),
-    ),
-  ];
-  return { samples, nodes };
-}
-
 // -------------------------------------------------------------------------------------------------- the widget
 
 async function build(root, model, host) {
@@ -157,7 +131,14 @@ async function build(root, model, host) {
     loaded: () => showLoaded(null),
     say: (words) => say(words),
   });
-  const { samples, nodes } = makeSamples(labels, model.get("disputed"), (n) => showPixels(digitAt(images, n), n));
+  const samples = makeSamples(
+    { images, labels, disputed: model.get("disputed"), load: (n) => showPixels(digitAt(images, n), n) },
+    {
+      lead: "The rounds disagree on these:",
+      group: "Digits on which the rounds disagree",
+      each: (label) => `Load a ${label} on which the rounds disagree`,
+    },
+  );
   const { chart, show: showChart, stop: stopMeasuring } = makeChart(() => schedule());
   const columns = Array.from({ length: MOST }, (_, t) => makeColumn(t + 1, () => stopAfter(t + 1)));
   const heads = ["rounds", "answer", "length", "entropy", "drawn"].map((word) => element("span", {}, word));
@@ -176,7 +157,7 @@ async function build(root, model, host) {
       element("div", { class: "left" }, pad.frame, pad.buttons),
       element("div", { class: "right" }, chart, stops),
     ),
-    hands: [element("div", { class: "loads" }, ...nodes)],
+    hands: [samples.loads],
     more: [element("section", { class: "after", "aria-label": "The ten lengths" }, lead, bars.list)],
     about: "The ten lengths",
   });
@@ -216,7 +197,7 @@ async function build(root, model, host) {
     const even = rounds === 1 ? ": even shares, nothing is routed" : "";
     lead.textContent = `The ten lengths after ${inRounds(rounds)}${even}`;
     bars.show(lengths, prediction);
-    samples.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === loaded)));
+    samples.press(loaded);
     say(empty ? "Nothing drawn yet." : inWords(predictions, loaded === null ? null : labels[loaded]));
     setAttributes(root, {
       "data-rounds": rounds,
@@ -238,7 +219,7 @@ async function build(root, model, host) {
   const refresh = () => {
     painter.refresh();
     colours = themeColours(root);
-    samples.forEach(({ canvas }, n) => painter.paint(canvas, digitAt(images, n), 255));
+    samples.paint(painter);
     update();
   };
   const stopWatching = whenThemeChanges(refresh);

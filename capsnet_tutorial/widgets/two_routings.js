@@ -2,11 +2,11 @@
 import { makeBars } from "./shared/bars.js";
 import { paintCouplings } from "./shared/couplings.js";
 import { makePad, tiePad } from "./shared/pad.js";
+import { makeSamples } from "./shared/samples.js";
 import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
   digitAt,
-  digitButton,
   element,
   listen,
   makePainter,
@@ -62,28 +62,6 @@ function makePanel(side, titles, choose) {
   return { figure, select, show };
 }
 
-/** Buttons that load a digit: one of each class, and those that divide the zoo. */
-function makeSamples(labels, disputed, load) {
-  const samples = labels.map((label, n) =>
-    digitButton({
-      "data-role": disputed.includes(n) ? "disputed" : "sample",
-      "aria-label": disputed.includes(n) ? `Load a ${label} that divides the zoo` : `Load a handwritten ${label}`,
-      onclick: () => load(n),
-    }),
-  );
-  const group = (label, wanted) => {
-    const buttons = samples.filter((_, n) => disputed.includes(n) === wanted).map(({ button }) => button);
-    return element("div", { class: "samples", role: "group", "aria-label": label }, ...buttons);
-  };
-  const divided = element(
-    "div",
-    { class: "divided" },
-    element("span", {}, "These divide the zoo:"),
-    group("Digits that divide the zoo", true),
-  );
-  return { samples, loads: element("div", { class: "loads" }, group("Handwritten digits to load", false), divided) };
-}
-
 /** A reader by the name of its routing. Its weights are fetched when it is asked for the first time. */
 function readersOf(model, host) {
   if (!host?.getModel) throw new Error("expected anywidget 0.11 or later in this page");
@@ -115,7 +93,14 @@ async function build(root, model, host) {
     say: (words) => say(words),
   });
   const panels = SIDES.map((side) => makePanel(side, titles, (name) => choose(side, name)));
-  const { samples, loads } = makeSamples(labels, model.get("disputed"), (n) => showPixels(digitAt(images, n), n));
+  const samples = makeSamples(
+    { images, labels, disputed: model.get("disputed"), load: (n) => showPixels(digitAt(images, n), n) },
+    {
+      lead: "These divide the zoo:",
+      group: "Digits that divide the zoo",
+      each: (label) => `Load a ${label} that divides the zoo`,
+    },
+  );
   const key = element(
     "div",
     { class: "legend" },
@@ -135,7 +120,7 @@ async function build(root, model, host) {
       ),
       key,
     ),
-    hands: [loads],
+    hands: [samples.loads],
   });
   const painter = makePainter(root);
 
@@ -181,7 +166,7 @@ async function build(root, model, host) {
       select.value = chosen[SIDES[n]];
       show(readings[n], empty, colours);
     });
-    samples.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === loaded)));
+    samples.press(loaded);
     say(sentenceOf(readings, empty));
     const known = readings.filter((reading) => reading !== null);
     setAttributes(root, {
@@ -207,7 +192,7 @@ async function build(root, model, host) {
   const refresh = () => {
     painter.refresh();
     colours = themeColours(root);
-    samples.forEach(({ canvas }, n) => painter.paint(canvas, digitAt(images, n), 255));
+    samples.paint(painter);
     update();
   };
   pad.show(bytesOf(model.get("image")));

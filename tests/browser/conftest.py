@@ -104,6 +104,15 @@ def picture(canvas: Locator) -> str:
     return settled(canvas).evaluate("canvas => canvas.toDataURL()")
 
 
+def write_a_one(pad: Locator) -> None:
+    """By keys alone: a stroke from top to bottom on a widget's emptied pad."""
+    pad.locator('[data-role="clear"]').press("Enter")
+    canvas = pad.locator('[data-role="pad"]')
+    canvas.focus()
+    for key in ("ArrowUp",) * 8 + (" ",) + ("ArrowDown",) * 16 + (" ",):
+        canvas.press(key)
+
+
 @dataclass
 class Visit:
     """A page, and what went on while it was open."""

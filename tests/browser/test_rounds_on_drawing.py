@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
-from .conftest import Visit, numbers
+from .conftest import Visit, numbers, write_a_one
 
 PAGE = "book/chapters/17-does-routing-matter.html"
 
@@ -58,11 +58,7 @@ def test_a_drawn_one_is_a_one_after_every_round(pad: Any) -> None:
 
 
 def test_the_keyboard_draws(pad: Any) -> None:
-    pad.locator('[data-role="clear"]').press("Enter")
-    canvas = pad.locator('[data-role="pad"]')
-    canvas.focus()
-    for key in ("ArrowUp",) * 8 + (" ",) + ("ArrowDown",) * 16 + (" ",):
-        canvas.press(key)
+    write_a_one(pad)
     expect(pad).to_have_attribute("data-predictions", "1,1,1,1,1")
 
 

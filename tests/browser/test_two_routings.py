@@ -17,7 +17,7 @@ from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.storage import read_tensors, unpack
 from capsnet_tutorial.widgets import TwoRoutings
 
-from .conftest import ROOT, Visit, numbers
+from .conftest import ROOT, Visit, numbers, write_a_one
 
 PAGE = "book/chapters/19-race-your-own-routing.html"
 SHIPPED = ROOT / "capsnet_tutorial" / "assets" / "zoo"
@@ -94,11 +94,7 @@ def test_the_keyboard_chooses_and_draws(pad: Any) -> None:
     select.press("ArrowDown")
     expect(pad).not_to_have_attribute("data-routings", "paper,even")
     expect(pad.locator(SENTENCE)).to_contain_text("Both read a 5")
-    pad.locator('[data-role="clear"]').press("Enter")
-    canvas = pad.locator('[data-role="pad"]')
-    canvas.focus()
-    for key in ("ArrowUp",) * 8 + (" ",) + ("ArrowDown",) * 16 + (" ",):
-        canvas.press(key)
+    write_a_one(pad)
     expect(pad).to_have_attribute("data-predictions", "1,1")
 
 
