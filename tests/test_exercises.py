@@ -317,13 +317,15 @@ def blanks(path: Path) -> list[str]:
     return names
 
 
-def run(sources: list[str], folder: Path, instead: dict[str, Any] | None = None) -> tuple[list[Any], dict[str, Any]]:
+def run(
+    sources: list[str], folder: Path, instead: dict[str, dict[str, Any]] | None = None
+) -> tuple[list[Any], dict[str, Any]]:
     """Run cells one after the other.
 
     Args:
         sources: the cells.
         folder: where they run.
-        instead: what takes the place of what a cell defines by that name.
+        instead: cell -> name -> what takes the place of what that cell defines by the name.
 
     Returns:
         The value of each cell's last expression, and the variables at the end.
@@ -340,7 +342,7 @@ def run(sources: list[str], folder: Path, instead: dict[str, Any] | None = None)
             body = parsed(source).body
             last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
             exec(compile(ast.Module(body, []), "cell", "exec"), variables)
-            variables.update({name: instead[name] for name in defined(source) if name in (instead or {})})
+            variables.update((instead or {}).get(source, {}))
             values.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables) if last else None)
     finally:
         os.chdir(before)
@@ -384,10 +386,14 @@ def test_blank_it_runs_through_and_says_not_written_yet(path):
 @each_chapter
 def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_not(path):
     mpl.use("agg")
-    given = [name for cell in exercises(path) for name in defined(cell.source)]
     _, solved = run([cell.source for cell in code(BOOK / "solutions" / path.name)], path.parent)
     solutions = {
-        name: solved[name] for name in given if name in solved and (callable(solved[name]) or name in blanks(path))
+        cell.source: {
+            name: solved[name]
+            for name in defined(cell.source)
+            if name in solved and (callable(solved[name]) or name in blanks(path))
+        }
+        for cell in exercises(path)
     }
     values, variables = run(needed(path), path.parent, solutions)
     reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]

@@ -14,6 +14,7 @@ from capsnet_tutorial.check.pieces import examined
 from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
 
 _TOLERANCE = 1e-4
+_NO_RETURN = "It returns None. Is its `return` missing?"
 
 
 def check_function(function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]) -> Report:
@@ -79,6 +80,8 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
         return Report(False, checked=name, written=False)
     if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
         return Report(True, checked=name)
+    if given.came_to_nothing():
+        return failed(name, Finding(None, _NO_RETURN))
     return failed(name, Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."))
 
 
@@ -91,7 +94,7 @@ class _Answer:
         self.running = False
 
     def noting(self) -> Any:
-        """The answer, for the test; a function that returns None, and a module whose forward does, raise `Trouble`."""
+        """The answer, for the test; what a function returns, or the module that it returns computes, is noted."""
         if not callable(self.answer) or isinstance(self.answer, nn.Module):
             return self.answer
 
@@ -110,15 +113,19 @@ class _Answer:
         """What went wrong: the answer itself, or the test because of what the answer is or returns."""
         if self.running or trouble.__cause__ is None:
             return str(trouble)
+        if self.came_to_nothing():
+            return _NO_RETURN
         came = f"It returns {_what(self.returned)}" if callable(self.answer) else f"It is {_what(self.answer)}"
         return f"{came}, and the test can do nothing with that ({trouble.__cause__})."
+
+    def came_to_nothing(self) -> bool:
+        """Did the last call return None? Right where a test asks for it; else a `return` is missing."""
+        return callable(self.answer) and self.returned is None
 
     def _start(self) -> None:
         self.running = True
 
     def _note(self, out: Any) -> Any:
-        if out is None:
-            raise Trouble("It returns None. Is its `return` missing?")
         self.running, self.returned = False, out
         return out
 
