@@ -3,8 +3,8 @@
     ```{chapter-cards}
     ```
 
-makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and a picture: the figure of the cell
-tagged `card`, else its first widget.
+makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and a picture: the figure of
+the cell tagged `card`, else its first widget.
 """
 
 from __future__ import annotations
