@@ -322,3 +322,24 @@ def test_code_that_asks_for_a_gpu_is_examined_without_one():
     before = torch.Tensor.cuda, torch.Tensor.to, nn.Module.cuda
     assert check_layer(Layer()).passed
     assert (torch.Tensor.cuda, torch.Tensor.to, nn.Module.cuda) == before
+
+
+class TextbookLayer(nn.Module):
+    """W [1, I, J, D_out, D_in] times u [B, I, 1, D_in, 1]; notes of how many capsules a call has made votes."""
+
+    def __init__(self, capsules: int, noted: set[int]) -> None:
+        super().__init__()
+        self.W = nn.Parameter(0.1 * torch.randn(1, capsules, 10, 16, 8))
+        self.note = noted.add  # a copy of the layer has it, too
+
+    def forward(self, u):
+        u_hat = (self.W @ u[:, :, None, :, None]).squeeze(-1)
+        self.note(u_hat.numel() // len(u) // 160)
+        return route(u_hat)
+
+
+def test_a_layer_is_found_without_votes_of_all_capsules_for_all_capsules():
+    """Of the wrong layouts of u, one broadcasts: at 1152 capsules that took 22 GB."""
+    noted: set[int] = set()
+    assert check_layer(TextbookLayer(72, noted)).right
+    assert noted == {72}
