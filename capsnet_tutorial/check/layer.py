@@ -56,9 +56,7 @@ def best_reading(layers: Sequence[CapsuleLayer], iterations: str | None = None) 
         if report:
             return report
         reports.append(report)
-    explained = [
-        report for report in reports if all(finding.bug or finding.convention for finding in report.findings)
-    ]
+    explained = [report for report in reports if all(finding.bug or finding.convention for finding in report.findings)]
     if explained:
         return min(explained, key=lambda report: len(report.bugs))
     return max(reports, key=lambda report: len(report.bugs))
