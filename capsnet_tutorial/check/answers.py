@@ -115,7 +115,8 @@ class _Answer:
             return str(trouble)
         if self.came_to_nothing():
             return _NO_RETURN
-        came = f"It returns {_what(self.returned)}" if callable(self.answer) else f"It is {_what(self.answer)}"
+        a_function = callable(self.answer) and not isinstance(self.answer, nn.Module)
+        came = f"It returns {_what(self.returned)}" if a_function else f"It is {_what(self.answer)}"
         return f"{came}, and the test can do nothing with that ({trouble.__cause__})."
 
     def came_to_nothing(self) -> bool:
@@ -131,7 +132,9 @@ class _Answer:
 
 
 def _what(value: Any) -> str:
-    return f"a tensor of shape {list(value.shape)}" if isinstance(value, Tensor) else shortened(value)
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {list(value.shape)}"
+    return f"a module, {type(value).__name__}" if isinstance(value, nn.Module) else shortened(value)
 
 
 def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
@@ -155,6 +158,8 @@ def _kind(argument: Any) -> str:
 
 
 def _said(answer: Any) -> str:
-    if isinstance(answer, Tensor) and answer.numel() <= 8:
-        return rounded(answer)
+    if isinstance(answer, Tensor):
+        return rounded(answer) if answer.numel() <= 8 else "The answer"
+    if isinstance(answer, nn.Module):
+        return "The answer"
     return getattr(answer, "__name__", repr(answer)[:60])

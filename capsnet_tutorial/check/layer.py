@@ -45,13 +45,20 @@ def check_layer(
 
 
 def best_reading(layers: Sequence[CapsuleLayer], iterations: str | None = None) -> Report:
-    """The report of the first reading of the axes that is explained by known mistakes; else the first one's."""
+    """The report of the reading of the axes that needs the fewest known mistakes; the first of equals.
+
+    Where some reading cannot be explained by known mistakes alone, those that can come first; where none can, the one
+    with the most.
+    """
     reports: list[Report] = []
     for layer in layers:
         report = routing_report(layer, iterations)
-        if all(finding.bug or finding.convention for finding in report.findings):
+        if report:
             return report
         reports.append(report)
+    explained = [report for report in reports if all(finding.bug or finding.convention for finding in report.findings)]
+    if explained:
+        return min(explained, key=lambda report: len(report.bugs))
     return max(reports, key=lambda report: len(report.bugs))
 
 
