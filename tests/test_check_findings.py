@@ -342,4 +342,4 @@ def test_a_layer_is_found_without_votes_of_all_capsules_for_all_capsules():
     """Of the wrong layouts of u, one broadcasts: at 1152 capsules that took 22 GB."""
     noted: set[int] = set()
     assert check_layer(TextbookLayer(72, noted))
-    assert noted == {72}
+    assert max(noted) == 72
