@@ -334,3 +334,24 @@ def test_of_two_readings_of_the_axes_the_one_with_fewer_mistakes_is_told():
             return route(prediction_vectors(u, self.W), 1)
 
     assert check_layer(Layer()).bugs == ("no-update-rounds",)
+
+
+class TextbookLayer(nn.Module):
+    """W [1, I, J, D_out, D_in] times u [B, I, 1, D_in, 1]; notes of how many capsules a call has made votes."""
+
+    def __init__(self, capsules: int, noted: set[int]) -> None:
+        super().__init__()
+        self.W = nn.Parameter(0.1 * torch.randn(1, capsules, 10, 16, 8))
+        self.note = noted.add  # a copy of the layer has it, too
+
+    def forward(self, u):
+        u_hat = (self.W @ u[:, :, None, :, None]).squeeze(-1)
+        self.note(u_hat.numel() // len(u) // 160)
+        return route(u_hat)
+
+
+def test_a_layer_is_found_without_votes_of_all_capsules_for_all_capsules():
+    """Of the wrong layouts of u, one broadcasts: at 1152 capsules that took 22 GB."""
+    noted: set[int] = set()
+    assert check_layer(TextbookLayer(72, noted))
+    assert noted == {72}

@@ -25,18 +25,19 @@ STRIP = 28  # pixels for the sentence
 def main() -> None:
     """Make the notebooks' stills, and the front page's thumbnails, from the pages'."""
     NOTEBOOKS.mkdir(exist_ok=True)
-    THUMBNAILS.mkdir(exist_ok=True)
     for path in sorted(PAGES.glob("*.webp")):
         if not path.stem.endswith(("-narrow", "-dark")):
             (NOTEBOOKS / f"{path.stem}.jpg").write_bytes(smaller(Image.open(path).convert("RGB")))
         if "-narrow" not in path.stem:
-            thumbnail(Image.open(path).convert("RGB")).save(THUMBNAILS / path.name, quality=50, method=6)
+            save_thumbnail(Image.open(path), path.stem)
 
 
-def thumbnail(whole: Image.Image) -> Image.Image:
-    """A page's still for a chapter's card on the front page: its upper part, 16 : 9."""
-    part = whole.crop((0, 0, whole.width, min(whole.height, whole.width * 9 // 16)))
-    return ImageOps.fit(part, (480, 270), Image.Resampling.LANCZOS, centering=(0.5, 0))
+def save_thumbnail(whole: Image.Image, name: str) -> None:
+    """Write a picture for a chapter's card on the front page: the upper part of a page's still or figure, 16 : 9."""
+    part = whole.convert("RGB").crop((0, 0, whole.width, min(whole.height, whole.width * 9 // 16)))
+    fitted = ImageOps.fit(part, (480, 270), Image.Resampling.LANCZOS, centering=(0.5, 0))
+    THUMBNAILS.mkdir(exist_ok=True)
+    fitted.save(THUMBNAILS / f"{name}.webp", quality=50, method=6)
 
 
 def smaller(whole: Image.Image) -> bytes:

@@ -4,7 +4,8 @@
 
 Each widget is taken four times: light and dark, for wide windows and for phones. The files land in
 book/_static/stills; the next build shows them. The notebooks' own, in book/stills, are made from these; `make sources`
-puts them into the notebooks.
+puts them into the notebooks. A chapter whose widget an earlier one has shown, or that has none, tags a cell `card`: its
+figure is the chapter's picture on the front page.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
 THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
 HEAVY = 60_000  # bytes
+CARD = "tag_card"  # the class of a cell so tagged
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
 
 
@@ -51,6 +53,13 @@ def main() -> None:
                         page = opened(browser, place, (width, TALL), scheme, SCALE)
                         take_widgets(page, f"{window}{theme}", taken)
                         page.close()
+        for theme, scheme in THEMES.items():
+            for path, text in pages.items():
+                if CARD in text:
+                    page = opened(browser, address + path.relative_to(BOOK).as_posix(), (1280, TALL), scheme, 1)
+                    figure = page.locator(f".{CARD} .themed-figure").screenshot()
+                    notebook_pictures.save_thumbnail(Image.open(io.BytesIO(figure)), f"{path.stem}{theme}")
+                    page.close()
         page = opened(browser, address + "book/index.html", (1280, 800), "light", 1)
         save(page.screenshot(), STATIC / "screenshot.png")
         browser.close()

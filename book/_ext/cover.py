@@ -3,7 +3,8 @@
     ```{chapter-cards}
     ```
 
-makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and a still of its first widget.
+makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and a picture: the figure of
+the cell tagged `card`, else its first widget.
 """
 
 from __future__ import annotations
@@ -53,12 +54,13 @@ def card(path: Path, source: Path, number: int, minutes: int, here: str) -> str:
     models = stored_models(notebook)
     widget = next((class_name(models[model]) for model in shown_models(notebook) if model in models), "")
     stills = source / "book" / "_static" / "thumbnails"
+    name = path.stem if (stills / f"{path.stem}.webp").exists() else widget
     page = f"{here}.html"
     pictures = "".join(
-        f'<img class="in-{theme}" src="{relative_uri(page, f"_static/thumbnails/{name}")}"'
+        f'<img class="in-{theme}" src="{relative_uri(page, f"_static/thumbnails/{file}")}"'
         ' alt="" loading="lazy" width="320" height="180">'
-        for theme, name in (("light", f"{widget}.webp"), ("dark", f"{widget}-dark.webp"))
-        if (stills / name).exists()
+        for theme, file in (("light", f"{name}.webp"), ("dark", f"{name}-dark.webp"))
+        if (stills / file).exists()
     )
     target = relative_uri(page, path.relative_to(source).with_suffix(".html").as_posix())
     face = f'<span class="face">{pictures or number}</span>'

@@ -212,15 +212,10 @@ def layer_alone(
         by_symbol = dict(zip(weight_order, [size for size in parameter.shape if size != 1], strict=True))
         sizes = [by_symbol["I"], by_symbol["D_in"]]
     capsules, trouble = sizes[0], ""
-    for depth in sizes[1:]:
-        for shape in (
-            (batch, capsules, depth),
-            (batch, depth, capsules),
-            (batch, capsules, depth, 1),
-            (batch, capsules, 1, depth),
-            (batch, 1, capsules, depth),
-            (batch, capsules, 1, depth, 1),
-        ):
+    layouts = ("B I D", "B D I", "B I D 1", "B I 1 D", "B I 1 D 1", "B 1 I D")
+    for layout in layouts:  # the usual one with every depth first: what broadcasts by accident may take I² numbers
+        for depth in sizes[1:]:
+            shape = [{"B": batch, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout.split()]
             for rest in ((), (3,)):
                 with torch.no_grad(), without_cuda():
                     try:

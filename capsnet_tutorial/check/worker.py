@@ -32,4 +32,6 @@ def in_a_process(arguments: Sequence[str], seconds: float, module: str = "check"
         return OUT_OF_TIME
     print(done.stdout, end="")  # through this process's own stream: a notebook shows only that
     print(done.stderr, end="", file=sys.stderr)
+    if done.returncode < 0:  # a signal: on Linux, most often for want of memory
+        print(f"capsnet: it was ended by signal {-done.returncode}. Was there too little memory?", file=sys.stderr)
     return done.returncode

@@ -40,7 +40,7 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
             axes.set_title(heading, loc="left")
             axes.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="length of the longest capsule", aspect="equal")
         panels.flat[0].set_ylabel("share that is right")
-        panels.flat[0].legend(loc="upper left")
+        panels.flat[0].legend(loc="lower right")
         plt.close(figure)
     return figure
 

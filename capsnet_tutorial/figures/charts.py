@@ -78,8 +78,9 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float
     return figure
 
 
-def themes(works: Mapping[str, str], letters: int = 60) -> Figure:
+def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
     """Which work is about which theme: a row a work, a column a theme, in the order in which they first come."""
+    letters = 22 if on_a_phone else 60
     columns = list(dict.fromkeys(works.values()))
     labels = [textwrap.fill(name, letters) for name in works]
     tall = max(label.count("\n") for label in labels) + 1
@@ -93,10 +94,12 @@ def themes(works: Mapping[str, str], letters: int = 60) -> Figure:
         axes.set_xticks(range(len(columns)), [textwrap.fill(each, 10) for each in columns])
         axes.set(ylim=(len(works) - 0.4, -0.6), xlim=(-0.5, len(columns) - 0.5))
         axes.xaxis.tick_top()
+        if on_a_phone:
+            axes.set_xticks(range(len(columns)), columns, rotation=50, ha="left", rotation_mode="anchor")
         axes.tick_params(length=0, labelcolor=LIGHT["ink"])
         for side in axes.spines.values():
             side.set_visible(False)
         plt.close(figure)
-    if letters > 22:
-        vars(figure)["on_a_phone"] = lambda: themes(works, 22)  # tools/page_figures.py asks for it
+    if not on_a_phone:
+        vars(figure)["on_a_phone"] = lambda: themes(works, on_a_phone=True)  # tools/page_figures.py asks for it
     return figure

@@ -14,7 +14,7 @@ from capsnet_tutorial.figures._style import _STYLE, WIDTH, one_plot, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 
-def vote_rings(u_hat: Tensor, image: Tensor, label: int) -> Figure:
+def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = False) -> Figure:
     """The votes for each class, laid end to end and ordered by their angle: a ring that closes if they cancel.
 
     A class is seen in the plane of its votes' sum and of the direction in which they spread most beside it, so that
@@ -24,6 +24,7 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int) -> Figure:
         u_hat: [I, J, D_out], one image's prediction vectors.
         image: [28, 28] or [1, 28, 28], that image.
         label: its class, drawn in the accent colour.
+        on_a_phone: the classes named in short.
     """
     paths = [_ring(u_hat[:, j]) for j in range(u_hat.shape[1])]
     width, height = (max(float(np.ptp(path[:, k])) for path, _ in paths) + 0.8 for k in (0, 1))
@@ -50,10 +51,12 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int) -> Figure:
             _draw_ring(axes, path, longest, colour)
             x, y = (path.max(axis=0) + path.min(axis=0)) / 2
             axes.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2))
-            axes.set_title(f"votes for “{j}”", color=colour, fontsize=9, pad=2)
+            axes.set_title(f"“{j}”" if on_a_phone else f"votes for “{j}”", color=colour, fontsize=9, pad=2)
             axes.set_aspect("equal")
             axes.axis("off")
         plt.close(figure)
+    if not on_a_phone:
+        vars(figure)["on_a_phone"] = lambda: vote_rings(u_hat, image, label, on_a_phone=True)
     return figure
 
 

@@ -21,7 +21,7 @@ _COLOURS = {
     TOO_FEW: "line",
 }
 _EDGE = 60.0
-"""Per cent, either way; an interval that is longer ends in an arrow."""
+"""Per cent, either way; an interval that is longer ends in an arrow, and a difference that is larger is one."""
 
 
 def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> Figure:
@@ -38,12 +38,14 @@ def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> 
         for place, each in enumerate(verdicts):
             colour, full = LIGHT[_COLOURS[each.word]], 100 / each.larger.mean
             middle = full * (each.larger.mean - each.smaller.mean)
+            mark = "<" if middle < -_EDGE else ">" if middle > _EDGE else "o"
+            middle = max(-_EDGE, min(middle, _EDGE))
             if each.difference is None:
-                axes.plot(middle, place, "o", markerfacecolor=LIGHT["surface"], color=LIGHT["muted"], markersize=5)
+                axes.plot(middle, place, mark, markerfacecolor=LIGHT["surface"], color=LIGHT["muted"], markersize=5)
                 continue
             low, high = full * each.difference.low, full * each.difference.high
             axes.plot([max(low, -_EDGE), min(high, _EDGE)], [place, place], color=colour, linewidth=2)
-            axes.plot(middle, place, "o", color=colour, markersize=6)
+            axes.plot(middle, place, mark, color=colour, markersize=6)
             for end, beyond, marker in ((-_EDGE, low < -_EDGE, "<"), (_EDGE, high > _EDGE, ">")):
                 if beyond:
                     axes.plot(end, place, marker, color=colour, markersize=5)
