@@ -22,7 +22,7 @@ from capsnet_tutorial.check import (
     check_squash,
 )
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.functional import margin_loss, mask_capsules, route, squash
+from capsnet_tutorial.functional import margin_loss, mask_capsules, prediction_vectors, route, squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 
@@ -322,6 +322,18 @@ def test_code_that_asks_for_a_gpu_is_examined_without_one():
     before = torch.Tensor.cuda, torch.Tensor.to, nn.Module.cuda
     assert check_layer(Layer()).passed
     assert (torch.Tensor.cuda, torch.Tensor.to, nn.Module.cuda) == before
+
+
+def test_of_two_readings_of_the_axes_the_one_with_fewer_mistakes_is_told():
+    class Layer(nn.Module):  # as many classes as images in the check's batch; a single round, written in
+        def __init__(self):
+            super().__init__()
+            self.W = nn.Parameter(0.1 * torch.randn(6, 3, 4, 5))
+
+        def forward(self, u):
+            return route(prediction_vectors(u, self.W), 1)
+
+    assert check_layer(Layer()).bugs == ("no-update-rounds",)
 
 
 class TextbookLayer(nn.Module):
