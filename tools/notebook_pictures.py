@@ -33,9 +33,10 @@ def main() -> None:
 
 
 def save_thumbnail(whole: Image.Image, name: str) -> None:
-    """Write a picture for a chapter's card on the front page: the upper part of a page's still or figure, 16 : 9."""
-    part = whole.convert("RGB").crop((0, 0, whole.width, min(whole.height, whole.width * 9 // 16)))
-    fitted = ImageOps.fit(part, (480, 270), Image.Resampling.LANCZOS, centering=(0.5, 0))
+    """Write a picture for a chapter's card: a page's still or figure; of a tall one the top, of a strip the left."""
+    width, height = min(whole.width, whole.height * 12 // 5), min(whole.height, whole.width * 9 // 16)
+    part = whole.convert("RGB").crop((0, 0, width, height))
+    fitted = ImageOps.pad(part, (480, 270), Image.Resampling.LANCZOS, part.getpixel((0, 0)))  # type: ignore[arg-type]
     THUMBNAILS.mkdir(exist_ok=True)
     fitted.save(THUMBNAILS / f"{name}.webp", quality=50, method=6)
 
