@@ -39,7 +39,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 1
 quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
 	@$(PYTEST) -m "not slow" tests
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (half an hour)
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
 

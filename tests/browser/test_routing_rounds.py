@@ -148,8 +148,9 @@ def test_play_goes_through_the_rounds_and_pauses(visit: Callable[..., Visit], ad
     expect(rounds).to_have_attribute("data-round", "3")
     play.click()
     expect(rounds).to_have_attribute("data-playing", "false")
+    paused = attribute(rounds, "round")  # a slow machine may have come further than the third
     rounds.page.wait_for_timeout(1600)
-    assert attribute(rounds, "round") == "3", "paused"
+    assert attribute(rounds, "round") == paused
 
 
 def test_a_finger_drags_a_vote_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
