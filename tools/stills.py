@@ -48,18 +48,13 @@ def main() -> None:
             for theme, scheme in THEMES.items():
                 taken: set[str] = set()
                 for path, text in pages.items():
-                    if "data-widget=" in text:
+                    if "data-widget=" in text or CARD in text:
                         place = address + path.relative_to(BOOK).as_posix()
                         page = opened(browser, place, (width, TALL), scheme, SCALE)
                         take_widgets(page, f"{window}{theme}", taken)
+                        if CARD in text and not window:
+                            take_card(page, f"{path.stem}{theme}")
                         page.close()
-        for theme, scheme in THEMES.items():
-            for path, text in pages.items():
-                if CARD in text:
-                    page = opened(browser, address + path.relative_to(BOOK).as_posix(), (1280, TALL), scheme, 1)
-                    figure = page.locator(f".{CARD} .themed-figure").screenshot()
-                    notebook_pictures.save_thumbnail(Image.open(io.BytesIO(figure)), f"{path.stem}{theme}")
-                    page.close()
         page = opened(browser, address + "book/index.html", (1280, 800), "light", 1)
         save(page.screenshot(), STATIC / "screenshot.png")
         browser.close()
@@ -91,6 +86,12 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
         if name not in taken:
             taken.add(name)
             save(widget.locator(".live-view").screenshot(), STATIC / "stills" / f"{name}{suffix}.webp")
+
+
+def take_card(page: Page, name: str) -> None:
+    """The figure of the page's cell tagged `card`."""
+    figure = page.locator(f".{CARD} .themed-figure").screenshot()
+    notebook_pictures.save_thumbnail(Image.open(io.BytesIO(figure)), name)
 
 
 def save(png: bytes, path: Path) -> None:

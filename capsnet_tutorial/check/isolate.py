@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import torch
@@ -213,21 +214,19 @@ def layer_alone(
         sizes = [by_symbol["I"], by_symbol["D_in"]]
     capsules, trouble = sizes[0], ""
     layouts = ("B I D", "B D I", "B I D 1", "B I 1 D", "B I 1 D 1", "B 1 I D")
-    for layout in layouts:  # the usual one with every depth first: what broadcasts by accident may take I² numbers
-        for depth in sizes[1:]:
-            shape = [{"B": batch, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout.split()]
-            for rest in ((), (3,)):
-                with torch.no_grad(), without_cuda():
-                    try:
-                        u = torch.randn(shape)
-                        out = layer(u, *rest)
-                    except Exception as problem:
-                        trouble = trouble or f"{type(problem).__name__}: {problem}"
-                        continue
-                call = Call(layer, (u, *rest), {}, out)
-                found = [each for each in layers_in([call], batch, None, name) if as_told(each, axes)]
-                if found:
-                    return found
+    # The usual layout with every depth first: what broadcasts by accident may take I² numbers.
+    for layout, depth, rest in product(layouts, sizes[1:], ((), (3,))):
+        u = torch.randn([{"B": batch, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout.split()])
+        with torch.no_grad(), without_cuda():
+            try:
+                out = layer(u, *rest)
+            except Exception as problem:
+                trouble = trouble or f"{type(problem).__name__}: {problem}"
+                continue
+        call = Call(layer, (u, *rest), {}, out)
+        found = [each for each in layers_in([call], batch, None, name) if as_told(each, axes)]
+        if found:
+            return found
     raise CannotFind(f"it runs with no u of {capsules} capsules ({trouble[:200]})")
 
 

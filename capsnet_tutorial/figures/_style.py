@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,6 +37,24 @@ _STYLE = {
 }
 INK: Colormap = LinearSegmentedColormap.from_list("ink", [LIGHT["paper"], LIGHT["stroke"]])
 SIGNED: Colormap = LinearSegmentedColormap.from_list("signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]])
+
+
+Drawing = TypeVar("Drawing", bound=Callable[..., Figure])
+
+
+def phone_form(**arguments: Any) -> Callable[[Drawing], Drawing]:
+    """A chart that takes these arguments on a phone: its figure's `on_a_phone`, for tools/page_figures.py, draws it."""
+
+    def decorated(draw: Drawing) -> Drawing:
+        @wraps(draw)
+        def drawing(*given: Any, **named: Any) -> Figure:
+            figure = draw(*given, **named)
+            vars(figure)["on_a_phone"] = lambda: draw(*given, **(named | arguments))
+            return figure
+
+        return cast(Drawing, drawing)
+
+    return decorated
 
 
 def show_digit(axes: Axes, image: Tensor) -> None:

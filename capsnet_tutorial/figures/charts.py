@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form
 from capsnet_tutorial.palette import LIGHT
 
 _SERIES = tuple(LIGHT[role] for role in ("accent", "contrast", "agree", "soft", "muted"))
 _STYLES = ("o-", "s--", "^:", "D-.", "v-")
 
 
+@phone_form(letters=18)
 def bars(
     panels: Mapping[str, Mapping[str, float]], form: str = "{:g}", *, shared: bool = False, letters: int = 30
 ) -> Figure:
@@ -46,10 +47,6 @@ def bars(
             axes.spines["bottom"].set_visible(False)
             axes.tick_params(length=0, labelcolor=LIGHT["ink"])
         plt.close(figure)
-    if letters > 18:
-        vars(figure)["on_a_phone"] = lambda: bars(
-            panels, form, shared=shared, letters=18
-        )  # tools/page_figures.py asks for it
     return figure
 
 
@@ -78,6 +75,7 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float
     return figure
 
 
+@phone_form(on_a_phone=True)
 def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
     """Which work is about which theme: a row a work, a column a theme, in the order in which they first come."""
     letters = 22 if on_a_phone else 60
@@ -100,6 +98,4 @@ def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
         for side in axes.spines.values():
             side.set_visible(False)
         plt.close(figure)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: themes(works, on_a_phone=True)  # tools/page_figures.py asks for it
     return figure

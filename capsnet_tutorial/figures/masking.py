@@ -9,10 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, show_digit
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 
+@phone_form(on_a_phone=True)
 def ten_drawings(
     images: Tensor, drawings: Tensor, lengths: Tensor, labels: Sequence[int], *, on_a_phone: bool = False
 ) -> Figure:
@@ -51,8 +52,6 @@ def ten_drawings(
         for j in range(10):
             axes[0, j + 1].set_title(str(j), fontsize=9)
         plt.close(figure)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: ten_drawings(images, drawings, lengths, labels, on_a_phone=True)
     return figure
 
 

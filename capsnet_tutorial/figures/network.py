@@ -12,7 +12,7 @@ from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_tutorial.palette import LIGHT
 
 LIT: dict[str, tuple[str, ...]] = {
@@ -79,6 +79,7 @@ ARROWS = [
 ]
 
 
+@phone_form(brief=True)
 def network_diagram(lit: str | None = None, brief: bool = False) -> Figure:
     """The network that the book builds, from an image to the loss, with the shapes of one image's numbers.
 
@@ -103,7 +104,6 @@ def network_diagram(lit: str | None = None, brief: bool = False) -> Figure:
             part = whole if not brief else replace(whole, shape="", name=whole.name if name in bright else "")
             _draw_part(axes, name, part, name in bright, bold=lit is not None)
         plt.close(figure)
-    vars(figure)["on_a_phone"] = lambda: network_diagram(lit, brief=True)  # tools/page_figures.py asks for it
     return figure
 
 

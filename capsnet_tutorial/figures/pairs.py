@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, show_digit
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 TINTS = (LIGHT["accent"], LIGHT["contrast"])
@@ -33,6 +33,7 @@ class DrawnPair(NamedTuple):
     """The classes that are there."""
 
 
+@phone_form(on_a_phone=True)
 def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]], *, on_a_phone: bool = False) -> Figure:
     """As in the paper's figure 5, a column a pair: the picture, both drawings in two colours, and each alone.
 
@@ -66,8 +67,6 @@ def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]], *, on_a_phone: bool =
                 _draw_column(axes[:, column], pair, 1 if on_a_phone else 2)
             at += len(pairs) + 1
         plt.close(figure)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: drawn_pairs(groups, on_a_phone=True)
     return figure
 
 

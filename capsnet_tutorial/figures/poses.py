@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import SIGNED, WIDTH, grid_of_plots, one_plot, show_digit
+from capsnet_tutorial.figures._style import SIGNED, WIDTH, grid_of_plots, one_plot, phone_form, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 
+@phone_form(on_a_phone=True)
 def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = False) -> Figure:
     """One row a dimension, one column an offset. drawings: [D, K, 28, 28], as `poses.traverse` gives them.
 
@@ -30,11 +31,10 @@ def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = Fals
             axis.set_facecolor(LIGHT["raised"])
             for side in axis.spines.values():
                 side.set(visible=True, color=LIGHT["accent"], linewidth=0.8)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: traversal_grid(drawings, offsets, on_a_phone=True)
     return figure
 
 
+@phone_form(on_a_phone=True)
 def pose_bars(pose: Tensor, *, on_a_phone: bool = False) -> Figure:
     """The numbers of one capsule, every second of them numbered on a phone. pose: [D]."""
     with one_plot(height=1.9) as (figure, axes):
@@ -42,11 +42,10 @@ def pose_bars(pose: Tensor, *, on_a_phone: bool = False) -> Figure:
         axes.bar(numbers, pose.numpy(), color=np.where(pose.numpy() < 0, LIGHT["contrast"], LIGHT["accent"]), width=0.7)
         axes.axhline(0, color=LIGHT["line"], linewidth=1)
         axes.set(xticks=numbers[:: 1 + on_a_phone], xlabel="dimension", ylabel="value")
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: pose_bars(pose, on_a_phone=True)
     return figure
 
 
+@phone_form(on_a_phone=True)
 def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = False) -> Figure:
     """How strongly each dimension follows each change: a colour and, but on a phone, a number.
 
@@ -67,11 +66,10 @@ def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = 
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: follow_map(strengths, changes, on_a_phone=True)
     return figure
 
 
+@phone_form(on_a_phone=True)
 def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], *, on_a_phone: bool = False) -> Figure:
     """What one dimension tells of a change, and what all of them tell: R², a dot a class.
 
@@ -96,6 +94,4 @@ def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], 
         axes.set_xticks(range(len(changes)), ["\n" * (k % 2 * on_a_phone) + name for k, name in enumerate(changes)])
         axes.set(ylim=(0, 1.02), ylabel="share of the amount told (R²)")
         axes.legend(loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: alone_and_together(alone, together, changes, on_a_phone=True)
     return figure

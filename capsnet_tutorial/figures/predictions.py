@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, one_plot, show_digit
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, one_plot, phone_form, show_digit
 from capsnet_tutorial.palette import LIGHT
 
 
+@phone_form(on_a_phone=True)
 def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = False) -> Figure:
     """The votes for each class, laid end to end and ordered by their angle: a ring that closes if they cancel.
 
@@ -55,8 +56,6 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = F
             axes.set_aspect("equal")
             axes.axis("off")
         plt.close(figure)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: vote_rings(u_hat, image, label, on_a_phone=True)
     return figure
 
 

@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 
 from capsnet_tutorial.experiments.plan import Experiments, Table
 from capsnet_tutorial.experiments.tables import COLUMNS, numbers, results_of
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, side_by_side
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form, side_by_side
 from capsnet_tutorial.palette import LIGHT
 
 
+@phone_form(letters=20)
 def seed_points(experiments: Experiments, table: Table, letters: int = 60) -> Figure:
     """The first column of a table: a point a seed, a line at the mean, and hollow what the paper says.
 
@@ -38,6 +39,4 @@ def seed_points(experiments: Experiments, table: Table, letters: int = 60) -> Fi
         axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
         axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
         plt.close(figure)
-    if letters > 20:
-        vars(figure)["on_a_phone"] = lambda: seed_points(experiments, table, 20)  # tools/page_figures.py asks for it
     return figure

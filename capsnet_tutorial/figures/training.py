@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.experiments.recordings import Recording
-from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.palette import LIGHT
 from capsnet_tutorial.training import History
@@ -115,6 +115,7 @@ class LiveCurve:
             self.handle.update(figure)
 
     @torch.no_grad()
+    @phone_form(stacked=True)
     def draw(self, model: CapsNet, history: History, *, stacked: bool = False) -> Figure:
         """The figure as it is now; stacked, with the digits below the curves."""
         device = next(model.parameters()).device
@@ -125,7 +126,6 @@ class LiveCurve:
         with plt.rc_context(_STYLE):
             figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
             first, second = figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
-            vars(figure)["on_a_phone"] = lambda: self.draw(model, history, stacked=True)  # tools/page_figures.py asks
             self._curves(first.subplots(), history)
             grid = second.subplots(4, -(-len(self.images) // 2), squeeze=False)
             for row, axes in enumerate(grid):

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from capsnet_tutorial.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, TOO_FEW, Verdict
-from capsnet_tutorial.figures._style import _STYLE, WIDTH
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form
 from capsnet_tutorial.palette import LIGHT
 
 _COLOURS = {
@@ -24,6 +24,7 @@ _EDGE = 60.0
 """Per cent, either way; an interval that is longer ends in an arrow, and a difference that is larger is one."""
 
 
+@phone_form(texts_above=True)
 def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> Figure:
     """A line for each claim: by how many per cent of the second mean the first is smaller, and the interval of 95 %.
 
@@ -33,7 +34,6 @@ def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> 
     with plt.rc_context(_STYLE):
         height = (0.8 if texts_above else 0.34) * len(verdicts) + 0.9
         figure, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
-        vars(figure)["on_a_phone"] = lambda: verdict_chart(verdicts, texts_above=True)  # tools/page_figures.py asks
         axes.axvline(0, color=LIGHT["ink"], linewidth=0.8)
         for place, each in enumerate(verdicts):
             colour, full = LIGHT[_COLOURS[each.word]], 100 / each.larger.mean

@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from capsnet_tutorial.experiments.records import RunRecord
-from capsnet_tutorial.figures._style import _STYLE, WIDTH, side_by_side
+from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form, side_by_side
 from capsnet_tutorial.palette import LIGHT
 from capsnet_tutorial.race.verdict import MEASURES, Compared, compare
 from capsnet_tutorial.routings.zoo import ZOO
 
 
+@phone_form(on_a_phone=True)
 def zoo_compared(
     runs: Mapping[str, Sequence[RunRecord]], measure: str = "error", rival: str = "paper", *, on_a_phone: bool = False
 ) -> Figure:
@@ -49,8 +50,6 @@ def zoo_compared(
             axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
         points.set_xlim(0, 1.04 * points.get_xlim()[1])
         plt.close(figure)
-    if not on_a_phone:
-        vars(figure)["on_a_phone"] = lambda: zoo_compared(runs, measure, rival, on_a_phone=True)
     return figure
 
 
