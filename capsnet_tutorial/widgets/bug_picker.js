@@ -55,7 +55,7 @@ function makeCurve(steps, right) {
   const plan = axes({
     width: 480,
     height: 220,
-    left: 62,
+    left: 70,
     right: 18,
     top: 12,
     bottom: 48,
@@ -69,13 +69,13 @@ function makeCurve(steps, right) {
   const picture = svg(
     "svg",
     { viewBox: "0 0 480 220", role: "img", "data-role": "curve" },
-    ...lines.map((error) => svg("path", { class: "axis", d: `M62 ${plan.y(error)}H${plan.end}` })),
+    ...lines.map((error) => svg("path", { class: "axis", d: `M${plan.x(0)} ${plan.y(error)}H${plan.end}` })),
     ...plan.beside(lines, 8, (error) => `${error * 100} %`),
     ...plan.below(
       steps.filter((step) => step % 40 === 0),
       20,
     ),
-    plan.text("steps of training", (62 + plan.end) / 2, 217, { "text-anchor": "middle" }),
+    plan.text("steps of training", (plan.x(0) + plan.end) / 2, 217, { "text-anchor": "middle" }),
     svg("path", { class: "learned", d: pathOf(right) }),
     line,
   );
