@@ -558,14 +558,19 @@ function makeRail({ goTo }) {
     },
     ...groups,
   );
+  let centres = []; // of the ticks, read once a drag: at every move it would force a layout
   const pick = (_, event) => {
-    const far = (tick) => {
-      const { left, width } = tick.getBoundingClientRect();
-      return Math.abs(left + width / 2 - event.clientX);
-    };
-    goTo(ticks.reduce((best, tick, k) => (far(tick) < far(ticks[best]) ? k : best), 0));
+    const far = (k) => Math.abs(centres[k] - event.clientX);
+    goTo(ticks.reduce((best, _tick, k) => (far(k) < far(best) ? k : best), 0));
   };
-  drag(node, { prevent: false, start: pick, move: pick });
+  const start = (at, event) => {
+    centres = ticks.map((tick) => {
+      const { left, width } = tick.getBoundingClientRect();
+      return left + width / 2;
+    });
+    pick(at, event);
+  };
+  drag(node, { prevent: false, start, move: pick });
   function show(at, title) {
     ticks.forEach((tick, k) => {
       tick.classList.toggle("past", k < at);
