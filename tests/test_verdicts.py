@@ -13,9 +13,9 @@ from capsnet_tutorial.experiments.verdicts import (
     CONTRARY_HINT,
     HINT,
     NO_DIFFERENCE,
+    NO_INTERVAL,
     OTHER_WAY,
     SEEN,
-    TOO_FEW,
     verdict_list,
     verdicts,
 )
@@ -100,7 +100,7 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     store(folder, "single", {0: 0.6})
     store(folder, "always", {seed: each + 0.05 for seed, each in GOOD.items()})
     found = judge(folder, ("good", "single"), ("good", "bad"), ("good", "always"), ("bad", "good"), ("good", "never"))
-    assert [each.word for each in found] == [OTHER_WAY, SEEN, TOO_FEW, TOO_FEW]
+    assert [each.word for each in found] == [OTHER_WAY, SEEN, NO_INTERVAL, NO_INTERVAL]
     assert [each.seeds for each in found[2:]] == [
         "1 seed",
         "4 seeds, paired, all +0.05, no spread to judge by",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
@@ -43,6 +44,18 @@ def _drawn(result: Result) -> float | None:
     return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
 
 
+def _recognising(result: Result) -> float | None:
+    """All of a CNN's parameters; a CapsNet's but its decoder's, which are counted here where an old record does not."""
+    if result.get("network") == "cnn":
+        return result["parameters"]
+    if "recognising_parameters" in result:
+        return result["recognising_parameters"]
+    sizes = result["config"]
+    widths = [sizes["classes"] * sizes["class_dim"], *sizes["decoder_hidden"]]
+    widths.append(sizes["in_channels"] * sizes["image_size"] ** 2)
+    return result["parameters"] - sum((before + 1) * after for before, after in pairwise(widths))
+
+
 def _noisy(result: Result) -> float | None:
     """Of the longest capsules in noise, those that are wrong, in per cent."""
     found = result.get("calibration", {}).get("test_noisy")
@@ -63,7 +76,7 @@ COLUMNS = {
     ),
     "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"] if result["curve"] else None, 1),
     "parameters": Column("parameters", _of("parameters"), 0),
-    "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
+    "recognising": Column("of them recognise", _recognising, 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
     "voting": Column("capsules whose votes count", _of("vote_shares", "before", "effective_capsules"), 1),
     "heard": Column("… after routing", _of("vote_shares", "after", "effective_capsules"), 1),

@@ -25,8 +25,8 @@ NO_DIFFERENCE = "no difference seen"
 CONTRARY_HINT = "a hint of the other way round"
 HINT = "a hint"
 SEEN = "seen in these seeds"
-TOO_FEW = "too few seeds"
-WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, TOO_FEW)
+NO_INTERVAL = "no interval"
+WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, NO_INTERVAL)
 """What did not come out first."""
 LEVEL = 0.05
 TEST_IMAGES = 10_000
@@ -44,7 +44,7 @@ class Verdict(NamedTuple):
     larger: Numbers
     """Of the seeds that are compared."""
     difference: Difference | None
-    """By how much the second is larger; None where there are too few seeds for an interval."""
+    """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
     seeds: str
     """What the difference rests on."""
     images: Difference | None
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     def word(self) -> str:
         """One of `WORDS`."""
         if self.difference is None:
-            return TOO_FEW
+            return NO_INTERVAL
         if self.difference.p >= LEVEL:
             return NO_DIFFERENCE
         as_claimed = self.difference.value > 0

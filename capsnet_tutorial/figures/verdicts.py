@@ -8,7 +8,15 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from capsnet_tutorial.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, TOO_FEW, Verdict
+from capsnet_tutorial.experiments.verdicts import (
+    CONTRARY_HINT,
+    HINT,
+    NO_DIFFERENCE,
+    NO_INTERVAL,
+    OTHER_WAY,
+    SEEN,
+    Verdict,
+)
 from capsnet_tutorial.figures._style import _STYLE, WIDTH, phone_form
 from capsnet_tutorial.palette import LIGHT
 
@@ -18,7 +26,7 @@ _COLOURS = {
     NO_DIFFERENCE: "muted",
     HINT: "agree",
     SEEN: "accent",
-    TOO_FEW: "line",
+    NO_INTERVAL: "line",
 }
 _EDGE = 60.0
 """Per cent, either way; an interval that is longer ends in an arrow, and a difference that is larger is one."""
@@ -61,9 +69,9 @@ def verdict_chart(verdicts: Sequence[Verdict], *, texts_above: bool = False) -> 
         words = [word for word in _COLOURS if any(each.word == word for each in verdicts)]
         marks = [
             plt.Line2D(
-                [], [], color=LIGHT["muted" if word == TOO_FEW else _COLOURS[word]], marker="o", label=word,
-                linestyle="none" if word == TOO_FEW else "-",
-                markerfacecolor=LIGHT["surface"] if word == TOO_FEW else None,
+                [], [], color=LIGHT["muted" if word == NO_INTERVAL else _COLOURS[word]], marker="o", label=word,
+                linestyle="none" if word == NO_INTERVAL else "-",
+                markerfacecolor=LIGHT["surface"] if word == NO_INTERVAL else None,
             )
             for word in words
         ]  # fmt: skip
