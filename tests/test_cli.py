@@ -444,3 +444,8 @@ def test_check_says_what_it_cannot_find(checked, capsys, place, message):
     exits.write_text("def squash(s):\n    return s\n\n\nraise SystemExit(0)\n", encoding="utf-8")
     assert check_command([place.format(file=checked, broken=broken, raises=raises, exits=exits)]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_experiments_outside_a_checkout_are_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(["experiments", "--dry-run"], "Call this in a checkout of the project", capsys)
