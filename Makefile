@@ -43,7 +43,7 @@ test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the 
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
 
-clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest versions (a quarter of an hour)
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (half an hour)
 	@$(BIN)/python -m pytest clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
@@ -92,7 +92,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "$(PYTHON) cannot make a virtual environment; Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 
-# The notebooks carry their outputs, so the pages need neither torch nor a kernel: half a minute instead of minutes.
+# The notebooks carry their outputs, so the pages need neither torch nor a kernel: a minute instead of several.
 # The pins are the same, since all of them constrain.
 $(BOOK): requirements.txt pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"

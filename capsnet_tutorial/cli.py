@@ -121,6 +121,11 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _experiments(options: argparse.Namespace) -> int:
+    if not (Path(options.results) / "experiments.toml").is_file():
+        raise FileNotFoundError(
+            f"expected experiments.toml in the folder {options.results}; there is none. Call this in a checkout of the "
+            "project, or name another folder with --results"
+        )
     experiments = Experiments.read(options.results)
     jobs = experiments.jobs(options.names)
     if options.dry_run:
@@ -223,7 +228,11 @@ def _add_experiments(commands: Any) -> None:
     )
     experiments.add_argument("--limit-minutes", type=float, metavar="M", help="stop after so long, with exit status 3")
     experiments.add_argument("--dry-run", action="store_true", help="print the commands instead")
-    experiments.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
+    experiments.add_argument(
+        "--results",
+        default="results",
+        help="folder of experiments.toml and of what was found (default: results, as in a checkout)",
+    )
     experiments.add_argument("--work", default="runs", help="folder for checkpoints and weights")
 
 

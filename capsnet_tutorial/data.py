@@ -18,7 +18,7 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.errors import expect
 
 Split = Literal["train", "validation", "test"]
-Source = Literal["auto", "mnist", "sample", "fashion"]
+Source = Literal["auto", "mnist", "sample"]
 
 # SHA-256 of the pixels and of the labels (one byte each, no header), from the original files.
 _MNIST_SHA256 = {
@@ -32,7 +32,6 @@ _MNIST_SHA256 = {
     ),
 }
 _HELD_OUT_PER_CLASS = 500
-_FOLDERS: dict[Source, str] = {"auto": "MNIST", "mnist": "MNIST", "fashion": "FashionMNIST"}
 _FILES = [f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")]
 
 
@@ -44,7 +43,7 @@ class Digits(NamedTuple):
     labels: Tensor
     """int64 [N], 0 to 9."""
     source: str
-    """"mnist", "sample" or "fashion"."""
+    """"mnist" or "sample"."""
 
     @property
     def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
@@ -68,7 +67,8 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
     =========  ==========================  ==========================
 
     The sample is the first 500 of each class among MNIST's 60,000 training digits, in the order
-    0, 1, …, 9, 0, 1, …. No weights that come with the package were trained on any of them.
+    0, 1, …, 9, 0, 1, …. The weights "small" were not trained on any of them; what the others were trained on, their
+    cards say, beside them in ``assets``.
 
     Args:
         split: "train", "validation" or "test".
@@ -76,17 +76,15 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
             user's cache, where it is downloaded to. "sample": the bundled one, no network.
             "auto": MNIST, or the sample if MNIST cannot be had; one line on stderr says so. Where several splits
             are to be of one source, ask `resolved_source` once.
-            "fashion": Fashion-MNIST, clothes in the place of digits, split like MNIST; found, or downloaded to,
-            ``FashionMNIST/raw`` beside it.
         root: a folder that holds, or shall hold, ``MNIST/raw``.
 
     Raises:
         ValueError: an unknown split or source; MNIST's files are damaged.
-        FileNotFoundError: source "mnist" or "fashion", which is neither on disk nor can be downloaded.
+        FileNotFoundError: source "mnist", which is neither on disk nor can be downloaded.
     """
     expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
     source = resolved_source(source, root)
-    return _from_sample(split) if source == "sample" else _from_files(split, source, _root(root))
+    return _from_sample(split) if source == "sample" else _from_files(split, _root(root))
 
 
 def resolved_source(source: Source = "auto", root: str | Path | None = None) -> Source:
@@ -101,19 +99,19 @@ def resolved_source(source: Source = "auto", root: str | Path | None = None) -> 
 
     Raises:
         ValueError: an unknown source.
-        FileNotFoundError: source "mnist" or "fashion", which is neither on disk nor can be downloaded.
+        FileNotFoundError: source "mnist", which is neither on disk nor can be downloaded.
     """
     expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
     if source == "sample":
         return source
     try:
-        _fetch(_FOLDERS[source], _root(root))
+        _fetch(_root(root))
     except FileNotFoundError as problem:
         if source != "auto":
             raise
         print(f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits", file=sys.stderr)
         return "sample"
-    return "mnist" if source == "auto" else source
+    return "mnist"
 
 
 def held_out(labels: Tensor) -> Tensor:
@@ -138,8 +136,8 @@ def _sample() -> tuple[Tensor, Tensor]:
         return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
 
 
-def _from_files(split: Split, source: Source, root: Path) -> Digits:
-    images, labels = _read(_FOLDERS[source], split != "test", root)
+def _from_files(split: Split, root: Path) -> Digits:
+    images, labels = _read(split != "test", root)
     if split != "test":
         kept_out = held_out(labels)
         if split == "validation":
@@ -148,39 +146,39 @@ def _from_files(split: Split, source: Source, root: Path) -> Digits:
             training = torch.ones(len(labels), dtype=torch.bool)
             training[kept_out] = False
             images, labels = images[training], labels[training]
-    return Digits(_to_float(images), labels.clone(), source)
+    return Digits(_to_float(images), labels.clone(), "mnist")
 
 
 @lru_cache(maxsize=2)
-def _read(name: str, train: bool, root: Path) -> tuple[Tensor, Tensor]:
-    """Pixels uint8 [N, 28, 28] and labels; MNIST's are checked against the original's checksums."""
+def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
+    """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
     from torchvision import datasets  # a second to import, and the sample does without
 
-    damaged = f"expected {name}'s original files under {_raw(name, root)}; what is there is damaged"
+    damaged = f"expected MNIST's original files under {_raw(root)}; what is there is damaged"
     try:
-        data = getattr(datasets, name)(str(root), train=train, download=False)
+        data = datasets.MNIST(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
         raise ValueError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
     found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
-    if name == "MNIST" and found != _MNIST_SHA256[train]:
+    if found != _MNIST_SHA256[train]:
         raise ValueError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
     return data.data, data.targets
 
 
-def _fetch(name: str, root: Path) -> None:
+def _fetch(root: Path) -> None:
     """Download what is not on disk: torchvision reads none of the four files where one is missing."""
-    if all((_raw(name, root) / file).exists() for file in _FILES):
+    if all((_raw(root) / file).exists() for file in _FILES):
         return
     from torchvision import datasets
 
     try:
-        getattr(datasets, name)(str(root), download=True)
+        datasets.MNIST(str(root), download=True)
     except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
-        raise FileNotFoundError(f"{name} is not in {root} and could not be downloaded") from problem
+        raise FileNotFoundError(f"MNIST is not in {root} and could not be downloaded") from problem
 
 
-def _raw(name: str, root: Path) -> Path:
-    return root / name / "raw"
+def _raw(root: Path) -> Path:
+    return root / "MNIST" / "raw"
 
 
 def _root(root: str | Path | None) -> Path:

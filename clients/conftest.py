@@ -1,13 +1,12 @@
 """What all clients look at: the built book, the notebooks, and the wheel.
 
-`make clients` runs these; `make test` does not, since they take a quarter of an hour. A client that is not on this
+`make clients` runs these; `make test` does not, since they take half an hour. A client that is not on this
 machine is skipped, and the summary says what to install; with CAPSNET_ALL_CLIENTS=1 (the nightly workflow) it fails.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -56,12 +55,3 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT)], check=True)
     return next(folder.glob("*.whl"))
-
-
-@pytest.fixture(scope="session")
-def chapters_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The chapters in a folder with nothing else."""
-    folder = tmp_path_factory.mktemp("alone")
-    for path in CHAPTERS:
-        shutil.copy(path, folder)
-    return folder

@@ -1,9 +1,10 @@
-"""Every chapter runs from the wheel, alone in a folder: the oldest versions that pyproject allows, and today's."""
+"""Every chapter runs from the wheel, alone in a folder: the oldest versions that pyproject allows, and the newest."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -20,29 +21,33 @@ notebook = nbformat.read(sys.argv[1], as_version=4)
 NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": "."}}).execute()
 """
 CLIENT = ("nbclient", "ipykernel", "nbformat")
-OLDEST = os.environ.get("CAPSNET_OLDEST")  # a Python with the oldest versions already; else they are installed (5 GB)
+
+
+def bounds() -> list[str]:
+    """What pyproject.toml asks for, with all extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    return [*project["dependencies"], *(each for extra in extras.values() for each in extra)]
 
 
 def oldest() -> list[str]:
     """The lower bounds of pyproject.toml, as pip takes them."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = project["optional-dependencies"]
-    bounds = [*project["dependencies"], *(each for extra in extras.values() for each in extra)]
-    return [re.sub(r"^([\w-]+)>=([\d.]+).*", r"\1==\2.*", bound) for bound in bounds]
+    return [re.sub(r"^([\w-]+)>=([\d.]+).*", r"\1==\2.*", bound) for bound in bounds()]
 
 
-@pytest.fixture(scope="session")
-def old_python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A Python with the oldest versions."""
-    if OLDEST:
-        return OLDEST
-    folder = tmp_path_factory.mktemp("oldest")
+@pytest.fixture(scope="session", params=["oldest", "newest"])
+def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python with the oldest versions, or with the newest: $CAPSNET_OLDEST, $CAPSNET_NEWEST, or made here (5 GB)."""
+    if ready := os.environ.get(f"CAPSNET_{request.param.upper()}"):
+        return ready
+    folder = tmp_path_factory.mktemp(request.param)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    python = str(folder / "bin" / "python")
-    command = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *oldest(), *CLIENT]
+    made = str(folder / "bin" / "python")
+    wanted = oldest() if request.param == "oldest" else bounds()
+    command = [made, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--upgrade", *wanted, *CLIENT]
     if (done := subprocess.run(command, capture_output=True, text=True)).returncode:
-        absent(f"the oldest versions cannot be installed here: {done.stderr[-300:]}")
-    return python
+        absent(f"the {request.param} versions cannot be installed here: {done.stderr[-300:]}")
+    return made
 
 
 @pytest.fixture(scope="session")
@@ -54,14 +59,11 @@ def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("versions", ["oldest", "newest"])
-@pytest.mark.parametrize("chapter", [path.name for path in CHAPTERS])
-def test_a_chapter_runs_alone(
-    versions: str, chapter: str, unpacked: Path, chapters_alone: Path, request: pytest.FixtureRequest
-) -> None:
-    python = request.getfixturevalue("old_python") if versions == "oldest" else sys.executable
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
+def test_a_chapter_runs_alone(python: str, chapter: Path, unpacked: Path, tmp_path: Path) -> None:
+    shutil.copy(chapter, tmp_path)
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
     environment.pop("CAPSNET_DATA", None)
-    command = [python, "-c", RUN, chapter]
-    done = subprocess.run(command, cwd=chapters_alone, env=environment, capture_output=True, text=True)
+    command = [python, "-c", RUN, chapter.name]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

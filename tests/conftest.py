@@ -39,12 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def fails_once(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def fails_once(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """There is no network when data is first fetched, and later there is: what was asked for, in order."""
-    asked: list[str] = []
+    asked: list[Path] = []
 
-    def fetch(name: str, _root: Path) -> None:
-        asked.append(name)
+    def fetch(root: Path) -> None:
+        asked.append(root)
         if len(asked) == 1:
             raise FileNotFoundError("no network at first")
 

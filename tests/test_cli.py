@@ -255,16 +255,18 @@ def test_a_checkpoint_of_another_run_is_refused(run, capsys):
     assert (folder / "checkpoint.safetensors").read_bytes() == before
 
 
-def test_a_checkpoint_of_other_data_is_refused(tmp_path, capsys):
-    """As many digits of another set: MNIST and Fashion-MNIST are of one size."""
-    lay_out(tmp_path, 9000, "FashionMNIST")  # 4,000 less those held out, as the sample has
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, capsys, monkeypatch):
+    """As many digits, from another source."""
+    lay_out(tmp_path, 9000)  # 4,000 less those held out, as the sample has
+    monkeypatch.setattr("capsnet_tutorial.data._sha256", lambda tensor: "")
+    monkeypatch.setattr("capsnet_tutorial.data._MNIST_SHA256", {True: ("", ""), False: ("", "")})
     train = ["train", "--network", "cnn", "--epochs", "0.04", "--output", str(tmp_path / "run")]
     assert main([*train, "--source", "sample"]) == 0
     said = read_tensors(tmp_path / "run" / "checkpoint.safetensors")[1]["checkpoint"]
     assert (said["source"], said["everything"]) == ("sample", False)
     capsys.readouterr()
-    assert main([*train, "--source", "fashion", "--data", str(tmp_path), "--resume"]) == 2
-    assert "a checkpoint of a run with the source fashion; got sample in" in capsys.readouterr().err
+    assert main([*train, "--source", "mnist", "--data", str(tmp_path), "--resume"]) == 2
+    assert "a checkpoint of a run with the source mnist; got sample in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("everything", [[], ["--everything"]], ids=["", "everything"])
@@ -272,7 +274,7 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(ever
     folder = tmp_path / "run"
     train = ["train", "--network", "cnn", "--epochs", "0.04", "--data", str(tmp_path), "--output", str(folder)]
     assert main([*train, *everything]) == 0
-    assert fails_once == ["MNIST"]
+    assert fails_once == [tmp_path]
     assert capfd.readouterr().err.count("using the bundled sample") == 1
     assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["data"]["source"] == "sample"
 
@@ -442,3 +444,8 @@ def test_check_says_what_it_cannot_find(checked, capsys, place, message):
     exits.write_text("def squash(s):\n    return s\n\n\nraise SystemExit(0)\n", encoding="utf-8")
     assert check_command([place.format(file=checked, broken=broken, raises=raises, exits=exits)]) == 2
     assert re.search(message, capsys.readouterr().err)
+
+
+def test_experiments_outside_a_checkout_are_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(["experiments", "--dry-run"], "Call this in a checkout of the project", capsys)

@@ -26,9 +26,9 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
 
 
-def lay_out(root: Path, count: int = 20, name: str = "MNIST") -> Path:
+def lay_out(root: Path, count: int = 20) -> Path:
     """MNIST's four files with digits of our own; the folder they are in."""
-    raw = root / name / "raw"
+    raw = root / "MNIST" / "raw"
     raw.mkdir(parents=True)
     for name in FILES:
         if "images" in name:
@@ -164,13 +164,10 @@ def test_a_source_is_resolved_to_one_that_can_be_had(tmp_path, capfd):
     assert resolved_source("auto", tmp_path) == "sample"
     assert len(capfd.readouterr().err.splitlines()) == 1
     assert resolved_source("sample", tmp_path) == "sample"
-    for source in ("mnist", "fashion"):
-        with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
-            resolved_source(source, tmp_path)
+    with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
+        resolved_source("mnist", tmp_path)
     lay_out(tmp_path / "there")
-    lay_out(tmp_path / "there", name="FashionMNIST")
-    found = [resolved_source(source, tmp_path / "there") for source in ("auto", "mnist", "fashion")]
-    assert found == ["mnist", "mnist", "fashion"]
+    assert [resolved_source(source, tmp_path / "there") for source in ("auto", "mnist")] == ["mnist", "mnist"]
     assert capfd.readouterr().err == ""
 
 
@@ -186,7 +183,7 @@ def test_where_one_of_the_four_files_is_missing_none_is_called_damaged(name, spl
 
 
 def test_a_download_that_was_cut_is_taken_up_again(tmp_path, monkeypatch):
-    raw, asked = lay_out(tmp_path, 5050, "FashionMNIST"), []
+    raw, asked = lay_out(tmp_path), []
     lacking = {name: (raw / name).read_bytes() for name in FILES[1:]}
     for name in lacking:
         (raw / name).unlink()
@@ -198,10 +195,9 @@ def test_a_download_that_was_cut_is_taken_up_again(tmp_path, monkeypatch):
             (raw / name).write_bytes(lacking[name])
 
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", download)
-    assert digits("train", "fashion", tmp_path).count == 50
-    assert len(asked) == 4
-    assert digits("test", "fashion", tmp_path).count == 5050
-    assert len(asked) == 4
+    for _ in range(2):
+        assert resolved_source("auto", tmp_path) == "mnist"
+        assert len(asked) == 4
 
 
 # --- damaged files
@@ -261,27 +257,6 @@ def test_files_of_the_right_form_with_other_digits_are_not_mnist(split, tmp_path
         digits(split, root=tmp_path)
 
 
-# --- Fashion-MNIST
-
-
-@pytest.mark.usefixtures("offline")
-def test_fashion_is_read_from_its_own_folder_and_split_like_mnist(tmp_path):
-    lay_out(tmp_path, 5050, "FashionMNIST")
-    parts = {split: digits(split, "fashion", tmp_path) for split in SPLITS}
-    assert {split: data.count for split, data in parts.items()} == {"train": 50, "validation": 5000, "test": 5050}
-    assert {data.source for data in parts.values()} == {"fashion"}
-    assert digits("test", root=tmp_path).source == "sample"  # it is not taken for MNIST
-
-
-@pytest.mark.usefixtures("offline")
-def test_fashion_that_cannot_be_had_or_read_is_never_replaced_by_digits(tmp_path):
-    with pytest.raises(FileNotFoundError, match="FashionMNIST is not in .* and could not be downloaded"):
-        digits("test", "fashion", tmp_path)
-    truncate(lay_out(tmp_path / "other", name="FashionMNIST") / FILES[2])
-    with pytest.raises(ValueError, match="expected FashionMNIST's original files under .* damaged"):
-        digits("test", "fashion", tmp_path / "other")
-
-
 # --- bad input
 
 
@@ -293,5 +268,5 @@ def test_an_unknown_split_is_refused(split):
 
 @pytest.mark.parametrize("source", ["letters", "", None], ids=repr)
 def test_an_unknown_source_is_refused(source):
-    with pytest.raises(ValueError, match=f"a source, one of auto, mnist, sample, fashion; got {source!r}"):
+    with pytest.raises(ValueError, match=f"a source, one of auto, mnist, sample; got {source!r}"):
         digits("test", source=source)

@@ -69,12 +69,29 @@ def test_the_set_up_cell_installs_what_the_notebook_imports(path: Path) -> None:
     assert imported <= set(needed(code[0]))
 
 
+def test_a_notebook_without_its_project_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied(tmp_path)
+    set_repository(tmp_path, None)
+    _, set_up = first_cells(tmp_path / "book" / "chapters" / "01-try-it.ipynb")
+    set_up = without_magics(set_up.replace('"capsnet_tutorial":', '"not_there":'))
+    monkeypatch.chdir(tmp_path / "book" / "chapters")
+    exec(set_up, {})
+    (tmp_path / "pyproject.toml").unlink()
+    with pytest.raises(OSError, match="whole project"):
+        exec(set_up, {})
+
+
 def modules(source: str) -> set[str]:
     """The top-level modules that a cell imports."""
-    tree = ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE))
+    tree = ast.parse(without_magics(source))
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     return {name.partition(".")[0] for name in names}
+
+
+def without_magics(source: str) -> str:
+    """A cell as plain Python."""
+    return re.sub(r"^(\s*)[%!].*", r"\1pass", source, flags=re.MULTILINE)
 
 
 def copied(folder: Path) -> None:

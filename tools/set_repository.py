@@ -25,17 +25,22 @@ ADDRESS = re.compile(r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)
 BADGE = "[![Open in Colab]("
 # --no-compile takes half the time: of SciPy and the like only what is imported is compiled then.
 SET_UP = """\
-# Installs what this notebook needs and does not find.
-# A torch that is there stays as it is.
+# Installs what this notebook lacks; a torch that is there stays.
 from importlib.metadata import version
 from importlib.util import find_spec
-
+{path}
 needs = {{
 {needs}}}
 missing = " ".join(needs[name] for name in needs if not find_spec(name))
-if missing:
+{lost}if missing:
     pin = f"torch=={{version('torch')}}" if find_spec("torch") else ""
     %pip install -q --no-compile {{missing}} {{pin}}"""
+# Without an address the package is in a folder above, unless the notebook was taken out of the project.
+PATH = "from pathlib import Path\n"
+LOST = """\
+if "{above}" in missing and not Path("{above}/pyproject.toml").exists():
+    raise OSError("Get the whole project and open this notebook in it.")
+"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,24 @@ PLACES = (
         "## The module\n\n```sh\n",
         "pip install git+https://github.com/{owner}/{name}\n",
         "pip install .      # in this folder\n",
+    ),
+    Place(
+        "book/give-it-your-layer.md",
+        "```bash\n",
+        "pip install git+https://github.com/{owner}/{name}\n",
+        "pip install .                         # in this project's folder\n",
+    ),
+    Place(
+        "book/give-it-your-layer.md",
+        "Save this as `.github/workflows/capsules.yml`",
+        ":\n",
+        ", with this project's address for OWNER/PROJECT:\n",
+    ),
+    Place(
+        "book/give-it-your-layer.md",
+        "      - run: pip install ",
+        "git+https://github.com/{owner}/{name}\n",
+        "git+https://github.com/OWNER/PROJECT\n",
     ),
 )
 
@@ -146,10 +169,12 @@ def addressed(text: str, path: str, parts: dict[str, str] | None) -> str:
     first["source"] = (above + title).splitlines(keepends=True)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and "find_spec" in (source := "".join(cell["source"])):
-            package = "git+https://github.com/{owner}/{name}".format(**parts) if parts else "../" * path.count("/")
-            needs = needed(source) | {"capsnet_tutorial": package.rstrip("/")}
+            above = "/".join([".."] * path.count("/"))
+            package = "git+https://github.com/{owner}/{name}".format(**parts) if parts else above
+            needs = needed(source) | {"capsnet_tutorial": package}
             lines = "".join(f'    "{module}": "{source}",\n' for module, source in needs.items())
-            cell["source"] = SET_UP.format(needs=lines).splitlines(keepends=True)
+            asks = {"path": "", "lost": ""} if parts else {"path": PATH, "lost": LOST.format(above=above)}
+            cell["source"] = SET_UP.format(needs=lines, **asks).splitlines(keepends=True)
             cell["metadata"]["tags"] = sorted({*cell["metadata"].get("tags", []), "remove-cell"})
             cell["metadata"]["jupyter"] = {"source_hidden": True}
             break
