@@ -27,6 +27,17 @@ import websocket
 KEYS = {"ArrowRight": "\ue014", "Enter": "\ue007", "Tab": "\ue004", " ": " "}
 START = 180  # seconds until a browser or a server runs
 PATIENCE = 300  # seconds a script may take: waking the widgets of a page on a busy machine
+# WebDriver has no way to the console: what goes wrong once a page has loaded is written down in the page.
+RECORD = """
+window.caught = [];
+addEventListener("error", ({ message }) => caught.push(message));
+addEventListener("unhandledrejection", ({ reason }) => caught.push(String(reason)));
+const { error } = console;
+console.error = (...words) => {
+  caught.push(words.join(" "));
+  error.apply(console, words);
+};
+"""
 
 
 class Engine(Protocol):
@@ -114,6 +125,7 @@ class WebKit:
     def open(self, address: str, width: int) -> None:
         self.ask("/window/rect", width=width, height=900)
         self.ask("/url", url=address)
+        self.run(RECORD)
 
     def run(self, script: str) -> Any:
         function = f"""const done = arguments[arguments.length - 1];
@@ -134,7 +146,7 @@ class WebKit:
         self.actions("pointer", click_at(x, y))
 
     def errors(self) -> list[str]:
-        return []  # WebDriver has no way to the console; a widget that fails says so in its place
+        return list(self.run("return window.caught;"))
 
 
 def click_at(x: float, y: float) -> list[dict[str, Any]]:

@@ -39,6 +39,26 @@ slider.scrollIntoView({ block: "center" });
 slider.focus();
 return slider.value;
 """
+READ = """
+const samples = [...document.querySelectorAll('[data-widget="DrawDigit"] [data-role="sample"]')].slice(0, 5);
+const clock = (work) => {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+};
+let sum = 0;
+const count = () => { for (let k = 0; k < 1e7; k++) sum = (Math.imul(sum, 31) + k) | 0; };
+const [reading, counting] = [[], []];
+for (let k = 0; k < 30; k++) {
+  await new Promise(requestAnimationFrame);
+  // The clock may count in whole milliseconds: several drawings at once.
+  reading.push(clock(() => samples.forEach((sample) => sample.click())) / samples.length);
+  counting.push(clock(count));
+}
+return [reading, counting].map((times) => times.sort((p, q) => p - q)[15]);
+"""
+AT_MOST = 12  # milliseconds of a frame's 16.7
+SLOW = 1.5  # times what a machine takes to count to ten million: where that is more than AT_MOST, it is slow or busy
 VALUE = "return document.activeElement.value;"
 
 
@@ -77,3 +97,27 @@ def test_a_slider_answers_a_key(engine: Engine, book: str, chapter: str) -> None
     else:
         pytest.fail(f"the slider stays at {before}")
     assert engine.errors() == []
+
+
+def test_a_drawing_is_read_within_a_frame(engine: Engine, book: str) -> None:
+    engine.open(f"{book}chapters/01-try-it.html", WIDTHS[0])
+    engine.run(WAKE)
+    took, counted = engine.run(READ)
+    assert took <= max(AT_MOST, SLOW * counted), (
+        f"{engine.name} takes {took:.1f} ms for a drawing, in the median of 30. At most {AT_MOST} of a frame's 16.7 ms "
+        f"leave time for the page itself; a slow machine, which counts to ten million in {counted:.1f} ms, may take "
+        f"{SLOW} times as long as that."
+    )
+
+
+def test_what_goes_wrong_is_heard(engine: Engine, book: str) -> None:
+    engine.open(f"{book}index.html", WIDTHS[0])
+    assert engine.errors() == []
+    engine.run("""
+      setTimeout(() => { throw new Error("thrown"); });
+      Promise.reject(new Error("rejected"));
+      console.error("logged");
+      await new Promise((done) => setTimeout(done, 500));
+    """)
+    heard = " ".join(engine.errors())
+    assert all(word in heard for word in ("thrown", "rejected", "logged")), heard

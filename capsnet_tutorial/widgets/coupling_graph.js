@@ -272,20 +272,34 @@ function makeGraph(network, places, focus, root, changed) {
       "Graph of all couplings. Arrow keys walk through the 72 capsules below, " +
       "Enter keeps one, Escape shows all edges.",
   });
-  const size = measure(canvas, changed);
+  /** @type {DOMRect | undefined} */
+  let box; // read when the pointer comes in and when things move: at every move it would force a layout
+  const forget = () => {
+    box = undefined;
+  };
+  for (const name of ["scroll", "resize"]) addEventListener(name, forget, { capture: true, passive: true });
+  const size = measure(canvas, () => {
+    forget();
+    drawNames();
+    changed();
+  });
+  const names = element("canvas"); // never in the page: there, each time that a font is set forces a layout
   const plan = () => planOf(network, places, size);
   let colours;
   let font;
   const below = () => (focus.now()?.layer === "below" ? focus.now().node : null);
 
   /** The nearest capsule below, if the pointer is among them. */
-  function nearest({ offsetX, offsetY }) {
+  function nearest({ clientX, clientY }) {
+    box ??= canvas.getBoundingClientRect();
+    const [atX, atY] = [clientX - box.left, clientY - box.top];
     const { lower, top, cell, slot } = plan();
-    if (offsetY < top - cell) return null;
-    const far = lower.map(([x, y]) => Math.hypot(x - offsetX, y - offsetY));
+    if (atY < top - cell) return null;
+    const far = lower.map(([x, y]) => Math.hypot(x - atX, y - atY));
     const node = far.indexOf(Math.min(...far));
     return far[node] < slot / 2 ? { layer: "below", node } : null;
   }
+  canvas.addEventListener("pointerenter", forget);
   canvas.addEventListener("pointermove", (event) => focus.point(nearest(event))); // a finger may slide along, too
   canvas.addEventListener("pointerleave", () => focus.point(null));
   canvas.addEventListener("click", (event) => {
@@ -306,6 +320,17 @@ function makeGraph(network, places, focus, root, changed) {
   function refresh() {
     colours = themeColours(root);
     font = `12px ${getComputedStyle(root).fontFamily}`;
+    drawNames();
+  }
+
+  function drawNames() {
+    const { brush, ratio } = fitCanvas(names, size);
+    brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    brush.clearRect(0, 0, size.width, size.height);
+    brush.fillStyle = css(colours.muted);
+    brush.font = font;
+    brush.textAlign = "center";
+    for (const [type, [x, y]] of plan().names.entries()) brush.fillText(`type ${type}`, x, y);
   }
 
   function draw(c, longest) {
@@ -315,12 +340,14 @@ function makeGraph(network, places, focus, root, changed) {
     const at = plan();
     drawEdges(brush, at, { c, J: network.J, longest, focus: focus.now() }, colours);
     drawNodes(brush, at, { c, J: network.J, chosen: below() }, colours);
-    brush.fillStyle = css(colours.muted);
-    brush.font = font;
-    brush.textAlign = "center";
-    for (const [type, [x, y]] of at.names.entries()) brush.fillText(`type ${type}`, x, y);
+    if (names.width) brush.drawImage(names, 0, 0, size.width, size.height);
   }
-  return { canvas, draw, refresh, stop: size.stop };
+
+  function stop() {
+    size.stop();
+    for (const name of ["scroll", "resize"]) removeEventListener(name, forget, { capture: true });
+  }
+  return { canvas, draw, refresh, stop };
 }
 
 /**

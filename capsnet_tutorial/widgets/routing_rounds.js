@@ -49,7 +49,8 @@ function render({ model, el, host }) {
         update();
       },
     });
-    const actions = { chooseDigit, chooseClass, chooseCapsule, putBack, moveTo, pause: clock.pause };
+    const selected = () => capsule;
+    const actions = { chooseDigit, chooseClass, chooseCapsule, selected, putBack, moveTo, pause: clock.pause };
     const { samples, reset, course, plane, classes, shares, numbers, say, stop } = makeParts(
       network,
       labels,
@@ -84,7 +85,7 @@ function render({ model, el, host }) {
 
     function chooseCapsule(to) {
       capsule = clamp(to, 0, I - 1);
-      update();
+      schedule(); // the focus moves next, which would force the layout of what is drawn at once
     }
 
     function putBack() {
@@ -292,7 +293,7 @@ function sliderKeys(node, { now, low, high, page, to }) {
 }
 
 /** The plane with the votes for the chosen class, the class's vector, and a handle on one capsule's vote. */
-function makePlane(I, { chooseCapsule, moveTo, putBack, pause }, changed) {
+function makePlane(I, { chooseCapsule, selected, moveTo, putBack, pause }, changed) {
   const toView = ([x, y]) => [x * UNIT, -y * UNIT];
   const [wide, high] = [PLANE.width / 2, PLANE.height / 2];
   const rays = Array.from({ length: I }, () => svg("line", { class: "ray", x1: 0, y1: 0 }));
@@ -315,17 +316,17 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }, changed) {
     ...[arrow.node, nameV, nameVote, handle],
   );
   const size = measure(picture, changed); // on a phone the first drawing, before it is measured, would be tiny
-  let [capsule, placeOf] = [0, undefined]; // as shown
+  let placeOf; // as shown
   let taken = false; // a vote has been dragged: nobody needs to be told any more
 
   const inPlane = ({ x, y }) => [2 * REACH.x * (x - 0.5), 2 * REACH.y * (0.5 - y)];
   drag(picture, {
     focus: handle,
     start(at) {
-      const nearest = nearestVote(inPlane(at), picture.getBoundingClientRect().width, { I, capsule, placeOf });
+      const nearest = nearestVote(inPlane(at), size.width, { I, capsule: selected(), placeOf });
       if (nearest === null) return false;
       pause();
-      if (nearest !== capsule) chooseCapsule(nearest);
+      if (nearest !== selected()) chooseCapsule(nearest);
     },
     move(at) {
       taken = true;
@@ -335,16 +336,16 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }, changed) {
   });
   const stride = (event) => (event.shiftKey ? 1 : 0.2);
   const push = (dx, dy, event) => {
-    const [x, y] = placeOf(capsule);
+    const [x, y] = placeOf(selected());
     moveTo([x + dx * stride(event), y - dy * stride(event)]);
   };
   arrowKeys(handle, push, {
-    PageUp: () => chooseCapsule(capsule + 1),
-    PageDown: () => chooseCapsule(capsule - 1),
+    PageUp: () => chooseCapsule(selected() + 1),
+    PageDown: () => chooseCapsule(selected() - 1),
     Escape: () => putBack(),
   });
 
-  function draw({ c, tip, past, places, chosen, lengths }, selected) {
+  function draw({ c, tip, past, places, chosen, lengths }, capsule) {
     const zoom = clamp(PLANE.width / (size.width || PLANE.width), 1, 2); // on a phone things shall not be tiny
     const J = lengths.length;
     for (let i = 0; i < I; i++) {
@@ -369,17 +370,17 @@ function makePlane(I, { chooseCapsule, moveTo, putBack, pause }, changed) {
     const out = Math.max(n, 0.45 * UNIT) + 14 * zoom; // clear of the crowd in the middle
     setAttributes(nameV, { x: (ux * out).toFixed(2), y: (uy * out + 5 * zoom).toFixed(2) });
 
-    const [x, y] = toView(places(selected));
+    const [x, y] = toView(places(capsule));
     handle.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)})`);
     const room = 76 * zoom; // half of the text
     const below = y > 0 ? y < high - 40 * zoom : y < 30 * zoom - high;
     const [atX, atY] = [clamp(x, room - wide, wide - room), below ? y + 30 * zoom : y - 20 * zoom];
     setAttributes(nameVote, { x: atX, y: atY, "text-anchor": "middle" });
-    nameVote.textContent = taken ? `vote of capsule ${selected}` : "drag this vote";
+    nameVote.textContent = taken ? `vote of capsule ${capsule}` : "drag this vote";
   }
 
-  function show({ capsule: selected, chosen, place: [x, y], length }, spoken, places) {
-    [capsule, placeOf] = [selected, places];
+  function show({ capsule, chosen, place: [x, y], length }, spoken, places) {
+    placeOf = places;
     const keys = "Arrow keys move it; Page Up and Page Down take another capsule.";
     const where = `${format(x, 1)} with v, ${format(y, 1)} aside; ${spoken}`;
     setAttributes(handle, {
@@ -422,8 +423,11 @@ function makeClasses(J, { chooseClass }) {
     ...columns.map(({ row }) => row),
   );
   arrowKeys(group, (dx, dy) => {
-    chooseClass((chosen + dx + dy + J) % J);
-    columns[chosen].row.focus();
+    const to = (chosen + dx + dy + J) % J;
+    const { row } = columns[to];
+    row.tabIndex = 0; // not once it has the focus: that would force a layout, as the focus itself does after writing
+    row.focus();
+    chooseClass(to);
   });
 
   function draw(lengths) {
@@ -439,22 +443,19 @@ function makeClasses(J, { chooseClass }) {
     chosen = now;
     columns.forEach(({ row }, j) => {
       const label = `Class ${j}, length ${format(lengths[j])}`;
-      setAttributes(row, {
-        "aria-checked": String(j === chosen),
-        tabindex: j === chosen ? 0 : -1,
-        "aria-label": label,
-      });
+      setAttributes(row, { "aria-checked": String(j === chosen), "aria-label": label });
+      const tab = j === chosen ? 0 : -1;
+      if (row.tabIndex !== tab) row.tabIndex = tab;
     });
   }
   return { group, draw, show };
 }
 
 /** A bar a primary capsule: at the bottom what it gives the chosen class, above that the other nine. */
-function makeShares({ I, J, config }, root, { chooseCapsule }, changed) {
+function makeShares({ I, J, config }, root, { chooseCapsule, selected }, changed) {
   const types = config.primary_types;
   const places = I / types;
   const across = Math.sqrt(places);
-  let capsule;
   let colours;
   const canvas = element("canvas", { class: "shares", "aria-hidden": "true" });
   const picker = element(
@@ -486,10 +487,10 @@ function makeShares({ I, J, config }, root, { chooseCapsule }, changed) {
     let nearest = 0;
     const far = (i) => Math.abs((edges(i, 1)[0] + edges(i, 1)[1]) / 2 - clamp(x, 0, 0.9999));
     for (let i = 0; i < I; i++) if (far(i) < far(nearest)) nearest = i;
-    if (nearest !== capsule) chooseCapsule(nearest);
+    if (nearest !== selected()) chooseCapsule(nearest);
   };
   drag(picker, { prevent: false, start: pick, move: pick });
-  sliderKeys(picker, { now: () => capsule, low: 0, high: I - 1, page: places, to: chooseCapsule });
+  sliderKeys(picker, { now: selected, low: 0, high: I - 1, page: places, to: chooseCapsule });
 
   /** The theme's colours, to be read when they change: asking for them costs a layout. */
   function refresh() {
@@ -498,7 +499,7 @@ function makeShares({ I, J, config }, root, { chooseCapsule }, changed) {
     colours = Object.fromEntries(roles.map((role) => [role, style.getPropertyValue(`--caps-${role}`).trim()]));
   }
 
-  function draw({ c, chosen }, selected) {
+  function draw({ c, chosen }, capsule) {
     if (!size.width) return;
     if (!colours) refresh();
     const { brush, width, height, ratio } = fitCanvas(canvas, size);
@@ -518,15 +519,14 @@ function makeShares({ I, J, config }, root, { chooseCapsule }, changed) {
     brush.lineTo(width, height * (1 - 1 / J));
     brush.stroke();
     brush.setLineDash([]);
-    const [left, right] = edges(selected, width);
+    const [left, right] = edges(capsule, width);
     brush.strokeStyle = colours.contrast;
     brush.lineWidth = 2.5 * ratio;
     brush.strokeRect(left - gap / 2, 1.25 * ratio, right - left, height - 2.5 * ratio);
   }
 
   /** -> what is said of the selected capsule */
-  function show({ capsule: selected, chosen, coupling }) {
-    capsule = selected;
+  function show({ capsule, chosen, coupling }) {
     lead.textContent = `How each of the ${I} primary capsules shares itself out: blue goes to ${chosen}`;
     const [type, place] = [Math.floor(capsule / places), capsule % places];
     const where = `type ${type}, row ${Math.floor(place / across)}, column ${place % across}`;

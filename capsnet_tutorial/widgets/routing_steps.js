@@ -614,7 +614,7 @@ function build(root, model, network) {
   const pin = pinned({ track, stage, last: LAST, move: follow, changed: () => changed() });
 
   function follow(to) {
-    if (to === time && at >= 0) return;
+    if (to === time && begun) return;
     begun = true;
     stopGliding();
     time = to;

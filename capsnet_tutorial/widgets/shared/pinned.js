@@ -44,13 +44,13 @@ export function pinned({ track, stage, last, move, changed }) {
     track.style.height = active ? `${height + (last + 0.5) * way}px` : "";
     stage.style.top = active ? `${top}px` : "";
     if (active !== before) changed();
-    follow();
+    followSoon(); // at once it would force the layout of what was just set
   }
 
   function follow() {
     if (active) move(timeAt((top - track.getBoundingClientRect().top) / way, last));
   }
-  const onScroll = () => {
+  const followSoon = () => {
     frame ||= requestAnimationFrame(() => {
       frame = 0;
       follow();
@@ -73,7 +73,7 @@ export function pinned({ track, stage, last, move, changed }) {
   const observer = new ResizeObserver(arrange);
   observer.observe(stage);
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const events = { scroll: onScroll, scrollend: onEnd, resize: arrange };
+  const events = { scroll: followSoon, scrollend: onEnd, resize: arrange };
   for (const [name, handler] of Object.entries(events)) window.addEventListener(name, handler, { passive: true });
   calm.addEventListener("change", arrange);
   const stop = () => {

@@ -183,7 +183,7 @@ export const css = (colour) => `rgb(${colour.join(" ")})`;
 export function whenThemeChanges(callback) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(callback);
-  const attributeFilter = ["data-theme", "data-jp-theme-light", "data-vscode-theme-kind", "class"];
+  const attributeFilter = ["data-theme", "data-jp-theme-light"]; // what the palette asks for (palette.css_variables)
   for (const node of [document.documentElement, document.body])
     observer.observe(node, { attributes: true, attributeFilter });
   system.addEventListener("change", callback);
