@@ -103,6 +103,12 @@ def test_a_decoder_that_was_not_trained_has_no_number(folder):
     assert line(report(Experiments.read(folder), ["t"]), "Good") == ["Good", "1.00", "0.25", "1 of 3"]
 
 
+def test_what_recognises_is_counted_where_an_old_record_does_not():
+    counted = json.loads((ROOT / "results" / "runs" / "small-r3-0.json").read_text(encoding="utf-8"))
+    old = {name: value for name, value in counted.items() if name != "recognising_parameters"}
+    assert COLUMNS["recognising"].value(old) == counted["recognising_parameters"]
+
+
 def test_runs_that_diverged_are_counted_and_not_averaged(folder):
     store(folder, "good", 0.30, 0.40)
     diverged = {"diverged": "the loss is nan", "curve": [], "recipe": {"reconstruction_weight": 1}}
