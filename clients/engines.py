@@ -27,10 +27,11 @@ import websocket
 KEYS = {"ArrowRight": "\ue014", "Enter": "\ue007", "Tab": "\ue004", " ": " "}
 START = 180  # seconds until a browser or a server runs
 PATIENCE = 300  # seconds a script may take: waking the widgets of a page on a busy machine
-# WebDriver has no way to the console: what goes wrong once a page has loaded is written down in the page.
+# WebDriver has no way to the console: what goes wrong once a page has loaded is written down in the page. That what is
+# done at a change of size changes another is no fault: the browser tells of that one in the next frame.
 RECORD = """
 window.caught = [];
-addEventListener("error", ({ message }) => caught.push(message));
+addEventListener("error", ({ message }) => message.startsWith("ResizeObserver loop") || caught.push(message));
 addEventListener("unhandledrejection", ({ reason }) => caught.push(String(reason)));
 const { error } = console;
 console.error = (...words) => {
