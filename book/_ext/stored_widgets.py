@@ -106,9 +106,10 @@ def references(model: dict[str, Any]) -> dict[tuple[str, ...], re.Match[str]]:
 
     The page wakes a widget with the models of the first kind; those of the second are loaded when they are asked for.
     """
-    texts = {(trait,): value for trait, value in model["state"].items()}
-    for trait, value in model["state"].items():
-        texts |= {(trait, key): inner for key, inner in value.items()} if isinstance(value, dict) else {}
+    state = sorted(model["state"].items())  # as in a file; a kernel sends them in the order of Python's dictionaries
+    texts = {(trait,): value for trait, value in state}
+    for trait, value in state:
+        texts |= {(trait, key): inner for key, inner in sorted(value.items())} if isinstance(value, dict) else {}
     matches = {path: REFERENCE.match(text) for path, text in texts.items() if isinstance(text, str)}
     return {path: match for path, match in matches.items() if match}
 
