@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 from types import TracebackType
 
@@ -23,6 +24,7 @@ class CallLimit:
         self.seconds = seconds
         self._timer: threading.Timer | None = None
         self._is_over = False
+        self._ignored = False
 
     def watch(self, layer: nn.Module) -> None:
         """Watch every call of this layer, and of copies of it."""
@@ -46,10 +48,17 @@ class CallLimit:
 
     def __enter__(self) -> None:
         self._is_over = False
+        # A shell starts what runs in the background with interrupts ignored: then they would end no loop, either.
+        in_main = threading.current_thread() is threading.main_thread()
+        self._ignored = in_main and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+        if self._ignored:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._end()
+        if self._ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         if kind is KeyboardInterrupt and self._is_over:
             raise Stuck(f"it did not return within {self.seconds:g} s: is there a loop that never ends?") from None
