@@ -121,11 +121,6 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _experiments(options: argparse.Namespace) -> int:
-    if not (Path(options.results) / "experiments.toml").is_file():
-        raise FileNotFoundError(
-            f"expected experiments.toml in the folder {options.results}; there is none. Call this in a checkout of the "
-            "project, or name another folder with --results"
-        )
     experiments = Experiments.read(options.results)
     jobs = experiments.jobs(options.names)
     if options.dry_run:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -243,7 +244,15 @@ def test_bad_input_gets_a_sentence(mine, tmp_path, capfd, name, options, status,
     assert "Traceback" not in captured.err
 
 
-def test_a_call_that_never_returns_ends_the_training_and_keeps_what_was_trained(tmp_path):
+@pytest.fixture(params=[signal.default_int_handler, signal.SIG_IGN], ids=["in the foreground", "in the background"])
+def handler(request):
+    """What an interrupt does: a shell starts in the background with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, request.param)
+    yield request.param
+    signal.signal(signal.SIGINT, before)
+
+
+def test_a_call_that_never_returns_ends_the_training_and_keeps_what_was_trained(handler, tmp_path):
     steps = 0
 
     def gets_stuck(u_hat: Tensor, iterations: int) -> Tensor:
@@ -256,6 +265,7 @@ def test_a_call_that_never_returns_ends_the_training_and_keeps_what_was_trained(
     with pytest.raises(ValueError, match=r"gets_stuck to train.*within 5 s: is there a loop.*was trained is kept"):
         race(gets_stuck, epochs=0.2, seeds=1, source="sample", folder=tmp_path, call_seconds=5, progress=False)
     assert list(tmp_path.glob("gets-stuck-*/digits-sample-0.2/0/checkpoint.safetensors"))
+    assert signal.getsignal(signal.SIGINT) == handler
 
 
 def test_no_such_file_and_no_such_name(tmp_path, capfd):

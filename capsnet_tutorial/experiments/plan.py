@@ -93,7 +93,10 @@ class Experiments:
         folder = records.folder() if folder is None else Path(folder)
         path = folder / "experiments.toml"
         if not path.is_file():
-            raise FileNotFoundError(f"expected the experiments in {path}; there is no such file")
+            raise FileNotFoundError(
+                f"expected the experiments in {path}; there is no such file. "
+                "Call this in a checkout of the project, or name another folder of results"
+            )
         try:
             contents = tomllib.loads(path.read_text(encoding="utf-8"))
             tables = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.experiments.cnn import build_empty, recognising_and_drawing
 from capsnet_tutorial.experiments.plan import Experiments, Table
+from capsnet_tutorial.model import CapsNetConfig
 
 Result = dict[str, Any]
 
@@ -45,15 +46,11 @@ def _drawn(result: Result) -> float | None:
 
 
 def _recognising(result: Result) -> float | None:
-    """All of a CNN's parameters; a CapsNet's but its decoder's, which are counted here where an old record does not."""
-    if result.get("network") == "cnn":
+    """All parameters but the decoder's, also of a record from before these were counted."""
+    if result["network"] == "cnn":
         return result["parameters"]
-    if "recognising_parameters" in result:
-        return result["recognising_parameters"]
-    sizes = result["config"]
-    widths = [sizes["classes"] * sizes["class_dim"], *sizes["decoder_hidden"]]
-    widths.append(sizes["in_channels"] * sizes["image_size"] ** 2)
-    return result["parameters"] - sum((before + 1) * after for before, after in pairwise(widths))
+    _, drawing = recognising_and_drawing(build_empty(CapsNetConfig.from_dict(result["config"])))
+    return result["parameters"] - drawing
 
 
 def _noisy(result: Result) -> float | None:
