@@ -33,8 +33,9 @@ serve: book ## build, serve and open the book
 lab: $(ALL) ## open the chapters live, in JupyterLab
 	@$(BIN)/jupyter lab book
 
-# Two tests at a time; those of a file stay together, and so share what the file sets up.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
+# Two tests at a time, a core for each: two kernels that share two cores take three times as long. The tests of a file
+# stay together, and so share what the file sets up.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
 
 quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
 	@$(PYTEST) -m "not slow" tests
@@ -44,7 +45,7 @@ test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the 
 	@$(PYTEST) --nbval --nbval-current-env book
 
 clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (half an hour)
-	@$(BIN)/python -m pytest clients
+	@$(PYTEST) clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 	@$(BIN)/ruff check .

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from refresh_notebooks import all_notebooks
-from serve import serve
 
-from tests.browser.conftest import build
+from tests.browser.conftest import addresses, book, chromium, visit
+
+__all__ = ["addresses", "book", "chromium", "visit"]  # fixtures
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
@@ -37,15 +36,9 @@ def short(path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def pages(addresses: dict[str, str]) -> str:
     """Where the built book is served."""
-    folder = tmp_path_factory.mktemp("book")
-    result = build(ROOT, folder)  # its warnings are `make book`'s concern
-    assert (folder / "_build" / "html" / "index.html").exists(), result.stdout + result.stderr
-    server = serve(folder / "_build" / "html")
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://localhost:{server.server_address[1]}/book/"
-    server.shutdown()
+    return f"{addresses['http']}book/"
 
 
 @pytest.fixture(scope="session")

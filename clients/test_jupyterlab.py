@@ -13,12 +13,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from chromium import MISSING, find_chromium, launch
 from engines import free_port, wait_for
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from stored_widgets import OURS
 
-from .conftest import CHAPTERS, ROOT, absent, short
+from .conftest import CHAPTERS, ROOT, short
 
 RUN = ("01-try-it", "06-routing", "15-two-digits-at-once")  # the others run in test_versions.py, without a page
 SETTINGS = {"windowingMode": "none"}  # cells out of sight are in the page, too
@@ -38,7 +37,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(port)
-        address = f"http://127.0.0.1:{port}"
+        address = f"http://localhost:{port}"
         urllib.request.urlopen(f"{address}/api").close()
         yield address
     finally:
@@ -47,14 +46,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def page(lab: str) -> Iterator[Page]:
+def page(chromium: Browser) -> Page:
     """A Chromium's page."""
-    with sync_playwright() as playwright:
-        if (executable := find_chromium(playwright)) is None:
-            absent(MISSING)
-        browser = launch(playwright, executable or "")
-        yield browser.new_page(viewport={"width": 1280, "height": 900})
-        browser.close()
+    return chromium.new_page(viewport={"width": 1280, "height": 900})
 
 
 def opened(page: Page, lab: str, path: Path) -> int:

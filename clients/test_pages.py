@@ -72,9 +72,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize("chapter", [path.stem for path in CHAPTERS])
-def test_widgets_wake_and_stay_in_their_place(engine: Engine, book: str, chapter: str) -> None:
+def test_widgets_wake_and_stay_in_their_place(engine: Engine, pages: str, chapter: str) -> None:
     for width in WIDTHS:
-        engine.open(f"{book}chapters/{chapter}.html", width)
+        engine.open(f"{pages}chapters/{chapter}.html", width)
         for widget in engine.run(WAKE):
             assert widget["live"], widget
             assert not widget["beyond"], (width, widget)
@@ -84,8 +84,8 @@ def test_widgets_wake_and_stay_in_their_place(engine: Engine, book: str, chapter
 
 
 @pytest.mark.parametrize("chapter", [path.stem for path in CHAPTERS])
-def test_a_slider_answers_a_key(engine: Engine, book: str, chapter: str) -> None:
-    engine.open(f"{book}chapters/{chapter}.html", WIDTHS[0])
+def test_a_slider_answers_a_key(engine: Engine, pages: str, chapter: str) -> None:
+    engine.open(f"{pages}chapters/{chapter}.html", WIDTHS[0])
     engine.run(WAKE)
     before = engine.run(FOCUS)
     if before is None:
@@ -99,8 +99,8 @@ def test_a_slider_answers_a_key(engine: Engine, book: str, chapter: str) -> None
     assert engine.errors() == []
 
 
-def test_a_drawing_is_read_within_a_frame(engine: Engine, book: str) -> None:
-    engine.open(f"{book}chapters/01-try-it.html", WIDTHS[0])
+def test_a_drawing_is_read_within_a_frame(engine: Engine, pages: str) -> None:
+    engine.open(f"{pages}chapters/01-try-it.html", WIDTHS[0])
     engine.run(WAKE)
     took, counted = engine.run(READ)
     assert took <= max(AT_MOST, SLOW * counted), (
@@ -110,8 +110,8 @@ def test_a_drawing_is_read_within_a_frame(engine: Engine, book: str) -> None:
     )
 
 
-def test_what_goes_wrong_is_heard(engine: Engine, book: str) -> None:
-    engine.open(f"{book}index.html", WIDTHS[0])
+def test_what_goes_wrong_is_heard(engine: Engine, pages: str) -> None:
+    engine.open(f"{pages}index.html", WIDTHS[0])
     assert engine.errors() == []
     engine.run("""
       setTimeout(() => { throw new Error("thrown"); });

@@ -6,16 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import settings
 
 # The same examples on every machine and in every run: a red test is red for everybody.
 settings.register_profile("reproducible", deadline=None, derandomize=True, database=None, max_examples=30)
 settings.load_profile("reproducible")
-
-if "PYTEST_XDIST_WORKER" in os.environ:  # a core for each worker, in what it starts, too
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    torch.set_num_threads(1)
 
 # What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed, a network trained or
 # fifty examined.

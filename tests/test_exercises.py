@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import symtable
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -272,11 +273,14 @@ def imported(source: str) -> set[str]:
 
 def changed(source: str) -> set[str]:
     """The names that a cell binds, or whose values it may change: `for x`, `x[0] = …`, `x.train()`, `f(x)`."""
-    names = set()
-    for node in ast.walk(parsed(source)):
+    names, left = set(), list(parsed(source).body)
+    while left:
+        node: ast.AST = left.pop()
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            continue  # what stands in it changes nothing before it is called
+        left += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
             names.add(next((inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)), ""))
@@ -287,17 +291,32 @@ def changed(source: str) -> set[str]:
     return names
 
 
+def asked_for(source: str) -> set[str]:
+    """The names that a cell takes from elsewhere, in its functions, too; not their own variables."""
+    names, tables = set(), [symtable.symtable(ast.unparse(parsed(source)), "cell", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_referenced() and (table.get_type() == "module" or each.is_global())
+        }
+    return names
+
+
 def needed(path: Path) -> list[str]:
-    """The cells that the exercises build on, directly or not, and the exercises; nbval has run all the others."""
+    """The cells that exercises and answers build on, directly or not, and the exercises; nbval has run all others."""
     asked = [cell.source for cell in exercises(path)]
+    answers = [answer for each in (RIGHT, WRONG, NAMED) for answer in each.get(path.stem, ())]
     before = [cell.source for cell in code(path)][: -len(asked)]
     modules = set().union(*map(imported, before))
-    names = set().union(*map(names_in, asked))
+    names = set().union(*map(asked_for, [*asked, *answers]))
     kept: list[str] = []
     for source in reversed(before):
         if (changed(source) - modules | imported(source)) & names:
             kept.insert(0, source)
-            names |= names_in(source)
+            names |= asked_for(source)
     return kept + asked
 
 

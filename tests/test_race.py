@@ -231,7 +231,7 @@ def test_the_other_tasks_are_raced_too(tmp_path, task):
     ("name", "options", "status", "words"),
     [
         ("nowhere", SHORT, 2, "something named nowhere"),
-        ("never", [*SHORT, "--time-limit", "12"], 2, "did not return within 12 s"),
+        ("never", [*SHORT, "--time-limit", "4"], 2, "did not return within 4 s"),
         ("nothing", SHORT, 2, "NO  can be called"),
         ("raises_late", SHORT, 2, "raised RuntimeError: no more"),
         ("Mine", ["--minutes", "0.001", "--source", "sample"], 2, "at least "),

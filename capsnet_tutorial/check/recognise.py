@@ -49,6 +49,8 @@ def _over_j(b: Tensor) -> Tensor:
 
 
 def _for_copies(couplings: Callable[[Tensor], Tensor], copies: int, b: Tensor) -> Tensor:
+    if couplings is _over_j:  # each capsule below for itself
+        return copies * couplings(b)
     return copies * couplings(b.repeat_interleave(copies, 1))[:, ::copies]
 
 

@@ -8,17 +8,19 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Locator
 
-from .conftest import Visit, settled
-from .test_pages import PAGES
+from tests.browser.conftest import Visit, settled
+
+from .conftest import CHAPTERS
 
 HANDS = ('input[type="range"]:enabled', '[role="slider"][tabindex="0"]', '[role="radio"][tabindex="0"]')
 TIMELINE = ["-*", "devtools.timeline", "disabled-by-default-devtools.timeline.stack"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "/chapters/" in page])
-def test_no_key_forces_a_layout(visit: Callable[..., Visit], address: str, chromium: Browser, page: str) -> None:
+@pytest.mark.parametrize("chapter", [path.stem for path in CHAPTERS])
+def test_no_key_forces_a_layout(visit: Callable[..., Visit], pages: str, chromium: Browser, chapter: str) -> None:
     forced = []
-    for figure in visit(address + page, reduced_motion="reduce").all_alive():  # nothing else is under way
+    seen = visit(f"{pages}chapters/{chapter}.html", reduced_motion="reduce")  # nothing else is under way
+    for figure in seen.all_alive():
         figure.evaluate("figure => figure.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         for hands in HANDS:
             hand = figure.locator(f"{hands} >> visible=true").first
