@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from chromium import MISSING, find_chromium, launch
 from filelock import FileLock
-from playwright.sync_api import Browser, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
 from serve import serve
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,8 +156,13 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
             if not request.url.startswith((*addresses.values(), "data:", "blob:")):
                 seen.outside.append(request.url)
 
+        def logged(message: ConsoleMessage) -> None:
+            url = message.location["url"]
+            if message.type == "error" and not url.endswith("/favicon.ico"):  # index.html, which leads on, has none
+                seen.errors.append(f"{message.text} ({url})")
+
         seen.page.on("request", asked)
-        seen.page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
+        seen.page.on("console", logged)
         seen.page.on("pageerror", lambda error: seen.errors.append(str(error)))
         opened.append((seen, tolerate))
         seen.page.goto(url)
