@@ -40,11 +40,11 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist load
 quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
 	@$(PYTEST) -m "not slow" tests
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (half an hour)
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (twenty minutes)
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
 
-clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (half an hour)
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (twenty minutes)
 	@$(PYTEST) clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
