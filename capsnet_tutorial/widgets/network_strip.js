@@ -30,6 +30,7 @@ import {
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
 const FIRST_BUG = "capsule-view"; // until one is picked
+const REST = 120; // milliseconds without a stroke
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 
 /**
@@ -270,14 +271,20 @@ function wake(strip, weights, samples) {
   }
 
   function choose(bytes) {
-    if (!hasInk(bytes)) return;
     memory.keep(bytes);
     show(bytes);
     flow(small.frames);
     if (fold.open) flow(whole.frames);
   }
 
-  document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ event) => choose(event.detail));
+  // A drawing is read within a frame; the strip, which costs as much again, follows when the hand rests.
+  let rest = 0;
+  document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
+    if (!hasInk(detail)) return;
+    memory.keep(detail);
+    clearTimeout(rest);
+    rest = setTimeout(choose, REST, detail);
+  });
   whenThemeChanges(() => {
     painter.refresh();
     colours = themeColours(strip);
