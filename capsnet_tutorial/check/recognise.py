@@ -37,20 +37,19 @@ def explained_by(piece: str, deviations: Sequence[Deviation], arguments: Sequenc
     """
     exact = [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in arguments]
     if copies > 1:
-        couplings = next((each.value for each in deviations if each.option == "couplings"), _over_j)
+        couplings = next((each.value for each in deviations if each.option == "couplings"), None)
         others = tuple(each for each in deviations if each.option != "couplings")
-        deviations = (*others, Deviation("couplings", partial(_for_copies, couplings, copies), None, ""))
+        shared = partial(_over_j, copies) if couplings is None else partial(_for_copies, couplings, copies)
+        deviations = (*others, Deviation("couplings", shared, None, ""))
     with torch.no_grad():
         return deviating(PIECES[piece].function, deviations)(*exact)
 
 
-def _over_j(b: Tensor) -> Tensor:
-    return b.softmax(dim=2)
+def _over_j(copies: int, b: Tensor) -> Tensor:
+    return copies * b.softmax(dim=2)  # each capsule below for itself: its copies need not be there
 
 
 def _for_copies(couplings: Callable[[Tensor], Tensor], copies: int, b: Tensor) -> Tensor:
-    if couplings is _over_j:  # each capsule below for itself
-        return copies * couplings(b)
     return copies * couplings(b.repeat_interleave(copies, 1))[:, ::copies]
 
 

@@ -270,20 +270,23 @@ function wake(strip, weights, samples) {
     paint();
   }
 
-  function choose(bytes) {
+  let waiting = 0;
+  function choose(bytes, delay = 0) {
     memory.keep(bytes);
+    clearTimeout(waiting);
+    if (delay) waiting = setTimeout(follow, delay, bytes);
+    else follow(bytes);
+  }
+
+  function follow(bytes) {
     show(bytes);
     flow(small.frames);
     if (fold.open) flow(whole.frames);
   }
 
   // A drawing is read within a frame; the strip, which costs as much again, follows when the hand rests.
-  let rest = 0;
   document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
-    if (!hasInk(detail)) return;
-    memory.keep(detail);
-    clearTimeout(rest);
-    rest = setTimeout(choose, REST, detail);
+    if (hasInk(detail)) choose(detail, REST);
   });
   whenThemeChanges(() => {
     painter.refresh();
