@@ -33,18 +33,18 @@ serve: book ## build, serve and open the book
 lab: $(ALL) ## open the chapters live, in JupyterLab
 	@$(BIN)/jupyter lab book
 
-# Two tests at a time, a core for each: two kernels that share two cores take three times as long. The tests of a file
-# stay together, and so share what the file sets up.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --durations 10
+# A test for each core, of up to four (each has a browser), with one thread: two kernels that share two cores take three
+# times as long. The tests of a file stay together, and so share what the file sets up.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations 10
 
 quick: $(ALL) ## run the tests that take no time, for every edit (a minute and a half on two cores)
 	@$(PYTEST) -m "not slow" tests
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (twenty minutes)
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (a quarter of an hour)
 	@$(PYTEST) tests
 	@$(PYTEST) --nbval --nbval-current-env book
 
-clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (twenty minutes)
+clients: $(ALL) ## try every reader's client: Firefox, WebKitGTK, JupyterLab, nbconvert, the oldest and newest versions (a quarter of an hour)
 	@$(PYTEST) clients
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript

@@ -1,8 +1,8 @@
 """What all clients look at: the built book, the notebooks, and the wheel.
 
-`make clients` runs these; `make test` does not, since they take twenty minutes and two more environments. A client
-that is not on this machine is skipped, and the summary says what to install; with CAPSNET_ALL_CLIENTS=1 (the nightly
-workflow) it fails.
+`make clients` runs these; `make test` does not, since they take a quarter of an hour and two more environments. A
+client that is not on this machine is skipped, and the summary says what to install; with CAPSNET_ALL_CLIENTS=1 (the
+nightly workflow) it fails.
 """
 
 from __future__ import annotations

@@ -109,6 +109,12 @@ def test_what_recognises_is_counted_where_an_old_record_does_not():
     assert COLUMNS["recognising"].value(old) == counted["recognising_parameters"]
 
 
+@pytest.mark.parametrize("network", ["cnn", "cnn-recognising"])
+def test_every_parameter_of_a_cnn_recognises(network):
+    result = {"network": network, "parameters": 60, "config": {"channels": [24, 48, 48]}}
+    assert COLUMNS["recognising"].value(result) == 60
+
+
 def test_runs_that_diverged_are_counted_and_not_averaged(folder):
     store(folder, "good", 0.30, 0.40)
     diverged = {"diverged": "the loss is nan", "curve": [], "recipe": {"reconstruction_weight": 1}}

@@ -47,7 +47,7 @@ def _drawn(result: Result) -> float | None:
 
 def _recognising(result: Result) -> float | None:
     """All parameters but the decoder's, also of a record from before these were counted."""
-    if result["network"] == "cnn":
+    if result["network"] != "capsnet":
         return result["parameters"]
     _, drawing = recognising_and_drawing(build_empty(CapsNetConfig.from_dict(result["config"])))
     return result["parameters"] - drawing

@@ -6,6 +6,7 @@ Every test here also fails when a page logs an error or asks for anything outsid
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,9 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request,
 from serve import serve
 
 ROOT = Path(__file__).resolve().parents[2]
+ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
+FIGURE = re.compile(r'<figure [^>]*data-widget="(\w+)".*?</figure>', re.DOTALL)
+NEEDLESS = re.compile(r'<script [^>]*mathjax[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL)
 
 
 def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
@@ -173,3 +177,26 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
         seen.page.context.close()
         assert not seen.outside, "the page asked for something outside the book"
         assert tolerate or not seen.errors, "the page logged an error"
+
+
+@pytest.fixture
+def alone(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) -> Callable[..., Any]:
+    """Open a page whose article holds one widget and nothing else, and give the widget, alive.
+
+    That page loads in a third of the time. How the widget fits among text, formulas and figures, test_pages.py tries.
+    """
+
+    def open_alone(name: str, page: str, place: str = "http", **options: Any) -> Any:
+        path = page.replace(".html", f".{name}.html")
+        if not (book / path).exists():
+            text = (book / page).read_text(encoding="utf-8")
+            figure = next(found[0] for found in FIGURE.finditer(text) if found[1] == name)
+            room = '<div style="height: 100vh"></div>'  # to scroll in
+            article = f"<section>{room}{figure}{room}</section>"
+            text = ARTICLE.sub(lambda found: found[1] + article + found[2], NEEDLESS.sub("", text))
+            draft = (book / path).with_suffix(f".{os.getpid()}")
+            draft.write_text(text, encoding="utf-8")
+            draft.replace(book / path)  # whole, for the other workers too
+        return visit(addresses[place] + path, **options).widget(name)
+
+    return open_alone

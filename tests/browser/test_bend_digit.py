@@ -15,14 +15,14 @@ from capsnet_tutorial.augmentation import Pose, transform
 from capsnet_tutorial.experiments.cnn import class_scores
 from capsnet_tutorial.widgets import BendDigit
 
-from .conftest import Visit, numbers
+from .conftest import numbers
 
 PAGE = "book/chapters/16-turned-sheared-shifted.html"
 
 
 @pytest.fixture
-def bending(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
-    return visit(addresses["http"] + PAGE).widget("BendDigit")
+def bending(alone: Callable[..., Any]) -> Any:
+    return alone("BendDigit", PAGE)
 
 
 def set_slider(bending: Any, way: str, value: float) -> None:
@@ -97,9 +97,9 @@ def test_a_digit_of_ones_own(bending: Any) -> None:
     assert strip(bending, "turn", "cnn")[18] == "1"
 
 
-def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_on_a_phone_everything_fits_and_is_large_enough(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    bending = visit(addresses["http"] + PAGE, **phone).widget("BendDigit")
+    bending = alone("BendDigit", PAGE, **phone)
     bending.locator('[data-role="digit"]').nth(9).tap()
     expect(bending).to_have_attribute("data-index", "9")
     for button in bending.locator("button:visible").all():

@@ -15,14 +15,14 @@ from capsnet_tutorial.bugs.planted import planted_parts
 from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.widgets import BugPicker
 
-from .conftest import Visit, numbers, picture
+from .conftest import numbers, picture
 
 PAGE = "book/chapters/18-bugs-in-the-wild.html"
 
 
 @pytest.fixture
-def picker(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
-    return visit(addresses["http"] + PAGE).widget("BugPicker")
+def picker(alone: Callable[..., Any]) -> Any:
+    return alone("BugPicker", PAGE)
 
 
 def couplings(picker: Any, which: str) -> str:
@@ -58,9 +58,9 @@ def test_a_bug_outside_the_routing_leaves_the_couplings_alone_and_says_so(picker
         assert couplings(picker, "right") == couplings(picker, "buggy")
 
 
-def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_on_a_phone_everything_fits_and_is_large_enough(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    picker = visit(addresses["http"] + PAGE, **phone).widget("BugPicker")
+    picker = alone("BugPicker", PAGE, **phone)
     picker.locator('[data-bug="stale-logits"]').tap()
     expect(picker).to_have_attribute("data-bug", "stale-logits")
     for button in picker.locator("button:visible").all():

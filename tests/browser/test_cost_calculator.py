@@ -11,14 +11,14 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 
-from .conftest import Visit, number
+from .conftest import number
 
 PAGE = "book/chapters/20-making-it-fast.html"
 
 
 @pytest.fixture
-def calculator(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("CostCalculator")
+def calculator(alone: Callable[..., Any]) -> Any:
+    return alone("CostCalculator", PAGE)
 
 
 def test_it_starts_with_the_papers_network(calculator: Any) -> None:

@@ -13,14 +13,14 @@ from playwright.sync_api import expect
 from capsnet_tutorial import capsule_lengths, load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import CouplingGraph
 
-from .conftest import Visit, attribute, number, numbers, picture
+from .conftest import attribute, number, numbers, picture
 
 PAGE = "book/chapters/13-message-passing.html"
 
 
 @pytest.fixture
-def graph(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
-    return visit(addresses["http"] + PAGE).widget("CouplingGraph")
+def graph(alone: Callable[..., Any]) -> Any:
+    return alone("CouplingGraph", PAGE)
 
 
 def edges(graph: Any) -> str:
@@ -86,10 +86,8 @@ def test_pause_stops_and_play_goes_on_from_there(graph: Any) -> None:
     expect(graph).to_have_attribute("data-round", str(int(stopped) + 1))
 
 
-def test_with_reduced_motion_a_press_is_a_round_and_nothing_glides(
-    visit: Callable[..., Visit], addresses: dict[str, str]
-) -> None:
-    graph = visit(addresses["http"] + PAGE, reduced_motion="reduce").widget("CouplingGraph")
+def test_with_reduced_motion_a_press_is_a_round_and_nothing_glides(alone: Callable[..., Any]) -> None:
+    graph = alone("CouplingGraph", PAGE, reduced_motion="reduce")
     graph.evaluate("""root => {
         window.moments = [];
         const observer = new MutationObserver(() => moments.push(root.dataset.moment));
@@ -169,11 +167,9 @@ def test_tab_on_a_capsule_above_shows_its_edges_and_says_so(graph: Any) -> None:
     expect(graph).to_have_attribute("data-shown", "above 1")
 
 
-def test_a_finger_taps_a_capsule_and_everything_is_large_enough(
-    visit: Callable[..., Visit], addresses: dict[str, str]
-) -> None:
+def test_a_finger_taps_a_capsule_and_everything_is_large_enough(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    graph = visit(addresses["http"] + PAGE, **phone).widget("CouplingGraph")
+    graph = alone("CouplingGraph", PAGE, **phone)
     graph.page.touchscreen.tap(*at(graph, 0.95, 26))
     expect(graph).to_have_attribute("data-shown", "below 71")
     for button in graph.locator("button:visible").all():

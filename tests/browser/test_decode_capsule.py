@@ -12,14 +12,14 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial import digits, load_pretrained, mask_capsules, reconstruction_loss
 
-from .conftest import Visit, attribute, number, picture
+from .conftest import attribute, number, picture
 
 PAGE = "book/chapters/08-masking-and-decoder.html"
 
 
 @pytest.fixture
-def decode(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("DecodeCapsule")
+def decode(alone: Callable[..., Any]) -> Any:
+    return alone("DecodeCapsule", PAGE)
 
 
 def drawing(widget: Any) -> str:
@@ -96,9 +96,9 @@ def test_stretched_capsules_draw_otherwise_and_back(decode: Any) -> None:
     assert drawing(decode) == faint
 
 
-def test_a_finger_chooses_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_a_finger_chooses_on_a_phone(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    decode = visit(addresses["http"] + PAGE, **phone).widget("DecodeCapsule")
+    decode = alone("DecodeCapsule", PAGE, **phone)
     before = drawing(decode)
     choice(decode, "7").tap()
     expect(decode).to_have_attribute("data-kept", "7")

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial import digits, load_pretrained
 
-from .conftest import Visit, attribute, numbers
+from .conftest import attribute, numbers
 
 PAGE = "book/chapters/01-try-it.html"
 FEED = """(root, images) => images.map((pixels) => {
@@ -22,15 +22,13 @@ FEED = """(root, images) => images.map((pixels) => {
 
 
 @pytest.fixture
-def draw(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("DrawDigit")
+def draw(alone: Callable[..., Any]) -> Any:
+    return alone("DrawDigit", PAGE)
 
 
 @pytest.mark.parametrize("place", ["http", "file"])  # the weights come by other ways
-def test_a_hundred_digits_get_pytorchs_predictions(
-    visit: Callable[..., Visit], addresses: dict[str, str], place: str
-) -> None:
-    draw = visit(addresses[place] + PAGE).widget("DrawDigit")
+def test_a_hundred_digits_get_pytorchs_predictions(alone: Callable[..., Any], place: str) -> None:
+    draw = alone("DrawDigit", PAGE, place=place)
     images = (digits("test", source="sample").images[:100] * 255).round().to(torch.uint8)
     with torch.inference_mode():
         lengths = load_pretrained("small")(images.float() / 255).lengths
@@ -66,9 +64,9 @@ def test_a_stroke_of_the_mouse_is_read_as_a_one_and_clear_takes_it_away(draw: An
     expect(draw).to_have_attribute("data-lengths", empty)
 
 
-def test_a_finger_draws_too(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_a_finger_draws_too(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    draw = visit(addresses["http"] + PAGE, **phone).widget("DrawDigit")
+    draw = alone("DrawDigit", PAGE, **phone)
     draw.locator('[data-role="clear"]').tap()
     empty = attribute(draw, "lengths")
     pad = draw.locator('[data-role="pad"]')

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit, number
+from .conftest import number
 
 CHAPTER = "book/chapters/02-why-capsules.html"
 
 
 @pytest.fixture
-def parts(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + CHAPTER, reduced_motion="reduce").widget("FaceParts")
+def parts(alone: Callable[..., Any]) -> Any:
+    return alone("FaceParts", CHAPTER, reduced_motion="reduce")
 
 
 def state(parts: Any) -> tuple[float, float, float]:
@@ -83,8 +83,8 @@ def test_everything_works_by_keyboard(parts: Any) -> None:
     assert bag == 1 and length < 0.95
 
 
-def test_a_face_glides_where_motion_is_welcome(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    parts = visit(addresses["http"] + CHAPTER, reduced_motion="no-preference").widget("FaceParts")
+def test_a_face_glides_where_motion_is_welcome(alone: Callable[..., Any]) -> None:
+    parts = alone("FaceParts", CHAPTER, reduced_motion="no-preference")
     parts.evaluate("""root => {
         root.turns = [];
         new MutationObserver(() => root.turns.push(Number(root.dataset.turn))).observe(root, { attributes: true });

@@ -12,15 +12,15 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial.functional import margin_loss
 
-from .conftest import Visit, number, numbers
+from .conftest import number, numbers
 
 PAGE = "book/chapters/07-margin-loss.html"
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
 
 
 @pytest.fixture
-def margin(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("MarginLoss")
+def margin(alone: Callable[..., Any]) -> Any:
+    return alone("MarginLoss", PAGE)
 
 
 def lengths(widget: Any) -> list[float]:
@@ -135,8 +135,8 @@ def test_bars_and_sliders_answer_the_keyboard(margin: Any) -> None:
         assert total(margin) != before, role
 
 
-def test_a_finger_drags_a_bar_and_the_page_stays(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    margin = visit(addresses["http"] + PAGE, **PHONE).widget("MarginLoss")
+def test_a_finger_drags_a_bar_and_the_page_stays(alone: Callable[..., Any]) -> None:
+    margin = alone("MarginLoss", PAGE, **PHONE)
     bar(margin, 5).scroll_into_view_if_needed()
     box, before = bar(margin, 5).bounding_box(), margin.page.evaluate("scrollY")
     assert box["width"] >= 24

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit, numbers, settled
+from .conftest import numbers, settled
 
 PAGE = "book/chapters/05-prediction-vectors.html"
 
 
 @pytest.fixture
-def votes(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("PartVotes")
+def votes(alone: Callable[..., Any]) -> Any:
+    return alone("PartVotes", PAGE)
 
 
 def matrix(votes: Any) -> str:
@@ -110,16 +110,15 @@ def test_the_matrix_of_each_pair_can_be_read(votes: Any) -> None:
     assert len(seen) == 4
 
 
-def test_without_motion_it_jumps(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    votes = visit(addresses["http"] + PAGE, reduced_motion="reduce").widget("PartVotes")
+def test_without_motion_it_jumps(alone: Callable[..., Any]) -> None:
+    votes = alone("PartVotes", PAGE, reduced_motion="reduce")
     votes.locator('[data-role="make-house"]').click()
     assert numbers(votes, "apart")[0] < 1e-3
 
 
-def test_on_a_phone_nothing_sticks_out(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    seen = visit(addresses["http"] + PAGE, viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True)
-    votes = seen.widget("PartVotes")
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 375
+def test_on_a_phone_nothing_sticks_out(alone: Callable[..., Any]) -> None:
+    votes = alone("PartVotes", PAGE, viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True)
+    assert votes.page.evaluate("document.documentElement.scrollWidth") <= 375
     for target in ("triangle", "turn-rectangle"):
         box = votes.locator(f'[data-role="{target}"]').bounding_box()
         assert min(box["width"], box["height"]) >= 44

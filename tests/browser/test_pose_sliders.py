@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit, picture
+from .conftest import picture
 
 
 @pytest.fixture
-def sliders(visit: Callable[..., Visit], address: str) -> Any:
+def sliders(alone: Callable[..., Any]) -> Any:
     """The front page's, at rest: where motion is welcome, it bends the digit until somebody takes hold."""
-    return visit(address + "book/index.html", reduced_motion="reduce").widget("PoseSliders")
+    return alone("PoseSliders", "book/index.html", reduced_motion="reduce")
 
 
 def pixels(sliders: Any, role: str = "redrawn") -> str:

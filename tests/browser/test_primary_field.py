@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit, settled
+from .conftest import settled
 
 CHAPTER = "book/chapters/03-primary-capsules.html"
 
 
 @pytest.fixture
-def primary(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + CHAPTER).widget("PrimaryField")
+def primary(alone: Callable[..., Any]) -> Any:
+    return alone("PrimaryField", CHAPTER)
 
 
 def data(primary: Any) -> dict[str, Any]:
@@ -121,10 +121,10 @@ def test_another_digit(primary: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_shows_all_of_it_and_targets_are_large(visit: Callable[..., Visit], address: str, scheme: str) -> None:
-    seen = visit(address + CHAPTER, viewport={"width": 375, "height": 700}, color_scheme=scheme, has_touch=True)
-    primary = seen.widget("PrimaryField")
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 375
+def test_a_phone_shows_all_of_it_and_targets_are_large(alone: Callable[..., Any], scheme: str) -> None:
+    phone = {"viewport": {"width": 375, "height": 700}, "has_touch": True}
+    primary = alone("PrimaryField", CHAPTER, color_scheme=scheme, **phone)
+    assert primary.page.evaluate("document.documentElement.scrollWidth") <= 375
     for target in ('[data-capsule="0"] .ground', '[data-role="sample"]', '[data-role="draw"]'):
         box = primary.locator(target).first.bounding_box()
         assert min(box["width"], box["height"]) >= 24

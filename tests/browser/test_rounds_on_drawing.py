@@ -13,14 +13,14 @@ from playwright.sync_api import expect
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import RoundsOnDrawing
 
-from .conftest import Visit, numbers, write_a_one
+from .conftest import numbers, write_a_one
 
 PAGE = "book/chapters/17-does-routing-matter.html"
 
 
 @pytest.fixture
-def pad(visit: Callable[..., Visit], addresses: dict[str, str]) -> Any:
-    return visit(addresses["http"] + PAGE).widget("RoundsOnDrawing")
+def pad(alone: Callable[..., Any]) -> Any:
+    return alone("RoundsOnDrawing", PAGE)
 
 
 @torch.no_grad()
@@ -62,9 +62,9 @@ def test_the_keyboard_draws(pad: Any) -> None:
     expect(pad).to_have_attribute("data-predictions", "1,1,1,1,1")
 
 
-def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_on_a_phone_everything_fits_and_is_large_enough(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    pad = visit(addresses["http"] + PAGE, **phone).widget("RoundsOnDrawing")
+    pad = alone("RoundsOnDrawing", PAGE, **phone)
     pad.locator('[data-round="5"]').tap()
     expect(pad).to_have_attribute("data-rounds", "5")
     for button in pad.locator("button:visible").all():

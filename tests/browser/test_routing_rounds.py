@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
 from capsnet_tutorial.widgets import _parts
 
-from .conftest import Visit, attribute, number, numbers, picture
+from .conftest import attribute, number, numbers, picture
 
 PAGE = "book/chapters/06-routing.html"
 LOUD = "71"  # the capsule that is chosen at first
@@ -28,8 +28,8 @@ PAUSE_IN_ROUND_THREE = """root => {
 
 
 @pytest.fixture
-def rounds(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE, reduced_motion="reduce").widget("RoutingRounds")
+def rounds(alone: Callable[..., Any]) -> Any:
+    return alone("RoutingRounds", PAGE, reduced_motion="reduce")
 
 
 def shows(widget: Any, name: str, value: str) -> None:
@@ -149,8 +149,8 @@ def test_a_click_chooses_a_class_and_a_capsule(rounds: Any) -> None:
     shows(rounds, "capsule", "0")
 
 
-def test_play_goes_through_the_rounds_and_pauses(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    rounds = visit(addresses["http"] + PAGE).widget("RoutingRounds")
+def test_play_goes_through_the_rounds_and_pauses(alone: Callable[..., Any]) -> None:
+    rounds = alone("RoutingRounds", PAGE)
     rounds.evaluate(PAUSE_IN_ROUND_THREE)
     part(rounds, "play").click()
     expect(rounds).to_have_attribute("data-playing", "true")
@@ -159,9 +159,9 @@ def test_play_goes_through_the_rounds_and_pauses(visit: Callable[..., Visit], ad
     assert attribute(rounds, "round") == "3", "paused"
 
 
-def test_a_finger_drags_a_vote_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_a_finger_drags_a_vote_on_a_phone(alone: Callable[..., Any]) -> None:
     options = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    rounds = visit(addresses["http"] + PAGE, **options).widget("RoutingRounds")
+    rounds = alone("RoutingRounds", PAGE, **options)
     assert rounds.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
     for column in part(rounds, "class").all():
         box = column.bounding_box()

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from capsnet_tutorial import route
 
-from .conftest import Visit, attribute, number, numbers, settled
+from .conftest import attribute, number, numbers, settled
 
 PAGE = "book/chapters/06-routing.html"
 NAME = "RoutingSteps"
@@ -40,17 +40,17 @@ def opacity(widget: Any, kind: str) -> float:
 
 
 @pytest.fixture
-def pinned(visit: Callable[..., Visit], address: str) -> Any:
+def pinned(alone: Callable[..., Any]) -> Any:
     """As the page has it."""
-    widget = visit(address + PAGE, viewport={"width": 1280, "height": 900}).widget(NAME)
+    widget = alone(NAME, PAGE, viewport={"width": 1280, "height": 900})
     expect(widget).to_have_attribute("data-pinned", "true")
     return widget
 
 
 @pytest.fixture
-def calm(visit: Callable[..., Visit], address: str) -> Any:
+def calm(alone: Callable[..., Any]) -> Any:
     """With less motion: not pinned, as in a notebook."""
-    widget = visit(address + PAGE, reduced_motion="reduce").widget(NAME)
+    widget = alone(NAME, PAGE, reduced_motion="reduce")
     expect(widget).to_have_attribute("data-pinned", "false")
     return widget
 
@@ -184,8 +184,8 @@ def test_buttons_and_keys_scroll_the_page_along(pinned: Any) -> None:
     assert pinned.bounding_box()["y"] + pinned.bounding_box()["height"] < 100, "only what the page's bar hides"
 
 
-def test_where_it_does_not_fit_it_is_not_pinned(visit: Callable[..., Visit], address: str) -> None:
-    widget = visit(address + PAGE, viewport={"width": 1280, "height": 480}).widget(NAME)
+def test_where_it_does_not_fit_it_is_not_pinned(alone: Callable[..., Any]) -> None:
+    widget = alone(NAME, PAGE, viewport={"width": 1280, "height": 480})
     expect(widget).to_have_attribute("data-pinned", "false")
     assert widget.bounding_box()["height"] < 900
     part(widget, "next").click()
@@ -193,8 +193,8 @@ def test_where_it_does_not_fit_it_is_not_pinned(visit: Callable[..., Visit], add
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_finger_steps_on_a_phone(visit: Callable[..., Visit], address: str, scheme: str) -> None:
-    widget = visit(address + PAGE, color_scheme=scheme, **PHONE).widget(NAME)
+def test_a_finger_steps_on_a_phone(alone: Callable[..., Any], scheme: str) -> None:
+    widget = alone(NAME, PAGE, color_scheme=scheme, **PHONE)
     expect(widget).to_have_attribute("data-pinned", "true")
     assert widget.evaluate("root => root.scrollWidth - root.clientWidth") <= 0
     scrolled_to(widget.page, widget, 0)

@@ -11,20 +11,20 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial.experiments.recordings import recorded_run
 
-from .conftest import Visit, number, picture, settled
+from .conftest import number, picture, settled
 
 PAGE = "book/chapters/14-training-in-earnest.html"
 run = recorded_run()
 
 
 @pytest.fixture
-def replay(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("TrainingReplay")
+def replay(alone: Callable[..., Any]) -> Any:
+    return alone("TrainingReplay", PAGE)
 
 
 @pytest.fixture
-def open_replay(visit: Callable[..., Visit], addresses: dict[str, str]) -> Callable[..., Any]:
-    return lambda **options: visit(addresses["http"] + PAGE, **options).widget("TrainingReplay")
+def open_replay(alone: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **options: alone("TrainingReplay", PAGE, **options)
 
 
 def drawn(replay: Any) -> str:

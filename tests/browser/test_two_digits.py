@@ -15,15 +15,15 @@ from capsnet_tutorial import load_pretrained
 from capsnet_tutorial.experiments.pairs import overlay
 from capsnet_tutorial.widgets.two_digits import hands_of_each
 
-from .conftest import Visit, number, numbers, picture
+from .conftest import number, numbers, picture
 
 PAGE = "book/chapters/15-two-digits-at-once.html"
 FIRST, SECOND = 6, 18  # the digits that the chapter begins with
 
 
 @pytest.fixture
-def two(visit: Callable[..., Visit], address: str) -> Any:
-    return visit(address + PAGE).widget("TwoDigits")
+def two(alone: Callable[..., Any]) -> Any:
+    return alone("TwoDigits", PAGE)
 
 
 def drawn(widget: Any, role: str) -> str:
@@ -108,9 +108,9 @@ def test_the_misread_pair_is_misread(two: Any) -> None:
     expect(two.locator('[data-role="sentence"]')).to_contain_text("wrong")
 
 
-def test_a_finger_drags_on_a_phone(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_a_finger_drags_on_a_phone(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    two = visit(addresses["http"] + PAGE, **phone).widget("TwoDigits")
+    two = alone("TwoDigits", PAGE, **phone)
     two.locator('[data-case="Right on top"]').tap()
     assert numbers(two, "at") == [0, 0, 0, 0]
     stage = two.locator('[data-role="stage"]')

@@ -65,10 +65,9 @@ def test_weights_come_when_they_are_chosen_and_read_as_pytorch_does(pad: Any, as
     assert len(asked) == 3, "what was fetched once stays"
 
 
-def test_weights_that_cannot_be_had_change_nothing(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
-    seen = visit(addresses["http"] + PAGE, tolerate=True)
-    pad = seen.widget("TwoRoutings")
-    seen.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
+def test_weights_that_cannot_be_had_change_nothing(alone: Callable[..., Any]) -> None:
+    pad = alone("TwoRoutings", PAGE, tolerate=True)
+    pad.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
     pad.locator('select[data-role="left"]').select_option("k-means")
     expect(pad.locator(SENTENCE)).to_contain_text("The weights of k-means cannot be loaded")
     expect(pad).to_have_attribute("data-routings", "paper,even")
@@ -98,9 +97,9 @@ def test_the_keyboard_chooses_and_draws(pad: Any) -> None:
     expect(pad).to_have_attribute("data-predictions", "1,1")
 
 
-def test_on_a_phone_everything_fits_and_is_large_enough(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_on_a_phone_everything_fits_and_is_large_enough(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-    pad = visit(addresses["http"] + PAGE, **phone).widget("TwoRoutings")
+    pad = alone("TwoRoutings", PAGE, **phone)
     pad.locator('[data-role="sample"]').nth(7).tap()
     expect(pad).to_have_attribute("data-predictions", "7,7")
     for control in pad.locator("button:visible, select:visible").all():
