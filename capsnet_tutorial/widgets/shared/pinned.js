@@ -4,6 +4,7 @@ import { clamp } from "./ui.js";
 
 const HOLD = 0.3; // of a step's way: here nothing moves
 const SHARE = 0.33; // of the window's height: a step's way
+const REST = 150; // milliseconds without scrolling: the page has come to rest
 
 /** Scrolled by so many steps -> time, 0 to `last`: at each step it rests for a while. */
 export function timeAt(scrolled, last) {
@@ -33,6 +34,7 @@ export function pinned({ track, stage, last, move, changed }) {
   let [active, top, way, frame] = [false, 0, 1, 0];
   /** @type {number | null} */
   let goal = null; // the step that the page is on its way to
+  let [leaving, resting] = [false, 0];
 
   function arrange() {
     const [window_, height, above] = [document.documentElement.clientHeight, stage.offsetHeight, coveredAbove()];
@@ -56,29 +58,45 @@ export function pinned({ track, stage, last, move, changed }) {
       follow();
     });
   };
-  const onEnd = () => (goal = null);
+
+  /** Not every browser tells of the end of scrolling. */
+  function restSoon() {
+    clearTimeout(resting);
+    resting = setTimeout(() => {
+      goal = null;
+      if (leaving) leave();
+    }, REST);
+  }
+  function onScroll() {
+    followSoon();
+    if (goal !== null) restSoon();
+  }
 
   /** Scrolls the page to where a step stands. @param {number} step */
   function scrollTo(step) {
     goal = clamp(step, 0, last);
+    leaving = false;
+    restSoon();
     const there = window.scrollY + track.getBoundingClientRect().top - top + goal * way;
     window.scrollTo({ top: there, behavior: wantsCalm() ? "instant" : "smooth" });
   }
 
-  /** Scrolls on to what comes after the stage. */
+  /** Scrolls on to what comes after the stage, once the page rests: on its way, Chromium may take a jump back. */
   function leave() {
-    window.scrollTo({ top: window.scrollY + track.getBoundingClientRect().bottom - coveredAbove() });
+    leaving = goal !== null;
+    if (!leaving) window.scrollTo({ top: window.scrollY + track.getBoundingClientRect().bottom - coveredAbove() });
   }
 
   const observer = new ResizeObserver(arrange);
   observer.observe(stage);
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const events = { scroll: followSoon, scrollend: onEnd, resize: arrange };
+  const events = { scroll: onScroll, resize: arrange };
   for (const [name, handler] of Object.entries(events)) window.addEventListener(name, handler, { passive: true });
   calm.addEventListener("change", arrange);
   const stop = () => {
     observer.disconnect();
     cancelAnimationFrame(frame);
+    clearTimeout(resting);
     for (const [name, handler] of Object.entries(events)) window.removeEventListener(name, handler);
     calm.removeEventListener("change", arrange);
   };
