@@ -104,18 +104,17 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    path = Path(options.weights)
     if options.weights in SHIPPED:
-        network, trained_for = load_pretrained(options.weights), "digits"
+        network = load_pretrained(options.weights)
     else:
-        path = Path(options.weights)
-        folder = path if path.is_dir() else path.parent
-        network = load_network(folder / "weights.safetensors" if path.is_dir() else path)
-        record = folder / "result.json"
-        about = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
-        trained_for = about.get("task", "digits")
-    task = TASKS[options.task or trained_for]
+        network = load_network(path / "weights.safetensors" if path.is_dir() else path)
+    by_size = {task.image_size: name for name, task in TASKS.items()}
+    task = TASKS[options.task or by_size.get(network.config.image_size, "digits")]
     data = digits(options.split, options.source, options.data)
     errors = task.measure(network, task.to_measure_on(data))
+    if data.source == "sample" and options.weights != "small":
+        print("the bundled sample is of MNIST's training digits: the network may have learned them", file=sys.stderr)
     print(json.dumps({"digits": data.count, "source": data.source, "split": options.split} | errors._asdict()))
     return 0
 
@@ -201,7 +200,7 @@ def _add_evaluate(commands: Any) -> None:
         "weights", help=f"{', '.join(SHIPPED)}; or a folder that `capsnet train` wrote, or the weights in it"
     )
     evaluation.add_argument(
-        "--task", choices=tuple(TASKS), help="what it was trained for (default: as the run's record says, or digits)"
+        "--task", choices=tuple(TASKS), help="what it was trained for (default: the task with images of its size)"
     )
     evaluation.add_argument("--split", choices=get_args(Split), default="test")
     _add_data_options(evaluation)

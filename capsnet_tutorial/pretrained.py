@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib import import_module, resources
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import metadata as about_package
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -16,12 +18,13 @@ from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
 if TYPE_CHECKING:
     from capsnet_tutorial.experiments.cnn import ConvNet
 
-SHIPPED = ("small", "small-shifted", "small-cnn", "small-pairs")
+SHIPPED = ("small", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `load_pretrained` knows."""
+PACKAGE = "capsnet-tutorial"
 
 
 @overload
-def load_pretrained(name: Literal["small", "small-shifted", "small-pairs"] = "small") -> CapsNet: ...
+def load_pretrained(name: Literal["small", "small-shifted", "small-pairs", "paper"] = "small") -> CapsNet: ...
 @overload
 def load_pretrained(name: Literal["small-cnn"]) -> ConvNet: ...
 def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
@@ -32,10 +35,18 @@ def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels, trained on all 60,000
     (see `capsnet_tutorial.experiments.pairs`).
+    "paper": the paper's network, 8,215,568 parameters, trained on all 60,000 digits, shifted. Its 8 MB are in a
+    checkout only; an installed package fetches them from the project's release, once.
     Their cards, with the test errors, are ``capsnet_tutorial/assets/weights/NAME.md``.
+
+    Raises:
+        FileNotFoundError: "paper" is not here, and cannot be fetched; the message says why.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
-    with resources.as_file(resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors") as path:
+    weights = resources.files("capsnet_tutorial.assets") / "weights"
+    if not (weights / f"{name}.safetensors").is_file():
+        return load_network(_fetch(name, (weights / f"{name}.sha256").read_text(encoding="utf-8").split()[0]))
+    with resources.as_file(weights / f"{name}.safetensors") as path:
         return load_network(path)
 
 
@@ -100,6 +111,28 @@ def save_weights(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtyp
     elif network.parts.names:
         metadata["parts"] = network.parts.names
     write_tensors(Path(path), tensors, metadata)
+
+
+def _fetch(name: str, checksum: str) -> Path:
+    """Weights from the release of this version, kept where torch.hub keeps its own; refused with another SHA-256."""
+    path = Path(torch.hub.get_dir()) / "checkpoints" / f"{PACKAGE}-{name}-{checksum[:8]}.safetensors"
+    if path.is_file():
+        return path
+    wanted = f"the weights {name!r}, which a checkout of the project has and an installed package fetches"
+    try:
+        about = about_package(PACKAGE)
+        addresses = dict(entry.split(", ", 1) for entry in about.get_all("Project-URL", []))
+    except PackageNotFoundError:  # on a path, but not installed
+        addresses = {}
+    if "Repository" not in addresses:
+        raise FileNotFoundError(f"expected {wanted}; got a package that names no address to fetch them from")
+    url = f"{addresses['Repository']}/releases/download/v{about['Version']}/{name}.safetensors"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        torch.hub.download_url_to_file(url, str(path), hash_prefix=checksum)
+    except (OSError, RuntimeError) as problem:  # no way there, no such file; another checksum
+        raise FileNotFoundError(f"expected {wanted} from {url}; got {problem}") from problem
+    return path
 
 
 def _parts(names: Any, own: Parts | None, config: CapsNetConfig, path: Path) -> Parts:

@@ -161,6 +161,14 @@ def test_the_shipped_weights_are_evaluated_by_name_even_offline(monkeypatch, tmp
     assert len(said.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(("name", "error"), [("small-cnn", 0.01), ("small-pairs", 0.26)])
+def test_shipped_weights_are_evaluated_on_what_they_were_trained_for(name, error, capsys):
+    assert main(["evaluate", name, "--source", "sample"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["error"] < error
+    assert "the network may have learned them" in said.err
+
+
 def test_the_command_is_called_capsnet_and_explains_itself(capsys):
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     assert scripts == {"capsnet": "capsnet_tutorial.cli:main"}

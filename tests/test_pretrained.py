@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import asdict, replace
-from importlib.resources import files
+from email.message import Message
+from importlib.resources import as_file, files
+from types import SimpleNamespace
 
 import networks
 import pytest
@@ -29,18 +32,14 @@ def test_the_shipped_network_is_the_small_preset_ready_to_use():
     assert sum(parameter.numel() for parameter in model.parameters()) == 454_992
 
 
-EIGHT_BITS = {torch.int8, torch.float16, torch.float32}
-PRECISION = {"small": {torch.float16}} | dict.fromkeys(("small-shifted", "small-cnn", "small-pairs"), EIGHT_BITS)
-
-
-def test_every_shipped_file_is_in_low_precision_and_under_a_megabyte():
-    assert PRECISION.keys() == set(SHIPPED)
+def test_every_shipped_file_is_in_low_precision_and_under_a_megabyte_or_the_papers():
     for name in SHIPPED:
         path = files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors"
         tensors, _ = read_tensors(path)
-        assert {tensor.dtype for tensor in tensors.values()} == PRECISION[name]
+        eight_bits = {torch.int8, torch.float16, torch.float32}
+        assert {tensor.dtype for tensor in tensors.values()} == ({torch.float16} if name == "small" else eight_bits)
         assert all(tensor.isfinite().all() for tensor in tensors.values())
-        assert path.stat().st_size < 1_000_000
+        assert path.stat().st_size < (8_400_000 if name == "paper" else 1_000_000)
 
 
 def test_the_network_of_pairs_is_the_small_preset_on_larger_images():
@@ -71,6 +70,12 @@ def test_the_shifted_networks_are_what_their_runs_measured(mnist):
     for name, run in (("small-shifted", "small-r3-0"), ("small-cnn", "small-cnn-0")):
         trained = stored(f"runs/{run}")["test"]["error"]
         assert error_of(load_pretrained(name), data).error == pytest.approx(trained, abs=3e-4)  # eight bits a number
+
+
+def test_the_papers_network_has_its_sizes_and_reads_digits_that_it_never_saw(mnist):
+    network, data = load_pretrained("paper"), digits("test", "mnist", mnist)
+    assert network.config == CapsNetConfig.paper()
+    assert error_of(network, Digits(data.images[:1000], data.labels[:1000], "mnist")).error < 0.01
 
 
 def test_each_call_gives_a_network_of_its_own():
@@ -109,6 +114,47 @@ def test_saved_weights_come_back(tmp_path):
     save_weights(model, tmp_path / "half")
     assert {tensor.dtype for tensor in read_tensors(tmp_path / "half")[0].values()} == {torch.float16}
     torch.testing.assert_close(load_weights(str(tmp_path / "half"))(x).lengths, model(x).lengths, atol=1e-2, rtol=0)
+
+
+# --- weights that an installed package fetches
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """A package without the paper's weights, and a release of its project that has them, here a tiny network."""
+    (package := tmp_path / "package" / "weights").mkdir(parents=True)
+    (release := tmp_path / "project" / "releases" / "download" / "v9.1").mkdir(parents=True)
+    save_weights(networks.tiny(), file := release / "paper.safetensors", torch.int8)
+    (package / "paper.sha256").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  paper.safetensors\n")
+    resources = SimpleNamespace(files=lambda name: package.parent, as_file=as_file)
+    monkeypatch.setattr("capsnet_tutorial.pretrained.resources", resources)
+    (about := Message())["Version"] = "9.1"
+    about["Project-URL"] = f"Repository, {(tmp_path / 'project').as_uri()}"
+    monkeypatch.setattr("capsnet_tutorial.pretrained.about_package", lambda name: about)
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path / "hub"))
+    return SimpleNamespace(file=file, about=about, kept=tmp_path / "hub" / "checkpoints")
+
+
+def test_the_papers_weights_are_fetched_once(installed):
+    assert load_pretrained("paper").config == networks.tiny().config
+    installed.file.unlink()
+    assert load_pretrained("paper").config == networks.tiny().config
+
+
+def test_weights_with_another_checksum_are_refused_and_not_kept(installed):
+    installed.file.write_bytes(installed.file.read_bytes()[:-1] + b"?")
+    with pytest.raises(FileNotFoundError, match=r"the weights 'paper'.* from file:.*v9\.1.*; got invalid hash"):
+        load_pretrained("paper")
+    assert not list(installed.kept.iterdir())
+
+
+def test_weights_that_are_not_to_be_had_say_so(installed):
+    installed.file.unlink()
+    with pytest.raises(FileNotFoundError, match=r"from file:.*; got .*No such file"):
+        load_pretrained("paper")
+    del installed.about["Project-URL"]
+    with pytest.raises(FileNotFoundError, match="got a package that names no address to fetch them from"):
+        load_pretrained("paper")
 
 
 # --- bad input

@@ -6,6 +6,7 @@ card from that result. NAME is "small", unless given. Then `make notebooks`, sin
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import sys
@@ -104,6 +105,9 @@ def main() -> None:
         save_weights(load_network(run / "weights.safetensors"), file, torch.int8)
         kind = "pairs" if result["task"] == "pairs" else result["network"]
         record, facts = f"runs/{run.name}", (facts_of_pairs if kind == "pairs" else facts_of_shifted)(result, file)
+    if name == "paper":  # what is fetched must be this file: `sha256sum --check` reads the line
+        line = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
+        file.with_suffix(".sha256").write_text(line, encoding="utf-8")
     shutil.copyfile(run / "result.json", ROOT / "results" / f"{record}.json")
     text = card(kind, name, record, result, facts, file.stat().st_size)
     (WEIGHTS / f"{name}.md").write_text(text, encoding="utf-8")

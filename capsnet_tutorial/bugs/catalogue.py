@@ -72,7 +72,7 @@ BUGS: dict[str, Bug] = {
     ),
     "lengths-softmax": Bug(
         "A softmax is applied to the lengths before the margin loss.",
-        "The lengths are probabilities already, one for each class; they need not sum to 1.",
+        "The lengths are scores already, one for each class; they need not sum to 1.",
         "Equation 4 takes ‖v_k‖ itself.",
     ),
     "no-update-rounds": Bug(

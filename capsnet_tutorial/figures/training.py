@@ -114,8 +114,8 @@ class LiveCurve:
         else:
             self.handle.update(figure)
 
-    @torch.no_grad()
     @phone_form(stacked=True)
+    @torch.no_grad()
     def draw(self, model: CapsNet, history: History, *, stacked: bool = False) -> Figure:
         """The figure as it is now; stacked, with the digits below the curves."""
         device = next(model.parameters()).device
