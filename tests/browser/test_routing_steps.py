@@ -18,6 +18,8 @@ NAME = "RoutingSteps"
 U_HAT = [[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]]
 LAST = 14
 PHONE = {"viewport": {"width": 375, "height": 760}, "has_touch": True, "is_mobile": True}
+TRANSITIONS = """root => Promise.allSettled(root.getAnimations({ subtree: true })
+    .filter((each) => each instanceof CSSTransition).map((each) => each.finished))"""
 
 
 def part(widget: Any, role: str) -> Any:
@@ -30,7 +32,7 @@ def shows(widget: Any, step: int) -> None:
 
 def opacity(widget: Any, kind: str) -> float:
     """How strongly the marks of a kind are drawn."""
-    widget.page.wait_for_timeout(200)  # a transition of 150 ms
+    settled(widget).evaluate(TRANSITIONS)
     return min(
         float(each)
         for each in settled(widget)
@@ -162,6 +164,7 @@ def test_the_wheel_leads_past_it(pinned: Any) -> None:
     for _ in range(30):
         page.mouse.wheel(0, height / 30)
         page.wait_for_timeout(30)
+    page.wait_for_function("there => Math.abs(scrollY - there) < 60", arg=before + height)
     page.wait_for_timeout(300)
     assert page.evaluate("scrollY") - before == pytest.approx(height, abs=60)
     assert pinned.locator(".pinned-stage").bounding_box()["y"] < 0
@@ -175,8 +178,7 @@ def test_buttons_and_keys_scroll_the_page_along(pinned: Any) -> None:
     shows(pinned, 1)
     part(pinned, "next").press("ArrowRight")
     shows(pinned, 2)
-    page.wait_for_timeout(500)
-    assert page.evaluate("scrollY") > before + 100
+    page.wait_for_function("before => scrollY > before + 100", arg=before)
     part(pinned, "next").press("ArrowLeft")
     shows(pinned, 1)
     part(pinned, "skip").dispatch_event("click")  # at once, while the page glides

@@ -34,7 +34,7 @@ export function pinned({ track, stage, last, move, changed }) {
   let [active, top, way, frame] = [false, 0, 1, 0];
   /** @type {number | null} */
   let goal = null; // the step that the page is on its way to
-  let [leaving, resting] = [false, 0];
+  let [leaving, resting] = [0, 0]; // how often it may still be tried, and the timer
 
   function arrange() {
     const [window_, height, above] = [document.documentElement.clientHeight, stage.offsetHeight, coveredAbove()];
@@ -64,33 +64,41 @@ export function pinned({ track, stage, last, move, changed }) {
     clearTimeout(resting);
     resting = setTimeout(() => {
       goal = null;
-      if (leaving) leave();
+      if (leaving && track.getBoundingClientRect().bottom > coveredAbove() + 2) jump();
+      else leaving = 0;
     }, REST);
   }
   function onScroll() {
     followSoon();
-    if (goal !== null) restSoon();
+    if (goal !== null || leaving) restSoon();
   }
 
   /** Scrolls the page to where a step stands. @param {number} step */
   function scrollTo(step) {
     goal = clamp(step, 0, last);
-    leaving = false;
+    leaving = 0;
     restSoon();
     const there = window.scrollY + track.getBoundingClientRect().top - top + goal * way;
     window.scrollTo({ top: there, behavior: wantsCalm() ? "instant" : "smooth" });
   }
 
-  /** Scrolls on to what comes after the stage, once the page rests: on its way, Chromium may take a jump back. */
-  function leave() {
-    leaving = goal !== null;
-    if (!leaving) window.scrollTo({ top: window.scrollY + track.getBoundingClientRect().bottom - coveredAbove() });
+  function jump() {
+    leaving--;
+    window.scrollTo({ top: window.scrollY + track.getBoundingClientRect().bottom - coveredAbove() });
+    restSoon();
   }
+
+  /** Scrolls on to what comes after the stage; again, if the end of a glide takes it back, as in Chromium it may. */
+  function leave() {
+    leaving = 3;
+    if (goal === null) jump();
+  }
+  const stay = () => (leaving = 0); // whoever scrolls meanwhile is not led on
 
   const observer = new ResizeObserver(arrange);
   observer.observe(stage);
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const events = { scroll: onScroll, resize: arrange };
+  const events = { scroll: onScroll, resize: arrange, wheel: stay, touchmove: stay, keydown: stay };
   for (const [name, handler] of Object.entries(events)) window.addEventListener(name, handler, { passive: true });
   calm.addEventListener("change", arrange);
   const stop = () => {
