@@ -66,14 +66,14 @@ def capsnet_loss(output, images, labels):
 def train_one_epoch(network, optimizer, images, labels):
     for chosen in torch.randperm(len(images)).split(32):  # shuffle
         x, y = images[chosen], labels[chosen]  # a batch of 32
-        shift = torch.randint(-2, 3, (2,)).tolist()
-        x = x.roll(shift, dims=(2, 3))  # by at most two pixels
+        right, down = torch.randint(-2, 3, (2,)).tolist()  # pixels
+        x = F.pad(x, (right, -right, down, -down))  # shifted
         output = network(x, y)  # forward; the labels go to the mask
         loss = capsnet_loss(output, x, y)
         optimizer.zero_grad()  # forget the gradient of the last step
         loss.backward()  # compute that of this one
         optimizer.step()  # and move every weight a little
-    return loss.item()
+    return loss.item()  # of the last batch
 
 
 def accuracy(network, images, labels):

@@ -9,7 +9,7 @@ import torch
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.experiments import evidence as module
 from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
-from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_vote_shares, noisy
+from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_saturation, measure_vote_shares, noisy
 from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 from capsnet_tutorial.experiments.variants import build_variant
 from capsnet_tutorial.functional import prediction_vectors
@@ -43,7 +43,7 @@ def test_a_pair_is_wrong_if_one_of_its_digits_is():
 def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert evidence(ConvNet(ConvNetConfig.small()), {"test": FEW}).keys() == {"wrong"}
     config = networks.learner().config
-    keys = {"wrong", "calibration"}
+    keys = {"wrong", "calibration", "saturated"}
     assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
     found = evidence(build_variant(config, ["stop-gradient"]), {"test": FEW, "test_bent": FEW})
     assert found.keys() == keys | {"vote_shares"}
@@ -70,6 +70,16 @@ def test_noise_is_the_same_for_a_seed_and_stays_between_black_and_white():
     assert came.equal(noisy(FEW.images)) and not came.equal(noisy(FEW.images, seed=1))
     assert came.min() == 0 and came.max() == 1
     assert (came - FEW.images).abs().mean() > 0.1
+
+
+def test_saturated_primary_capsules_are_counted_over_all_images(monkeypatch):
+    network = networks.learner()
+    lengths = network.primary_capsules(FEW.images).norm(dim=2)
+    assert measure_saturation(network, FEW.images) == (lengths > 0.99).double().mean().item()
+    monkeypatch.setattr(module, "LONG", lengths.median().item())
+    assert measure_saturation(network, FEW.images) == pytest.approx(0.5, abs=0.01)
+    monkeypatch.undo()
+    assert measure_saturation(load_pretrained(), FEW.images) == pytest.approx(1, abs=0.01)
 
 
 @pytest.mark.parametrize("task", ["digits", "pairs"])

@@ -1,4 +1,4 @@
-"""Measurements for a run's record: wrongly read images, calibration, and how votes are shared among capsules.
+"""Measurements for a run's record: wrongly read images, calibration, primary capsules' lengths, shares of the votes.
 
 With the wrong images of two runs, their errors can be compared image by image.
 """
@@ -20,6 +20,8 @@ BINS = 10
 """Of a capsule's length from 0 to 1, all of the same width."""
 NOISE = 0.3
 """Standard deviation of the noise that `noisy` adds, on pixels from 0 to 1."""
+LONG = 0.99
+"""A primary capsule that is longer is counted as saturated."""
 ALL_SHARES = 200
 """Up to so many capsules below, a record holds the share of every one."""
 LARGEST_SHARES = 20
@@ -35,8 +37,8 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
 
     Returns:
         ``wrong``: for each split the positions of the images read wrongly, ascending. Of a CapsNet also
-        ``calibration``: `calibrate` for each split and for ``test_noisy``; and, where the routing is the paper's,
-        ``vote_shares``: `measure_vote_shares` on the test images.
+        ``calibration``: `calibrate` for each split and for ``test_noisy``; ``saturated``: `measure_saturation` on
+        the test images; and, where the routing is the paper's, ``vote_shares``: `measure_vote_shares` on them.
     """
     scores = {split: scores_of(network, each.images) for split, each in data.items()}
     found: dict[str, Any] = {
@@ -46,6 +48,7 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         test = data["test"]
         found["calibration"] = {split: calibrate(each, data[split].labels) for split, each in scores.items()}
         found["calibration"]["test_noisy"] = calibrate(scores_of(network, noisy(test.images)), test.labels)
+        found["saturated"] = round(measure_saturation(network, test.images), 5)
         if network.routed.routes_as_paper:
             found["vote_shares"] = measure_vote_shares(network, test)
     return found
@@ -83,6 +86,25 @@ def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
             for length, many in zip(total.tolist(), count.tolist(), strict=True)
         ],
     }
+
+
+def measure_saturation(network: CapsNet, images: Tensor) -> float:
+    """The share of the primary capsules that are longer than 0.99, from 0 to 1, in eval mode.
+
+    Args:
+        network: any CapsNet.
+        images: [N, C, H, W].
+
+    Raises:
+        ValueError: there are no images.
+    """
+
+    def measure(batch: Tensor) -> tuple[Tensor]:
+        lengths = network.primary_capsules(batch).norm(dim=2)  # ‖u‖, [B, I]
+        return ((lengths > LONG).double().mean(dim=1),)
+
+    (shares,) = over_batches(network, measure, images)  # [N]
+    return shares.mean().item()
 
 
 def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) -> dict[str, Any]:

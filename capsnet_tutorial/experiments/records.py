@@ -116,6 +116,8 @@ class RunRecord:
     wrong: dict[str, list[int]] | None = None
     """Positions of the images that are read wrongly, ascending, by split."""
     calibration: dict[str, Calibration] | None = None
+    saturated: float | None = None
+    """Share of a CapsNet's primary capsules that are longer than 0.99. Only in the newest records."""
     vote_shares: dict[str, Shares] | None = None
 
     def __post_init__(self) -> None:

@@ -75,6 +75,7 @@ COLUMNS = {
     "parameters": Column("parameters", _of("parameters"), 0),
     "recognising": Column("of them recognise", _recognising, 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
+    "saturated": Column("primary capsules longer than 0.99, %", _of("saturated", factor=100), 1),
     "voting": Column("capsules whose votes count", _of("vote_shares", "before", "effective_capsules"), 1),
     "heard": Column("… after routing", _of("vote_shares", "after", "effective_capsules"), 1),
     "stopped": Column("error after each round, %", _rounds("error", factor=100)),

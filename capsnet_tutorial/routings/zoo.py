@@ -42,7 +42,8 @@ ZOO: dict[str, Species] = {
     "even": Species("even shares: nothing is routed", *_SABOUR, lambda config: EvenShares(), "small-r1", iterations=1),
     "learned-gain": Species(
         "even shares with a learned gain for each class",
-        *_SABOUR,
+        "this book, after Sabour et al. 2017",
+        _SABOUR[1],
         lambda config: GainedRouting(config.classes),
         "small-r1-gain",
         iterations=1,
