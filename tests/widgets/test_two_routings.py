@@ -60,8 +60,9 @@ def wild(name: str, file: Path) -> None:
 
 @torch.no_grad()
 def expected(network: CapsNet, images: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Couplings [N, I, J] and capsules [N, J, D]."""
-    u_hat = prediction_vectors(network.primary_capsules(images), network.routed.weight)
+    """Couplings [N, I, J] and capsules [N, J, D], in float64: how float32 rounds depends on the processor."""
+    network = network.double()
+    u_hat = prediction_vectors(network.primary_capsules(images.double()), network.routed.weight)
     rounds = network.config.iterations
     c = couplings(network.routed.routing, u_hat, rounds)
     assert c is not None
