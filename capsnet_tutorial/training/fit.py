@@ -25,7 +25,7 @@ from capsnet_tutorial.training.bar import ProgressBar
 from capsnet_tutorial.training.data import TrainingData, batch_of, check_values, mixed_seed
 from capsnet_tutorial.training.evaluation import evaluate
 from capsnet_tutorial.training.objective import paper_objective
-from capsnet_tutorial.training.processes import Processes, Stopwatch, rank
+from capsnet_tutorial.training.processes import Processes, Stopwatch, launched, rank
 from capsnet_tutorial.training.recipe import Recipe, one_cycle
 from capsnet_tutorial.training.state import Diverged, History, Network, Objective, OutOfTime, TrainingState
 from capsnet_tutorial.training.tensorboard import TensorBoard
@@ -85,9 +85,10 @@ def fit(
         ValueError: the checkpoint is damaged, or of another network or recipe; too few examples for a batch, or bad
             ones; a batch that the processes cannot share equally.
     """
-    processes = Processes() if processes is None else processes
-    _check(data, recipe, validation, checkpoint, limit_minutes, processes)
+    # Before processes connect: of two that refuse the same, one would else see but the other's connection end.
+    _check(data, recipe, validation, checkpoint, limit_minutes)
     check_values(data, getattr(getattr(network, "config", None), "classes", None))
+    processes = Processes() if processes is None else processes
     steps_per_epoch = data.count // recipe.batch_size
     total_steps = math.ceil(recipe.epochs * steps_per_epoch)
     accelerator, device = processes.accelerator, processes.accelerator.device
@@ -270,10 +271,9 @@ def _check(
     validation: object,
     checkpoint: Path | None,
     limit_minutes: float | None,
-    processes: Processes,
 ) -> None:
     """Raise `ValueError` if these do not go together."""
-    size, count = recipe.batch_size, processes.count
+    size, count = recipe.batch_size, launched()
     expect(data.count >= size, f"at least one batch of {size} digits", f"{data.count}")
     expect(size % count == 0, f"a batch_size that {count} processes share equally", f"{size}")
     for name in ("patience", "stop_at_accuracy"):

@@ -22,6 +22,11 @@ def rank() -> int:
     return int(os.environ.get("RANK", 0))
 
 
+def launched() -> int:
+    """How many processes a launcher started; known before there is any connection, too."""
+    return int(os.environ.get("WORLD_SIZE", 1))
+
+
 class Processes:
     """One process, or the several that a launcher started, as one of them sees them.
 
@@ -34,10 +39,9 @@ class Processes:
             mixed_precision="no",  # a recipe says the precision, and then its result tells; not the launcher
             kwargs_handlers=[DistributedDataParallelKwargs(static_graph=True)],  # some weights may have no gradient
         )
-        launched = int(os.environ.get("WORLD_SIZE", 1))
-        if launched != self.count:  # each would train the whole network, and write over what the others write
+        if launched() != self.count:  # each would train the whole network, and write over what the others write
             raise ValueError(
-                f"expected {launched} processes, as were launched, to train together; got {self.count} on its own "
+                f"expected {launched()} processes, as were launched, to train together; got {self.count} on its own "
                 "(without GPUs, set ACCELERATE_USE_CPU=1)"
             )
 
