@@ -85,7 +85,7 @@ def fit(
         ValueError: the checkpoint is damaged, or of another network or recipe; too few examples for a batch, or bad
             ones; a batch that the processes cannot share equally.
     """
-    # Before processes connect: of two that refuse the same, one would else see but the other's connection end.
+    # Before the processes connect: all refuse the same, and the first to end would cut the others' connection.
     _check(data, recipe, validation, checkpoint, limit_minutes)
     check_values(data, getattr(getattr(network, "config", None), "classes", None))
     processes = Processes() if processes is None else processes
