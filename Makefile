@@ -95,16 +95,16 @@ $(BIN)/python:
 
 # The notebooks carry their outputs, so the pages need neither torch nor a kernel: a minute instead of several.
 # The pins are the same, since all of them constrain.
-$(BOOK): requirements.txt pyproject.toml | $(BIN)/python
+$(BOOK): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
 	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
-	@$(PIP) install --no-deps --editable .
+	@$(PIP) install --no-deps --editable . --editable ./book
 	@touch $@
 
-$(ALL): requirements.txt pyproject.toml | $(BIN)/python
+$(ALL): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@echo "Installing everything (once; PyTorch takes a few minutes) …"
 	@$(PIP) install --requirement requirements.txt
-	@$(PIP) install --no-deps --editable .
+	@$(PIP) install --no-deps --editable . --editable ./book
 	@touch $(BOOK) $@
 
 # Not `npm ci`: it refuses a lock file that names no registry. --no-save keeps to the lock, and leaves it as it is.

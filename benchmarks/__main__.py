@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from capsnet_book.experiments.records import write_json
 
 from benchmarks import layer, machine
 from benchmarks.baselines import BASELINES
 from benchmarks.sections import QUICK, SECTIONS, Effort
 from benchmarks.tables import table
 from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.experiments.records import write_json
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 

@@ -7,10 +7,10 @@ they compute what `capsnet_tutorial.fast.route_capsules` computes, to rounding, 
 from __future__ import annotations
 
 import torch
+from capsnet_book.routings.messages import route_by_messages
 from torch import Tensor
 
 from capsnet_tutorial.functional import prediction_vectors
-from capsnet_tutorial.routings.messages import route_by_messages
 
 
 def squash(s: Tensor) -> Tensor:

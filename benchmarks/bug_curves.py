@@ -1,7 +1,7 @@
 """How a small network learns with each bug of the catalogue: ``python -m benchmarks.bug_curves``.
 
 Trains the small network on the bundled sample, right and with each bug, with several starts, and writes
-capsnet_tutorial/assets/recordings/bugs.json. Needs nothing but the repository, and about four minutes on one core.
+book/capsnet_book/assets/recordings/bugs.json. Needs nothing but the repository, and about four minutes on one core.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from capsnet_book.bugs import BUGS, piece_of
+from capsnet_book.bugs.planted import planted_objective, planted_parts
+from capsnet_book.experiments.records import write_json
 
-from capsnet_tutorial.bugs import BUGS, piece_of
-from capsnet_tutorial.bugs.planted import planted_objective, planted_parts
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.records import write_json
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training import Evaluation, evaluate
 
-RECORDED = Path(__file__).resolve().parent.parent / "capsnet_tutorial" / "assets" / "recordings" / "bugs.json"
+RECORDED = Path(__file__).resolve().parent.parent / "book" / "capsnet_book" / "assets" / "recordings" / "bugs.json"
 EVERY, BATCH, RATE = 20, 64, 3e-3
 
 

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
+from capsnet_book.race.cost import peak_bytes as peak_bytes_on_cpu
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
-
-from capsnet_tutorial.race.cost import peak_bytes as peak_bytes_on_cpu
 
 Function = Callable[[], object]
 

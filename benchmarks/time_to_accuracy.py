@@ -12,8 +12,9 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from capsnet_book.experiments.records import write_json
+
 from capsnet_tutorial import cli
-from capsnet_tutorial.experiments.records import write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -12,16 +12,17 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_book.experiments.runs import TrainingRun
+from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
+from capsnet_book.experiments.variants import VARIANTS
+from capsnet_book.experiments.verdicts import report
+from capsnet_book.race import command as race_command
+
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
-from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
-from capsnet_tutorial.experiments.runs import TrainingRun
-from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup
-from capsnet_tutorial.experiments.variants import VARIANTS
-from capsnet_tutorial.experiments.verdicts import report
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
-from capsnet_tutorial.race import command as race_command
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
 from capsnet_tutorial.training.processes import FailedElsewhere, rank
 

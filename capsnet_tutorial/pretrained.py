@@ -16,7 +16,7 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
 
 if TYPE_CHECKING:
-    from capsnet_tutorial.experiments.cnn import ConvNet
+    from capsnet_book.experiments.cnn import ConvNet
 
 SHIPPED = ("small", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `load_pretrained` knows."""
@@ -34,7 +34,7 @@ def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
     "small-shifted": the same network, trained for less long, on all 60,000 digits, shifted but never turned or bent.
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": 750,416 parameters, for two overlapping digits on 36×36 pixels, trained on all 60,000
-    (see `capsnet_tutorial.experiments.pairs`).
+    (see `capsnet_book.experiments.pairs`).
     "paper": the paper's network, 8,215,568 parameters, trained on all 60,000 digits, shifted. Its 8 MB are in a
     checkout only; an installed package fetches them from the project's release, once.
     Their cards, with the test errors, are ``capsnet_tutorial/assets/weights/NAME.md``.
@@ -43,7 +43,7 @@ def load_pretrained(name: str = "small") -> CapsNet | ConvNet:
         FileNotFoundError: "paper" is not here, and cannot be fetched; the message says why.
     """
     expect(name in SHIPPED, f"a pretrained network, one of {', '.join(SHIPPED)}", repr(name))
-    weights = resources.files("capsnet_tutorial.assets") / "weights"
+    weights = resources.files("capsnet_tutorial.assets" if name == "small" else "capsnet_book.assets") / "weights"
     if not (weights / f"{name}.safetensors").is_file():
         return load_network(_fetch(name, (weights / f"{name}.sha256").read_text(encoding="utf-8").split()[0]))
     with resources.as_file(weights / f"{name}.safetensors") as path:
@@ -147,4 +147,4 @@ def _parts(names: Any, own: Parts | None, config: CapsNetConfig, path: Path) -> 
 
 def _laboratory(module: str) -> Any:
     """A module of experiments/, imported only for a network that needs it: the paper's needs none."""
-    return import_module(f"capsnet_tutorial.experiments.{module}")
+    return import_module(f"capsnet_book.experiments.{module}")

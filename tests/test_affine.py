@@ -7,11 +7,11 @@ from dataclasses import replace
 import networks
 import pytest
 import torch
+from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
+from capsnet_book.experiments.cnn import error_of
 
 from capsnet_tutorial.augmentation import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
-from capsnet_tutorial.experiments.cnn import error_of
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.training import Recipe, fit

@@ -6,10 +6,10 @@ import math
 
 import pytest
 import torch
+from capsnet_book.routings.self_attention import attention_couplings, route_by_attention
 from networks import noise
 
 from capsnet_tutorial.functional import squash
-from capsnet_tutorial.routings.self_attention import attention_couplings, route_by_attention
 
 U_HAT = noise(2, 5, 3, 4)
 

@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 
 import pytest
 import torch
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
 from torch import Tensor
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.pretrained import load_network, load_pretrained, load_weights, save_weights
 from capsnet_tutorial.training import Recipe, evaluate, fit

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from capsnet_book.experiments.records import write_json
 from networks import noise
 
 from benchmarks import __main__ as command
 from benchmarks import growth, layer, machine, measure, network
 from benchmarks.baselines import BASELINES, rounds_by_einsum
 from benchmarks.tables import table
-from capsnet_tutorial.experiments.records import write_json
 from capsnet_tutorial.fast import route_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 

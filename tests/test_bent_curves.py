@@ -6,12 +6,12 @@ import json
 
 import networks
 import torch
+from capsnet_book.experiments.affine import SWEEPS
+from capsnet_book.experiments.cnn import error_of
+from capsnet_book.experiments.records import stored
 
 from benchmarks import bent_curves
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.experiments.affine import SWEEPS
-from capsnet_tutorial.experiments.cnn import error_of
-from capsnet_tutorial.experiments.records import stored
 from capsnet_tutorial.pretrained import save_weights
 
 

@@ -7,11 +7,12 @@ import warnings
 
 import pytest
 import torch
+from capsnet_book import bugs
+from capsnet_book.bugs import pieces
 from checked_functions import RIGHT, WRONG
 from torch import nn
 
-from capsnet_tutorial import bugs, functional
-from capsnet_tutorial.bugs import pieces
+from capsnet_tutorial import functional
 from capsnet_tutorial.check import (
     CHECKERS,
     Report,

@@ -6,11 +6,11 @@ import re
 
 import pytest
 import torch
+from capsnet_book.bugs import variant
+from capsnet_book.bugs.planted import planted_parts
 from checked_networks import returned
 from torch import nn
 
-from capsnet_tutorial.bugs import variant
-from capsnet_tutorial.bugs.planted import planted_parts
 from capsnet_tutorial.check import (
     check_layer,
     check_margin_loss,

@@ -17,6 +17,7 @@ from urllib.error import URLError
 import networks
 import pytest
 import torch
+from capsnet_book.experiments.records import RunRecord, code_version
 from test_data import lay_out
 
 import capsnet_tutorial
@@ -24,7 +25,6 @@ from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.check.command import main as check_command
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits
-from capsnet_tutorial.experiments.records import RunRecord, code_version
 from capsnet_tutorial.pretrained import load_weights, save_weights
 from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import Recipe, evaluate, one_cycle
@@ -291,7 +291,7 @@ def test_splits_of_several_sources_are_refused(tmp_path, monkeypatch, capsys):
     def mixed(split: Split, *_: object) -> Digits:
         return digits(split, "sample")._replace(source="mnist" if split == "validation" else "sample")
 
-    monkeypatch.setattr("capsnet_tutorial.experiments.runs.digits", mixed)
+    monkeypatch.setattr("capsnet_book.experiments.runs.digits", mixed)
     assert main(["train", *SHORT, "--output", str(tmp_path)]) == 2
     assert "expected every split from sample; got mnist, sample" in capsys.readouterr().err
 

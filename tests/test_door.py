@@ -15,7 +15,7 @@ PACKAGE = Path(capsnet_tutorial.__file__).parent
 
 
 def test_the_door_opens_without_torch():
-    code = "import sys, capsnet_tutorial, capsnet_tutorial.palette; sys.exit('torch' in sys.modules)"
+    code = "import sys, capsnet_tutorial, capsnet_book.palette; sys.exit('torch' in sys.modules)"
     path = os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")])
     subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": path})
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from capsnet_book.routings.entropy import coupling_entropy
 from networks import noise
-
-from capsnet_tutorial.routings.entropy import coupling_entropy
 
 I, J = 6, 4
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import networks
 import pytest
 import torch
+from capsnet_book.experiments import evidence as module
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
+from capsnet_book.experiments.evidence import calibrate, evidence, measure_saturation, measure_vote_shares, noisy
+from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
+from capsnet_book.experiments.variants import build_variant
 
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments import evidence as module
-from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
-from capsnet_tutorial.experiments.evidence import calibrate, evidence, measure_saturation, measure_vote_shares, noisy
-from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
-from capsnet_tutorial.experiments.variants import build_variant
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.pretrained import load_pretrained
 

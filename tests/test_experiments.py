@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_book.experiments.records import RunRecord
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.experiments.plan import Experiments, missing_jobs, run_jobs
-from capsnet_tutorial.experiments.records import RunRecord
 from capsnet_tutorial.pretrained import load_network
 
 ROOT = Path(__file__).resolve().parent.parent

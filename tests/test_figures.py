@@ -7,18 +7,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from capsnet_book import figures
+from capsnet_book.experiments.affine import SWEEPS
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.recordings import recorded_bugs, recorded_run
+from capsnet_book.experiments.records import folder, stored
+from capsnet_book.experiments.tables import results_of
+from capsnet_book.experiments.verdicts import verdicts
+from capsnet_book.figures import DrawnPair
+from capsnet_book.palette import DARK, LIGHT, css_variables
+from capsnet_book.race.plan import Plan, recorded_runs
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, figures
+from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.experiments.affine import SWEEPS
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.recordings import recorded_bugs, recorded_run
-from capsnet_tutorial.experiments.records import folder, stored
-from capsnet_tutorial.experiments.tables import results_of
-from capsnet_tutorial.experiments.verdicts import verdicts
-from capsnet_tutorial.figures import DrawnPair
-from capsnet_tutorial.palette import DARK, LIGHT, css_variables
-from capsnet_tutorial.race.plan import Plan, recorded_runs
 from capsnet_tutorial.training import History
 
 

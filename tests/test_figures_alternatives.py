@@ -1,8 +1,7 @@
 """The figure of the last chapter shows the votes and the shares that it was given."""
 
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 
 def test_votes_and_shares_stand_where_they_are():

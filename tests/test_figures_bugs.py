@@ -1,11 +1,10 @@
 """The figure of the chapter on bugs."""
 
 import numpy as np
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.bugs import BUGS
-from capsnet_tutorial.experiments.recordings import recorded_bugs
-from capsnet_tutorial.palette import LIGHT
+from capsnet_book import figures
+from capsnet_book.bugs import BUGS
+from capsnet_book.experiments.recordings import recorded_bugs
+from capsnet_book.palette import LIGHT
 
 
 def test_every_bug_has_a_panel_with_its_curves_over_those_of_the_right_network():

@@ -2,8 +2,7 @@
 
 import pytest
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 
 def test_bars_are_as_long_as_their_values_and_say_them():

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 I, J = 18, 4
 

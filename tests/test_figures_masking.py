@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from capsnet_book import figures
+from capsnet_book.palette import LIGHT
 from matplotlib.colors import to_hex
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.palette import LIGHT
 
 
 def test_ten_drawings_stand_beside_their_image_with_the_longest_framed():

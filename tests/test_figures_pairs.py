@@ -2,11 +2,10 @@
 
 import numpy as np
 import torch
+from capsnet_book import figures
+from capsnet_book.figures import DrawnPair
+from capsnet_book.figures.pairs import TINTS, tinted
 from matplotlib.colors import to_hex, to_rgb
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.figures import DrawnPair
-from capsnet_tutorial.figures.pairs import TINTS, tinted
 
 
 def pair(asked=(3, 8), present=(3, 8)):

@@ -1,8 +1,7 @@
 """The figure of the chapter on prediction vectors: the gap of each ring is the sum of its votes."""
 
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 
 def test_the_gap_of_a_ring_is_as_long_as_the_sum():

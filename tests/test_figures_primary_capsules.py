@@ -2,8 +2,7 @@
 
 import numpy as np
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 
 def test_cuts_colour_the_capsules_that_hold_a_number_of_the_place():

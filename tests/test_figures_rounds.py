@@ -3,10 +3,9 @@
 import json
 
 import pytest
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.records import folder
+from capsnet_book import figures
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.records import folder
 
 TRAINED = {"small-r1": 1, "small-r2": 2, "small-r3": 3, "small-r5": 5}
 

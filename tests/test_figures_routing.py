@@ -2,8 +2,8 @@
 
 import numpy as np
 import torch
+from capsnet_book import figures
 
-from capsnet_tutorial import figures
 from capsnet_tutorial.functional import route
 
 

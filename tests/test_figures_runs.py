@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.experiments.plan import Claim, Experiments
-from capsnet_tutorial.experiments.statistics import Difference
-from capsnet_tutorial.experiments.tables import COLUMNS, Numbers, results_of
-from capsnet_tutorial.experiments.verdicts import Verdict
-from capsnet_tutorial.figures._style import side_by_side
+from capsnet_book import figures
+from capsnet_book.experiments.plan import Claim, Experiments
+from capsnet_book.experiments.statistics import Difference
+from capsnet_book.experiments.tables import COLUMNS, Numbers, results_of
+from capsnet_book.experiments.verdicts import Verdict
+from capsnet_book.figures._style import side_by_side
 
 EXPERIMENTS = Experiments.read()
 TABLE = EXPERIMENTS.tables["mnist"]

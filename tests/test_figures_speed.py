@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 FOUND = json.loads((Path(__file__).resolve().parent.parent / "results" / "speed.json").read_text(encoding="utf-8"))
 LAYER = FOUND["layer"]["allocator as it comes"]

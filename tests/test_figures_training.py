@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from capsnet_book import figures
+from capsnet_book.experiments.recordings import recorded_run
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, figures
-from capsnet_tutorial.experiments.recordings import recorded_run
+from capsnet_tutorial import CapsNet, CapsNetConfig, Digits
 from capsnet_tutorial.training import History
 
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 import torch
-
-from capsnet_tutorial import figures
+from capsnet_book import figures
 
 
 def test_length_and_direction_show_the_medians_and_every_digit():

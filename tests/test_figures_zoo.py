@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from capsnet_book import figures
+from capsnet_book.race.plan import Plan, recorded_runs
 from scipy import stats
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.race.plan import Plan, recorded_runs
 
 
 def test_differences_are_paired_by_seed_with_students_interval():

@@ -19,7 +19,7 @@ import capsnet_tutorial
 from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route, squash
 
 pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
-from capsnet_tutorial.routings.messages import CapsuleRouting, all_pairs, route_by_messages
+from capsnet_book.routings.messages import CapsuleRouting, all_pairs, route_by_messages
 
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
@@ -205,7 +205,7 @@ def test_without_pytorch_geometric_a_sentence_says_what_to_do(absent):
 import sys
 sys.modules[{absent!r}] = None
 import capsnet_tutorial.layers
-import capsnet_tutorial.routings.messages
+import capsnet_book.routings.messages
 """
     path = os.pathsep.join([str(Path(capsnet_tutorial.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -219,7 +219,7 @@ import capsnet_tutorial.routings.messages
 
 def test_nothing_else_brings_pytorch_geometric_along():
     code = """
-import sys, capsnet_tutorial, capsnet_tutorial.figures, capsnet_tutorial.widgets, capsnet_tutorial.cli
+import sys, capsnet_tutorial, capsnet_book.figures, capsnet_book.widgets, capsnet_tutorial.cli
 for name in capsnet_tutorial.__all__:
     getattr(capsnet_tutorial, name)
 sys.exit("torch_geometric" in sys.modules)

@@ -9,13 +9,13 @@ import networks
 import oracle
 import pytest
 import torch
+from capsnet_book.experiments.cnn import error_of
+from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
+from capsnet_book.experiments.rounds import measure_rounds
 from networks import noise
 from oracle import agrees
 
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.experiments.cnn import error_of
-from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
-from capsnet_tutorial.experiments.rounds import measure_rounds
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.training.evaluation import in_eval_mode

@@ -6,11 +6,10 @@ import re
 
 import matplotlib.pyplot as plt
 import torch
+from capsnet_book import figures
+from capsnet_book.palette import LIGHT
 from page_figures import KEY, PHONE, bundle, narrow
 from themed_figures import themed
-
-from capsnet_tutorial import figures
-from capsnet_tutorial.palette import LIGHT
 
 
 def stored(figure):

@@ -8,11 +8,11 @@ import networks
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy, error_of
+from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy, error_of
-from capsnet_tutorial.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
 from capsnet_tutorial.functional import margin_loss
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.training import Recipe, fit, paper_objective

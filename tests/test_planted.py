@@ -4,14 +4,14 @@ import json
 
 import pytest
 import torch
+from capsnet_book.bugs import BUGS, PIECES, piece_of
+from capsnet_book.bugs.planted import planted_objective, planted_parts
+from capsnet_book.experiments.pairs import OnPairs
+from capsnet_book.experiments.recordings import recorded_bugs
 from torch.nn.functional import one_hot
 
 from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
-from capsnet_tutorial.bugs import BUGS, PIECES, piece_of
-from capsnet_tutorial.bugs.planted import planted_objective, planted_parts
-from capsnet_tutorial.experiments.pairs import OnPairs
-from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.training import paper_objective
 
 SMALL = CapsNetConfig.small()

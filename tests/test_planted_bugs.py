@@ -18,11 +18,12 @@ import test_model
 import test_properties
 import test_training
 import torch
+from capsnet_book import bugs
+from capsnet_book.bugs import pieces
 from networks import noise
 from torch import Tensor
 
-from capsnet_tutorial import bugs, fast, functional, layers, model
-from capsnet_tutorial.bugs import pieces
+from capsnet_tutorial import fast, functional, layers, model
 
 REAL = {
     name: getattr(functional, name)

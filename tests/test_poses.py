@@ -2,10 +2,7 @@
 
 import pytest
 import torch
-
-from capsnet_tutorial.augmentation import Pose, thicken, transform
-from capsnet_tutorial.data import digits
-from capsnet_tutorial.experiments.poses import (
+from capsnet_book.experiments.poses import (
     CHANGES,
     OFFSETS,
     apply_changes,
@@ -17,6 +14,9 @@ from capsnet_tutorial.experiments.poses import (
     responses,
     traverse,
 )
+
+from capsnet_tutorial.augmentation import Pose, thicken, transform
+from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
 from capsnet_tutorial.pretrained import load_pretrained
 

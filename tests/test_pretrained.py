@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import networks
 import pytest
 import torch
+from capsnet_book.experiments.cnn import ConvNetConfig, error_of
+from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
+from capsnet_book.experiments.records import stored
 from networks import noise
 
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.cnn import ConvNetConfig, error_of
-from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
-from capsnet_tutorial.experiments.records import stored
 from capsnet_tutorial.functional import mask_capsules
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.pretrained import SHIPPED, load_pretrained, load_weights, save_weights

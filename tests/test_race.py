@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 import torch
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.records import RunRecord
+from capsnet_book.race import properties, race
+from capsnet_book.race.contestant import contestant
+from capsnet_book.race.cost import peak_bytes
+from capsnet_book.race.plan import EPOCHS, Plan, fitting_epochs, recorded_runs
+from capsnet_book.race.verdict import compare, verdict
+from capsnet_book.routings.zoo import ZOO
 from torch import Tensor, nn
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.records import RunRecord
 from capsnet_tutorial.functional import route, squash
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.race import properties, race
-from capsnet_tutorial.race.contestant import contestant
-from capsnet_tutorial.race.cost import peak_bytes
-from capsnet_tutorial.race.plan import EPOCHS, Plan, fitting_epochs, recorded_runs
-from capsnet_tutorial.race.verdict import compare, verdict
-from capsnet_tutorial.routings.zoo import ZOO
 
 
 @pytest.mark.parametrize("name", ZOO)

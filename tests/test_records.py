@@ -10,10 +10,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-
-from capsnet_tutorial.experiments import records
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.records import code_version, stored, write_json
+from capsnet_book.experiments import records
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.records import code_version, stored, write_json
 
 ROOT = Path(__file__).resolve().parent.parent
 

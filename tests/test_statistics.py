@@ -6,8 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-
-from capsnet_tutorial.experiments.statistics import holm, over_images, paired, unpaired
+from capsnet_book.experiments.statistics import holm, over_images, paired, unpaired
 
 
 def test_sleep_of_ten_patients_as_student_had_it():

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.tables import COLUMNS, cell, numbers, results_of
+from capsnet_book.experiments.verdicts import report
 from test_experiments import ROOT
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.tables import COLUMNS, cell, numbers, results_of
-from capsnet_tutorial.experiments.verdicts import report
 
 EXPERIMENTS = """
 seeds = [0, 1, 2]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import networks
 import pytest
 import torch
-
-from capsnet_tutorial.data import Digits, digits, held_out
-from capsnet_tutorial.experiments.cnn import (
+from capsnet_book.experiments.cnn import (
     ConvNet,
     ConvNetConfig,
     build_empty,
@@ -15,9 +13,11 @@ from capsnet_tutorial.experiments.cnn import (
     parameter_count,
     recognising_and_drawing,
 )
-from capsnet_tutorial.experiments.pairs import OnPairs
-from capsnet_tutorial.experiments.rounds import measure_rounds
-from capsnet_tutorial.experiments.tasks import NETWORKS, TASKS, TrainingSetup, every_training_digit, plain
+from capsnet_book.experiments.pairs import OnPairs
+from capsnet_book.experiments.rounds import measure_rounds
+from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, every_training_digit, plain
+
+from capsnet_tutorial.data import Digits, digits, held_out
 from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.pretrained import load_pretrained

@@ -24,13 +24,13 @@ import networks
 import oracle
 import pytest
 import torch
+from capsnet_book.experiments.pairs import OnPairs, Pairs, classes_of
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.pairs import OnPairs, Pairs, classes_of
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.pretrained import save_weights
 from capsnet_tutorial.storage import read_tensors, write_tensors

@@ -8,13 +8,13 @@ import networks
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.bugs import variant
+from capsnet_book.experiments.cnn import ConvNetConfig
+from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from torch import Tensor
 
 from capsnet_tutorial.augmentation import Augmentation
-from capsnet_tutorial.bugs import variant
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.cnn import ConvNetConfig
-from capsnet_tutorial.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput

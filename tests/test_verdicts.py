@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.statistics import holm, over_images, paired, unpaired
-from capsnet_tutorial.experiments.verdicts import (
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.statistics import holm, over_images, paired, unpaired
+from capsnet_book.experiments.verdicts import (
     CONTRARY_HINT,
     HINT,
     NO_DIFFERENCE,

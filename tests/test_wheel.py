@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 USE = """
 import capsnet_tutorial, sys
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.widgets import TwoRoutings
+from capsnet_book.widgets import TwoRoutings
 TwoRoutings()  # reads every network of the zoo
 images, labels, source = digits("test", source="sample")
 right = (load_pretrained("small").predict(images) == labels).float().mean().item()

@@ -10,20 +10,20 @@ import numpy as np
 import oracle
 import pytest
 import torch
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.rounds import couplings, measure_entropy
+from capsnet_book.experiments.variants import VARIANTS, build_variant
+from capsnet_book.routings.em import EMRouting
+from capsnet_book.routings.even import EvenShares
+from capsnet_book.routings.inverted_attention import InvertedAttention
+from capsnet_book.routings.k_means import KMeansRouting
+from capsnet_book.routings.sinkhorn import SinkhornRouting
+from capsnet_book.routings.zoo import ZOO
 from networks import noise
 
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.experiments.plan import Experiments
-from capsnet_tutorial.experiments.rounds import couplings, measure_entropy
-from capsnet_tutorial.experiments.variants import VARIANTS, build_variant
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.routings.em import EMRouting
-from capsnet_tutorial.routings.even import EvenShares
-from capsnet_tutorial.routings.inverted_attention import InvertedAttention
-from capsnet_tutorial.routings.k_means import KMeansRouting
-from capsnet_tutorial.routings.sinkhorn import SinkhornRouting
-from capsnet_tutorial.routings.zoo import ZOO
 
 B, I, J, D = 2, 6, 3, 4
 U_HAT = noise(B, I, J, D)

@@ -3,7 +3,7 @@
     python tools/record_training.py runs/recording
 
 writes epoch-00.safetensors (untrained) to epoch-60.safetensors into that folder, and from them, small enough to ship,
-what the chapter on training replays: capsnet_tutorial/assets/recordings/small.safetensors. Begun again, it goes on
+what the chapter on training replays: book/capsnet_book/assets/recordings/small.safetensors. Begun again, it goes on
 where it was; on a finished folder it only writes the recording.
 """
 
@@ -26,7 +26,7 @@ from capsnet_tutorial.training import History, Recipe, fit
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "results" / "small.json"
 SHIPPED = ROOT / "capsnet_tutorial" / "assets" / "weights" / "small.safetensors"
-RECORDING = ROOT / "capsnet_tutorial" / "assets" / "recordings" / "small.safetensors"
+RECORDING = ROOT / "book" / "capsnet_book" / "assets" / "recordings" / "small.safetensors"
 MOMENTS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)
 """Epochs after which the network is recorded."""
 SAMPLES = (7, 475, 178, 264, 442)

@@ -35,7 +35,6 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from stored_widgets import OURS, pack, stored_models, unpack  # noqa: E402
 
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
-ASSETS = ROOT / "capsnet_tutorial" / "assets"
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
@@ -113,7 +112,7 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
             if "image/png" in output.get("data", {}):
                 output["data"]["image/png"] = with_a_palette(output["data"]["image/png"])
     unpack(notebook)
-    pack(notebook, name, ASSETS, still)
+    pack(notebook, name, ROOT, still)
 
 
 if __name__ == "__main__":

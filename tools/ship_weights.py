@@ -1,6 +1,6 @@
 """Make a training run a network that comes with the package: ``python tools/ship_weights.py runs/small [NAME]``.
 
-Puts the run's weights into capsnet_tutorial/assets/weights/, its result.json into results/, and writes the weights'
+Puts the run's weights into book/capsnet_book/assets/weights/, its result.json into results/, and writes the weights'
 card from that result. NAME is "small", unless given. Then `make notebooks`, since the chapters show it.
 """
 
@@ -15,15 +15,15 @@ from string import Template
 from typing import Any
 
 import torch
+from capsnet_book.experiments import affine
+from capsnet_book.experiments.cnn import error_of
+from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
 
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.experiments import affine
-from capsnet_tutorial.experiments.cnn import error_of
-from capsnet_tutorial.experiments.pairs import evaluate_pairs, fixed_pairs
 from capsnet_tutorial.pretrained import SHIPPED, load_network, load_weights, save_weights
 
 ROOT = Path(__file__).resolve().parent.parent
-WEIGHTS = ROOT / "capsnet_tutorial" / "assets" / "weights"
+WEIGHTS = ROOT / "book" / "capsnet_book" / "assets" / "weights"
 CARD = """\
 # The weights `$name`
 
@@ -69,7 +69,7 @@ KINDS = {
         "limits": _ONE_DIGIT,
     },
     "cnn": {
-        "network": "A convolutional network, to compare capsules with (`capsnet_tutorial.experiments.cnn`), for "
+        "network": "A convolutional network, to compare capsules with (`capsnet_book.experiments.cnn`), for "
         "handwritten digits",
         "decoder": "",
         "precision": "eight bits a number",

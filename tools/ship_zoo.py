@@ -1,7 +1,7 @@
 """Put trained networks of the zoo into the package, for `TwoRoutings`: ``python tools/ship_zoo.py RUNS``.
 
 RUNS holds a folder for each run, NAME-SEED, as `capsnet experiments --work RUNS` leaves it. Of each network all but the
-decoder is written, eight bits a number, into capsnet_tutorial/assets/zoo/; beside them digits of MNIST's test set on
+decoder is written, eight bits a number, into book/capsnet_book/assets/zoo/; beside them digits of MNIST's test set on
 which they disagree, and a card. Then `make notebooks`, since a chapter shows them.
 """
 
@@ -15,17 +15,17 @@ from itertools import combinations
 from pathlib import Path
 
 import torch
+from capsnet_book.routings.zoo import ZOO
+from capsnet_book.widgets.two_routings import TITLES
 from torch import Tensor
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.pretrained import load_weights
-from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.storage import pack, unpack, write_tensors
 from capsnet_tutorial.training.evaluation import over_batches
-from capsnet_tutorial.widgets.two_routings import TITLES
 
-SHIPPED = Path(__file__).resolve().parent.parent / "capsnet_tutorial" / "assets" / "zoo"
+SHIPPED = Path(__file__).resolve().parent.parent / "book" / "capsnet_book" / "assets" / "zoo"
 SEED, EACH = 0, 2
 CARD = """\
 # Networks of the zoo

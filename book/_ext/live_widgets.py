@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
 import imagesize
+from capsnet_book.palette import css_variables
 from docutils import nodes
 from docutils.parsers.rst import directives
 from myst_nb.sphinx_ import NbMetadataCollector
@@ -48,8 +49,6 @@ from stored_widgets import (
     stored_models,
     unpack,
 )
-
-from capsnet_tutorial.palette import css_variables
 
 PALETTE = "palette.css"
 BUFFERS = Path("_static", "widget-buffers")
@@ -189,13 +188,12 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
 
     (A page opened from the disk may not fetch a file beside it, but may run a script.)
     """
-    package = Path(app.srcdir, "capsnet_tutorial", "assets")
     folder = Path(app.outdir, BUFFERS)
     for entry in (entry for model in models.values() for entry in model.get("buffers", [])):
         if entry["encoding"] != "sha256":
             continue
         sha256 = entry["data"]
-        source = files_by_hash(package).get(sha256)
+        source = files_by_hash(Path(app.srcdir)).get(sha256)
         if source is None:
             logger.warning(
                 f"a widget needs the buffer with SHA-256 {sha256}, but no safetensors file of "

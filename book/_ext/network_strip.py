@@ -1,7 +1,7 @@
 """The strip above each chapter: the network in small, the chapter's part lit, and the way to the other chapters.
 
 The page holds it as a `<details>` with a still picture of each part, so it opens and leads on without JavaScript;
-`capsnet_tutorial/widgets/network_strip.js` brings it to life, with the reader's digit. Where it stands, the picture of
+`capsnet_book/widgets/network_strip.js` brings it to life, with the reader's digit. Where it stands, the picture of
 the whole network that heads a notebook is left out.
 """
 
@@ -18,14 +18,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from capsnet_book import palette
 from docutils import nodes
 from live_widgets import notebook_models, publish
 from network_stills import stills
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from stored_widgets import class_name, files_by_hash, stored_models
-
-from capsnet_tutorial import palette
 
 
 class Part(NamedTuple):
@@ -70,9 +69,8 @@ EFFECTS = {"training": "join", "bugs-in-the-wild": "stain"}  # what happens to t
 CHAPTERS = "book/chapters"
 CHAPTER = re.compile(rf"^{CHAPTERS}/(\d+)-(.+)$")
 HEADING_PICTURE = re.compile(r"network_diagram\(\s*(lit=)?[\"']")  # one with a part lit; all lit, it is the text's own
-ASSETS = "capsnet_tutorial/assets"
 WIDGETS = Path(palette.__file__).parent / "widgets"
-WEIGHTS = f"{ASSETS}/weights/small.safetensors"
+WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 SHOWN = 7  # in the still picture
 SPARED = 250_000  # bytes: where a page loads more besides, the strip sleeps until it is opened: 2 MB a page are enough
@@ -182,13 +180,13 @@ def other_weights(app: Sphinx, page: str) -> int:
     """The bytes of the files that a page's widgets load, without the strip's own."""
     buffers = [each for model in notebook_models(app, page).values() for each in model.get("buffers", [])]
     names = {each["data"] for each in buffers if each["encoding"] == "sha256"} - {sha256(app)}
-    files = files_by_hash(Path(app.srcdir, ASSETS))
+    files = files_by_hash(Path(app.srcdir))
     return sum(files[name].stat().st_size for name in names if name in files)
 
 
 def sha256(app: Sphinx) -> str:
     """The name under which the weights are published."""
-    files = files_by_hash(Path(app.srcdir, ASSETS))
+    files = files_by_hash(Path(app.srcdir))
     return next(key for key, file in files.items() if file == Path(app.srcdir, WEIGHTS))
 
 
@@ -219,7 +217,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 @cache
 def sources() -> ModuleType:
-    """`capsnet_tutorial.widgets._sources` by its path: the package around it wants more than the book's build has."""
+    """`capsnet_book.widgets._sources` by its path: the package around it wants more than the book's build has."""
     spec = importlib.util.spec_from_file_location("widget_sources", WIDGETS / "_sources.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

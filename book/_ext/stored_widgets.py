@@ -4,7 +4,7 @@ Jupyter keeps the state of every model in `metadata.widgets`, and in the output 
 client that opens such a notebook without running it tries to start the widgets from there. Our large buffers are not
 in it (a network's weights would be in every chapter), so it fails, and shows an error where a picture could be. Hence
 
-* `pack` moves the state to `metadata.capsnet_tutorial.widgets`, where no client looks, and puts a still picture in the
+* `pack` moves the state to `metadata.capsnet_book.widgets`, where no client looks, and puts a still picture in the
   place of each reference. The model that it shows is named in the output's own metadata;
 * `unpack` puts all back as Jupyter has it: the build does so with each notebook that it reads.
 
@@ -149,7 +149,8 @@ def by_hash(buffer: dict[str, Any], assets: Path) -> dict[str, Any]:
 
 
 @cache
-def files_by_hash(assets: Path) -> dict[str, Path]:
-    """SHA-256 -> file, for what the package's folders publish."""
-    files = sorted(file for folder in PUBLISHED for file in (assets / folder).glob("*.safetensors"))
+def files_by_hash(root: Path) -> dict[str, Path]:
+    """SHA-256 -> file, for what the folders of both packages publish."""
+    assets = [root / "capsnet_tutorial" / "assets", root / "book" / "capsnet_book" / "assets"]
+    files = sorted(file for place in assets for folder in PUBLISHED for file in (place / folder).glob("*.safetensors"))
     return {hashlib.sha256(file.read_bytes()).hexdigest(): file for file in files}

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from capsnet_book.palette import LIGHT, css_colour
 from sphinx.application import Sphinx
-
-from capsnet_tutorial.palette import LIGHT, css_colour
 
 KEY = "capsnet_figure"  # see tools/page_figures.py
 DRAWN = {"svg", "g", "path", "use", "defs", "clipPath", "rect", "image", "text", "tspan"}

@@ -3,7 +3,7 @@
 `check_squash`, `check_primary_capsules`, `check_routing`, `check_margin_loss`, `check_mask` and
 `check_reconstruction_loss` examine one piece of a capsule network, `check_layer` a layer that owns W, `check_model` a
 whole network. They run the function on inputs that tell the mistakes apart and compare what comes with every
-combination of the wrong variants of `capsnet_tutorial.bugs`; what none of them explains "differs". How a function is
+combination of the wrong variants of `capsnet_book.bugs`; what none of them explains "differs". How a function is
 written they do not look at, except for whose arrays it wants: torch's, NumPy's, JAX's or TensorFlow's (`bridge`).
 """
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 from html import escape
 
+from capsnet_book.palette import css_colour
 from torch import Tensor
-
-from capsnet_tutorial.palette import css_colour
 
 EXPECTED, CAME, LINE = map(css_colour, ("agree", "contrast", "line"))
 

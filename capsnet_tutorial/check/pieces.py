@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from capsnet_book.bugs import Deviation
 from torch import Tensor
 
-from capsnet_tutorial.bugs import Deviation
 from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, numbers
 from capsnet_tutorial.check.recognise import close, right
 from capsnet_tutorial.check.report import Example, Finding, Report, figure, judged

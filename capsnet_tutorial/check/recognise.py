@@ -8,9 +8,8 @@ from itertools import combinations, product
 from typing import Any
 
 import torch
+from capsnet_book.bugs import PIECES, Deviation, deviating
 from torch import Tensor
-
-from capsnet_tutorial.bugs import PIECES, Deviation, deviating
 
 Probe = tuple[tuple[Any, ...], Tensor]
 """Arguments, and what the function returned for them in float64."""

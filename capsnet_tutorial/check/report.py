@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from html import escape
 
+from capsnet_book.bugs import BUGS
+from capsnet_book.palette import css_colour
 from torch import Tensor
 
-from capsnet_tutorial.bugs import BUGS
 from capsnet_tutorial.check.pictures import picture
-from capsnet_tutorial.palette import css_colour
 
 _COLOUR = {True: css_colour("agree"), False: css_colour("contrast"), None: css_colour("muted")}
 _MUTED = f"color:{_COLOUR[None]}"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
+from capsnet_book.bugs import Deviation
 from torch import Tensor
 
-from capsnet_tutorial.bugs import Deviation
 from capsnet_tutorial.check.calls import Subject, Trouble
 from capsnet_tutorial.check.pieces import Small, differs, examined, nan_at_zero, of_deviations
 from capsnet_tutorial.check.recognise import close, explained_by, recognise

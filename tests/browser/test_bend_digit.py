@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.widgets import BendDigit
 from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained
 from capsnet_tutorial.augmentation import Pose, transform
-from capsnet_tutorial.experiments.cnn import class_scores
-from capsnet_tutorial.widgets import BendDigit
 
 from .conftest import numbers
 

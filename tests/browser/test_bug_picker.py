@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.bugs.planted import planted_parts
+from capsnet_book.experiments.recordings import recorded_bugs
+from capsnet_book.widgets import BugPicker
 from playwright.sync_api import expect
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_pretrained
-from capsnet_tutorial.bugs.planted import planted_parts
-from capsnet_tutorial.experiments.recordings import recorded_bugs
-from capsnet_tutorial.widgets import BugPicker
 
 from .conftest import numbers, picture
 

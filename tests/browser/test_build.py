@@ -21,7 +21,7 @@ NOTEBOOK = "book/chapters/01-try-it.ipynb"
 def small_book(tmp_path: Path) -> Path:
     """A book of two pages, the front page and the first chapter, to be damaged."""
     source = tmp_path / "source"
-    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/assets/weights"):
+    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/assets/weights", "book/capsnet_book"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (source / "book" / "chapters").mkdir()
     for file in ("_config.yml", "pyproject.toml", "book/references.bib"):

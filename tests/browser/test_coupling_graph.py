@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import CouplingGraph
 from playwright.sync_api import expect
 
 from capsnet_tutorial import capsule_lengths, load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import CouplingGraph
 
 from .conftest import attribute, number, numbers, picture
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import RoundsOnDrawing
 from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import RoundsOnDrawing
 
 from .conftest import numbers, write_a_one
 

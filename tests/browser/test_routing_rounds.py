@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import torch
+from capsnet_book.widgets import _parts
 from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import _parts
 
 from .conftest import attribute, number, numbers, picture
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from capsnet_book.experiments.recordings import recorded_run
 from playwright.sync_api import expect
-
-from capsnet_tutorial.experiments.recordings import recorded_run
 
 from .conftest import number, picture, settled
 

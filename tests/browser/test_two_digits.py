@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.experiments.pairs import overlay
+from capsnet_book.widgets.two_digits import hands_of_each
 from playwright.sync_api import expect
 
 from capsnet_tutorial import load_pretrained
-from capsnet_tutorial.experiments.pairs import overlay
-from capsnet_tutorial.widgets.two_digits import hands_of_each
 
 from .conftest import number, numbers, picture
 

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.routings.zoo import ZOO
+from capsnet_book.widgets import TwoRoutings
 from playwright.sync_api import expect
 
 from capsnet_tutorial.functional import capsule_lengths, prediction_vectors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.storage import read_tensors, unpack
-from capsnet_tutorial.widgets import TwoRoutings
 
 from .conftest import ROOT, Visit, numbers, write_a_one
 
 PAGE = "book/chapters/19-race-your-own-routing.html"
-SHIPPED = ROOT / "capsnet_tutorial" / "assets" / "zoo"
+SHIPPED = ROOT / "book" / "capsnet_book" / "assets" / "zoo"
 SENTENCE = '[data-role="sentence"]'
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from capsnet_tutorial.widgets import _parts
+from capsnet_book.widgets import _parts
 
 HERE = Path(__file__).parent
 RECENT = 18

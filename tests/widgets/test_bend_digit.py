@@ -8,16 +8,16 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.widgets import BendDigit
+from capsnet_book.widgets._network import shared_network
+from capsnet_book.widgets.bend_digit import BOUNDS
 
 from capsnet_tutorial import digits, load_pretrained
 from capsnet_tutorial.augmentation import Pose, transform
-from capsnet_tutorial.experiments.cnn import class_scores
-from capsnet_tutorial.widgets import BendDigit
-from capsnet_tutorial.widgets._network import shared_network
-from capsnet_tutorial.widgets.bend_digit import BOUNDS
 
 CNN, CAPSNET = (
-    str(files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors") for name in ("small-cnn", "small-shifted")
+    str(files("capsnet_book.assets") / "weights" / f"{name}.safetensors") for name in ("small-cnn", "small-shifted")
 )
 MODULES = ("bend_digit.js",)
 ONE_BY_ONE = [

@@ -7,13 +7,13 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from capsnet_book.bugs import BUGS, piece_of, variant
+from capsnet_book.bugs.planted import planted_parts
+from capsnet_book.experiments.recordings import recorded_bugs
+from capsnet_book.widgets import BugPicker
 
 from capsnet_tutorial import load_pretrained
-from capsnet_tutorial.bugs import BUGS, piece_of, variant
-from capsnet_tutorial.bugs.planted import planted_parts
-from capsnet_tutorial.experiments.recordings import recorded_bugs
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.widgets import BugPicker
 
 SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 MODULES = ("bug_picker.js",)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from capsnet_book.experiments.records import stored
+from capsnet_book.widgets import CostCalculator
+from capsnet_book.widgets.cost_calculator import SIZES
 from torch.utils.flop_counter import FlopCounterMode
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, fast, prediction_vectors, route
-from capsnet_tutorial.experiments.records import stored
-from capsnet_tutorial.widgets import CostCalculator
-from capsnet_tutorial.widgets.cost_calculator import SIZES
 
 MODULES = ("cost_calculator.js",)
 NAMES = {"types": "primary_types", "inDim": "primary_dim", "outCapsules": "classes", "outDim": "class_dim",

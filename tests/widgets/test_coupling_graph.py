@@ -7,10 +7,10 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import CouplingGraph
+from capsnet_book.widgets._network import shared_network
 
 from capsnet_tutorial import digits, load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import CouplingGraph
-from capsnet_tutorial.widgets._network import shared_network
 
 SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])

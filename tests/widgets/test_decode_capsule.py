@@ -8,12 +8,12 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import DecodeCapsule
+from capsnet_book.widgets.decode_capsule import KEEP
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, reconstruction_loss
 from capsnet_tutorial.pretrained import load_pretrained
-from capsnet_tutorial.widgets import DecodeCapsule
-from capsnet_tutorial.widgets.decode_capsule import KEEP
 
 MODULES = ("decode_capsule.js",)
 WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"

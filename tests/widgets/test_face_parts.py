@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import FaceParts
+from capsnet_book.widgets.face_parts import FACE, PARTS, REACH, SIZES, VOICE, WAVES, WHOLES, pose_numbers, weight
 
 from capsnet_tutorial.functional import prediction_vectors, route
-from capsnet_tutorial.widgets import FaceParts
-from capsnet_tutorial.widgets.face_parts import FACE, PARTS, REACH, SIZES, VOICE, WAVES, WHOLES, pose_numbers, weight
 
 ALL = [True] * 4
 PICASSO = [(0.42, 0.5, 35, 1), (-0.3, -0.62, -20, 1.2), (0.55, -0.3, 70, 1), (-0.5, 0.25, -60, 1)]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.widgets import MarginLoss
 
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.widgets import MarginLoss
 
 MODULES = ("margin_loss.js",)
 

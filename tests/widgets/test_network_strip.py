@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from capsnet_book.bugs import BUGS
 from network_strip import CHAPTER, EFFECTS, LIT, PARTS, WEIGHTS, sizes
 
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.bugs import BUGS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import PartVotes
+from capsnet_book.widgets.part_votes import PLACES
 
 from capsnet_tutorial.functional import prediction_vectors
-from capsnet_tutorial.widgets import PartVotes
-from capsnet_tutorial.widgets.part_votes import PLACES
 
 MODULES = ("part_votes.js",)
 SCENES = [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((0, 0, 0), (0, 0, 0)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))]

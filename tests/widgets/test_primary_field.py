@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 import traitlets
+from capsnet_book.widgets import PrimaryField, _parts
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.pretrained import load_pretrained
-from capsnet_tutorial.widgets import PrimaryField, _parts
 
 WEIGHTS = Path(str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors"))
 COUNT = 12

@@ -8,9 +8,9 @@ from importlib.resources import files
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import RoundsOnDrawing
 
 from capsnet_tutorial import load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import RoundsOnDrawing
 
 SHIPPED = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 MODULES = ("rounds_on_drawing.js",)

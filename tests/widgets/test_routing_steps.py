@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book.widgets import RoutingSteps, _parts
+from capsnet_book.widgets._network import shared_network
 
 from capsnet_tutorial import capsule_lengths, load_pretrained, prediction_vectors, route
-from capsnet_tutorial.widgets import RoutingSteps, _parts
-from capsnet_tutorial.widgets._network import shared_network
 
 WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
 U_HAT = torch.tensor([[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]])

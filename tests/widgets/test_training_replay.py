@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 import torch
 import traitlets
+from capsnet_book.experiments.recordings import recorded_run
+from capsnet_book.widgets import TrainingReplay
 
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.experiments.recordings import recorded_run
 from capsnet_tutorial.storage import write_tensors
-from capsnet_tutorial.widgets import TrainingReplay
 
-RECORDING = Path(str(files("capsnet_tutorial.assets") / "recordings" / "small.safetensors"))
+RECORDING = Path(str(files("capsnet_book.assets") / "recordings" / "small.safetensors"))
 SAMPLES = [7, 475, 178, 264, 442]
 RESULT = json.loads((Path(__file__).resolve().parents[2] / "results" / "small.json").read_text(encoding="utf-8"))
 run = recorded_run()
@@ -66,7 +66,7 @@ def test_couplings_sum_to_one():
 
 def test_it_is_small_and_needs_no_torch():
     assert RECORDING.stat().st_size < 300_000
-    use = "from capsnet_tutorial.widgets import TrainingReplay; TrainingReplay()"
+    use = "from capsnet_book.widgets import TrainingReplay; TrainingReplay()"
     code = f"import sys; {use}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

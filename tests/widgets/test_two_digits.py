@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.experiments.pairs import classes_of, drawings, overlay
+from capsnet_book.widgets import TwoDigits
+from capsnet_book.widgets.two_digits import NOBODY
 
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.experiments.pairs import classes_of, drawings, overlay
 from capsnet_tutorial.pretrained import load_pretrained
-from capsnet_tutorial.widgets import TwoDigits
-from capsnet_tutorial.widgets.two_digits import NOBODY
 
 MODULES = ("two_digits.js",)
-WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small-pairs.safetensors"
+WEIGHTS = files("capsnet_book.assets") / "weights" / "small-pairs.safetensors"
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from capsnet_book.experiments.rounds import couplings
+from capsnet_book.routings.zoo import ZOO
+from capsnet_book.widgets import TwoRoutings
+from capsnet_book.widgets.two_routings import TITLES
 from torch import Tensor
 
-from capsnet_tutorial.experiments.rounds import couplings
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.routings.zoo import ZOO
 from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
-from capsnet_tutorial.widgets import TwoRoutings
-from capsnet_tutorial.widgets.two_routings import TITLES
 
-SHIPPED = Path(str(files("capsnet_tutorial.assets") / "zoo"))
+SHIPPED = Path(str(files("capsnet_book.assets") / "zoo"))
 MODULES = ("two_routings.js",)
 
 

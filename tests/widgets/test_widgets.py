@@ -9,17 +9,17 @@ from importlib.resources import files
 from types import SimpleNamespace
 
 import anywidget
+import capsnet_book.widgets
 import numpy as np
 import pytest
 import torch
 import traitlets
+from capsnet_book.palette import DARK, LIGHT
+from capsnet_book.widgets import DrawDigit, PoseSliders, SquashVector, _parts
+from capsnet_book.widgets._network import Network, shared_network
 
-import capsnet_tutorial.widgets
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.palette import DARK, LIGHT
-from capsnet_tutorial.widgets import DrawDigit, PoseSliders, SquashVector, _parts
-from capsnet_tutorial.widgets._network import Network, shared_network
 
 WEIGHTS = (files("capsnet_tutorial.assets") / "weights" / "small.safetensors").read_bytes()
 TWO = np.stack([np.eye(28, dtype=np.uint8) * 255, np.zeros((28, 28), np.uint8)])
@@ -80,14 +80,14 @@ def test_a_closed_network_is_made_anew():
 
 
 def test_no_torch_is_needed_to_import_the_widgets():
-    code = "import sys, capsnet_tutorial.widgets; sys.exit('torch' in sys.modules)"
+    code = "import sys, capsnet_book.widgets; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # ----------------------------------------------------------------------------------------- the source
 
 
-WIDGETS = [getattr(capsnet_tutorial.widgets, name) for name in capsnet_tutorial.widgets.__all__]
+WIDGETS = [getattr(capsnet_book.widgets, name) for name in capsnet_book.widgets.__all__]
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
@@ -111,7 +111,7 @@ def test_every_module_loads(run_node, tmp_path):
 
 def test_a_module_holds_each_file_once_after_those_it_imports():
     source = _parts.module("shared/pad.js", "draw_digit.js")
-    folder = files("capsnet_tutorial.widgets")
+    folder = files("capsnet_book.widgets")
     order = ("shared/ui.js", "shared/controls.js", "shared/pad.js", "shared/bars.js", "draw_digit.js")
     starts = [source.index(folder.joinpath(name).read_text(encoding="utf-8").splitlines()[0]) for name in order]
     assert source.count("export function makePad(") == 1

@@ -1,0 +1,1 @@
+"""The book's own: figures, widgets, experiments, other routings, planted bugs."""

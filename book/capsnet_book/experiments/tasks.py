@@ -1,0 +1,175 @@
+"""Tasks made of MNIST's digits, and the set-up of a training run: a task, a network and its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from capsnet_book.experiments import affine, pairs, variants
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
+from capsnet_tutorial.data import Digits, Source, digits, resolved_source
+from capsnet_tutorial.errors import expect
+from capsnet_tutorial.layers import Routing
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.training import Evaluation, Objective, TrainingData, evaluate
+
+NETWORKS = ("capsnet", "cnn", "cnn-recognising")
+"""A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many as that has without its decoder."""
+
+Evaluated = Evaluation | ErrorRate | pairs.PairEvaluation
+"""Errors of a network, numbers by name; ``error`` is always one of them."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be learnt from MNIST's digits."""
+
+    summary: str
+    image_size: int
+    shift: float
+    """How far training images are moved, unless the recipe says otherwise: pixels."""
+    to_train_on: Callable[[Digits], TrainingData]
+    to_measure_on: Callable[[Digits], Labelled]
+    evaluate: Callable[[CapsNet, Any], Evaluated]
+    """Errors of a CapsNet on what `to_measure_on` gives."""
+    harder: Callable[[Digits], Labelled] | None = None
+    """The same, with digits bent as no training image is."""
+
+    def measure(self, network: CapsNet | ConvNet, data: Labelled) -> Evaluated:
+        """Everything that can be measured of a network on such images; a CNN draws nothing, so it has an error only."""
+        return error_of(network, data) if isinstance(network, ConvNet) else self.evaluate(network, data)
+
+
+TASKS = {
+    "digits": Task(
+        "one digit, 28×28",
+        image_size=28,
+        shift=2,
+        to_train_on=lambda data: data,
+        to_measure_on=lambda data: data,
+        evaluate=evaluate,
+        harder=lambda data: affine.bent(data, shift=2),
+    ),
+    "pairs": Task(
+        "two digits on top of each other, 36×36",
+        image_size=36,
+        shift=pairs.SHIFT,
+        to_train_on=pairs.Pairs,
+        to_measure_on=pairs.fixed_pairs,
+        evaluate=pairs.evaluate_pairs,
+    ),
+    "affine": Task(
+        "one digit anywhere on 40×40; then also bent",
+        image_size=40,
+        shift=affine.SHIFT,
+        to_train_on=affine.OnCanvas,
+        to_measure_on=lambda data: affine.shifted(affine.on_canvas(data), affine.SHIFT),
+        evaluate=evaluate,
+        harder=lambda data: affine.bent(affine.on_canvas(data), affine.SHIFT),
+    ),
+}
+"""Every task, by its name."""
+
+
+class OwnRouting(NamedTuple):
+    """A routing that need not be one of this package's parts."""
+
+    name: str
+    """In a record, such as "my_routing.py:route"."""
+    make: Callable[[CapsNetConfig], Routing]
+    """A fresh one for a network of these sizes."""
+    version: str
+    """Of its code: a checkpoint of another version is not taken up."""
+
+
+@dataclass(frozen=True)
+class TrainingSetup:
+    """Task and network of a training run: all of it but the recipe and the digits."""
+
+    task: str = "digits"
+    network: str = "capsnet"
+    preset: str = "small"
+    iterations: int | None = None
+    """Of routing, if other than the preset's."""
+    changes: tuple[str, ...] = ()
+    """Names of `variants.VARIANTS`."""
+    routing: OwnRouting | None = None
+    """In place of the paper's."""
+
+    def __post_init__(self) -> None:
+        expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
+        expect(self.network in NETWORKS, f"a network, one of {', '.join(NETWORKS)}", repr(self.network))
+        if self.network != "capsnet":
+            expect(self.iterations is None, "iterations of routing for a CapsNet only", "a CNN")
+        if self.network == "cnn-recognising":
+            expect(self.preset == "small", "the preset small for cnn-recognising", repr(self.preset))
+        if self.routing is not None:
+            expect(self.network == "capsnet" and not self.changes, "a routing of a CapsNet without changes", f"{self}")
+        if self.changes:
+            expect(self.task == "digits", "changes in the task digits only", f"the task {self.task}")
+
+    @property
+    def config(self) -> CapsNetConfig | ConvNetConfig:
+        """The network's sizes."""
+        size = TASKS[self.task].image_size
+        capsnet = replace(CapsNetConfig.preset(self.preset), image_size=size)
+        if self.network == "capsnet":
+            return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
+        if self.network == "cnn-recognising":
+            return ConvNetConfig.small_recognising(size)
+        if self.preset == "small":
+            return ConvNetConfig.small(size)
+        return ConvNetConfig.paper_pairs() if self.task == "pairs" else replace(ConvNetConfig.paper(), image_size=size)
+
+    def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
+        """A fresh network, ready for `fit`."""
+        if self.routing is None:
+            network = variants.build_variant(self.config, self.changes)
+        else:
+            assert isinstance(self.config, CapsNetConfig)
+            with torch.random.fork_rng(devices=[]):  # the other weights shall be those of the paper's network
+                routing = self.routing.make(self.config)
+            network = CapsNet(self.config, Parts(routing=routing))
+        return pairs.OnPairs(network) if self.task == "pairs" else network
+
+    def objective(self, reconstruction_weight: float) -> Objective:
+        """The loss for `fit`."""
+        if self.network != "capsnet":
+            return cross_entropy
+        return variants.variant_objective(self.changes, reconstruction_weight)
+
+    @property
+    def differences(self) -> list[str]:
+        """Names of what is not the paper's."""
+        return [*self.changes, *([] if self.routing is None else [self.routing.name])]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What a checkpoint must have in common with another run that goes on with it."""
+        own = {} if self.routing is None else {"routing": self.routing.version}
+        return {"task": self.task, "changes": self.differences} | own
+
+
+def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself, which may have been wrapped to train on pairs."""
+    found = network.network if isinstance(network, pairs.OnPairs) else network
+    assert isinstance(found, (CapsNet, ConvNet))
+    return found
+
+
+def plain(network: nn.Module) -> CapsNet | ConvNet:
+    """The network itself as weights files hold it: every W_ij written out."""
+    found = unwrapped(network)
+    return variants.with_own_matrices(found) if isinstance(found, CapsNet) else found
+
+
+def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:
+    """Training and validation digits together: MNIST's 60,000, as the paper trains on."""
+    source = resolved_source(source, root)
+    training, validation = (digits(split, source, root) for split in ("train", "validation"))
+    images = torch.cat([training.images, validation.images])
+    return Digits(images, torch.cat([training.labels, validation.labels]), training.source)

@@ -1,0 +1,229 @@
+"""Variants of the paper's network, each with one difference, by name: what the experiments compare.
+
+A variant has parts (see `capsnet_tutorial.model.Parts`), other first weights, or another loss. Its weights are drawn
+from the same random numbers as the paper's network draws, wherever both have them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from capsnet_book import bugs
+from capsnet_book.bugs import BUGS, variant
+from capsnet_book.bugs.planted import FIELDS
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, build
+from capsnet_book.routings.biased import BiasedRouting
+from capsnet_book.routings.zoo import ZOO
+from capsnet_tutorial import functional
+from capsnet_tutorial.errors import expect
+from capsnet_tutorial.functional import route_last
+from capsnet_tutorial.layers import draw_truncated, group_and_squash
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.training.objective import Loss, paper_objective
+
+# --- parts
+
+
+class DividedPrimary(nn.Module):
+    """Primary capsules of the convolution divided by the number of types, a bias of their own added. Released code.
+
+    There the convolution goes through one round of routing over the types first: even shares.
+    """
+
+    def __init__(self, types: int, dim: int) -> None:
+        super().__init__()
+        self.types = types
+        self.bias = nn.Parameter(torch.zeros(types * dim, 1, 1))
+
+    def forward(self, features: Tensor, dim: int) -> Tensor:
+        return group_and_squash(features / self.types + self.bias, dim)
+
+
+PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
+    "route_last": lambda config: route_last,
+    "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
+    "BiasedRouting": lambda config: BiasedRouting(config.classes, config.class_dim),
+    "EvenShares": ZOO["even"].make,
+    "GainedRouting": ZOO["learned-gain"].make,
+    "SelfAttention": ZOO["self-attention"].make,
+    "InvertedAttention": ZOO["inverted-attention"].make,
+    "EMRouting": ZOO["em"].make,
+    "KMeansRouting": ZOO["k-means"].make,
+    "SinkhornRouting": ZOO["sinkhorn"].make,
+}
+"""Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
+
+
+def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
+    """Parts from the names that `Parts.names` gives, by field.
+
+    Raises:
+        ValueError: a name that is none of this package's parts.
+    """
+    pieces = {field: piece for piece, field in FIELDS.items()}
+    found = {}
+    for field, name in names.items():
+        expect(field in pieces, f"a part, one of {', '.join(pieces)}", repr(field))
+        ours = name in PARTS or set(name.split(", ")) <= set(BUGS)
+        expect(ours, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
+        found[field] = PARTS[name](config) if name in PARTS else variant(pieces[field], *name.split(", "))
+    return Parts(**found)
+
+
+# --- other first weights
+
+
+def draw_as_released(network: CapsNet) -> None:
+    """Draw the convolutions' weights from truncated normals, the first of standard deviation 0.05, the second of 0.1.
+
+    Their biases are 0.1.
+    """
+    for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
+        draw_truncated(conv.weight, std)
+        nn.init.constant_(_bias(conv), 0.1)
+
+
+def draw_matrices(network: CapsNet, std: float) -> None:
+    """Draw the W_ij with another standard deviation."""
+    draw_truncated(network.routed.weight, std)
+
+
+@torch.no_grad()
+def move_bias(network: CapsNet) -> None:
+    """Let the divided primary capsules start with the convolution's whole bias, of which they get a share already."""
+    part = cast(DividedPrimary, network.primary.group)
+    part.bias.copy_((1 - 1 / part.types) * _bias(network.primary.conv).view_as(part.bias))
+
+
+class _Shared(nn.Module):
+    """One W_j [1, J, D_in, D_out] for all I capsules below."""
+
+    def __init__(self, in_capsules: int) -> None:
+        super().__init__()
+        self.in_capsules = in_capsules
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight.expand(self.in_capsules, -1, -1, -1)
+
+    def right_inverse(self, weight: Tensor) -> Tensor:
+        return weight[:1]
+
+
+def share_matrices(network: CapsNet) -> None:
+    """Let all capsules below use the same matrices: W_ij is one W_j for every i (Gu and Tresp, 2020)."""
+    parametrize.register_parametrization(network.routed, "weight", _Shared(network.config.primary_capsules))
+
+
+def with_own_matrices(network: CapsNet) -> CapsNet:
+    """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
+    if not parametrize.is_parametrized(network.routed):
+        return network
+    state = {name: each for name, each in network.state_dict().items() if ".parametrizations." not in name}
+    weight = network.routed.weight.detach()
+    ordinary = CapsNet(network.config, network.parts).to(weight.device)
+    ordinary.load_state_dict(state | {"routed.weight": weight})
+    return ordinary.train(network.training)
+
+
+def _bias(conv: nn.Conv2d) -> Tensor:
+    assert conv.bias is not None
+    return conv.bias
+
+
+# --- all of them
+
+
+class Variant(NamedTuple):
+    """One difference from the paper: in the network, in its first weights, or in a loss."""
+
+    summary: str
+    """What it is, in a few words."""
+    parts: Mapping[str, str] = {}
+    """Names of parts, by field of `Parts`."""
+    start: Callable[[CapsNet], None] | None = None
+    """Prepares a fresh network."""
+    margin_loss: Loss | None = None
+    """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
+    reconstruction_loss: Loss | None = None
+    """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
+
+
+VARIANTS: dict[str, Variant] = {
+    "loss-released": Variant(
+        "margin loss times 0.5 and averaged over the classes: 1/20 of the paper's (released code)",
+        margin_loss=lambda lengths, targets: functional.margin_loss(lengths, targets) / (2 * lengths.shape[1]),
+    ),
+    "init-released": Variant(
+        "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 (released code)",
+        start=draw_as_released,
+    ),
+    "primary-divided": Variant(
+        "primary capsules' convolution divided by the number of their types (released code)",
+        parts={"primary": "DividedPrimary"},
+        start=move_bias,
+    ),
+    "bias-released": Variant("a bias on s_j, 0.1 at first (released code)", parts={"routing": "BiasedRouting"}),
+    "stop-gradient": Variant("the gradient of the last round of routing alone", parts={"routing": "route_last"}),
+    "mask-prediction": Variant("decoder masked by the prediction in training too", parts={"mask": "mask-prediction"}),
+    "recon-mean": Variant(
+        "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
+        reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
+    ),
+    "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
+    "even": Variant("even shares instead of routing", parts={"routing": "EvenShares"}),
+    "self-attention": Variant("self-attention routing instead of rounds", parts={"routing": "SelfAttention"}),
+    "learned-gain": Variant("a learned gain on s_j, 1 at first", parts={"routing": "GainedRouting"}),
+    "inverted-attention": Variant("inverted dot-product attention", parts={"routing": "InvertedAttention"}),
+    "em": Variant("EM routing, adapted to vectors", parts={"routing": "EMRouting"}),
+    "k-means": Variant("k-means routing: soft, on the sphere", parts={"routing": "KMeansRouting"}),
+    "sinkhorn": Variant("couplings of which every class gets an equal share", parts={"routing": "SinkhornRouting"}),
+    "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
+    "w-std-0.01": Variant("W drawn with a standard deviation of 0.01, not 0.1", start=partial(draw_matrices, std=0.01)),
+    "w-std-1": Variant("W drawn with a standard deviation of 1, not 0.1", start=partial(draw_matrices, std=1.0)),
+}
+"""Every variant, by its name, in the order in which several are applied."""
+
+
+def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = ()) -> CapsNet | ConvNet:
+    """A fresh network of these sizes with these differences.
+
+    Raises:
+        ValueError: no such variant, one twice, two that need the same part, or a CNN.
+    """
+    chosen = _variants(names)
+    if isinstance(config, ConvNetConfig):
+        expect(not chosen, "a CapsNet for variants", "a CNN")
+        return build(config)
+    parts: dict[str, str] = {}
+    for name in chosen:
+        for field, part in VARIANTS[name].parts.items():
+            expect(field not in parts, f"one variant of the {field}", f"two, {parts.get(field)} and {part}")
+            parts[field] = part
+    network = CapsNet(config, parts_by_name(parts, config))
+    for name in chosen:
+        if (start := VARIANTS[name].start) is not None:
+            start(network)
+    return network
+
+
+def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
+    """What `fit` minimises with these differences: margin loss plus the weighted reconstruction loss."""
+    margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
+    for name in _variants(names):
+        margin_loss = VARIANTS[name].margin_loss or margin_loss
+        reconstruction_loss = VARIANTS[name].reconstruction_loss or reconstruction_loss
+    return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
+
+
+def _variants(names: Sequence[str]) -> list[str]:
+    """The names, checked, in the order of `VARIANTS`."""
+    for name in names:
+        expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))
+    expect(len(set(names)) == len(names), "each variant once", " ".join(names))
+    return [name for name in VARIANTS if name in names]

@@ -1,0 +1,75 @@
+"""Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
+
+from capsnet_book.figures._style import WIDTH
+from capsnet_book.figures.alternatives import in_proportion, two_agreements
+from capsnet_book.figures.bending import bend_curves, bend_trainings
+from capsnet_book.figures.bugs import bug_curves
+from capsnet_book.figures.calibration import reliability
+from capsnet_book.figures.charts import bars, lines, themes
+from capsnet_book.figures.couplings import coupling_graphs
+from capsnet_book.figures.digits import digit_grid, digit_row
+from capsnet_book.figures.graph import one_round
+from capsnet_book.figures.margin import lengths_below, margin_curves
+from capsnet_book.figures.masking import ten_drawings, two_losses
+from capsnet_book.figures.network import network_diagram
+from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
+from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
+from capsnet_book.figures.predictions import broadcast_grid, vote_rings
+from capsnet_book.figures.primary_capsules import capsule_cuts, patches_by_direction
+from capsnet_book.figures.rounds import rounds_compared
+from capsnet_book.figures.routing import coupling_maps, share_bars
+from capsnet_book.figures.runs import seed_points
+from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
+from capsnet_book.figures.squash import roots_at_zero, squash_curve
+from capsnet_book.figures.training import LiveCurve, epoch_histograms, film_strip
+from capsnet_book.figures.verdicts import verdict_chart
+from capsnet_book.figures.why import length_and_direction, pictures_and_bags
+from capsnet_book.figures.zoo import zoo_compared
+
+__all__ = [
+    "WIDTH",
+    "DrawnPair",
+    "LiveCurve",
+    "alone_and_together",
+    "bars",
+    "bend_curves",
+    "bend_trainings",
+    "broadcast_grid",
+    "bug_curves",
+    "capsule_cuts",
+    "coupling_graphs",
+    "coupling_maps",
+    "digit_grid",
+    "digit_row",
+    "drawn_pairs",
+    "epoch_histograms",
+    "film_strip",
+    "follow_map",
+    "growth_lines",
+    "in_proportion",
+    "layer_bars",
+    "length_and_direction",
+    "lengths_below",
+    "lines",
+    "margin_curves",
+    "network_diagram",
+    "one_round",
+    "patches_by_direction",
+    "pictures_and_bags",
+    "pose_bars",
+    "reliability",
+    "roofline",
+    "roots_at_zero",
+    "rounds_compared",
+    "seed_points",
+    "share_bars",
+    "squash_curve",
+    "ten_drawings",
+    "themes",
+    "traversal_grid",
+    "two_agreements",
+    "two_losses",
+    "verdict_chart",
+    "vote_rings",
+    "zoo_compared",
+]

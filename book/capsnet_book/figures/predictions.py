@@ -1,0 +1,118 @@
+"""The figures of the chapter on prediction vectors."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from capsnet_book.figures._style import _STYLE, WIDTH, one_plot, phone_form, show_digit
+from capsnet_book.palette import LIGHT
+
+
+@phone_form(on_a_phone=True)
+def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = False) -> Figure:
+    """The votes for each class, laid end to end and ordered by their angle: a ring that closes if they cancel.
+
+    A class is seen in the plane of its votes' sum and of the direction in which they spread most beside it, so that
+    the gap of a ring is as long as the sum.
+
+    Args:
+        u_hat: [I, J, D_out], one image's prediction vectors.
+        image: [28, 28] or [1, 28, 28], that image.
+        label: its class, drawn in the accent colour.
+        on_a_phone: the classes named in short.
+    """
+    paths = [_ring(u_hat[:, j]) for j in range(u_hat.shape[1])]
+    width, height = (max(float(np.ptp(path[:, k])) for path, _ in paths) + 0.8 for k in (0, 1))
+    with plt.rc_context(_STYLE):
+        figure = plt.figure(figsize=(WIDTH, 4.7))
+        grid = figure.add_gridspec(
+            2,
+            6,
+            width_ratios=[1.15, 1, 1, 1, 1, 1],
+            left=0.01,
+            right=0.99,
+            top=0.94,
+            bottom=0.01,
+            wspace=0.1,
+            hspace=0.13,
+        )
+        picture = figure.add_subplot(grid[:, 0])
+        show_digit(picture, image.squeeze())
+        picture.set_title("the digit")
+        picture.axis("off")
+        for j, (path, longest) in enumerate(paths):
+            axes = figure.add_subplot(grid[j // 5, 1 + j % 5])
+            colour = LIGHT["accent"] if j == label else LIGHT["muted"]
+            _draw_ring(axes, path, longest, colour)
+            x, y = (path.max(axis=0) + path.min(axis=0)) / 2
+            axes.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2))
+            axes.set_title(f"“{j}”" if on_a_phone else f"votes for “{j}”", color=colour, fontsize=9, pad=2)
+            axes.set_aspect("equal")
+            axes.axis("off")
+        plt.close(figure)
+    return figure
+
+
+def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
+    """A column of u beside a grid of matrices: the column is read once for each whole, and never copied."""
+    hues = [LIGHT["accent"], LIGHT["contrast"], LIGHT["agree"]]
+    grids = (("u", "[I, 1]", 1), ("W", "[I, J]", wholes), ("û", "[I, J]", wholes))
+    with one_plot(height=2.5) as (figure, axes):
+        for left, (name, shape, columns) in zip((0.0, 5.6, 11.2), grids, strict=True):
+            for i in range(parts):
+                for j in range(wholes):
+                    index = f"{i + 1}" if name == "u" else f"{i + 1}{j + 1}"
+                    _cell(axes, left + j, -i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
+                          LIGHT["muted"] if name == "W" else hues[i % 3], ghost=j >= columns)  # fmt: skip
+            axes.text(left + wholes / 2, 1.25, f"{name}  {shape}", ha="center", weight="bold")
+        for x, sign in ((4.8, "@"), (10.4, "=")):
+            axes.text(x, 1 - parts / 2, sign, ha="center", va="center", fontsize=16)
+        axes.set(xlim=(-0.1, 11.3 + wholes), ylim=(1 - parts - 0.1, 1.7), aspect="equal")
+        axes.axis("off")
+    return figure
+
+
+def _cell(axes: Axes, x: float, y: float, text: str, colour: str, *, ghost: bool) -> None:
+    strength, dashes = (0.45, (0, (2, 2))) if ghost else (1, "-")
+    frame = Rectangle((x + 0.05, y + 0.05), 0.9, 0.9, fill=False, edgecolor=colour, linewidth=1.2)
+    frame.set(linestyle=dashes, alpha=strength)
+    axes.add_patch(frame)
+    axes.text(x + 0.5, y + 0.5, text, ha="center", va="center", color=colour, alpha=strength)
+
+
+def _ring(votes: Tensor) -> tuple[np.ndarray, int]:
+    """Votes [I, D] -> where their path in the plane goes [I + 1, 2], and which step is the longest vote."""
+    total = votes.sum(dim=0)
+    along = total / torch.linalg.vector_norm(total)
+    beside = votes - (votes @ along)[:, None] * along
+    _, _, axes = torch.linalg.svd(beside, full_matrices=False)
+    steps = torch.stack([beside @ axes[0], votes @ along], dim=1)  # [I, 2]; the sum points up
+    order = torch.atan2(-steps[:, 0], steps[:, 1]).argsort()  # from downwards, round to downwards
+    path = torch.cat([torch.zeros(1, 2), steps[order].cumsum(dim=0)])
+    longest = int(torch.linalg.vector_norm(votes, dim=1)[order].argmax())
+    return path.double().numpy(), longest
+
+
+def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str) -> None:
+    axes.plot(*path.T, color=colour, linewidth=1.6, solid_joinstyle="round")
+    axes.plot(*path.T, ".", color=colour, markersize=2.6)
+    axes.plot(*path[longest : longest + 2].T, color=LIGHT["contrast"], linewidth=2.8, solid_capstyle="round")
+    (x, y), total = path[0], float(path[-1, 1] - path[0, 1])
+    axes.annotate(
+        "", path[-1], path[0], arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "shrinkA": 0, "shrinkB": 0}
+    )
+    inwards = np.sign(path[:, 0].mean() - x)
+    axes.text(
+        x + 0.35 * inwards,
+        y + total / 2,
+        f"{total:.1f}",
+        ha="left" if inwards > 0 else "right",
+        va="center",
+        weight="bold",
+    )

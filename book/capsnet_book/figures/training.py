@@ -1,0 +1,189 @@
+"""The figures of the chapter on training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from capsnet_book.experiments.recordings import Recording
+from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
+from capsnet_book.palette import LIGHT
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.training import History
+from capsnet_tutorial.training.evaluation import in_eval_mode
+
+STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
+"""The moments of the film strip."""
+
+
+def film_strip(run: Recording, epochs: Sequence[int] = STRIP) -> Figure:
+    """The validation error of a run, and under it what its network drew at some of its moments."""
+    columns = np.arange(1, len(epochs) + 1)  # column 0 holds the digits as they were written
+    count = len(run.labels)
+    strip = (WIDTH - 0.1) / (len(epochs) + 1)  # inches a frame
+    above = 2.1
+    with plt.rc_context(_STYLE):
+        figure = plt.figure(figsize=(WIDTH, above + count * strip + 0.32))
+        height = figure.get_figheight()
+        left, right = 0.05 / WIDTH, 1 - 0.05 / WIDTH
+        grid = figure.add_gridspec(count, len(epochs) + 1, left=left, right=right, bottom=0.02 / height,
+                                   top=1 - (above + 0.3) / height, wspace=0.05, hspace=0.05)  # fmt: skip
+        for n in range(count):
+            written = figure.add_subplot(grid[n, 0])
+            _frame(written, run.images[n], f"{run.labels[n]}", LIGHT["muted"])
+            if n == 0:
+                written.set_title("written", fontsize=8)
+            for column, epoch in enumerate(epochs, start=1):
+                moment, trained = run.epochs.index(epoch), epoch > 0
+                prediction = int(run.predictions[moment, n])
+                right_answer = trained and prediction == run.labels[n]
+                axes = figure.add_subplot(grid[n, column])
+                colour = LIGHT["agree"] if right_answer else LIGHT["contrast"]
+                _frame(axes, run.reconstructions[moment, n], f"{prediction}" if trained else "", colour)
+                if n == 0:
+                    axes.set_title(f"{epoch}" if trained else "untrained", fontsize=8)
+                if right_answer:
+                    for side in axes.spines.values():
+                        side.set(visible=True, color=LIGHT["agree"], linewidth=1.4)
+        curve = figure.add_axes((left, 1 - (above - 0.15) / height, right - left, (above - 0.45) / height))
+        _error_above(curve, run, epochs, columns)
+        plt.close(figure)
+    vars(figure)["on_a_phone"] = lambda: film_strip(run, epochs[::3])  # tools/page_figures.py asks for it
+    return figure
+
+
+def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
+    axes.imshow(image.reshape(28, 28), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
+    axes.set(xticks=[], yticks=[])
+    for side in axes.spines.values():
+        side.set_visible(False)
+    if answer:
+        ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 1.2}
+        axes.text(26.5, 1, answer, ha="right", va="top", fontsize=7.5, weight="bold", color=colour, bbox=ground)
+
+
+def _error_above(axes: Axes, run: Recording, epochs: Sequence[int], columns: np.ndarray) -> None:
+    """The error over the frames: between two frames the epochs lie evenly, as on a film that slows down."""
+    passed = [point["epoch"] for point in run.curve]
+    errors = np.array([point["validation_error"] for point in run.curve])
+    axes.plot(np.interp(passed, epochs, columns), errors, color=LIGHT["accent"])
+    at = dict(zip(passed, errors, strict=True))
+    for column, epoch in zip(columns, epochs, strict=True):
+        if epoch in at:
+            axes.plot(column, at[epoch], "o", color=LIGHT["accent"], markersize=4)
+            label = f"{100 * at[epoch]:.1f} %" if at[epoch] >= 0.01 else f"{100 * at[epoch]:.2f} %"
+            axes.annotate(label, (column, at[epoch]), (0, 6), textcoords="offset points", ha="center", fontsize=8)
+    axes.set(xlim=(-0.5, len(epochs) + 0.5), ylim=(0.0025, 0.3), yscale="log", xticks=[], yticks=[])
+    axes.yaxis.set_minor_locator(NullLocator())
+    for side in axes.spines.values():
+        side.set_visible(False)
+    label = "validation error, by epochs of training"
+    axes.text(len(epochs) + 0.4, 0.3, label, color=LIGHT["accent"], weight="bold", ha="right", va="top")
+
+
+class LiveCurve:
+    """Shows how training goes while it goes: `fit(…, on_epoch=LiveCurve(recipe.epochs, digits))`.
+
+    Curves of the loss and of the validation error, and beside them some digits as the network redraws them by now.
+
+    Args:
+        epochs: how many there will be.
+        data: the digits that are redrawn, at most eight.
+        show: what displays the figure and returns a handle with `update`; in a notebook, `display(…, display_id=True)`.
+    """
+
+    def __init__(self, epochs: float, data: Digits, show: Callable[[Figure], Any] | None = None) -> None:
+        self.epochs = epochs
+        self.images = data.images[:8]
+        self.show = _display if show is None else show
+        self.handle: Any = None
+
+    def __call__(self, model: CapsNet, history: History) -> None:
+        """One more epoch is over."""
+        figure = self.draw(model, history)
+        if self.handle is None:
+            self.handle = self.show(figure)
+        else:
+            self.handle.update(figure)
+
+    @phone_form(stacked=True)
+    @torch.no_grad()
+    def draw(self, model: CapsNet, history: History, *, stacked: bool = False) -> Figure:
+        """The figure as it is now; stacked, with the digits below the curves."""
+        device = next(model.parameters()).device
+        with in_eval_mode(model):
+            output = model(self.images.to(device))
+        pairs = [self.images.flatten(1), output.reconstruction.cpu()]
+        answers = output.lengths.argmax(dim=1).tolist()
+        with plt.rc_context(_STYLE):
+            figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
+            first, second = figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
+            self._curves(first.subplots(), history)
+            grid = second.subplots(4, -(-len(self.images) // 2), squeeze=False)
+            for row, axes in enumerate(grid):
+                for column, each in enumerate(axes):
+                    n = column + (row // 2) * grid.shape[1]
+                    if n == len(self.images):  # an odd number leaves a place free
+                        each.axis("off")
+                        continue
+                    _frame(each, pairs[row % 2][n].numpy(), str(answers[n]) if row % 2 else "", LIGHT["accent"])
+            plt.close(figure)
+        return figure
+
+    def _curves(self, axes: Axes, history: History) -> None:
+        passed = [point["epoch"] for point in history.curve]
+        for name, label, colour in (
+            ("loss", "loss", LIGHT["contrast"]),
+            ("validation_error", "share wrong in validation", LIGHT["accent"]),
+        ):
+            if name in history.curve[-1]:
+                values = [point[name] for point in history.curve]
+                axes.plot(passed, values, "o-", color=colour, label=label, markersize=4)
+        axes.set(xlim=(0, self.epochs * 1.03), ylim=(0.005, 1), yscale="log", xlabel="epochs")
+        axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.legend(loc="upper right", fontsize=8)
+
+
+def epoch_histograms(recorded: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
+    """Histograms that TensorBoard recorded: a panel each, and in it one line an epoch, the first at the bottom.
+
+    Args:
+        recorded: title -> its histograms in order, as `EventAccumulator.Histograms` returns them.
+        bins: so many of equal width, from the smallest to the largest value of all epochs.
+    """
+    with plt.rc_context(_STYLE):
+        figure, panels = plt.subplots(1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained")
+        for axes, (title, epochs) in zip(panels[0], recorded.items(), strict=True):
+            each = [epoch.histogram_value for epoch in epochs]
+            edges = np.linspace(min(one.min for one in each), max(one.max for one in each), bins + 1)
+            for row, histogram in enumerate(each):
+                counts = _in_bins(histogram, edges)
+                height = row + 1.6 * counts / counts.max()
+                axes.stairs(height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row)
+                axes.stairs(height, edges, baseline=row, color=LIGHT["accent"], zorder=-row)
+            axes.set(title=title, yticks=[0, len(each) - 1], yticklabels=["1", f"{len(each)}"])
+        panels[0, 0].set_ylabel("epoch")
+        plt.close(figure)
+    return figure
+
+
+def _in_bins(histogram: Any, edges: np.ndarray) -> np.ndarray:
+    """Counts between the edges; TensorBoard's own buckets are the narrower, the nearer they are to 0."""
+    limits = np.clip([histogram.min, *histogram.bucket_limit], histogram.min, histogram.max)
+    below = np.interp(edges, limits, np.cumsum([0, *histogram.bucket]))
+    return np.diff(below)
+
+
+def _display(figure: Figure) -> Any:
+    from IPython.display import display
+
+    return display(figure, display_id=True)

@@ -1,0 +1,83 @@
+"""Weights as a widget model that all widgets of a page share.
+
+How they reach the page. `Network` is a model without a view; its only trait is `weights`, the exact bytes of
+a file of the package's folder `weights`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which
+travels as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls the widget's
+``render({ model, el, signal, host, experimental })``, where
+
+    host.getModel("anywidget:<model id>")  ->  Promise of a model with get, set, save_changes, send, on, off
+
+and ``(await host.getModel(model.get("network"))).get("weights")`` are the bytes, a DataView. The static page has
+a host of its own that keeps the same promise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import anywidget
+import traitlets
+
+from capsnet_book.assets import asset
+
+_networks: dict[str, Network] = {}
+
+
+class Network(anywidget.AnyWidget):
+    """The weights of a network that comes with the package, for the widgets beside it. Nothing to look at."""
+
+    _esm = "export default {};\n"
+    _view_name = traitlets.Unicode(None, allow_none=True).tag(sync=True)  # type: ignore[assignment]
+
+    weights = traitlets.Bytes().tag(sync=True)
+
+    def __repr__(self) -> str:
+        return f"Network({len(self.weights)} bytes)"
+
+
+def shared_network(name: str = "small", folder: str = "weights") -> Network:
+    """The one `Network` of that name in this process: a page holds its weights once, however many widgets it has.
+
+    Args:
+        name: of a file, as for `load_pretrained`.
+        folder: of the package's assets.
+    """
+    network = _networks.get(place := f"{folder}/{name}")
+    if network is None or network.comm is None:  # none yet, or closed since
+        weights = asset(f"{folder}/{name}.safetensors").read_bytes()
+        network = _networks[place] = Network(weights=weights)
+    return network
+
+
+def network_of(model: Any) -> Network:
+    """A reader's own network, for the widgets that show it.
+
+    Args:
+        model: a `CapsNet` of the paper's parts, of any size for digits; or any module whose weights have the names
+            and shapes of the small one's, such as ``book/my_capsnet.py``.
+
+    Raises:
+        ValueError: another network.
+    """
+    from capsnet_tutorial.errors import expect
+    from capsnet_tutorial.model import CapsNet, CapsNetConfig
+    from capsnet_tutorial.pretrained import save_weights
+
+    expect(hasattr(model, "state_dict"), "a network, an nn.Module", type(model).__name__)
+    if not isinstance(model, CapsNet):
+        twin = CapsNet(CapsNetConfig.small())
+        try:
+            twin.load_state_dict(model.state_dict())
+        except RuntimeError as problem:
+            raise ValueError(f"expected the weights of a small CapsNet; got others ({problem})") from problem
+        model = twin
+    sizes = (model.config.image_size, model.config.in_channels, model.config.classes, model.config.class_dim)
+    expect(sizes == (28, 1, 10, 16), "a network for digits of 28×28 pixels with 10 capsules of 16", f"{sizes}")
+    parts = getattr(model, "parts", None)
+    expect(parts is None or parts == type(parts)(), "a network of the paper's own parts", repr(parts))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "own.safetensors"
+        save_weights(model, path)
+        return Network(weights=path.read_bytes())

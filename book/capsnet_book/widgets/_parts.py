@@ -1,0 +1,121 @@
+"""Helpers of the widgets: their JavaScript and CSS, checks of digits, labels and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from capsnet_book.widgets._sources import module as module
+from capsnet_book.widgets._sources import stylesheet as stylesheet
+
+SIDE = 28
+"""Pixels along a side of a digit."""
+
+_PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
+
+
+def pixels(images: Any) -> np.ndarray:
+    """Digits as bytes, uint8 [N, 28, 28].
+
+    Args:
+        images: [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; a numpy array, a torch tensor, nested
+            lists, or one such digit.
+
+    Raises:
+        ValueError: another shape, no digits, numbers outside [0, 1], nan.
+    """
+    array = _array(images)
+    if array.ndim == 4 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 3 or array.shape[1:] != (SIDE, SIDE) or len(array) == 0:
+        raise ValueError(f"expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; got {list(_array(images).shape)}")
+    if array.dtype == np.uint8:
+        return array
+    if not np.issubdtype(array.dtype, np.floating):
+        raise ValueError(f"expected digits as floats in [0, 1] or as uint8; got {array.dtype}")
+    if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
+        raise ValueError(f"expected digits within [0, 1]; got numbers from {array.min():g} to {array.max():g}")
+    return np.rint(array * 255).astype(np.uint8)
+
+
+def digits_and_labels(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
+    """Pixels [N, 28, 28] and one label each; `images` may be a `capsnet_tutorial.data.Digits`, which has both."""
+    if hasattr(images, "images") and hasattr(images, "labels"):
+        labels = images.labels if labels is None else labels
+        images = images.images
+    digits = pixels(images)
+    if labels is None:
+        raise ValueError("expected a label for each digit; got none")
+    array = _array(labels)
+    if array.shape != (len(digits),) or not np.issubdtype(array.dtype, np.integer):
+        came = f"{array.dtype} of shape {list(array.shape)}"
+        raise ValueError(f"expected {len(digits)} whole numbers as labels; got {came}")
+    if array.min() < 0 or array.max() > 9:
+        raise ValueError(f"expected labels from 0 to 9; got {array.min()} to {array.max()}")
+    return digits, array.tolist()
+
+
+def one_of_each() -> tuple[np.ndarray, list[int]]:
+    """A plainly written digit of each class, 0 to 9, that the network `small` was not trained on."""
+    from capsnet_tutorial.data import digits  # here, because it brings torch along
+
+    sample = digits("test", source="sample")
+    labels = _array(sample.labels)
+    chosen = [int(np.flatnonzero(labels == label)[which]) for label, which in enumerate(_PLAIN)]
+    return pixels(sample.images[chosen]), list(range(10))
+
+
+def digits_to_show(
+    images: Any, labels: Any, otherwise: Callable[[], tuple[np.ndarray, list[int]]] = one_of_each
+) -> tuple[np.ndarray, list[int]]:
+    """The digits and labels that a widget was given, or its own if it was given neither."""
+    if images is not None:
+        return digits_and_labels(images, labels)
+    if labels is not None:
+        raise ValueError("expected digits beside the labels; got labels alone")
+    return otherwise()
+
+
+def index_of_a_digit(labels: Sequence[int], proposal: dict[str, Any]) -> int:
+    """The proposed index of one of the digits, or a `ValueError` if there is no such digit."""
+    if not 0 <= proposal["value"] < len(labels):
+        raise ValueError(f"expected an index from 0 to {len(labels) - 1}; got {proposal['value']}")
+    return proposal["value"]
+
+
+def bytes_of_a_digit(proposal: dict[str, Any]) -> bytes:
+    """The proposed picture, a byte a pixel, or a `ValueError` if it is of another size."""
+    if len(proposal["value"]) != SIDE**2:
+        raise ValueError(f"expected an image of {SIDE**2} bytes; got {len(proposal['value'])}")
+    return proposal["value"]
+
+
+def finite(name: str, values: Sequence[float], length: int) -> list[float]:
+    """A list of `length` finite numbers, or a `ValueError` that says what came."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (length,) or not np.isfinite(array).all():
+        raise ValueError(f"expected {name} to be {length} finite numbers; got {values!r}")
+    return array.tolist()
+
+
+def within(bounds: Mapping[str, tuple[float, float]], proposal: dict[str, Any]) -> float:
+    """The proposed value of a trait, or a `ValueError` if it is out of the trait's bounds."""
+    name, value = proposal["trait"].name, proposal["value"]
+    low, high = bounds[name]
+    if not low <= value <= high:
+        raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value:g}")
+    return value
+
+
+def _array(values: Any) -> np.ndarray:
+    if hasattr(values, "detach"):  # a torch tensor
+        values = values.detach().cpu().numpy()
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError("expected an array of numbers; got lists of different lengths") from None

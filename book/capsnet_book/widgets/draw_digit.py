@@ -1,0 +1,47 @@
+"""A pad to draw a digit on, and everything the network makes of it."""
+
+from __future__ import annotations
+
+import anywidget
+import traitlets
+
+from capsnet_book.widgets import _parts
+from capsnet_book.widgets._network import shared_network
+
+FIRST = 5
+"""The digit on the pad before anything is drawn."""
+
+
+class DrawDigit(anywidget.AnyWidget):
+    """Classifies and redraws while the reader draws.
+
+    Args:
+        digit: the sample that is on the pad at first, 0 to 9.
+
+    Attributes:
+        digit: the sample that was put on the pad last. Setting it puts one there.
+        image: the 28×28 pixels that the network sees, 784 bytes, 0 (paper) to 255 (ink). Setting it shows the
+            network exactly these pixels; what is drawn by hand is first fitted and centred as MNIST was.
+    """
+
+    _esm = _parts.module("draw_digit.js")
+    _css = _parts.stylesheet("draw_digit.css")
+
+    network = anywidget.WidgetTrait().tag(sync=True)
+    samples = traitlets.Bytes().tag(sync=True)
+    digit = traitlets.Int(FIRST, min=0, max=9).tag(sync=True)
+    image = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
+
+    def __init__(self, digit: int = FIRST) -> None:
+        if digit not in range(10):
+            raise ValueError(f"expected a digit from 0 to 9; got {digit!r}")
+        digits, _ = _parts.one_of_each()
+        image = digits[digit].tobytes()
+        super().__init__(network=shared_network(), samples=digits.tobytes(), digit=digit, image=image)
+
+    @traitlets.validate("image")
+    def _image_is_a_digit(self, proposal: dict) -> bytes:
+        return _parts.bytes_of_a_digit(proposal)
+
+    def __repr__(self) -> str:
+        return "DrawDigit()"

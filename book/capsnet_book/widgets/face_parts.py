@@ -1,0 +1,138 @@
+"""The parts of a face to drag about, a detector that only counts them, and capsules that ask whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+
+from capsnet_book.widgets import _parts
+
+PARTS = ("left eye", "right eye", "nose", "mouth")
+
+FACE = ((-0.38, -0.22, 0.0, 1.0), (0.38, -0.22, 0.0, 1.0), (0.0, 0.12, 0.0, 1.0), (0.0, 0.52, 0.0, 1.0))
+"""Where each part sits in an upright face at the centre: x to the right, y downwards, turn in degrees clockwise, size.
+
+The unit is half the height of the head.
+"""
+
+WHOLES = 10
+"""A face, and nine other things that the same four parts could make."""
+
+WAVES = (
+    (-4.7, -1.2, -1.9, -1.4),
+    (-4.0, -2.3, -3.8, -1.7),
+    (-4.3, 1.6, -2.6, 4.5),
+    (-2.1, 4.0, -0.8, 0.4),
+    (4.8, 7.2, 0.4, -2.0),
+    (-5.3, 3.0, -2.9, -2.1),
+    (3.1, 5.3, 1.8, 4.1),
+    (4.2, -1.5, -0.2, -1.3),
+)
+"""How an opinion (x, y, a, b) becomes sixteen numbers: the cosine and the sine of each of eight weighted sums.
+
+Rounded draws from a normal distribution, so that far-apart opinions point in unrelated directions.
+"""
+
+VOICE = 2.5
+"""The length of one prediction vector."""
+
+REACH = 1.6  # no part leaves this disc, so that the whole can be turned
+SIZES = (0.5, 1.6)
+
+
+def pose_numbers(poses: Any) -> np.ndarray:
+    """(x, y, turn, size) -> u = (x, y, size·cos, size·sin), float32 [..., 4]."""
+    x, y, turn, size = np.moveaxis(np.asarray(poses, dtype=float), -1, 0)
+    turn = np.deg2rad(turn)
+    return np.stack([x, y, size * np.cos(turn), size * np.sin(turn)], axis=-1).astype(np.float32)
+
+
+def weight() -> np.ndarray:
+    """W, float32 [I, J, D_in, D_out] = [4, 10, 4, 4], made by hand.
+
+    u W_ij is the pose of whole j if part i, with the pose u, sits in it where it belongs.
+    """
+    x, y, a, b = np.moveaxis(pose_numbers(_arrangements()).astype(float), -1, 0)  # [I, J] each
+    n = a * a + b * b
+    a, b = a / n, -b / n  # the inverse of the part's pose within the whole …
+    x, y = -(a * x - b * y), -(b * x + a * y)  # … which undoes its place, its turn and its size
+    one, zero = np.ones_like(x), np.zeros_like(x)
+    rows = ((one, zero, zero, zero), (zero, one, zero, zero), (x, y, a, b), (-y, x, -b, a))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2).astype(np.float32)
+
+
+def _arrangements() -> np.ndarray:
+    """Where each part sits in each whole, [I, J, 4]. The first is the face, the rest are spread evenly by a rule."""
+    spread = 2 * (np.outer(np.arange(1, 4 * WHOLES - 3), (0.7549, 0.5698, 0.8192)) % 1) - 1
+    others = np.column_stack([0.8 * spread[:, :2], 180 * spread[:, 2], np.ones(len(spread))])
+    return np.concatenate([[FACE], others.reshape(WHOLES - 1, len(PARTS), 4)]).swapaxes(0, 1)
+
+
+class FaceParts(anywidget.AnyWidget):
+    """Four parts to drag, turn and resize. A bag of parts asks which are there; a face capsule whether they agree.
+
+    The prediction vectors, the routing and the squash are the book's; the matrices are made by hand, not learned.
+
+    Args:
+        poses: (x, y, turn in degrees, size) of the left eye, the right eye, the nose and the mouth at first.
+        shown: which of them are in the picture.
+
+    Attributes:
+        poses: as they are now.
+        shown: as it is now.
+
+    Raises:
+        ValueError: not four poses of four finite numbers; a part too far from the centre, or of no possible size;
+            not four truth values.
+    """
+
+    _esm = _parts.module("face_parts.js")
+    _css = _parts.stylesheet("face_parts.css")
+
+    poses = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    shown = traitlets.List(traitlets.Bool()).tag(sync=True)
+    weight = traitlets.Bytes(read_only=True).tag(sync=True)
+    waves = traitlets.Bytes(read_only=True).tag(sync=True)
+
+    def __init__(self, poses: Sequence[Sequence[float]] = FACE, shown: Sequence[bool] = (True,) * len(PARTS)) -> None:
+        super().__init__(poses=_four_poses(poses), shown=_four_truths(shown))
+        self.set_trait("weight", weight().tobytes())
+        self.set_trait("waves", np.asarray(WAVES, dtype=np.float32).tobytes())
+
+    @traitlets.validate("poses")
+    def _poses_are_poses(self, proposal: dict) -> list[list[float]]:
+        return _four_poses(proposal["value"])
+
+    @traitlets.validate("shown")
+    def _shown_are_truths(self, proposal: dict) -> list[bool]:
+        return _four_truths(proposal["value"])
+
+    def __repr__(self) -> str:
+        return f"FaceParts({sum(self.shown)} of {len(PARTS)} parts)"
+
+
+def _four_poses(poses: Any) -> list[list[float]]:
+    try:
+        rows = list(poses)
+    except TypeError:
+        rows = []
+    if len(rows) != len(PARTS):
+        raise ValueError(f"expected poses of {len(PARTS)} parts, (x, y, turn, size) each; got {poses!r}")
+    checked = [_parts.finite(f"the pose of the {part}", row, 4) for part, row in zip(PARTS, rows, strict=True)]
+    for part, (x, y, _, size) in zip(PARTS, checked, strict=True):
+        if np.hypot(x, y) > REACH + 1e-3:
+            raise ValueError(f"expected the {part} within {REACH} of the centre; got ({x:g}, {y:g})")
+        if not SIZES[0] <= size <= SIZES[1]:
+            raise ValueError(f"expected the {part}'s size from {SIZES[0]} to {SIZES[1]}; got {size:g}")
+    return checked
+
+
+def _four_truths(shown: Any) -> list[bool]:
+    values = list(shown) if isinstance(shown, Sequence) else []
+    if len(values) != len(PARTS) or not all(isinstance(value, bool | np.bool_) for value in values):
+        raise ValueError(f"expected shown to be {len(PARTS)} truth values; got {shown!r}")
+    return [bool(value) for value in values]

@@ -1,0 +1,106 @@
+"""MarginLoss: ten lengths and the present classes by hand, and the margin loss of each. Equation 4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import anywidget
+import traitlets
+
+from capsnet_book.widgets import _parts
+
+CLASSES = 10
+
+LENGTHS = (0.05, 0.04, 0.16, 0.62, 0.06, 0.24, 0.03, 0.08, 0.48, 0.12)
+"""A three that could be an eight."""
+
+BOUNDS = {"m_plus": (0.5, 1.0), "m_minus": (0.0, 0.5), "lambda_": (0.0, 2.0)}
+"""Where the sliders end."""
+
+
+class MarginLoss(anywidget.AnyWidget):
+    """Ten capsule lengths to drag, the margin loss of each as a curve, and what cross-entropy would make of them.
+
+    Args:
+        lengths: ten numbers from 0 to 1, the lengths at first. None: a three that could be an eight.
+        present: the classes that are in the image, any number of 0 to 9, none included.
+        m_plus: a present class is long enough from here on, 0.5 to 1.
+        m_minus: an absent class is short enough up to here, 0 to 0.5.
+        lambda_: weight of the absent classes, 0 to 2.
+
+    Attributes:
+        lengths: the lengths now.
+        present: the classes that are present now, in order.
+        selected: the class whose curve is shown.
+
+    Raises:
+        ValueError: numbers of another count or out of range.
+    """
+
+    _esm = _parts.module("margin_loss.js")
+    _css = _parts.stylesheet("margin_loss.css")
+
+    lengths = traitlets.List(traitlets.Float()).tag(sync=True)
+    present = traitlets.List(traitlets.Int()).tag(sync=True)
+    selected = traitlets.Int(0).tag(sync=True)
+    m_plus = traitlets.Float(0.9).tag(sync=True)
+    m_minus = traitlets.Float(0.1).tag(sync=True)
+    lambda_ = traitlets.Float(0.5).tag(sync=True)
+
+    def __init__(
+        self,
+        lengths: Sequence[float] | None = None,
+        present: Iterable[int] = (3,),
+        m_plus: float = 0.9,
+        m_minus: float = 0.1,
+        lambda_: float = 0.5,
+    ) -> None:
+        there = _classes(present)
+        super().__init__(
+            lengths=_lengths(LENGTHS if lengths is None else lengths),
+            present=there,
+            selected=there[0] if there else 0,
+            m_plus=m_plus,
+            m_minus=m_minus,
+            lambda_=lambda_,
+        )
+
+    @traitlets.validate("lengths")
+    def _lengths_are_lengths(self, proposal: dict) -> list[float]:
+        return _lengths(proposal["value"])
+
+    @traitlets.validate("present")
+    def _present_are_classes(self, proposal: dict) -> list[int]:
+        return _classes(proposal["value"])
+
+    @traitlets.validate("selected")
+    def _selected_is_a_class(self, proposal: dict) -> int:
+        return _classes([proposal["value"]])[0]
+
+    @traitlets.validate("m_plus", "m_minus", "lambda_")
+    def _within_bounds(self, proposal: dict) -> float:
+        return _parts.within(BOUNDS, proposal)
+
+    def __repr__(self) -> str:
+        return f"MarginLoss(present={self.present})"
+
+
+def _lengths(values: Any) -> list[float]:
+    lengths = _parts.finite("lengths", values, CLASSES)
+    if min(lengths) < 0 or max(lengths) > 1:
+        raise ValueError(f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}")
+    return lengths
+
+
+def _classes(values: Any) -> list[int]:
+    """Class numbers in order, each once."""
+    try:
+        values = list(values)
+        classes = [int(value) for value in values]
+        whole = all(value == number for value, number in zip(values, classes, strict=True))
+    except (TypeError, ValueError):
+        classes, whole = [], False
+    if not whole or not all(0 <= number < CLASSES for number in classes):
+        raise ValueError(f"expected classes as whole numbers from 0 to 9; got {values!r}")
+    return sorted(set(classes))

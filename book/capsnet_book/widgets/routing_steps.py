@@ -1,0 +1,57 @@
+"""Routing by agreement, a step at a time: three parts, two wholes, votes of two numbers, and then a real digit's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import numpy as np
+import traitlets
+
+from capsnet_book.widgets import _parts
+from capsnet_book.widgets._network import shared_network
+
+SHAPE = (3, 2, 2)
+"""I, J and D_out of the votes: bar, stem and speck; the 7 and the 1; a place in the plane."""
+
+SEVEN = 7
+
+
+class RoutingSteps(anywidget.AnyWidget):
+    """Three rounds of routing as arrows and shares that move; the line that is computed is lit beside the picture.
+
+    In the book the reader's scrolling moves it; buttons and arrow keys do so everywhere. The last steps show the votes
+    of the network `small` for a written seven.
+
+    Args:
+        u_hat: the votes of a bar, a stem and a speck for a 7 and a 1, û [3, 2, 2], or [1, 3, 2, 2] with a batch axis.
+
+    Raises:
+        ValueError: votes of another shape, nan or infinity.
+    """
+
+    _esm = _parts.module("routing_steps.js")
+    _css = _parts.stylesheet("routing_steps.css")
+
+    network = anywidget.WidgetTrait().tag(sync=True)
+    u_hat = traitlets.List(traitlets.Float()).tag(sync=True)
+    image = traitlets.Bytes().tag(sync=True)
+
+    def __init__(self, u_hat: Any) -> None:
+        digits, _ = _parts.one_of_each()
+        super().__init__(network=shared_network(), u_hat=_votes(u_hat), image=digits[SEVEN].tobytes())
+
+    def __repr__(self) -> str:
+        return "RoutingSteps(3 parts, 2 wholes)"
+
+
+def _votes(u_hat: Any) -> list[float]:
+    try:
+        array = np.asarray(u_hat.detach().cpu() if hasattr(u_hat, "detach") else u_hat, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {type(u_hat).__name__}") from None
+    if array.shape not in (SHAPE, (1, *SHAPE)):
+        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {list(array.shape)}")
+    if not np.isfinite(array).all():
+        raise ValueError("expected votes of finite numbers; got nan or infinity")
+    return array.ravel().tolist()

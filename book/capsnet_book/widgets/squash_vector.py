@@ -1,0 +1,39 @@
+"""A vector to drag, and what squash makes of it. Equation 1 by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import anywidget
+import traitlets
+
+from capsnet_book.widgets import _parts
+
+
+class SquashVector(anywidget.AnyWidget):
+    """A vector s in the plane, v = squash(s) in the unit disc, and the curve ‖v‖ = ‖s‖² / (1 + ‖s‖²) beside them.
+
+    Args:
+        s: where the vector points at first.
+
+    Attributes:
+        s: [x, y], where it points now.
+
+    Raises:
+        ValueError: s is not two finite numbers.
+    """
+
+    _esm = _parts.module("squash_vector.js")
+    _css = _parts.stylesheet("squash_vector.css")
+
+    s = traitlets.List(traitlets.Float()).tag(sync=True)
+
+    def __init__(self, s: Sequence[float] = (1.2, 0.9)) -> None:
+        super().__init__(s=_parts.finite("s", s, 2))
+
+    @traitlets.validate("s")
+    def _s_is_a_vector(self, proposal: dict) -> list[float]:
+        return _parts.finite("s", proposal["value"], 2)
+
+    def __repr__(self) -> str:
+        return f"SquashVector(s={self.s})"
