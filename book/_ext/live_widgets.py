@@ -41,6 +41,7 @@ from stored_widgets import (
     PUBLISHED,
     STATE,
     VIEW,
+    WIDGETS,
     Models,
     class_name,
     files_by_hash,
@@ -48,6 +49,7 @@ from stored_widgets import (
     shown_models,
     stored_models,
     unpack,
+    with_sources,
 )
 
 PALETTE = "palette.css"
@@ -89,7 +91,8 @@ class LiveWidget(SphinxDirective):
                 if unknown := values.keys() - models[model]["state"].keys():
                     return self.problem(f"{name} stores no trait {', '.join(sorted(unknown))}")
                 needed[model] = {**models[model], "state": models[model]["state"] | values}
-                return [live_widget("", model=model, name=name, state=json.dumps({"state": needed}))]
+                note_sources(self.env)
+                return [live_widget("", model=model, name=name, state=json.dumps({"state": with_sources(needed)}))]
         return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
 
     def problem(self, message: str) -> list[nodes.Node]:
@@ -216,7 +219,16 @@ def unpack_notebook(app: Sphinx, page: str, source: list[str]) -> None:
     if Path(app.env.doc2path(page)).suffix == ".ipynb":
         notebook = json.loads(source[0])
         unpack(notebook)
+        if stored := notebook["metadata"].get("widgets"):
+            stored[STATE]["state"] = with_sources(stored[STATE]["state"])
+            note_sources(app.env)
         source[0] = json.dumps(notebook)
+
+
+def note_sources(env: Any) -> None:
+    """A change of a widget's source refreshes the page that is read."""
+    for file in sorted(WIDGETS.glob("**/*.[jc]s*")):
+        env.note_dependency(str(file))
 
 
 def write_palette(app: Sphinx, exception: Exception | None) -> None:

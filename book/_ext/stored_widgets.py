@@ -4,10 +4,11 @@ Jupyter keeps the state of every model in `metadata.widgets`, and in the output 
 client that opens such a notebook without running it tries to start the widgets from there. Our large buffers are not
 in it (a network's weights would be in every chapter), so it fails, and shows an error where a picture could be. Hence
 
-* `pack` moves the state to `metadata.capsnet_book.widgets`, where no client looks, and puts a still picture in the
+* `pack` moves the state to `metadata.capsnet_tutorial.widgets`, where no client looks, and puts a still picture in the
   place of each reference. The model that it shows is named in the output's own metadata;
 * `unpack` puts all back as Jupyter has it: the build does so with each notebook that it reads.
 
+Widgets' JavaScript and styles are not stored: `with_sources` adds today's in the build, from the name of the class.
 The buffers of more than 32 kB are stored as the SHA-256 of the file that holds them.
 """
 
@@ -15,12 +16,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.util
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from capsnet_book import palette
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -28,9 +33,12 @@ OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
 PUBLISHED = ("weights", "zoo", "recordings")  # folders of the package with the large files that widgets show
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
+SOURCES = ("_esm", "_css")
+SENTENCE = "A still picture. Run this notebook to bring it alive."
+WIDGETS = Path(palette.__file__).parent / "widgets"
 
 Models = dict[str, dict[str, Any]]  # model id -> what a notebook stores about the model
-Still = Callable[[str], dict[str, Any]]  # a widget's class -> {"data": {"image/png": …}, "metadata": {…}}
+Still = Callable[[str], str]  # a widget's class -> PNG in base64
 
 
 def pack(notebook: dict[str, Any], name: str, assets: Path, still: Still) -> None:
@@ -47,9 +55,10 @@ def pack(notebook: dict[str, Any], name: str, assets: Path, still: Still) -> Non
     renamed = {old: stable_id(name, count) for count, old in enumerate(needed)}
     for output in shown:
         model = output["data"].pop(VIEW)["model_id"]
-        picture = still(class_name(models[model]))
-        output["data"].update(picture["data"])
-        output["metadata"].update({OURS: {"model": renamed[model]}, **picture["metadata"]})
+        name = class_name(models[model])
+        output["metadata"] |= {OURS: {"model": renamed[model]}, "image/png": {"alt": f"The widget {name}. {SENTENCE}"}}
+        if "image/png" not in output["data"]:  # of a notebook just executed
+            output["data"]["image/png"] = still(name)
     stored = {new: stable_model(models[old], renamed, assets) for old, new in renamed.items()}
     notebook["metadata"][OURS] = {"widgets": stored}
 
@@ -63,7 +72,30 @@ def unpack(notebook: dict[str, Any]) -> None:
         if OURS in output.get("metadata", {}):
             view = {"model_id": output["metadata"][OURS]["model"], "version_major": 2, "version_minor": 0}
             output["metadata"] = {}
-            output["data"] = {key: text for key, text in output["data"].items() if key == "text/plain"} | {VIEW: view}
+            output["data"][VIEW] = view
+
+
+def with_sources(models: Models) -> Models:
+    """These models with today's JavaScript and styles, as their classes have them."""
+    added = {}
+    for key, model in models.items():
+        file = model["state"].get("_anywidget_id", "..").split(".")[-2]  # capsnet_book.widgets.pose_sliders.PoseSliders
+        if (WIDGETS / f"{file}.js").exists():
+            found = {"_esm": sources().module(f"{file}.js"), "_css": sources().stylesheet(f"{file}.css")}
+        else:  # nothing to look at
+            found = {"_esm": "export default {};\n"}
+        added[key] = {**model, "state": model["state"] | found}
+    return added
+
+
+@cache
+def sources() -> ModuleType:
+    """`capsnet_book.widgets._sources` by its path: the package around it wants more than the book's build has."""
+    spec = importlib.util.spec_from_file_location("widget_sources", WIDGETS / "_sources.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def stored_models(notebook: dict[str, Any]) -> Models:
@@ -120,8 +152,8 @@ def stable_id(name: str, count: int) -> str:
 
 
 def stable_model(model: dict[str, Any], renamed: dict[str, str], assets: Path) -> dict[str, Any]:
-    """A model with the new ids in its state, and its large buffers named by hash."""
-    state = deepcopy(model["state"])
+    """A model with the new ids in its state, no sources, and its large buffers named by hash."""
+    state = {trait: deepcopy(value) for trait, value in model["state"].items() if trait not in SOURCES}
     for (*outer, key), reference in references(model).items():
         holder = state[outer[0]] if outer else state
         if reference[2] in renamed:
