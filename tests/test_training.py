@@ -32,9 +32,8 @@ from torch.profiler import ProfilerActivity, profile
 from capsnet_tutorial.augmentation import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.pretrained import save_weights
-from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit, one_cycle
+from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 RECIPE = Recipe(
     epochs=6,
