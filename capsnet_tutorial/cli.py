@@ -20,7 +20,7 @@ from capsnet_book.experiments.verdicts import report
 from capsnet_book.networks import TRAINED, load_network, trained_network
 from capsnet_book.race import command as race_command
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe

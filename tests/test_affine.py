@@ -10,7 +10,7 @@ import torch
 from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
 from capsnet_book.experiments.cnn import error_of
 
-from capsnet_tutorial.augmentation import Augmentation, transform
+from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.training import Recipe, fit

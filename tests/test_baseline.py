@@ -10,7 +10,7 @@ import torch
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.training import Recipe, evaluate, fit

@@ -21,7 +21,7 @@ from capsnet_book.experiments.records import RunRecord, code_version
 from test_data import lay_out
 
 import capsnet_tutorial
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check.command import main as check_command
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits

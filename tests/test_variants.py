@@ -14,7 +14,7 @@ from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_o
 from capsnet_book.networks import load_network
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules

@@ -13,7 +13,7 @@ from capsnet_book.networks import trained_network
 from capsnet_book.widgets import BendDigit
 from playwright.sync_api import expect
 
-from capsnet_tutorial.augmentation import Pose, transform
+from capsnet_tutorial.augment import Pose, transform
 
 from .conftest import numbers
 

@@ -15,7 +15,7 @@ from capsnet_book.widgets._network import shared_network
 from capsnet_book.widgets.bend_digit import BOUNDS
 
 from capsnet_tutorial import digits
-from capsnet_tutorial.augmentation import Pose, transform
+from capsnet_tutorial.augment import Pose, transform
 
 CNN, CAPSNET = (
     str(files("capsnet_book.assets") / "weights" / f"{name}.safetensors") for name in ("small-cnn", "small-shifted")
