@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
     from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
-    from capsnet_tutorial.pretrained import load_pretrained, load_weights, save_weights
+    from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights
 
 _MODULES = {
     "check": (
@@ -62,7 +62,7 @@ _MODULES = {
     ),
     "layers": ("Decoder", "PrimaryCapsules", "RoutedCapsules"),
     "model": ("CapsNet", "CapsNetConfig", "CapsNetOutput", "Parts"),
-    "pretrained": ("load_pretrained", "load_weights", "save_weights"),
+    "weights": ("load_pretrained", "load_weights", "save_weights"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

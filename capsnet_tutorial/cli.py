@@ -17,12 +17,12 @@ from capsnet_book.experiments.runs import TrainingRun
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
 from capsnet_book.experiments.verdicts import report
+from capsnet_book.networks import TRAINED, load_network, trained_network
 from capsnet_book.race import command as race_command
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check import command
 from capsnet_tutorial.data import Source, Split, digits
-from capsnet_tutorial.pretrained import SHIPPED, load_network, load_pretrained
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe
 from capsnet_tutorial.training.processes import FailedElsewhere, rank
 
@@ -106,8 +106,8 @@ def _train(options: argparse.Namespace) -> int:
 
 def _evaluate(options: argparse.Namespace) -> int:
     path = Path(options.weights)
-    if options.weights in SHIPPED:
-        network = load_pretrained(options.weights)
+    if options.weights in TRAINED:
+        network = trained_network(options.weights)
     else:
         network = load_network(path / "weights.safetensors" if path.is_dir() else path)
     by_size = {task.image_size: name for name, task in TASKS.items()}
@@ -198,7 +198,7 @@ def _add_evaluate(commands: Any) -> None:
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
     evaluation.add_argument(
-        "weights", help=f"{', '.join(SHIPPED)}; or a folder that `capsnet train` wrote, or the weights in it"
+        "weights", help=f"{', '.join(TRAINED)}; or a folder that `capsnet train` wrote, or the weights in it"
     )
     evaluation.add_argument(
         "--task", choices=tuple(TASKS), help="what it was trained for (default: the task with images of its size)"

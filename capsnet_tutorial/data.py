@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.errors import expect
 
 Split = Literal["train", "validation", "test"]

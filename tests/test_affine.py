@@ -10,11 +10,11 @@ import torch
 from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
 from capsnet_book.experiments.cnn import error_of
 
-from capsnet_tutorial.augmentation import Augmentation, transform
+from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.pretrained import load_pretrained
 from capsnet_tutorial.training import Recipe, fit
+from capsnet_tutorial.weights import load_pretrained
 
 FEW = Digits(*(part[:64] for part in digits("train", source="sample")[:2]), "sample")
 DOT = torch.zeros(2000, 1, 28, 28)

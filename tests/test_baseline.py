@@ -10,11 +10,11 @@ import torch
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.pretrained import load_network, load_pretrained, load_weights, save_weights
 from capsnet_tutorial.training import Recipe, evaluate, fit
+from capsnet_tutorial.weights import load_pretrained
 
 TINY = ConvNetConfig(channels=(4, 6), kernels=(5, 3), stride=2, hidden=(16,), dropout=0.2)
 
@@ -96,16 +96,6 @@ def test_dropout_is_off_while_measuring_and_on_again_after():
     network, data = ConvNet(TINY), digits("test", source="sample")
     assert error_of(network, data) == error_of(network, data)
     assert network.training
-
-
-def test_weights_come_back_from_a_file(tmp_path):
-    network = ConvNet(TINY).eval()
-    save_weights(network, tmp_path / "w", dtype=torch.float32)
-    back, images = load_network(tmp_path / "w"), torch.rand(3, 1, 28, 28)
-    assert isinstance(back, ConvNet) and back.config == TINY
-    assert back(images).equal(network(images))
-    with pytest.raises(ValueError, match="the weights of a CapsNet in .*; got those of a CNN"):
-        load_weights(tmp_path / "w")
 
 
 def test_a_config_survives_json():

@@ -12,7 +12,7 @@ from capsnet_book.experiments.records import stored
 
 from benchmarks import bent_curves
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.pretrained import save_weights
+from capsnet_tutorial.weights import save_weights
 
 
 def test_it_counts_the_mistakes_of_every_run(monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from reading_minutes import length, parts, words_of
 
 import capsnet_tutorial
-from capsnet_tutorial import functional, layers, model, pretrained
+from capsnet_tutorial import functional, layers, model, weights
 
 ROOT = Path(__file__).resolve().parent.parent
 PART = "Build it"
@@ -19,7 +19,7 @@ CHAPTERS = parts(ROOT)[PART]
 PIECES = {
     name
     for name in capsnet_tutorial.__all__
-    if getattr(capsnet_tutorial, name).__module__ in {each.__name__ for each in (functional, layers, model, pretrained)}
+    if getattr(capsnet_tutorial, name).__module__ in {each.__name__ for each in (functional, layers, model, weights)}
 }
 WITH = {
     **dict.fromkeys(["CapsNetConfig", "CapsNetOutput", "Parts"], "CapsNet"),
@@ -33,7 +33,7 @@ WITH = {
 
 def names_used(tree: ast.Module) -> set[str]:
     """Names that are imported from the package, or taken from one of its modules."""
-    modules = {"functional", "layers", "model", "pretrained", "capsnet_tutorial"}
+    modules = {"functional", "layers", "model", "weights", "capsnet_tutorial"}
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("capsnet_tutorial"):

@@ -30,7 +30,7 @@ from capsnet_tutorial.check.calls import accepts
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 OURS = {
     "squash": functional.squash,

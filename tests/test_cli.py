@@ -21,13 +21,12 @@ from capsnet_book.experiments.records import RunRecord, code_version
 from test_data import lay_out
 
 import capsnet_tutorial
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check.command import main as check_command
 from capsnet_tutorial.cli import _parser, _recipe, main
 from capsnet_tutorial.data import Digits, Split, digits
-from capsnet_tutorial.pretrained import load_weights, save_weights
-from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import Recipe, evaluate, one_cycle
+from capsnet_tutorial.weights import load_weights, read_tensors, save_weights
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
 LOOP = importlib.import_module("capsnet_tutorial.training.fit")  # `training.fit` itself is the function

@@ -13,7 +13,7 @@ from capsnet_book.experiments.variants import build_variant
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import prediction_vectors
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
 

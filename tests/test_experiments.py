@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
 from capsnet_book.experiments.records import RunRecord
+from capsnet_book.networks import load_network
 
 from capsnet_tutorial.cli import main
-from capsnet_tutorial.pretrained import load_network
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = Experiments.read(ROOT / "results")

@@ -7,7 +7,7 @@ from capsnet_book.experiments.affine import SWEEPS
 from matplotlib.offsetbox import AnnotationBbox
 
 from capsnet_tutorial import digits
-from capsnet_tutorial.augmentation import transform
+from capsnet_tutorial.augment import transform
 
 
 def test_every_panel_has_each_networks_share_its_error_and_the_digit_bent():

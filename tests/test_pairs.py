@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy, error_of
 from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import margin_loss
 from capsnet_tutorial.model import CapsNet

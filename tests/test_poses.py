@@ -15,10 +15,10 @@ from capsnet_book.experiments.poses import (
     traverse,
 )
 
-from capsnet_tutorial.augmentation import Pose, thicken, transform
+from capsnet_tutorial.augment import Pose, thicken, transform
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 
 @pytest.fixture(scope="module")

@@ -20,11 +20,11 @@ import torch
 from torch import Tensor
 
 import capsnet_tutorial
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.storage import read_tensors
 from capsnet_tutorial.training import OutOfTime, Recipe, fit, paper_objective, processes
 from capsnet_tutorial.training.processes import Processes, rank
+from capsnet_tutorial.weights import read_tensors
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks")
 

@@ -29,12 +29,11 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.pretrained import save_weights
-from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training import Diverged, OutOfTime, Recipe, evaluate, fit, one_cycle
+from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 RECIPE = Recipe(
     epochs=6,

@@ -11,15 +11,16 @@ import torch.nn.functional as F
 from capsnet_book.bugs import variant
 from capsnet_book.experiments.cnn import ConvNetConfig
 from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
+from capsnet_book.networks import load_network
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.pretrained import load_network, save_weights
 from capsnet_tutorial.training import Recipe, fit, paper_objective
+from capsnet_tutorial.weights import save_weights
 
 SAMPLE = digits("train", source="sample")
 FEW = Digits(SAMPLE.images[:32], SAMPLE.labels[:32], "sample")

@@ -19,9 +19,8 @@ from torch import Tensor
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.pretrained import load_weights, save_weights
-from capsnet_tutorial.storage import write_tensors
 from capsnet_tutorial.training import History, Recipe, fit
+from capsnet_tutorial.weights import load_weights, save_weights, write_tensors
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "results" / "small.json"

@@ -6,7 +6,6 @@ card from that result. NAME is "small", unless given. Then `make notebooks`, sin
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import sys
@@ -18,9 +17,10 @@ import torch
 from capsnet_book.experiments import affine
 from capsnet_book.experiments.cnn import error_of
 from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
+from capsnet_book.networks import TRAINED, load_network, save_network
 
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.pretrained import SHIPPED, load_network, load_weights, save_weights
+from capsnet_tutorial.weights import load_weights
 
 ROOT = Path(__file__).resolve().parent.parent
 WEIGHTS = ROOT / "book" / "capsnet_book" / "assets" / "weights"
@@ -94,20 +94,17 @@ def main() -> None:
     if len(arguments) not in (1, 2) or not (Path(arguments[0]) / "result.json").is_file():
         raise SystemExit("expected the output folder of a `capsnet train` run, with its result.json")
     run, name = Path(arguments[0]), [*arguments, "small"][1]
-    if name not in SHIPPED:
-        raise SystemExit(f"expected a network that load_pretrained knows, one of {', '.join(SHIPPED)}; got {name}")
+    if name not in TRAINED:
+        raise SystemExit(f"expected a network that the book knows, one of {', '.join(TRAINED)}; got {name}")
     result = json.loads((run / "result.json").read_text(encoding="utf-8"))
     file = WEIGHTS / f"{name}.safetensors"
     if name == "small":
         shutil.copyfile(run / "weights.safetensors", file)
         kind, record, facts = "small", name, facts_of_digits(result)
     else:  # in half precision it would weigh too much for a page
-        save_weights(load_network(run / "weights.safetensors"), file, torch.int8)
+        save_network(load_network(run / "weights.safetensors"), file, torch.int8)
         kind = "pairs" if result["task"] == "pairs" else result["network"]
         record, facts = f"runs/{run.name}", (facts_of_pairs if kind == "pairs" else facts_of_shifted)(result, file)
-    if name == "paper":  # what is fetched must be this file: `sha256sum --check` reads the line
-        line = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n"
-        file.with_suffix(".sha256").write_text(line, encoding="utf-8")
     shutil.copyfile(run / "result.json", ROOT / "results" / f"{record}.json")
     text = card(kind, name, record, result, facts, file.stat().st_size)
     (WEIGHTS / f"{name}.md").write_text(text, encoding="utf-8")

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.storage import read_tensors, write_tensors
 from capsnet_tutorial.training.state import History, Network, TrainingState
+from capsnet_tutorial.weights import read_tensors, write_tensors
 
 _ADAM = ("step", "exp_avg", "exp_avg_sq")
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.training.recipe import Recipe
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.errors import expect, expect_count, expect_fields
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
 

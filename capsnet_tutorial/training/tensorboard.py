@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.training.data import TrainingData
 from capsnet_tutorial.training.evaluation import over_batches

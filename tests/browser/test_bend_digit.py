@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.networks import trained_network
 from capsnet_book.widgets import BendDigit
 from playwright.sync_api import expect
 
-from capsnet_tutorial import load_pretrained
-from capsnet_tutorial.augmentation import Pose, transform
+from capsnet_tutorial.augment import Pose, transform
 
 from .conftest import numbers
 
@@ -44,7 +44,7 @@ def test_sliders_show_what_pytorch_computes(bending: Any) -> None:
     expect(bending).to_have_attribute("data-size", "1.2")
     expect(bending).to_have_attribute("data-strips", "done", timeout=20_000)
     image = torch.frombuffer(bytearray(BendDigit().images), dtype=torch.uint8).view(10, 1, 28, 28)[3:4] / 255
-    capsnet, cnn = load_pretrained("small-shifted"), load_pretrained("small-cnn")
+    capsnet, cnn = trained_network("small-shifted"), trained_network("small-cnn")
     bent = transform(image, Pose(rotation=40.0, scale_x=1.2, scale_y=1.2))
     for name, expected in (("capsnet", class_scores(capsnet, bent)[0]), ("cnn", class_scores(cnn, bent)[0].softmax(0))):
         shown = numbers(bending, f"{name}-bars")

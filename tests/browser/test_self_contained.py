@@ -11,10 +11,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from capsnet_book.networks import TRAINED
 from capsnet_book.routings.zoo import ZOO
 from fontTools.ttLib import TTFont
-
-from capsnet_tutorial.pretrained import SHIPPED
 
 from .conftest import ROOT, Visit
 
@@ -103,7 +102,7 @@ def test_networks_and_recording_lie_in_the_book_once(book: Path) -> None:
     buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
     zoo = {path.stem for path in (ROOT / "book" / "capsnet_book" / "assets" / "zoo").iterdir()} & set(ZOO)
     large = (
-        len({*SHIPPED} - {"paper"}) + len(zoo) + 1
+        len({*TRAINED} - {"paper"}) + len(zoo) + 1
     )  # networks and the recording, for a server and, as a script, for the disk
     assert buffers == [".js"] * large + [".safetensors"] * large
     for page in book.rglob("*.html"):

@@ -10,10 +10,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 from capsnet_book.experiments.pairs import overlay
+from capsnet_book.networks import trained_network
 from capsnet_book.widgets.two_digits import hands_of_each
 from playwright.sync_api import expect
-
-from capsnet_tutorial import load_pretrained
 
 from .conftest import number, numbers, picture
 
@@ -36,7 +35,7 @@ def lengths(first: int, second: int, at: list[float]) -> torch.Tensor:
     places = [[int(n) for n in at[k : k + 2]] for k in (0, 2)]
     layers = [F.pad(digit, (4 + x, 4 - x, 4 + y, 4 - y)) for digit, (x, y) in zip(both, places, strict=True)]
     with torch.no_grad():
-        return load_pretrained("small-pairs")(overlay(torch.stack(layers)[None])).lengths[0]
+        return trained_network("small-pairs")(overlay(torch.stack(layers)[None])).lengths[0]
 
 
 def test_the_page_reads_what_pytorch_reads_wherever_the_digits_lie(two: Any) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from capsnet_tutorial.functional import capsule_lengths, prediction_vectors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.storage import read_tensors, unpack
+from capsnet_tutorial.weights import read_tensors, unpack
 
 from .conftest import ROOT, Visit, numbers, write_a_one
 

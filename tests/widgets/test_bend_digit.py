@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.networks import trained_network
 from capsnet_book.widgets import BendDigit
 from capsnet_book.widgets._network import shared_network
 from capsnet_book.widgets.bend_digit import BOUNDS
 
-from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.augmentation import Pose, transform
+from capsnet_tutorial import digits
+from capsnet_tutorial.augment import Pose, transform
 
 CNN, CAPSNET = (
     str(files("capsnet_book.assets") / "weights" / f"{name}.safetensors") for name in ("small-cnn", "small-shifted")
@@ -51,7 +52,7 @@ def test_bending_and_both_networks_agree_with_pytorch(run_node, tmp_path):
     images = digits("test", source="sample").images[: len(bends)]
     images.numpy().tofile(tmp_path / "images")
     report = run_node("bend_digit.mjs", CNN, CAPSNET, tmp_path / "images", json.dumps(bends), modules=MODULES)
-    cnn, capsnet = load_pretrained("small-cnn"), load_pretrained("small-shifted")
+    cnn, capsnet = trained_network("small-cnn"), trained_network("small-shifted")
     for image, bend, came in zip(images, bends, report["answers"], strict=True):
         bent = bent_in_torch(image, bend)
         torch.testing.assert_close(

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 SHIPPED = Path(str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors"))
 FORWARD_MS, DECODE_MS = 12, 4

@@ -13,7 +13,7 @@ from capsnet_book.widgets.decode_capsule import KEEP
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, reconstruction_loss
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 MODULES = ("decode_capsule.js",)
 WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 Stroke = list[list[float]]
 

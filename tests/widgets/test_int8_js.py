@@ -14,8 +14,7 @@ import pytest
 import torch
 
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.pretrained import save_weights
-from capsnet_tutorial.storage import read_tensors, unpack
+from capsnet_tutorial.weights import read_tensors, save_weights, unpack
 
 MODULES = ("shared/core.js", "shared/int8.js")
 

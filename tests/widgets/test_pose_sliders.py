@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
 

@@ -15,7 +15,7 @@ from capsnet_book.widgets import PrimaryField, _parts
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.layers import group_into_capsules
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 WEIGHTS = Path(str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors"))
 COUNT = 12

@@ -12,7 +12,7 @@ from capsnet_book.widgets._network import shared_network
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import prediction_vectors, route
-from capsnet_tutorial.pretrained import load_pretrained
+from capsnet_tutorial.weights import load_pretrained
 
 WEIGHTS = files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
 MODULES = ("routing_rounds.js",)

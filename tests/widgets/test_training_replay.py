@@ -17,7 +17,7 @@ from capsnet_book.experiments.recordings import recorded_run
 from capsnet_book.widgets import TrainingReplay
 
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_tutorial.storage import write_tensors
+from capsnet_tutorial.weights import write_tensors
 
 RECORDING = Path(str(files("capsnet_book.assets") / "recordings" / "small.safetensors"))
 SAMPLES = [7, 475, 178, 264, 442]

@@ -10,11 +10,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 from capsnet_book.experiments.pairs import classes_of, drawings, overlay
+from capsnet_book.networks import trained_network
 from capsnet_book.widgets import TwoDigits
 from capsnet_book.widgets.two_digits import NOBODY
 
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.pretrained import load_pretrained
 
 MODULES = ("two_digits.js",)
 WEIGHTS = files("capsnet_book.assets") / "weights" / "small-pairs.safetensors"
@@ -57,7 +57,7 @@ def answer(run_node, tmp_path, cases):
 
 @torch.no_grad()
 def test_it_sees_and_draws_what_the_module_does(answer, cases, layers):
-    model, images = load_pretrained("small-pairs"), overlay(layers)
+    model, images = trained_network("small-pairs"), overlay(layers)
     output = model(images)
     for n, (came, case) in enumerate(zip(answer["shown"], cases, strict=True)):
         np.testing.assert_allclose(came["image"], images[n].flatten(), atol=1e-6)

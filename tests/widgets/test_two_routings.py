@@ -19,7 +19,7 @@ from torch import Tensor
 
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.storage import pack, read_tensors, unpack, write_tensors
+from capsnet_tutorial.weights import pack, read_tensors, unpack, write_tensors
 
 SHIPPED = Path(str(files("capsnet_book.assets") / "zoo"))
 MODULES = ("two_routings.js",)

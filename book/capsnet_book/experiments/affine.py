@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_book.experiments.cnn import class_scores
-from capsnet_tutorial.augmentation import Augmentation, Pose, transform
+from capsnet_tutorial.augment import Augmentation, Pose, transform
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.training.evaluation import over_batches
 

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_book.experiments.cnn import ConvNet
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules

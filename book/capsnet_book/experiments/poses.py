@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.augmentation import Pose, thicken, transform
+from capsnet_tutorial.augment import Pose, thicken, transform
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet
 

@@ -16,9 +16,9 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 import torch
 
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.storage import write_whole
 from capsnet_tutorial.training.processes import Processes
 from capsnet_tutorial.training.recipe import Recipe
+from capsnet_tutorial.weights import write_whole
 
 PACKAGE = Path(__file__).parents[1]
 

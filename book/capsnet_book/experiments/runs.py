@@ -15,10 +15,10 @@ from capsnet_book.experiments.evidence import evidence
 from capsnet_book.experiments.records import Commit, RunRecord, code_version, hardware, versions, write_json
 from capsnet_book.experiments.rounds import measure_entropy, measure_rounds
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
+from capsnet_book.networks import load_network, save_network
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.pretrained import load_network, save_weights
 from capsnet_tutorial.training import Diverged, History, Recipe, fit
 from capsnet_tutorial.training.allocator import keep_freed_memory
 from capsnet_tutorial.training.processes import Processes
@@ -130,7 +130,7 @@ class TrainingRun:
         if not processes.is_main:
             return None
         finished = plain(trained)
-        save_weights(finished, self.folder / "weights.safetensors")
+        save_network(finished, self.folder / "weights.safetensors")
         parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) and self.setup.routing else None
         saved = load_network(self.folder / "weights.safetensors", parts)  # what is measured is what is in the file
         saved.to(next(trained.parameters()).device)

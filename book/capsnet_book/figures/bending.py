@@ -14,7 +14,7 @@ from torch import Tensor
 from capsnet_book.experiments.affine import SWEEPS, Sweep
 from capsnet_book.figures._style import _STYLE, INK, WIDTH
 from capsnet_book.palette import LIGHT
-from capsnet_tutorial.augmentation import transform
+from capsnet_tutorial.augment import transform
 
 _COLOURS = ("accent", "contrast", "agree", "soft")
 

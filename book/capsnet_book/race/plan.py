@@ -10,7 +10,7 @@ from capsnet_book.experiments.records import RunRecord
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.experiments.tasks import TASKS
 from capsnet_book.routings.zoo import ZOO
-from capsnet_tutorial.augmentation import Augmentation
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Source
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.training import Recipe

@@ -63,7 +63,7 @@ def network_of(model: Any) -> Network:
     """
     from capsnet_tutorial.errors import expect
     from capsnet_tutorial.model import CapsNet, CapsNetConfig
-    from capsnet_tutorial.pretrained import save_weights
+    from capsnet_tutorial.weights import save_weights
 
     expect(hasattr(model, "state_dict"), "a network, an nn.Module", type(model).__name__)
     if not isinstance(model, CapsNet):

@@ -1,4 +1,4 @@
-"""augmentation.py: whole shifts against loops, directions, identity, reproducible chance."""
+"""augment.py: whole shifts against loops, directions, identity, reproducible chance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import torch
 from networks import noise
 
-from capsnet_tutorial.augmentation import Augmentation, Pose, random_shift, smooth_field, thicken, transform
+from capsnet_tutorial.augment import Augmentation, Pose, random_shift, smooth_field, thicken, transform
 from capsnet_tutorial.data import digits
 
 EVERYTHING = Augmentation(shift=2, rotation=15, scale=0.1, shear=0.2, elastic=0.5)

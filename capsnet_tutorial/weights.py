@@ -1,0 +1,208 @@
+"""Weights and other tensors on disk: safetensors files, written whole or not at all, and checked before they are used.
+
+A network may be stored in eight bits a number, to travel to a page: a tensor of two axes or more becomes whole numbers
+from -127 to 127 with one scale for each row along the first axis. The row is whole numbers × scale, off by at most half
+a scale. `widgets/shared/int8.js` of the book reads the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from capsnet_tutorial.errors import InputError, expect, expect_floating
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+
+SCALE = ".scale"
+"""Ends the name of the tensor that holds the scales of another."""
+_LARGEST = 127
+
+Network = TypeVar("Network", bound=nn.Module)
+
+# --- networks
+
+
+def load_pretrained(name: str = "small") -> CapsNet:
+    """The trained network that comes with the module, in eval mode, float32.
+
+    "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample. Its card, with the
+    test errors, is ``assets/weights/small.md``.
+    """
+    expect(name == "small", 'the pretrained network "small", which comes with the module', repr(name))
+    with resources.as_file(resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors") as path:
+        return load_weights(path)
+
+
+def load_weights(
+    path: str | Path, parts: Parts | Callable[[dict[str, str], CapsNetConfig], Parts] | None = None
+) -> CapsNet:
+    """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
+
+    Args:
+        path: of the file.
+        parts: what the network was made of, if not of the paper's parts; or a function that finds parts by the names
+            in the file: (names by field, as `Parts.names` gives them, config) -> `Parts`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is truncated, or holds something else, or a network with other parts.
+    """
+    tensors, about = read_tensors(path)
+    kind, names = about.get("network", "capsnet"), about.get("parts", {})
+    expect(kind == "capsnet" and "config" in about, f"the weights of a CapsNet in {path}", f"{kind!r}, {sorted(about)}")
+    named = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
+    expect(named, f"names of parts in {path}", repr(names))
+
+    def make() -> CapsNet:
+        config = CapsNetConfig.from_dict(about["config"])
+        own = parts(names, config) if callable(parts) else parts or Parts()
+        expect(own.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{own.names}")
+        return CapsNet(config, own)
+
+    return filled(make, tensors, path)
+
+
+def save_weights(network: CapsNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write a network's weights, sizes and the names of its parts, in half precision; `torch.int8` halves it."""
+    about: dict[str, Any] = {"config": asdict(network.config)}
+    if network.parts.names:
+        about["parts"] = network.parts.names
+    write_tensors(path, pack(network.state_dict(), dtype), about)
+
+
+def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | Path) -> Network:
+    """A network with the numbers of a file, in eval mode.
+
+    It is made without memory, and given some only after its tensors were found to be as large as those of the file.
+
+    Args:
+        make: builds the network.
+        tensors: of the file, as `pack` left them.
+        path: of the file, for messages.
+
+    Raises:
+        ValueError: sizes that make no network, a tensor that is missing, not the network's, of another shape or kind,
+            or not finite.
+    """
+    try:
+        with torch.device("meta"):
+            network = make()
+    except (TypeError, OverflowError, RuntimeError) as problem:  # no number, or larger than any memory
+        raise InputError(f"expected the sizes of a network in {path}; got {problem}") from problem
+    wanted, found = network.state_dict(), unpack(tensors)
+    for name in sorted(wanted.keys() | found.keys()):
+        ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, found))
+        expect(ours == theirs, f"{name} of shape {ours} in {path}", f"{theirs}")
+    for name, tensor in found.items():
+        if wanted[name].is_floating_point():
+            expect_floating(name, tensor)
+        expect(bool(tensor.isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
+    network.load_state_dict({name: tensor.to(wanted[name].dtype) for name, tensor in found.items()}, assign=True)
+    return network.eval()
+
+
+# --- files
+
+
+def write_tensors(path: str | Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Write a safetensors file, whole or not at all; ``metadata``'s values are stored as JSON."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = {key: json.dumps(value, ensure_ascii=False) for key, value in metadata.items()}
+    write_whole(path, save(contiguous, metadata=text))
+
+
+def write_whole(path: str | Path, content: bytes) -> None:
+    """Replace a file's content in one step: whoever looks finds the old or the new one, never a part.
+
+    It is written beside its place under a name of this process's own, and moved there.
+    """
+    path = Path(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except BaseException as problem:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if isinstance(problem, OSError) and problem.errno and problem.filename is None:
+            problem.filename = str(path)  # a full disk does not say for what
+        raise
+
+
+def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and metadata of a file: the inverse of `write_tensors`.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is truncated, or no safetensors file, or not one of ours.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"expected a weights file at {path}; there is none")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = {key: json.loads(value) for key, value in (file.metadata() or {}).items()}
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except (SafetensorError, json.JSONDecodeError) as problem:
+        raise InputError(f"expected a whole safetensors file of this package; got {path} ({problem})") from problem
+
+
+# --- eight bits a number
+
+
+def pack(tensors: dict[str, Tensor], dtype: torch.dtype = torch.int8) -> dict[str, Tensor]:
+    """Floats by name in another precision; in `torch.int8`: [N, ...] with float32 scales [N] beside it.
+
+    What has one axis only is float16 there. Whole numbers stay as they are.
+
+    Raises:
+        ValueError: a number that is nan or infinite, of which whole numbers could not tell.
+    """
+    packed = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            packed[name] = tensor
+        elif dtype != torch.int8:
+            packed[name] = tensor.to(dtype)
+        else:
+            expect(bool(tensor.isfinite().all()), f"finite numbers in {name}", "nan or infinity")
+            packed |= _rows(name, tensor) if tensor.dim() >= 2 else {name: tensor.half()}
+    return packed
+
+
+def _rows(name: str, tensor: Tensor) -> dict[str, Tensor]:
+    rows = tensor.float().flatten(1)
+    largest = rows.abs().amax(dim=1)
+    scale = torch.where(largest > 0, largest, 1) / _LARGEST  # [N], a row of zeros has any
+    return {name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape), name + SCALE: scale}
+
+
+def unpack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The inverse of `pack`, up to rounding; tensors that are not int8 come back as they are.
+
+    Raises:
+        ValueError: an int8 tensor without a float32 scale for each of its rows.
+    """
+    whole = {name for name, tensor in tensors.items() if tensor.dtype == torch.int8}
+    unpacked = {name: tensor for name, tensor in tensors.items() if name.removesuffix(SCALE) not in whole}
+    for name in sorted(whole):
+        rows, scale = tensors[name], tensors.get(name + SCALE)
+        fits = scale is not None and scale.dtype == torch.float32 and scale.shape == rows.shape[:1]
+        came = "none" if scale is None else f"{scale.dtype} {list(scale.shape)}"
+        expect(fits, f"float32 scales {list(rows.shape[:1])} beside {name} {list(rows.shape)}", came)
+        assert scale is not None
+        unpacked[name] = rows * scale.view(-1, *[1] * (rows.dim() - 1))
+    return unpacked

@@ -1,0 +1,308 @@
+"""weights.py: the weights that come with the module, files whole or not at all, and files that hold something else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import networks
+import pytest
+import torch
+from networks import noise
+from safetensors.torch import save_file
+
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.training import evaluate
+from capsnet_tutorial.weights import (
+    SCALE,
+    load_pretrained,
+    load_weights,
+    pack,
+    read_tensors,
+    save_weights,
+    unpack,
+    write_tensors,
+    write_whole,
+)
+
+STORED = json.loads((Path(__file__).parent / "shipped_outputs.json").read_text(encoding="utf-8"))
+"""What the shipped networks answered to the sample's first two test digits, in float64."""
+
+# --- the network that comes with the module
+
+
+def test_the_pretrained_network_answers_as_it_always_did():
+    model = load_pretrained("small").double()
+    with torch.no_grad():
+        lengths = model(digits("test", source="sample").images[:2].double()).lengths
+    torch.testing.assert_close(lengths, torch.tensor(STORED["small"], dtype=torch.float64), atol=1e-6, rtol=0)
+
+
+def test_the_pretrained_network_is_the_small_preset_ready_to_use():
+    model = load_pretrained()
+    assert model.config == CapsNetConfig.small()
+    assert not model.training
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+    assert all(parameter.requires_grad for parameter in model.parameters())
+    model.conv.bias.data += 1
+    assert not load_pretrained().conv.bias.equal(model.conv.bias), "two calls share their numbers"
+
+
+def test_it_knows_and_redraws_digits_that_it_was_not_trained_on():
+    sample = [digits(split, source="sample") for split in ("train", "validation", "test")]
+    unseen = Digits(*(torch.cat([part[k] for part in sample]) for k in (0, 1)), "sample")
+    result = evaluate(load_pretrained(), unseen)
+    assert result.error < 0.01
+    assert result.reconstruction_mse < 0.045  # blank paper has 0.10, the mean digit 0.07
+
+
+def test_it_is_at_least_99_55_percent_right_on_mnists_test_digits(mnist):
+    assert evaluate(load_pretrained(), digits("test", "mnist", mnist)).error <= 0.0045
+
+
+@pytest.mark.parametrize("name", ["paper", "small-cnn", "", None, "../small"], ids=repr)
+def test_the_module_knows_no_other(name):
+    with pytest.raises(ValueError, match=f'the pretrained network "small", .*; got {name!r}'):
+        load_pretrained(name)
+
+
+# --- what is saved comes back
+
+
+def test_saved_weights_come_back(tmp_path):
+    model, x = networks.tiny().float(), noise(2, 1, 9, 9, dtype=torch.float32)
+    save_weights(model, tmp_path / "exact", torch.float32)
+    again = load_weights(tmp_path / "exact")
+    assert again.config == model.config
+    assert all(again.state_dict()[name].equal(tensor) for name, tensor in model.state_dict().items())
+    for dtype, share in ((torch.float16, 0.5), (torch.int8, 0.35)):
+        save_weights(model, tmp_path / "less", dtype)
+        sizes = [sum(each.nbytes for each in read_tensors(tmp_path / name)[0].values()) for name in ("less", "exact")]
+        assert sizes[0] < share * sizes[1] + 500
+        again = load_weights(str(tmp_path / "less"))
+        assert {parameter.dtype for parameter in again.parameters()} == {torch.float32}
+        torch.testing.assert_close(again(x).lengths, model(x).lengths, atol=1e-2, rtol=0)
+
+
+def test_a_part_with_statistics_and_a_count_comes_back(tmp_path):
+    class Normed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm = torch.nn.BatchNorm1d(18)
+
+        def forward(self, u_hat, iterations):
+            return self.norm(u_hat.flatten(2)).unflatten(2, u_hat.shape[2:]).sum(dim=1)
+
+    model = CapsNet(networks.tiny().config, Parts(routing=Normed()))
+    model.routed.routing.norm.num_batches_tracked.fill_(70_000)  # more than half precision can count to
+    save_weights(model, tmp_path / "file")
+    back = load_weights(tmp_path / "file", Parts(routing=Normed()))
+    assert back.routed.routing.norm.num_batches_tracked == 70_000
+
+
+# --- eight bits a number
+
+
+def test_every_number_is_off_by_at_most_half_a_step_of_its_own_row():
+    tensor = noise(5, 3, 4, dtype=torch.float32) * torch.tensor([1e-4, 1.0, 0.0, 30.0, 1e3]).view(5, 1, 1)
+    packed = pack({"w": tensor})
+    assert packed["w"].dtype == torch.int8 and packed["w"].shape == (5, 3, 4)
+    assert packed["w" + SCALE].shape == (5,)
+    for row, came in zip(tensor, unpack(packed)["w"], strict=True):
+        assert (came - row).abs().max() <= row.abs().max() / 254 * (1 + 1e-5)
+    assert unpack(packed)["w"][2].eq(0).all()
+    assert packed["w"][[0, 1, 3, 4]].abs().amax(dim=(1, 2)).tolist() == [127] * 4  # all eight bits are used
+
+
+def test_one_axis_stays_in_half_precision_and_floats_pass_through():
+    bias = noise(7)
+    packed = pack({"b": bias})
+    assert packed.keys() == {"b"} and packed["b"].dtype == torch.float16
+    mixed = {"b": bias, "temperature.scale": noise(3)}
+    assert unpack(mixed) == mixed
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf], ids=str)
+@pytest.mark.parametrize("shape", [(5, 3), (5,)], ids=str)
+def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(shape, number):
+    tensor = torch.ones(shape)
+    tensor[2] = number
+    with pytest.raises(ValueError, match="expected finite numbers in routed.weight; got nan or infinity"):
+        pack({"conv.bias": torch.ones(2), "routed.weight": tensor})
+
+
+@pytest.mark.parametrize("scale", [None, torch.ones(4), torch.ones(5).half()])
+def test_whole_numbers_without_their_scales_are_refused(scale, tmp_path):
+    save_weights(networks.tiny(), tmp_path / "file", torch.int8)
+    tensors, metadata = read_tensors(tmp_path / "file")
+    del tensors["routed.weight" + SCALE]
+    if scale is not None:
+        tensors["routed.weight" + SCALE] = scale
+    write_tensors(tmp_path / "file", tensors, metadata)
+    with pytest.raises(ValueError, match=r"expected float32 scales \[18\] beside routed.weight \[18, 4, 3, 5\]; got"):
+        load_weights(tmp_path / "file")
+
+
+# --- files: whole or not at all
+
+
+def test_tensors_and_metadata_come_back_as_they_were(tmp_path):
+    tensors = {"half": noise(2, 3).half(), "turned": noise(3, 4).T, "empty": torch.zeros(0, 3), "one": torch.tensor(1)}
+    metadata = {"config": {"sizes": [1, 2], "name": "ü"}, "number": 1.5, "none": None}
+    write_tensors(tmp_path / "file", tensors, metadata)
+    found, described = read_tensors(tmp_path / "file")
+    assert described == metadata
+    assert found.keys() == tensors.keys()
+    assert all(found[name].dtype == tensor.dtype and found[name].equal(tensor) for name, tensor in tensors.items())
+
+
+def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path):
+    for content in (b"first", b"second"):
+        write_whole(tmp_path / "file", content)
+        assert (tmp_path / "file").read_bytes() == content
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    if sys.platform != "win32":
+        assert (tmp_path / "file").stat().st_mode & 0o777 == 0o644  # others may read it
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(step, tmp_path, monkeypatch):
+    write_whole(tmp_path / "file", b"old")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(OSError, match="No space left on device: '.*file'"):
+        write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_two_processes_that_write_the_same_file_write_beside_it_under_two_names(tmp_path, monkeypatch):
+    names = []
+    monkeypatch.setattr(os, "replace", lambda partial, path: names.append(partial))
+    for process in (1, 2):
+        monkeypatch.setattr(os, "getpid", lambda process=process: process)
+        write_whole(tmp_path / "file", b"content")
+    assert len(set(names)) == 2
+
+
+# --- bad input
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(FileNotFoundError, match=f"expected a weights file at {path}"):
+            read_tensors(path)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 8, 50, 200, -1])
+def test_a_truncated_file_is_refused(kept, tmp_path):
+    write_tensors(tmp_path / "file", {"x": noise(10, 10)}, {"config": {}})
+    (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:kept])
+    with pytest.raises(ValueError, match="expected a whole safetensors file of this package; got .*file"):
+        read_tensors(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", ["zip", "bytes", "json", "pickle", "foreign metadata"])
+def test_another_kind_of_file_is_refused(kind, tmp_path):
+    path = tmp_path / "file"
+    if kind == "pickle":
+        torch.save({"x": noise(2)}, path)
+    elif kind == "foreign metadata":
+        save_file({"x": noise(2)}, path, metadata={"format": "pt"})
+    else:
+        path.write_bytes({"zip": b"PK\x03\x04 a zip", "bytes": b"\xff" * 100, "json": b"{}"}[kind])
+    with pytest.raises(ValueError, match="expected a whole safetensors file of this package"):
+        read_tensors(path)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [{"decoder_hidden": [70_000, 70_000]}, {"image_size": 10**12}, {"classes": 2**62}],
+    ids=lambda sizes: f"{sizes}",
+)
+def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(sizes, tmp_path):
+    write_tensors(tmp_path / "file", {}, {"config": asdict(CapsNetConfig.small()) | sizes})
+    assert (tmp_path / "file").stat().st_size < 600
+    with pytest.raises(ValueError, match="expected"):
+        load_weights(tmp_path / "file")
+
+
+FOREIGN = {
+    "no config": (lambda tensors, config: (tensors, {}), "the weights of a CapsNet", "[]"),
+    "another kind of network": (
+        lambda tensors, config: (tensors, {"config": config, "network": "cnn"}),
+        "the weights of a CapsNet",
+        "'cnn'",
+    ),
+    "a config that is a list": (lambda tensors, config: (tensors, {"config": [1]}), "fields among", "[1]"),
+    "an unknown field": (
+        lambda tensors, config: (tensors, {"config": config | {"depth": 3}}),
+        "fields among",
+        "'depth': 3",
+    ),
+    "sizes that are no numbers": (
+        lambda tensors, config: (tensors, {"config": config | {"classes": "ten"}}),
+        "classes to be a whole number",
+        "'ten'",
+    ),
+    "parts that are a number": (
+        lambda tensors, config: (tensors, {"config": config, "parts": 5}),
+        "names of parts",
+        "got 5",
+    ),
+    "a part that only its writer has": (
+        lambda tensors, config: (tensors, {"config": config, "parts": {"routing": "my_route"}}),
+        "parts named {'routing': 'my_route'}",
+        "got {}",
+    ),
+    "a tensor too few": (
+        lambda tensors, config: ({k: v for k, v in tensors.items() if k != "routed.weight"}, {"config": config}),
+        "routed.weight of shape [18, 4, 3, 5]",
+        "None",
+    ),
+    "a tensor too many": (
+        lambda tensors, config: (tensors | {"routed.bias": noise(4, 5)}, {"config": config}),
+        "routed.bias of shape None",
+        "[4, 5]",
+    ),
+    "another shape": (
+        lambda tensors, config: (tensors | {"conv.bias": noise(5)}, {"config": config}),
+        "conv.bias of shape [4]",
+        "[5]",
+    ),
+    "whole numbers": (
+        lambda tensors, config: (tensors | {"conv.bias": torch.ones(4, dtype=torch.long)}, {"config": config}),
+        "conv.bias in floating point",
+        "int64",
+    ),
+    "nan": (
+        lambda tensors, config: (tensors | {"conv.bias": torch.full((4,), torch.nan)}, {"config": config}),
+        "finite",
+        "conv.bias",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_weights_of_something_else_are_refused(what, tmp_path):
+    change, expected, came = FOREIGN[what]
+    model = networks.tiny().float()
+    tensors, metadata = change(model.state_dict(), asdict(model.config))
+    write_tensors(tmp_path / "file", tensors, metadata)
+    with pytest.raises(ValueError, match="expected") as refusal:
+        load_weights(tmp_path / "file")
+    assert expected in str(refusal.value)
+    assert came in str(refusal.value)
+
+
+def test_weights_are_not_written_into_a_folder_that_is_none(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="file"):
+        save_weights(networks.tiny(), tmp_path / "file" / "weights")
