@@ -20,7 +20,7 @@ from capsnet_book.race.plan import Plan, recorded_runs
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.training import History
+from capsnet_tutorial.train import History
 
 
 def luminance(colour):
@@ -44,11 +44,6 @@ IMAGES, LENGTHS = torch.rand(3, 28, 28), torch.rand(3, 10)
 SPEED = json.loads((folder() / "speed.json").read_text(encoding="utf-8"))
 LAYER = SPEED["layer"]["allocator as it comes"]
 EXPERIMENTS = Experiments.read()
-
-
-def histogram_of(limits: list[float], counts: list[int]) -> SimpleNamespace:
-    """As TensorBoard reads it back."""
-    return SimpleNamespace(histogram_value=SimpleNamespace(min=0.0, max=1.0, bucket_limit=limits, bucket=counts))
 
 
 DRAWN = {  # a figure of every kind
@@ -101,7 +96,7 @@ DRAWN = {  # a figure of every kind
     "reliability": lambda: figures.reliability({"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}),
     "bend_trainings": lambda: figures.bend_trainings(stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}),
     "verdict_chart": lambda: figures.verdict_chart(verdicts(EXPERIMENTS)),
-    "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [histogram_of([0.5, 1.0], [1, 2])]}),
+    "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [[0.2, 0.5], [0.5, 0.9]]}),
     "two_agreements": lambda: figures.two_agreements(
         torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")
     ),

@@ -17,7 +17,7 @@ from set_repository import files, needed, notebooks, repository, set_repository
 ROOT = Path(__file__).resolve().parent.parent
 ADDRESS = "https://github.com/someone-else/my.fork"
 # What Jupyter and the package bring.
-BROUGHT = {"IPython", "accelerate", "capsnet_tutorial", "matplotlib", "numpy", "safetensors", "scipy", "torch"}
+BROUGHT = {"IPython", "capsnet_tutorial", "matplotlib", "numpy", "safetensors", "scipy", "torch"}
 
 
 def test_every_file_says_what_pyproject_says(tmp_path: Path) -> None:

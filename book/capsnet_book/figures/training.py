@@ -17,8 +17,7 @@ from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import History
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.train import History, in_eval_mode
 
 STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
 """The moments of the film strip."""
@@ -154,33 +153,26 @@ class LiveCurve:
 
 
 def epoch_histograms(recorded: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
-    """Histograms that TensorBoard recorded: a panel each, and in it one line an epoch, the first at the bottom.
+    """Histograms over a training: a panel each, and in it one line an epoch, the first at the bottom.
 
     Args:
-        recorded: title -> its histograms in order, as `EventAccumulator.Histograms` returns them.
+        recorded: title -> some numbers for every epoch, in order.
         bins: so many of equal width, from the smallest to the largest value of all epochs.
     """
     with plt.rc_context(_STYLE):
         figure, panels = plt.subplots(1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained")
         for axes, (title, epochs) in zip(panels[0], recorded.items(), strict=True):
-            each = [epoch.histogram_value for epoch in epochs]
-            edges = np.linspace(min(one.min for one in each), max(one.max for one in each), bins + 1)
-            for row, histogram in enumerate(each):
-                counts = _in_bins(histogram, edges)
+            values = [np.asarray(epoch) for epoch in epochs]
+            edges = np.histogram_bin_edges(np.concatenate(values), bins)
+            for row, own in enumerate(values):
+                counts, _ = np.histogram(own, edges)
                 height = row + 1.6 * counts / counts.max()
                 axes.stairs(height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row)
                 axes.stairs(height, edges, baseline=row, color=LIGHT["accent"], zorder=-row)
-            axes.set(title=title, yticks=[0, len(each) - 1], yticklabels=["1", f"{len(each)}"])
+            axes.set(title=title, yticks=[0, len(values) - 1], yticklabels=["1", f"{len(values)}"])
         panels[0, 0].set_ylabel("epoch")
         plt.close(figure)
     return figure
-
-
-def _in_bins(histogram: Any, edges: np.ndarray) -> np.ndarray:
-    """Counts between the edges; TensorBoard's own buckets are the narrower, the nearer they are to 0."""
-    limits = np.clip([histogram.min, *histogram.bucket_limit], histogram.min, histogram.max)
-    below = np.interp(edges, limits, np.cumsum([0, *histogram.bucket]))
-    return np.diff(below)
 
 
 def _display(figure: Figure) -> Any:
