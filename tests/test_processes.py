@@ -210,9 +210,9 @@ def test_processes_that_would_not_work_together_are_refused(monkeypatch):
 
 
 def test_the_command_runs_under_a_launcher(tmp_path):
-    """The one that chapter 10 names, on a port of its own, where there may be no GPU."""
+    """The one that "When it does not learn" names, on a port of its own, where there may be no GPU."""
     launch = "accelerate launch --multi_gpu --num_processes 2 -m capsnet_tutorial.cli"
-    chapter = json.loads((ROOT / "book" / "chapters" / "14-training-in-earnest.ipynb").read_text(encoding="utf-8"))
+    chapter = json.loads((ROOT / "book" / "chapters" / "18-when-it-does-not-learn.ipynb").read_text(encoding="utf-8"))
     assert any(launch in "".join(cell["source"]) for cell in chapter["cells"])
     command = [*launch.split(" -m ")[0].split(), "--main_process_port", "0", "-m", "capsnet_tutorial.cli"]
     command[:1] = [sys.executable, "-m", "accelerate.commands.accelerate_cli"]
