@@ -19,7 +19,7 @@ from stored_widgets import OURS
 
 from .conftest import CHAPTERS, ROOT, short
 
-RUN = ("01-try-it", "06-routing", "15-two-digits-at-once")  # the others run in test_versions.py, without a page
+RUN = ("01-try-it", "06-routing", "14-two-digits-at-once")  # the others run in test_versions.py, without a page
 SETTINGS = {"windowingMode": "none"}  # cells out of sight are in the page, too
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from .conftest import CHAPTERS, absent
 
-RUN = ("01-try-it", "13-message-passing", "14-training-in-earnest")  # the others' cells are those of the first
+RUN = ("01-try-it", "13-message-passing", "18-when-it-does-not-learn")  # the others' cells are those of the first
 THERE = ("torch", "torchvision", "ipython", "pip")  # as in Colab, which has much more
 SEE = """
 import capsnet_tutorial, torch

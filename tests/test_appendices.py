@@ -83,7 +83,8 @@ def test_the_page_cites_what_the_citation_file_cites() -> None:
 
 def test_every_function_that_the_pages_name_is_there() -> None:
     """Names in backticks that look like the module's: functions, classes and options of it."""
-    module = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "capsnet_tutorial").rglob("*.py"))
+    files = [path for folder in ("capsnet_tutorial", "book/capsnet_book") for path in (ROOT / folder).rglob("*.py")]
+    module = "\n".join(path.read_text(encoding="utf-8") for path in files)
     theirs = {
         "tile",
         "matmul",
@@ -120,7 +121,7 @@ def test_every_function_that_the_pages_name_is_there() -> None:
 
 
 def test_the_table_of_training_times_says_what_results_say() -> None:
-    notebook = json.loads((ROOT / "book/chapters/14-training-in-earnest.ipynb").read_text(encoding="utf-8"))
+    notebook = json.loads((ROOT / "book/results.ipynb").read_text(encoding="utf-8"))
     (text,) = [text for cell in notebook["cells"] if "| half a minute |" in (text := "".join(cell["source"]))]
     measured = substitutions(ROOT / "results")
     rows = {"half a minute": 30, "one minute": 60, "two minutes": 120}

@@ -187,6 +187,13 @@ def my_prediction_vectors(u, weight):
     return (u[:, :, None, None, :] @ weight.reshape(*weight.shape[:2], u.shape[2], -1)).squeeze(3)
 """,
     ],
+    "12-who-votes-who-decides": [
+        "for_pairs = 20",
+        """
+def turned_round(u_hat):
+    return 0.0, 0.0, 0.0
+""",
+    ],
     "13-message-passing": [
         """
 def loudest_links(u_hat, k):
@@ -202,12 +209,7 @@ def between(first, last, steps):
     return first + (3 * t**2 - 2 * t**3) * (last - first)
 """
     ],
-    "15-two-digits-at-once": [
-        """
-def partners(labels, chosen, generator):
-    others = (labels != labels[0]).nonzero().flatten()
-    return others[torch.randint(len(others), chosen.shape, generator=generator)]
-""",
+    "14-two-digits-at-once": [
         """
 def read_twice(images):
     return lengths.topk(3, dim=1).indices[:, [0, 2]]
@@ -217,15 +219,48 @@ def read_twice(images):
     return lengths.topk(2, dim=1).indices
 """,
     ],
-    "18-bugs-in-the-wild": [
+    "15-new-viewpoints": [
+        "commutes = 2 * torch.eye(4)",
+        "commutes = torch.diag(torch.tensor([1.0, 1.0, 2.0, 3.0]))",
+    ],
+    "17-bugs-in-the-wild": [
+        """
+def one_place_each(primary_capsules):
+    features = torch.randn(2, 16, 3, 3)
+    return torch.equal(primary_capsules(features, 8), variant("primary_capsules")(features, 8))
+""",
         """
 def minds_its_own_image(route):
     together, again, alone = route(votes, 3), route(votes, 3), route(votes[:1], 3)
     same = torch.equal(together, again) and torch.allclose(together[:1], alone, atol=1e-5)
     return same and bool((together.norm(dim=-1) < 1).all())
-"""
+""",
     ],
-    "21-where-next": [
+    "18-when-it-does-not-learn": [
+        """
+def knows_only_the_odds(J, lambda_):
+    return 0.2455
+""",
+        """
+class MyRoutedCapsules(nn.Module):  # begins at zero, and stays there
+    def __init__(self, I, J, D_in, D_out):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(I, J, D_in, D_out))
+
+    def forward(self, u):
+        return F.route(F.prediction_vectors(u, self.weight))
+""",
+        """
+class MyRoutedCapsules(nn.Module):  # of one sign
+    def __init__(self, I, J, D_in, D_out):
+        super().__init__()
+        self.weight = nn.Parameter(0.1 * torch.rand(I, J, D_in, D_out))
+
+    def forward(self, u):
+        return F.route(F.prediction_vectors(u, self.weight))
+""",
+    ],
+    "19-where-next": [
         "loudest = 1.0",
         "loudest = attention_couplings(u_hat / 72).max()  # the root of 72 divides each product by 72",
         "loudest = torch.einsum('bijd,bjd->bij', u_hat, u_hat.mean(dim=1)).softmax(dim=2).max()  # no root of D_out",

@@ -59,10 +59,8 @@ LIT = {
     "who-votes-who-decides": ("primary", "votes", "classes"),
     "message-passing": ("votes",),
     "two-digits-at-once": ("digit", "classes", "drawing"),
-    "turned-sheared-shifted": ("digit", "classes"),
+    "new-viewpoints": ("digit", "classes"),
     "does-routing-matter": ("votes",),
-    "race-your-own-routing": ("votes",),
-    "making-it-fast": ("votes",),
 }
 EFFECTS = {"training": "join", "bugs-in-the-wild": "stain"}  # what happens to the parts there
 

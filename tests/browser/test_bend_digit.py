@@ -17,7 +17,7 @@ from capsnet_tutorial.augment import Pose, transform
 
 from .conftest import numbers
 
-PAGE = "book/chapters/16-turned-sheared-shifted.html"
+PAGE = "book/chapters/15-new-viewpoints.html"
 
 
 @pytest.fixture

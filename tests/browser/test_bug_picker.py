@@ -17,7 +17,7 @@ from capsnet_tutorial import CapsNet, CapsNetConfig, load_pretrained
 
 from .conftest import numbers, picture
 
-PAGE = "book/chapters/18-bugs-in-the-wild.html"
+PAGE = "book/chapters/17-bugs-in-the-wild.html"
 
 
 @pytest.fixture

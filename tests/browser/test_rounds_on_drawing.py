@@ -15,7 +15,7 @@ from capsnet_tutorial import load_pretrained, prediction_vectors, route
 
 from .conftest import numbers, write_a_one
 
-PAGE = "book/chapters/17-does-routing-matter.html"
+PAGE = "book/chapters/16-does-routing-matter.html"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from .conftest import number, picture, settled
 
-PAGE = "book/chapters/14-training-in-earnest.html"
+PAGE = "book/chapters/18-when-it-does-not-learn.html"
 run = recorded_run()
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 
 from .conftest import number, numbers, picture
 
-PAGE = "book/chapters/15-two-digits-at-once.html"
+PAGE = "book/chapters/14-two-digits-at-once.html"
 FIRST, SECOND = 6, 18  # the digits that the chapter begins with
 
 

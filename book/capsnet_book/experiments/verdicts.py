@@ -90,8 +90,12 @@ def verdicts(experiments: Experiments) -> list[Verdict]:
 
 
 def verdict_list(found: Sequence[Verdict]) -> str:
-    """A line for each verdict, in Markdown."""
-    return "".join(f"- **{each.claim.text}**: {each.sentence}.\n" for each in found)
+    """A line for each, in Markdown: the verdict first, in bold, so that nobody takes a claim for what was found."""
+    lines = []
+    for each in found:
+        verdict, _, numbers = each.sentence.partition(". ")
+        lines.append(f"- **{verdict[0].upper()}{verdict[1:]}.** {each.claim.text}. {numbers}.\n")
+    return "".join(lines)
 
 
 def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
