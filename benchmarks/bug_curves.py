@@ -19,7 +19,7 @@ from capsnet_book.experiments.records import write_json
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training import Evaluation, evaluate
+from capsnet_tutorial.train import Evaluation, evaluate
 
 RECORDED = Path(__file__).resolve().parent.parent / "book" / "capsnet_book" / "assets" / "recordings" / "bugs.json"
 EVERY, BATCH, RATE = 20, 64, 3e-3

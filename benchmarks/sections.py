@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from benchmarks import growth, layer, network
 from benchmarks.tables import table
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.training.allocator import keep_freed_memory
 
 PRESETS = ("small", "paper")
 BATCH = 128
@@ -31,9 +30,6 @@ def layers(effort: Effort) -> dict[str, Any]:
     found: dict[str, Any] = {"sizes": vars(sizes)}
     found["allocator as it comes"] = layer.compare(effort.layers, sizes, effort.turns, effort.device)
     print(table("Routing layer, forward and backward", found["allocator as it comes"]))
-    if effort.device == "cpu" and keep_freed_memory():
-        found["freed memory kept"] = layer.compare(effort.layers, sizes, effort.turns, effort.device)
-        print(table("The same, with freed memory kept", found["freed memory kept"]))
     return found
 
 

@@ -12,9 +12,8 @@ import statistics
 import tempfile
 from pathlib import Path
 
+from capsnet_book.experiments.__main__ import main as experiments
 from capsnet_book.experiments.records import write_json
-
-from capsnet_tutorial import cli
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,7 +39,7 @@ def train(seconds: float, seed: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         arguments = ["train", "--seconds", str(seconds), "--seed", str(seed), "--output", folder]
         # As a minute is used best: the gradient of the last round alone makes a step shorter.
-        if cli.main([*arguments, "--source", "mnist", "--change", "stop-gradient"]) != 0:
+        if experiments([*arguments, "--source", "mnist", "--change", "stop-gradient"]) != 0:
             raise SystemExit("the run failed")
         result = json.loads((Path(folder) / "result.json").read_text(encoding="utf-8"))
     result["command"] = result["command"].replace(folder, "runs/timed")

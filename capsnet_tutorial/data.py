@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.augment import Augmentation
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import InputError, expect
 
 Split = Literal["train", "validation", "test"]
 Source = Literal["auto", "mnist", "sample"]
@@ -49,10 +48,6 @@ class Digits(NamedTuple):
     def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
         """N."""
         return len(self.images)
-
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The chosen digits (int64 [B]), moved at random, and their labels."""
-        return augmentation(self.images[chosen], generator), self.labels[chosen]
 
 
 def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:
@@ -158,10 +153,10 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     try:
         data = datasets.MNIST(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
-        raise ValueError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
+        raise InputError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
     found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
     if found != _MNIST_SHA256[train]:
-        raise ValueError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
+        raise InputError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
     return data.data, data.targets
 
 

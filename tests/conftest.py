@@ -19,9 +19,7 @@ SLOW = {
     "test_checked_networks.py",
     "test_cli.py",
     "test_exercises.py",
-    "test_processes.py",
-    "test_race.py",
-    "test_training.py",
+    "test_train.py",
     "test_wheel.py",
 }
 

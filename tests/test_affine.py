@@ -13,7 +13,7 @@ from capsnet_book.experiments.cnn import error_of
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import Recipe, fit
+from capsnet_tutorial.train import Recipe, fit
 from capsnet_tutorial.weights import load_pretrained
 
 FEW = Digits(*(part[:64] for part in digits("train", source="sample")[:2]), "sample")

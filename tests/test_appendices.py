@@ -11,7 +11,7 @@ from measured import substitutions
 from torch import nn
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
-from capsnet_tutorial.training import Recipe
+from capsnet_tutorial.train import Recipe
 
 ROOT = Path(__file__).parent.parent
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.training import Recipe, evaluate, fit
+from capsnet_tutorial.train import Recipe, evaluate, fit
 from capsnet_tutorial.weights import load_pretrained
 
 TINY = ConvNetConfig(channels=(4, 6), kernels=(5, 3), stride=2, hidden=(16,), dropout=0.2)

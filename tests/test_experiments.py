@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from capsnet_book.experiments.__main__ import main
 from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
 from capsnet_book.experiments.records import RunRecord
 from capsnet_book.networks import load_network
-
-from capsnet_tutorial.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = Experiments.read(ROOT / "results")
@@ -271,32 +270,26 @@ def test_that_a_run_diverged_is_its_result(tiny):
     assert json.loads(tiny.result("b-0").read_text())["status"] == 1
 
 
-def test_the_time_limit_is_handed_down_and_kept(tiny):
-    trainer = Trainer()
-    assert run(tiny, trainer, limit_minutes=5) == 0
-    limits = [float(each[each.index("--limit-minutes") + 1]) for each in trainer.calls]
-    assert limits == sorted(limits, reverse=True)
-    assert 4.9 < limits[-1] <= limits[0] <= 5
+def test_no_run_is_begun_after_the_time_limit(tiny):
+    assert run(tiny, Trainer(), limit_minutes=5) == 0
     late = Trainer()
     assert run(replace(tiny, folder=tiny.folder / "new"), late, limit_minutes=0) == 3
     assert late.calls == []
 
 
-def test_from_the_command_line_a_limit_interrupts_and_the_next_call_goes_on(tmp_path, capsys):
+def test_from_the_command_line_what_lacks_is_done_and_told(tmp_path, capsys):
     tables = '[tables]\nt = { title = "T", columns = ["error"], rows = [{ label = "A", run = "a" }] }\n'
     runs = 'seeds = [0]\ncommon = "--source sample --epochs 0.2"\norder = [["t"]]\nclaims = []\n[runs]\n'
     (tmp_path / "experiments.toml").write_text(f'{runs}a = {{ arguments = "--network cnn" }}\n{tables}')
-    command = ["experiments", "--results", str(tmp_path), "--work", str(tmp_path / "work")]
+    command = ["run", "--results", str(tmp_path), "--work", str(tmp_path / "work")]
     assert main([*command, "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith("capsnet train --source sample --epochs 0.2 --network cnn --seed 0")
-    assert main([*command, "--limit-minutes", "0.0001"]) == 3
-    assert not (tmp_path / "runs").exists()
+    assert " train --source sample --epochs 0.2 --network cnn --seed 0" in capsys.readouterr().out
     assert main(command) == 0
     result = json.loads((tmp_path / "runs" / "a-0.json").read_text())
     RunRecord.from_dict(result)
-    assert "--limit" not in result["command"] and "--resume" not in result["command"]
+    assert "--resume" not in result["command"]
     capsys.readouterr()
-    assert main(["results", "--results", str(tmp_path)]) == 0
+    assert main(["tables", "--results", str(tmp_path)]) == 0
     assert f"{100 * result['test']['error']:.2f}" in capsys.readouterr().out
 
 

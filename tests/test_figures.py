@@ -20,7 +20,7 @@ from capsnet_book.race.plan import Plan, recorded_runs
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.training import History
+from capsnet_tutorial.train import History
 
 
 def luminance(colour):

@@ -18,7 +18,7 @@ from oracle import agrees
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.train import in_eval_mode
 
 
 def count(module: torch.nn.Module) -> int:

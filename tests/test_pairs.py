@@ -15,7 +15,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import margin_loss
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import Recipe, fit, paper_objective
+from capsnet_tutorial.train import Recipe, fit, paper_objective
 
 SAMPLE = digits("train", source="sample")
 FEW = Digits(SAMPLE.images[:64], SAMPLE.labels[:64], "sample")

@@ -11,7 +11,7 @@ from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import mask_capsules, route, route_last
 from capsnet_tutorial.layers import group_and_squash
 from capsnet_tutorial.model import CapsNet, Parts
-from capsnet_tutorial.training import Recipe, fit
+from capsnet_tutorial.train import Recipe, fit
 from capsnet_tutorial.weights import load_weights, save_weights
 
 CONFIG = networks.learner().config

@@ -12,7 +12,7 @@ from torch.nn.functional import one_hot
 
 from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
-from capsnet_tutorial.training import paper_objective
+from capsnet_tutorial.train import paper_objective
 
 SMALL = CapsNetConfig.small()
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capsnet_book.experiments.__main__ import main
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import COLUMNS, cell, numbers, results_of
 from capsnet_book.experiments.verdicts import report
 from test_experiments import ROOT
-
-from capsnet_tutorial.cli import main
 
 EXPERIMENTS = """
 seeds = [0, 1, 2]
@@ -140,12 +139,12 @@ def test_an_unknown_table_or_column_is_refused(folder):
 
 def test_a_claim_about_an_unknown_column_is_refused(folder, capsys):
     (folder / "experiments.toml").write_text(EXPERIMENTS.replace('column = "error"', 'column = "colour"'))
-    assert main(["results", "--results", str(folder)]) == 2
+    assert main(["tables", "--results", str(folder)]) == 2
     assert capsys.readouterr().err.startswith("capsnet: expected a column, one of error, ")
 
 
 def test_the_projects_tables_are_printed_and_use_every_column(capsys):
-    assert main(["results", "--results", str(ROOT / "results")]) == 0
+    assert main(["tables", "--results", str(ROOT / "results")]) == 0
     said = capsys.readouterr().out
     experiments = Experiments.read(ROOT / "results")
     assert said.startswith("## What came out")

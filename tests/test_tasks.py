@@ -20,7 +20,7 @@ from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, every
 from capsnet_tutorial.data import Digits, digits, held_out
 from capsnet_tutorial.functional import capsule_lengths
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.training import evaluate
+from capsnet_tutorial.train import evaluate
 from capsnet_tutorial.weights import load_pretrained
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")

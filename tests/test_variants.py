@@ -19,7 +19,7 @@ from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules, squash
 from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.training import Recipe, fit, paper_objective
+from capsnet_tutorial.train import Recipe, fit, paper_objective
 from capsnet_tutorial.weights import save_weights
 
 SAMPLE = digits("train", source="sample")

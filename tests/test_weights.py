@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.training import evaluate
+from capsnet_tutorial.train import evaluate
 from capsnet_tutorial.weights import (
     SCALE,
     load_pretrained,

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training import History, Recipe, fit
+from capsnet_tutorial.train import History, Recipe, fit
 from capsnet_tutorial.weights import load_weights, save_weights, write_tensors
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training.evaluation import over_batches
+from capsnet_tutorial.train import over_batches
 from capsnet_tutorial.weights import load_weights, pack, unpack, write_tensors
 
 SHIPPED = Path(__file__).resolve().parent.parent / "book" / "capsnet_book" / "assets" / "zoo"

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_tutorial.augment import Augmentation, Pose, transform
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.training.evaluation import over_batches
+from capsnet_tutorial.train import over_batches
 
 PADDING = 6
 """Pixels on every side: 28×28 becomes 40×40."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training.evaluation import over_batches
+from capsnet_tutorial.train import over_batches
 
 
 @dataclass(frozen=True)

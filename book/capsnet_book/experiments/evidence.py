@@ -14,7 +14,7 @@ from torch import Tensor
 from capsnet_book.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training.evaluation import over_batches
+from capsnet_tutorial.train import over_batches
 
 BINS = 10
 """Of a capsule's length from 0 to 1, all of the same width."""

@@ -19,7 +19,7 @@ from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.training.evaluation import means, over_batches
+from capsnet_tutorial.train import means, over_batches
 
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capsnet_book.experiments import records
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import InputError, expect
 from capsnet_tutorial.weights import write_whole
 
 
@@ -106,7 +106,7 @@ class Experiments:
             claims = [Claim(**claim) for claim in contents.pop("claims")]
             experiments = cls(folder=folder, tables=tables, claims=claims, **contents)
         except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
-            raise ValueError(f"expected experiments in {path}; got {problem}") from problem
+            raise InputError(f"expected experiments in {path}; got {problem}") from problem
         named = {row.run for table in tables.values() for row in table.rows}
         named |= {run for claim in claims for run in claim.runs}
         for run in sorted(named):
@@ -175,7 +175,7 @@ class Experiments:
 
 
 Train = Callable[[Sequence[str]], int]
-"""`capsnet` with these arguments; its exit status."""
+"""The command with these arguments; its exit status."""
 
 
 def run_jobs(
@@ -196,7 +196,7 @@ def run_jobs(
         jobs: to be done, in this order.
         train: does one.
         work: a folder for checkpoints and weights.
-        limit_minutes: stop after so long, within a run if need be.
+        limit_minutes: begin no job after so long.
         say: called with a line about each job.
 
     Returns:
@@ -207,11 +207,8 @@ def run_jobs(
     for number, job in enumerate(missing, start=1):
         output = work / job.name
         arguments = ["train", *job.arguments, "--output", str(output), "--resume"]
-        if end is not None:
-            left = (end - time.monotonic()) / 60
-            if left <= 0:
-                return 3
-            arguments += ["--limit-minutes", f"{left:.6g}"]
+        if end is not None and time.monotonic() >= end:
+            return 3
         say(f"{number} of {len(missing)}: {job.name}")
         status = train(arguments)
         result = output / "result.json"

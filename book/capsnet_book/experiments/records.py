@@ -15,12 +15,15 @@ from typing import Any, TypedDict, get_args, get_origin, get_type_hints, is_type
 
 import torch
 
-from capsnet_tutorial.errors import expect
-from capsnet_tutorial.training.processes import Processes
-from capsnet_tutorial.training.recipe import Recipe
+from capsnet_tutorial.errors import InputError, expect
+from capsnet_tutorial.train import Recipe
 from capsnet_tutorial.weights import write_whole
 
 PACKAGE = Path(__file__).parents[1]
+
+
+RETIRED = ("clip", "patience", "routing_gradient")
+"""Fields of recipes in older records: none of those that are kept made use of them."""
 
 
 class Data(TypedDict):
@@ -159,9 +162,10 @@ class RunRecord:
         unknown = sorted(values.keys() - known)
         expect(not unknown, f"fields of a run's record, {', '.join(sorted(known))}", ", ".join(unknown))
         try:
-            return cls(**{**values, "recipe": Recipe.from_dict(values["recipe"])})
+            recipe = {name: value for name, value in values["recipe"].items() if name not in RETIRED}
+            return cls(**{**values, "recipe": Recipe.from_dict(recipe)})
         except (KeyError, TypeError) as problem:
-            raise ValueError(f"expected a run's record; got one where {problem}") from problem
+            raise InputError(f"expected a run's record; got one where {problem}") from problem
 
     def to_dict(self) -> dict[str, Any]:
         """The inverse of `from_dict`, ready for JSON."""
@@ -197,21 +201,21 @@ def _expect_kind(name: str, value: Any, kind: Any) -> None:
         expect(type(value) in kinds, f"{name} as {kind.__name__}", repr(value))
 
 
-def hardware(processes: Processes) -> Hardware:
+def hardware(network: torch.nn.Module, threads: int) -> Hardware:
     """What there is to compute with."""
-    device = processes.accelerator.device
+    device = next(network.parameters()).device
     return {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "processor": platform.machine(),
         "cores": os.cpu_count() or 1,
-        "threads": torch.get_num_threads(),
-        "processes": processes.count,
+        "threads": threads,
+        "processes": 1,
     }
 
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that compute."""
-    packages = ("torch", "torchvision", "accelerate")
+    packages = ("torch", "torchvision")
     return {"python": platform.python_version()} | {package: metadata.version(package) for package in packages}
 
 

@@ -13,7 +13,7 @@ from capsnet_book.experiments.cnn import Labelled
 from capsnet_book.routings.entropy import coupling_entropy
 from capsnet_tutorial.functional import capsule_lengths, prediction_vectors, route, route_last
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training.evaluation import over_batches
+from capsnet_tutorial.train import over_batches
 
 
 def couplings(routing: Callable[..., Any], u_hat: Tensor, iterations: int) -> Tensor | None:

@@ -17,11 +17,9 @@ from capsnet_book.experiments.rounds import measure_entropy, measure_rounds
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
 from capsnet_book.networks import load_network, save_network
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import InputError, expect
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import Diverged, History, Recipe, fit
-from capsnet_tutorial.training.allocator import keep_freed_memory
-from capsnet_tutorial.training.processes import Processes
+from capsnet_tutorial.train import Diverged, History, Recipe, fit
 
 
 class Splits(NamedTuple):
@@ -49,7 +47,7 @@ class Splits(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run of `capsnet train`."""
+    """One run of `python -m capsnet_book.experiments train`."""
 
     setup: TrainingSetup
     recipe: Recipe
@@ -62,24 +60,21 @@ class TrainingRun:
     """Where the digits lie, as for `digits`."""
     everything: bool = False
     """Train on the validation digits too."""
+    threads: int | None = None
+    """Of the processor, as for `fit`."""
 
-    def train(
-        self, *, resume: bool = False, limit_minutes: float | None = None, log: bool = False, progress: bool = True
-    ) -> RunRecord | None:
+    def train(self, *, resume: bool = False, progress: bool = True) -> RunRecord:
         """Train, save the weights, measure what is in their file, write the record.
 
         Args:
             resume: go on from the checkpoint in the folder, if there is one.
-            limit_minutes: stop after so long, with a checkpoint.
-            log: write curves and histograms for TensorBoard into the folder.
             progress: show a bar.
 
         Returns:
-            The record, which is result.json; None in a process that is not the main one.
+            The record, which is result.json.
 
         Raises:
             Diverged: the record says so, without any measurement.
-            OutOfTime: ``limit_minutes`` are over.
             OSError: the folder cannot be written to.
             ValueError: the folder holds a run already, or as in `fit`.
         """
@@ -88,26 +83,21 @@ class TrainingRun:
         commit = code_version()  # now: the files may have changed when the run is done
         checkpoint = self.folder / "checkpoint.safetensors"
         if checkpoint.exists() and not resume:
-            raise ValueError(
+            raise InputError(
                 f"{self.folder} holds a run already: --resume goes on with it, another --output begins a new one"
             )
-        processes = Processes()
-        processes.from_main(partial(_make_writable, self.folder))
-        keep_freed_memory()
-        # What is downloaded is downloaded once, and all processes use the same.
-        source = processes.from_main(partial(resolved_source, self.source, self.root))
+        _make_writable(self.folder)
+        source = resolved_source(self.source, self.root)
         training, held_out = Splits.load(source, self.root, self.everything)
         task = TASKS[self.setup.task]
         measured_on = {split: task.to_measure_on(data) for split, data in held_out.items()}
         # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
         needs_test = self.recipe.stop_at_accuracy is not None
         watched = measured_on.get("validation", measured_on["test"] if needs_test else None)
-        if processes.is_main:
-            shared = f", {processes.count} processes" if processes.count > 1 else ""
-            kept = len(held_out["validation"].labels) if "validation" in held_out else 0
-            print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate{shared}")
+        kept = len(held_out["validation"].labels) if "validation" in held_out else 0
+        print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate")
 
-        describe = partial(self._record, commit=commit, training=training, processes=processes)
+        describe = partial(self._record, commit=commit, training=training)
         try:
             trained, history = fit(
                 network,
@@ -118,17 +108,12 @@ class TrainingRun:
                 identity=self.setup.identity | {"source": source, "everything": self.everything},
                 checkpoint=checkpoint,
                 resume=resume,
-                limit_minutes=limit_minutes,
-                log=self.folder / "tensorboard" if log else None,
                 progress=progress,
-                processes=processes,
+                threads=self.threads,
             )
         except Diverged as problem:
-            if processes.is_main:
-                self._write(describe(unwrapped(network), problem.history, diverged=str(problem)))
+            self._write(describe(unwrapped(network), problem.history, diverged=str(problem)))
             raise
-        if not processes.is_main:
-            return None
         finished = plain(trained)
         save_network(finished, self.folder / "weights.safetensors")
         parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) and self.setup.routing else None
@@ -156,7 +141,6 @@ class TrainingRun:
         *,
         commit: Commit | None,
         training: Digits,
-        processes: Processes,
         **found: Any,
     ) -> RunRecord:
         recognising, drawing = recognising_and_drawing(network)
@@ -174,7 +158,7 @@ class TrainingRun:
             steps=history.step,
             training_seconds=round(history.seconds, 1),
             curve=[{key: float(f"{value:.6g}") for key, value in point.items()} for point in history.curve],
-            hardware=hardware(processes),
+            hardware=hardware(network, history.threads),
             versions=versions(),
             commit=commit,
             **found,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from capsnet_book.experiments.cnn import build_empty, recognising_and_drawing
 from capsnet_book.experiments.plan import Experiments, Table
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import InputError, expect
 from capsnet_tutorial.model import CapsNetConfig
 
 Result = dict[str, Any]
@@ -92,7 +92,7 @@ def results_by_seed(experiments: Experiments, run: str) -> dict[int, Result]:
             try:
                 found[seed] = json.loads(path.read_text(encoding="utf-8"))
             except ValueError as problem:
-                raise ValueError(f"expected a run's result in {path}; got {problem}") from problem
+                raise InputError(f"expected a run's result in {path}; got {problem}") from problem
     return found
 
 

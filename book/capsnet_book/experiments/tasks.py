@@ -15,7 +15,7 @@ from capsnet_tutorial.data import Digits, Source, digits, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.layers import Routing
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.training import Evaluation, Objective, TrainingData, evaluate
+from capsnet_tutorial.train import Evaluation, Objective, TrainingData, evaluate
 
 NETWORKS = ("capsnet", "cnn", "cnn-recognising")
 """A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many as that has without its decoder."""
@@ -32,7 +32,7 @@ class Task:
     image_size: int
     shift: float
     """How far training images are moved, unless the recipe says otherwise: pixels."""
-    to_train_on: Callable[[Digits], TrainingData]
+    to_train_on: Callable[[Digits], Digits | TrainingData]
     to_measure_on: Callable[[Digits], Labelled]
     evaluate: Callable[[CapsNet, Any], Evaluated]
     """Errors of a CapsNet on what `to_measure_on` gives."""

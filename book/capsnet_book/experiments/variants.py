@@ -25,7 +25,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import route_last
 from capsnet_tutorial.layers import draw_truncated, group_and_squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.training.objective import Loss, paper_objective
+from capsnet_tutorial.train import Loss, paper_objective
 
 # --- parts
 

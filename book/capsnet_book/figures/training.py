@@ -17,8 +17,7 @@ from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.training import History
-from capsnet_tutorial.training.evaluation import in_eval_mode
+from capsnet_tutorial.train import History, in_eval_mode
 
 STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
 """The moments of the film strip."""

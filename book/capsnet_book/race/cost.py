@@ -14,8 +14,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.training import Recipe
-from capsnet_tutorial.training.data import batch_of
+from capsnet_tutorial.train import OnDevice, Recipe
 
 
 class Cost(NamedTuple):
@@ -60,7 +59,10 @@ def _step(setup: TrainingSetup, data: Digits, recipe: Recipe) -> Callable[[], No
     network = setup.build().train()
     objective = setup.objective(recipe.reconstruction_weight)
     adam = torch.optim.Adam(network.parameters(), lr=1e-4, fused=True)
-    images, targets = batch_of(TASKS[setup.task].to_train_on(data), recipe, 0, 0)
+    examples = TASKS[setup.task].to_train_on(data)
+    examples = OnDevice(examples, torch.device("cpu")) if isinstance(examples, Digits) else examples
+    chosen, chance = torch.arange(recipe.batch_size), torch.Generator().manual_seed(0)
+    images, targets = examples.batch(chosen, recipe.augmentation, chance)
 
     def step() -> None:
         adam.zero_grad()

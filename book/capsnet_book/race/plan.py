@@ -13,7 +13,7 @@ from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Source
 from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.training import Recipe
+from capsnet_tutorial.train import Recipe
 
 EPOCHS = (1, 2, 3, 4, 6, 8, 12)
 """Lengths of a race. The records that come with the project are of the longest."""

@@ -29,7 +29,7 @@ from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial.data import Source, resolved_source
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.training import Diverged, Recipe
+from capsnet_tutorial.train import Diverged, Recipe
 
 _RECORDED_DIGITS, _RECORDED_SEEDS = 60_000, 10
 """Of the project's records: MNIST's training digits, and how many seeds there may be."""

@@ -1,0 +1,155 @@
+"""``python -m capsnet_book.experiments``: train with all evidence, do the runs that lack, print the tables."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_book.experiments.runs import TrainingRun
+from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
+from capsnet_book.experiments.variants import VARIANTS
+from capsnet_book.experiments.verdicts import report
+from capsnet_tutorial.cli import add_data_options, add_recipe_options, recipe_of
+from capsnet_tutorial.errors import InputError
+from capsnet_tutorial.train import Diverged
+
+COMMAND = "python -m capsnet_book.experiments"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns:
+        The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written, 3 if --limit-minutes
+        ended the work, 130 if interrupted.
+    """
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    options = _parser().parse_args(arguments)
+    options.command = f"{COMMAND} {shlex.join(each for each in arguments if each != '--resume')}"
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        status, why = 130, "interrupted; the same command goes on from the end of the last epoch"
+    except Diverged as problem:
+        status, why = 1, f"{problem}"
+    except (InputError, OSError) as problem:
+        status, why = 2, f"{problem}"
+    print(f"experiments: {why}", file=sys.stderr)
+    return status
+
+
+def _train(options: argparse.Namespace) -> int:
+    setup = TrainingSetup(
+        task=options.task,
+        network=options.network,
+        preset=options.preset,
+        iterations=options.iterations,
+        changes=tuple(options.change),
+    )
+    recipe = recipe_of(options)
+    if not hasattr(options, "shift") and options.task != "digits":
+        recipe = replace(recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift))
+    run = TrainingRun(
+        setup=setup,
+        recipe=recipe,
+        folder=Path(options.output),
+        command=options.command,
+        source=options.source,
+        root=options.data,
+        everything=options.everything,
+        threads=options.threads,
+    )
+    record = run.train(resume=options.resume)
+    for split in ("validation", "test", "test_bent"):
+        if (errors := getattr(record, split)) is not None:
+            drawn = errors.get("reconstruction_mse")
+            drawing = "" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel"
+            print(f"{split.replace('_', ', ')}: {1 - errors['error']:.2%} right{drawing}")
+    print(f"{record.steps:,} steps in {record.training_seconds:.0f} s -> {run.folder}")
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    experiments = Experiments.read(options.results)
+    jobs = experiments.jobs(options.names)
+    if options.dry_run:
+        for job in missing_jobs(experiments, jobs):
+            print(f"{COMMAND} {shlex.join(['train', *job.arguments, '--output', f'{options.work}/{job.name}'])}")
+        return 0
+    return run_jobs(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
+
+
+def _tables(options: argparse.Namespace) -> int:
+    print(report(Experiments.read(options.results), options.tables), end="")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition(": ")[2])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    train = commands.add_parser(
+        "train",
+        help="train a network",
+        description="Train a network and gather what an experiment needs of it. Writes checkpoint.safetensors, "
+        "weights.safetensors and result.json.",
+    )
+    train.set_defaults(run=_train)
+    train.add_argument("--task", choices=tuple(TASKS), default="digits", help=_listed(TASKS))
+    train.add_argument(
+        "--network",
+        choices=NETWORKS,
+        default="capsnet",
+        help="a CapsNet; a CNN of its size; or a CNN of its size without the decoder",
+    )
+    train.add_argument("--preset", default="small", help="small or paper")
+    train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
+    train.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"do one thing differently from the paper, can be given again: {_listed(VARIANTS)}",
+    )
+    train.add_argument(
+        "--everything", action="store_true", help="train on the validation digits too: MNIST's 60,000; no validation"
+    )
+    train.add_argument("--output", default="runs/small", help="folder for what the run writes")
+    train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
+    train.add_argument("--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)")
+    add_recipe_options(train)
+    add_data_options(train)
+
+    run = commands.add_parser(
+        "run",
+        help="do the runs that the tables still lack",
+        description="Do the runs of experiments.toml that have no result yet, one after another, the most telling "
+        "first. Whatever stops it, the same command goes on from there.",
+    )
+    run.set_defaults(run=_run)
+    run.add_argument("names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all, "
+                     "but no large run)")  # fmt: skip
+    run.add_argument("--limit-minutes", type=float, metavar="M", help="begin no run after so long; exit status 3")
+    run.add_argument("--dry-run", action="store_true", help="print the commands instead")
+    run.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
+    run.add_argument("--work", default="runs", help="folder for checkpoints and weights")
+
+    tables = commands.add_parser("tables", help="print what the experiments found")
+    tables.set_defaults(run=_tables)
+    tables.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
+    tables.add_argument("--results", help="folder of experiments.toml (default: the project's own)")
+    return parser
+
+
+def _listed(named: Mapping[str, Any]) -> str:
+    """Names and their descriptions, for a help text."""
+    return "; ".join(f"{name}: {each.summary}" for name, each in named.items()).replace("%", "%%")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,668 @@
+"""train.py: that it learns, repeats itself exactly, and survives being killed at any moment."""
+
+from __future__ import annotations
+
+import json
+import math
+import multiprocessing
+import os
+import random
+import re
+import signal
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import networks
+import oracle
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from capsnet_tutorial import train
+from capsnet_tutorial.augment import Augmentation
+from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.functional import route
+from capsnet_tutorial.model import CapsNet, CapsNetOutput, Parts
+from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, faster_threads, fit, one_cycle
+from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
+
+RECIPE = Recipe(
+    epochs=6,
+    batch_size=16,
+    average=0.8,
+    augmentation=Augmentation(shift=1, rotation=5, elastic=0.3),
+    seed=3,
+)
+"""Four steps an epoch, of a few milliseconds each."""
+
+ONE_EPOCH = replace(RECIPE, epochs=1)
+
+
+def few(count: int = 64) -> Digits:
+    sample = digits("train", source="sample")
+    return Digits(sample.images[:count], sample.labels[:count], sample.source)
+
+
+def assert_same_tensors(came: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+    """Bit by bit."""
+    assert came.keys() == expected.keys()
+    differ = [name for name, tensor in expected.items() if not came[name].equal(tensor)]
+    assert not differ
+
+
+def without_times(curve: list[dict[str, float]]) -> list[dict[str, float]]:
+    return [{key: value for key, value in point.items() if key != "seconds"} for point in curve]
+
+
+class Stop(Exception):
+    """Somebody pressed a key."""
+
+
+def stop_after(step: int) -> Any:
+    def stop(_: Any, history: Any) -> None:
+        if history.step == step:
+            raise Stop
+
+    return stop
+
+
+# --- learning
+
+
+def test_the_loss_falls_and_the_digits_are_learnt():
+    data = few(200)
+    recipe = Recipe(epochs=10, batch_size=20, average=0.8, augmentation=Augmentation(shift=0))
+    model, history = fit(networks.learner(), data, recipe, progress=False)
+    losses = [point["loss"] for point in history.curve]
+    assert history.step == 100
+    assert len(losses) == 10
+    assert losses[-1] < 0.6 * losses[0]
+    assert evaluate(model, data).error < 0.5  # chance: 0.9
+    assert not model.training
+
+
+def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions():
+    data, model = few(), networks.learner()
+    with torch.no_grad():
+        output = model(data.images, data.labels)
+    margin = oracle.margin_loss(output.lengths, oracle.multi_hot(data.labels, 10))
+    expected = margin + 0.0005 * oracle.reconstruction_loss(output.reconstruction, data.images)
+    still = Recipe(epochs=1, batch_size=64, augmentation=Augmentation(shift=0))
+    _, history = fit(model, data, still, progress=False)
+    assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_any_network_data_objective_and_validation_will_do():
+    """A linear network on made-up numbers, by least squares: the loop knows nothing of capsules."""
+    images = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    wanted = torch.tensor([[1.0, -2.0, 0.5]])
+    seen = []
+
+    class Numbers:
+        count = 40
+
+        def batch(
+            self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+        ) -> tuple[Tensor, Tensor]:
+            seen.extend(chosen.tolist())
+            return images[chosen], images[chosen] @ wanted.T
+
+    class Line(nn.Linear):
+        def forward(self, images: Tensor, targets: Tensor) -> Tensor:
+            return super().forward(images)
+
+    def squares(output: Tensor, images: Tensor, targets: Tensor) -> Tensor:
+        return (output - targets).square().mean()
+
+    def distance(line: Line) -> float:
+        return (line.weight - wanted).abs().max().item()
+
+    recipe = Recipe(epochs=100, batch_size=10, average=0.5, learning_rate=0.1)
+    rest = {"objective": squares, "validation": distance, "progress": False, "threads": 1}
+    line, history = fit(Line(3, 1), Numbers(), recipe, **rest)
+    assert distance(line) < 1e-3
+    assert history.curve[-1]["validation_error"] == distance(line)
+    assert sorted(seen[:40]) == list(range(40))
+
+
+def test_without_weight_the_reconstruction_is_not_learnt():
+    model, before = networks.learner(), networks.learner()
+    result, _ = fit(model, few(), replace(ONE_EPOCH, reconstruction_weight=0.0), progress=False)
+    assert_same_tensors(result.decoder.state_dict(), before.decoder.state_dict())
+    assert not result.conv.weight.equal(before.conv.weight)
+
+
+def test_bf16_learns_too():
+    recipe = replace(RECIPE, precision="bf16", epochs=8)
+    model, history = fit(networks.learner(), few(), recipe, progress=False)
+    assert history.curve[-1]["loss"] < history.curve[0]["loss"]
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+def test_part_of_an_epoch_is_enough():
+    _, history = fit(networks.learner(), few(), replace(RECIPE, epochs=1.5), progress=False)
+    assert history.step == 6
+    assert [point["epoch"] for point in history.curve] == [1, 1.5]
+
+
+def test_a_run_on_time_ends_in_time():
+    recipe = replace(RECIPE, seconds=0.6, epochs=1000)
+    _, history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
+    assert 0.6 <= history.seconds < 3
+    assert history.step > 1
+    assert ["validation_error" in point for point in history.curve] == [False] * (len(history.curve) - 1) + [True]
+
+
+def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
+    errors = iter([0.5, 0.3, 0.201, 0.2, 0.1, 0.0])
+    recipe = replace(RECIPE, stop_at_accuracy=80)
+    _, history = fit(networks.learner(), few(), recipe, validation=lambda _: next(errors), progress=False)
+    assert history.validation_errors == [0.5, 0.3, 0.201, 0.2]
+    assert history.step == 16
+    with pytest.raises(ValueError, match="something to validate on, for stop_at_accuracy; got nothing"):
+        fit(networks.learner(), few(), recipe, progress=False)
+
+
+def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
+    model, raw, held_out = networks.learner(), [], digits("validation", source="sample")
+    recipe = replace(RECIPE, batch_size=64)  # one step an epoch
+    result, history = fit(
+        model,
+        few(),
+        recipe,
+        validation=held_out,
+        progress=False,
+        on_epoch=lambda *_: raw.append(model.conv.weight.detach().clone()),
+    )
+    expected = raw[0]
+    for weight in raw[1:]:
+        expected = 0.8 * expected + 0.2 * weight
+    torch.testing.assert_close(result.conv.weight, expected)
+    assert not raw[-1].allclose(expected)
+    assert history.curve[-1]["validation_error"] == evaluate(result, held_out).error
+
+
+def test_without_an_average_the_network_itself_is_returned():
+    model = networks.learner()
+    result, _ = fit(model, few(), replace(ONE_EPOCH, average=0), progress=False)
+    assert result is model
+
+
+def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero():
+    rates = [one_cycle(k / 100, 0.3) for k in range(101)]
+    assert (rates[0], rates[30]) == pytest.approx((1 / 25, 1))
+    assert rates[100] == pytest.approx(0, abs=1e-12)
+    assert rates[:31] == sorted(rates[:31])
+    assert rates[30:] == sorted(rates[30:], reverse=True)
+    assert (rates[15], rates[65]) == pytest.approx(((1 + 1 / 25) / 2, 1 / 2))
+
+
+def test_the_bar_shows_the_time_left_and_the_errors(capsys):
+    fit(networks.learner(), few(), RECIPE, validation=few())
+    last = capsys.readouterr().err.rstrip().splitlines()[-1]
+    assert re.search(r"100% \|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
+
+
+# --- data and threads
+
+
+def test_digits_are_kept_as_bytes_and_come_back_as_they_were():
+    data, chosen, still = few(), torch.tensor([5, 3, 60]), Augmentation(shift=0)
+    kept = OnDevice(data, torch.device("cpu"))
+    assert kept.images.dtype == torch.uint8
+    images, labels = kept.batch(chosen, still, torch.Generator())
+    assert images.equal(data.images[chosen])
+    assert labels.equal(data.labels[chosen])
+    bent = data._replace(images=data.images * 0.7)  # no whole 255ths
+    assert OnDevice(bent, torch.device("cpu")).batch(chosen, still, torch.Generator())[0].equal(bent.images[chosen])
+
+
+@pytest.mark.parametrize("slow", [{1: 0.002, 2: 0.02}, {1: 0.02, 2: 0.002}], ids=str)
+def test_the_faster_number_of_threads_is_found_by_trying(slow):
+    usual = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        assert faster_threads(lambda: time.sleep(slow[torch.get_num_threads()])) == min(slow, key=slow.get)
+    finally:
+        torch.set_num_threads(usual)
+
+
+def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, monkeypatch):
+    usual, seen = torch.get_num_threads(), []
+    note = {"on_epoch": lambda *_: seen.append(torch.get_num_threads())}
+    rest = {"progress": False, "checkpoint": tmp_path / "c"}
+    try:
+        torch.set_num_threads(2)
+        monkeypatch.setattr(train, "faster_threads", lambda step: 1)
+        with pytest.raises(Stop):
+            fit(networks.learner(), few(), replace(RECIPE, epochs=2), on_epoch=stop_after(4), **rest)
+        monkeypatch.setattr(train, "faster_threads", lambda step: 2)  # another time, another answer
+        _, history = fit(networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note)
+        assert (history.threads, seen) == (1, [1])
+        assert torch.get_num_threads() == 2
+        _, history = fit(networks.learner(), few(), ONE_EPOCH, threads=2, progress=False)
+        assert history.threads == 2
+    finally:
+        torch.set_num_threads(usual)
+
+
+class NoFloat64(TorchDispatchMode):
+    """A device that has no float64, as Apple's MPS: whoever makes a tensor of it there is refused."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for each in tree_leaves(result):
+            if isinstance(each, Tensor) and each.dtype == torch.float64 and not self.moved:
+                raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+        return result
+
+    moved = False
+
+
+def test_training_and_evaluating_need_no_float64_on_the_device(monkeypatch):
+    fake = NoFloat64()
+    to_cpu = Tensor.cpu
+
+    def cpu(tensor: Tensor) -> Tensor:  # from here on the numbers are the processor's
+        fake.moved = True
+        return to_cpu(tensor)
+
+    with fake:
+        result, _ = fit(networks.learner(), few(), replace(ONE_EPOCH, augmentation=Augmentation(2)), progress=False)
+        monkeypatch.setattr(Tensor, "cpu", cpu)
+        evaluate(result, few())
+    assert fake.moved
+
+
+# --- evaluation
+
+
+class HandMade(nn.Module):
+    """Answers with what is written in an image's first row, and draws grey."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameter = nn.Parameter(torch.zeros(1))
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
+        assert labels is None, "an evaluation tells the network the answers"
+        assert not self.training
+        return CapsNetOutput(
+            images.new_zeros(len(images), 10, 16), images[:, 0, 0, :10], images.new_full((1, 784), 0.5)
+        )
+
+
+def test_an_evaluation_is_what_one_would_count_by_hand():
+    images = torch.rand(11, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    labels = images[:, 0, 0, :10].argmax(dim=1)
+    labels[:3] = (labels[:3] + 1) % 10  # three are wrong
+    model = HandMade()
+    for batch_size in (500, 4):
+        result = evaluate(model, Digits(images, labels, "sample"), batch_size)
+        assert result.error == pytest.approx(3 / 11)
+        expected = oracle.margin_loss(images[:, 0, 0, :10], oracle.multi_hot(labels, 10))
+        assert result.margin_loss == pytest.approx(expected, rel=1e-5)
+        assert result.reconstruction_mse == pytest.approx((images - 0.5).square().mean().item(), rel=1e-5)
+
+
+def test_an_evaluation_leaves_every_part_in_the_mode_that_it_was_in():
+    model = networks.learner().train()
+    model.conv.eval()  # frozen, as for fine-tuning
+    evaluate(model, few(4))
+    assert model.training
+    assert model.decoder.training
+    assert not model.conv.training
+
+
+def test_no_digits_cannot_be_evaluated():
+    with pytest.raises(ValueError, match="at least one image; got none"):
+        evaluate(networks.learner(), Digits(torch.zeros(0, 1, 28, 28), torch.zeros(0, dtype=torch.long), "sample"))
+
+
+# --- the same again
+
+
+def test_the_same_seed_gives_the_same_network_bit_by_bit():
+    first, its_history = fit(networks.learner(), few(), RECIPE, progress=False)
+    torch.rand(3)  # chance that is drawn elsewhere makes no difference
+    second, history = fit(networks.learner(), few(), RECIPE, progress=False)
+    assert_same_tensors(second.state_dict(), first.state_dict())
+    assert without_times(history.curve) == without_times(its_history.curve)
+    other, _ = fit(networks.learner(), few(), replace(RECIPE, seed=4), progress=False)
+    assert not other.conv.weight.equal(first.conv.weight)
+
+
+@pytest.mark.parametrize("average", [0.8, 0.0])
+def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
+    recipe = replace(RECIPE, average=average)
+    expected, its_history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
+    rest = {"validation": few(), "checkpoint": tmp_path / "new" / "c", "progress": False, "resume": True}
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), recipe, on_epoch=stop_after(12), **rest)
+    model = networks.learner()
+    model.conv.weight.data += 1  # where a resumed run starts from does not matter
+    result, history = fit(model, few(), recipe, **rest)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    assert history.step == its_history.step
+    assert without_times(history.curve) == without_times(its_history.curve)
+    again, history = fit(networks.learner(), few(), recipe, **rest)
+    assert_same_tensors(again.state_dict(), expected.state_dict())  # a finished run has nothing left to do
+    assert history.step == 24
+
+
+def test_dropout_too_is_the_same_again_and_leaves_chance_elsewhere_alone(tmp_path):
+    class Forgetful(nn.Module):
+        def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
+            return route(nn.functional.dropout(u_hat, 0.5, self.training), iterations)
+
+    def start() -> CapsNet:
+        torch.manual_seed(0)
+        network = CapsNet(networks.learner().config, Parts(routing=Forgetful()))
+        torch.seed()
+        return network
+
+    network, chance = start(), torch.get_rng_state()
+    expected, _ = fit(network, few(), RECIPE, progress=False)
+    assert torch.get_rng_state().equal(chance)
+    with pytest.raises(Stop):
+        fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop_after(12))
+    result, _ = fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+    plain, _ = fit(networks.learner(), few(), RECIPE, progress=False)
+    assert not plain.conv.weight.equal(expected.conv.weight)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_run_on_a_gpu_can_be_resumed(tmp_path):
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop_after(4))
+    model, history = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert history.step == 24
+    assert next(model.parameters()).is_cuda
+
+
+# --- kill -9
+
+
+KILLED = replace(RECIPE, epochs=20)
+
+
+def train_until_killed(folder: Path, dies_in_write: int, epochs_done: Connection) -> None:
+    """What the processes run that are killed: a run of 80 steps that resumes if there is something to resume.
+
+    With `dies_in_write` = n it kills itself in the n-th checkpoint, at the worst moment: written, not yet in place.
+    """
+    torch.set_num_threads(1)
+    replace_file, writes = os.replace, 0
+
+    def deadly_replace(*paths: Any) -> None:
+        nonlocal writes
+        writes += 1
+        if writes == dies_in_write:
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace_file(*paths)
+
+    os.replace = deadly_replace
+    model, history = fit(
+        networks.learner(),
+        few(),
+        KILLED,
+        checkpoint=folder / "checkpoint",
+        resume=True,
+        progress=False,
+        on_epoch=lambda _, history: epochs_done.send(history.step),
+    )
+    save_weights(model, folder / "weights", torch.float32)
+    (folder / "curve").write_text(json.dumps(without_times(history.curve)))
+
+
+def in_a_process(work: Any, *arguments: Any) -> tuple[Any, Connection]:
+    context = multiprocessing.get_context("forkserver")  # imports torch once, not once a process
+    context.set_forkserver_preload(["torch", "torchvision", "capsnet_tutorial.train"])
+    listening, sending = context.Pipe(duplex=False)
+    process = context.Process(target=work, args=(*arguments, sending))
+    process.start()
+    sending.close()  # so that the pipe ends with the process
+    return process, listening
+
+
+def wait(process: Any) -> int:
+    process.join(120)
+    assert process.exitcode is not None, "the run hangs"
+    return process.exitcode
+
+
+NO_KILL = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9 on Windows")
+
+
+@NO_KILL
+def test_a_run_that_is_killed_at_any_moment_can_be_resumed_and_ends_bit_equal(tmp_path):
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    undisturbed.mkdir()
+    killed.mkdir()
+    process, epochs_done = in_a_process(train_until_killed, undisturbed, 0)
+    ends = []
+    with suppress(EOFError):
+        while epochs_done.poll(60):
+            epochs_done.recv()
+            ends.append(time.perf_counter())
+    assert wait(process) == 0
+    an_epoch = (ends[-1] - ends[0]) / (len(ends) - 1)
+
+    for dies_in_write in (1, 3):
+        process, _ = in_a_process(train_until_killed, killed, dies_in_write)
+        assert wait(process) == -signal.SIGKILL
+        assert (killed / "checkpoint").exists() == (dies_in_write > 1)
+    chance = random.Random(0)
+    steps = [read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"]]
+    for _ in range(5):
+        process, epochs_done = in_a_process(train_until_killed, killed, 0)
+        for _ in range(chance.randint(1, 2)):
+            assert epochs_done.poll(60)
+            epochs_done.recv()
+        time.sleep(chance.uniform(0, an_epoch))
+        process.kill()
+        assert wait(process) in (-signal.SIGKILL, 0)  # 0: it was faster than we
+        steps.append(read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"])  # whole and readable
+    assert steps == sorted(steps)
+    assert 0 < steps[0] < steps[-1]
+
+    process, _ = in_a_process(train_until_killed, killed, 0)
+    assert wait(process) == 0
+    for name in ("checkpoint", "weights"):
+        assert_same_tensors(read_tensors(killed / name)[0], read_tensors(undisturbed / name)[0])
+    assert (killed / "curve").read_text() == (undisturbed / "curve").read_text()
+    assert {path.name for path in killed.iterdir()} == {".lock", "checkpoint", "weights", "curve"}, (
+        "dead files are left"
+    )
+
+
+def hold(folder: Path, epochs_done: Connection) -> None:
+    def sleep(_: Any, history: Any) -> None:
+        epochs_done.send(history.step)
+        time.sleep(60)
+
+    fit(networks.learner(), few(), RECIPE, checkpoint=folder / "c", progress=False, threads=1, on_epoch=sleep)
+
+
+@NO_KILL
+def test_a_second_run_in_the_same_folder_is_refused_until_the_first_is_gone(tmp_path):
+    process, epochs_done = in_a_process(hold, tmp_path)
+    try:
+        assert epochs_done.poll(60)
+        before = (tmp_path / "c").read_bytes()
+        with pytest.raises(ValueError, match=f"a folder that no other run writes to; got {tmp_path}, where one is at"):
+            fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+        assert (tmp_path / "c").read_bytes() == before
+    finally:
+        process.kill()
+        process.join(60)
+    _, history = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert history.step == 24
+
+
+# --- what can go wrong
+
+
+@pytest.mark.parametrize("batch_size", [16, 64], ids=["four steps an epoch", "one step an epoch"])
+def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(batch_size, tmp_path):
+    recipe = replace(RECIPE, learning_rate=1e37, batch_size=batch_size)
+    with pytest.raises(Diverged, match="the loss is (nan|inf) after .* steps; try a lower learning rate"):
+        fit(networks.learner(), few(), recipe, checkpoint=tmp_path / "c", progress=False)
+    tensors, metadata = read_tensors(tmp_path / "c")
+    assert all(tensor.isfinite().all() for tensor in tensors.values())
+    assert all(math.isfinite(point["loss"]) for point in metadata["checkpoint"]["history"]["curve"])
+
+
+@pytest.mark.parametrize("step", [1, 3, 4], ids=["first step", "third step", "last of the epoch"])
+def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, tmp_path):
+    model, calls = networks.learner(), []
+
+    def poison(grad: Tensor) -> Tensor:
+        calls.append(grad)
+        return grad * torch.nan if len(calls) == step else grad
+
+    model.conv.weight.register_hook(poison)
+    with pytest.raises(Diverged) as end:
+        fit(model, few(), ONE_EPOCH, checkpoint=tmp_path / "c", progress=False)
+    assert (end.value.history.step, end.value.history.curve) == (4, [])
+    assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
+
+
+@pytest.mark.parametrize("fails", ["fsync", "replace"])
+def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(fails, tmp_path, monkeypatch):
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    def fill_the_disk(_: Any, history: Any) -> None:
+        if history.step == 8:
+            monkeypatch.setattr(os, fails, full)
+
+    expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
+    with pytest.raises(OSError, match=f"No space left on device: '.*{tmp_path.name}"):
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=fill_the_disk)
+    monkeypatch.undo()
+    assert {path.name for path in tmp_path.iterdir()} == {".lock", "c"}
+    result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+
+
+def test_a_first_checkpoint_that_cannot_be_written_ends_the_run_at_once(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="file"):
+        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "file" / "c", progress=False)
+
+
+def test_bad_digits_are_refused():
+    good = few()
+    not_a_number = good.images.clone()
+    not_a_number[3, 0, 5, 5] = torch.nan
+    cases = {
+        "at least one batch of 16 digits; got 15": few(15),
+        "finite images": good._replace(images=not_a_number),
+        "images in floating point": good._replace(images=(good.images * 255).to(torch.uint8)),
+        "labels from 0 to 9": good._replace(labels=good.labels + 1),
+        "integer labels": good._replace(labels=good.labels.float()),
+    }
+    for message, data in cases.items():
+        with pytest.raises(ValueError, match=message):
+            fit(networks.learner(), data, replace(ONE_EPOCH, augmentation=Augmentation()), progress=False)
+
+
+def test_a_validation_that_gives_no_number_is_refused():
+    with pytest.raises(ValueError, match="a finite validation error; got nan"):
+        fit(networks.learner(), few(), RECIPE, validation=lambda _: math.nan, progress=False)
+
+
+def stored_run(folder: Path) -> Path:
+    fit(networks.learner(), few(), ONE_EPOCH, checkpoint=folder / "c", identity={"task": "digits"}, progress=False)
+    return folder / "c"
+
+
+def resume(path: Path, recipe: Recipe = ONE_EPOCH, model: Any = None, count: int = 64, task: str = "digits") -> None:
+    model = model or networks.learner()
+    fit(model, few(count), recipe, checkpoint=path, identity={"task": task}, resume=True, progress=False)
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path):
+    path = stored_run(tmp_path)
+    with pytest.raises(ValueError, match="a checkpoint of a run with the recipe .*'seed': 4.*; got .*'seed': 3"):
+        resume(path, replace(ONE_EPOCH, seed=4))
+    with pytest.raises(ValueError, match="a checkpoint of a run with the task pairs; got digits in"):
+        resume(path, task="pairs")
+    with pytest.raises(ValueError, match="a checkpoint of a run with the examples 65; got 64 in"):
+        resume(path, count=65)
+    other = networks.learner()
+    other.config = replace(other.config, iterations=2)
+    with pytest.raises(ValueError, match="a checkpoint of a run with the config .*; got"):
+        resume(path, model=other)
+
+
+def test_a_truncated_checkpoint_and_weights_are_no_checkpoint(tmp_path):
+    path = stored_run(tmp_path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="expected a whole safetensors file"):
+        resume(path)
+    save_weights(networks.learner(), path)
+    with pytest.raises(ValueError, match="expected a checkpoint of a training run in .*; got another safetensors file"):
+        resume(path)
+
+
+@pytest.mark.parametrize("content", [5, None, "text", {"step": "4"}, {"seconds": [1.0]}, {"curve": 3}], ids=repr)
+def test_what_a_foreign_file_calls_a_checkpoint_is_refused(content, tmp_path):
+    path = stored_run(tmp_path)
+    tensors, metadata = read_tensors(path)
+    if isinstance(content, dict):
+        metadata["checkpoint"]["history"] |= content
+    else:
+        metadata["checkpoint"] = content
+    write_tensors(path, tensors, metadata)
+    with pytest.raises(ValueError, match="expected a (history|checkpoint of a training run) in .*; got"):
+        resume(path)
+
+
+@pytest.mark.parametrize("lacks", ["model.routed.weight", "adam.exp_avg.routed.weight", "its history", "its recipe"])
+def test_a_checkpoint_that_lacks_a_part_is_refused(lacks, tmp_path):
+    path = stored_run(tmp_path)
+    tensors, metadata = read_tensors(path)
+    if lacks in tensors:
+        del tensors[lacks]
+    else:
+        del metadata["checkpoint"][lacks.removeprefix("its ")]
+    write_tensors(path, tensors, metadata)
+    with pytest.raises(ValueError, match="expected"):
+        resume(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("epochs", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("seconds", value) for value in (0, -1.0, math.nan)),
+        *(("batch_size", value) for value in (0, -1, 1.5)),
+        *(("learning_rate", value) for value in (0, -1.0, math.nan, math.inf)),
+        *(("reconstruction_weight", value) for value in (-1.0, math.nan, math.inf)),
+        *(("warmup", value) for value in (0, 1, -0.1, math.nan)),
+        *(("average", value) for value in (1, 1.5, -0.1, math.nan)),
+        *(("stop_at_accuracy", value) for value in (0, -1.0, 101, math.nan)),
+        ("precision", "fp16"),
+    ],
+)
+def test_a_recipe_that_cannot_be_followed_is_refused(field, value):
+    with pytest.raises(ValueError, match="expected .*; got") as refusal:
+        replace(RECIPE, **{field: value})
+    assert repr(value) in str(refusal.value)
+
+
+def test_a_recipe_survives_json():
+    assert Recipe.from_dict(json.loads(json.dumps(train.asdict(RECIPE)))) == RECIPE
+    for values in ({"depth": 3}, {"augmentation": {"blur": 1}}):
+        with pytest.raises(ValueError, match="fields among"):
+            Recipe.from_dict(values)
