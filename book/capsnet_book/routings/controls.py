@@ -1,4 +1,4 @@
-"""Controls: what of the paper's routing is needed? Couplings without agreement, agreement of another image, stronger agreement.
+"""Controls: what of the paper's routing is needed? Couplings without agreement, or with another image's, or with more.
 
 Each is (u_hat [B, I, J, D], iterations) -> v [B, J, D]. With one round all of them give even shares, as the paper's
 routing does: so a network can be read with its couplings and without them.
