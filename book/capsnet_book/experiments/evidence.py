@@ -6,12 +6,14 @@ With the wrong images of two runs, their errors can be compared image by image.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from capsnet_book.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
+from capsnet_book.experiments.packing import pack
+from capsnet_book.experiments.rounds import measure_rounds
 from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import over_batches
@@ -20,6 +22,8 @@ BINS = 10
 """Of a capsule's length from 0 to 1, all of the same width."""
 NOISE = 0.3
 """Standard deviation of the noise that `noisy` adds, on pixels from 0 to 1."""
+LEARNED = 100
+"""So many numbers, or fewer, that a routing has learned are in the record."""
 LONG = 0.99
 """A primary capsule that is longer is counted as saturated."""
 ALL_SHARES = 200
@@ -40,18 +44,38 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         ``calibration``: `calibrate` for each split and for ``test_noisy``; ``saturated``: `measure_saturation` on
         the test images; and, where the routing is the paper's, ``vote_shares``: `measure_vote_shares` on them.
     """
-    scores = {split: scores_of(network, each.images) for split, each in data.items()}
+    test = data["test"]
+    with_noise = {**data, "test_noisy": Images(noisy(test.images), test.labels)}
+    scores = {split: scores_of(network, each.images) for split, each in with_noise.items()}
     found: dict[str, Any] = {
-        "wrong": {split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()}
+        "wrong": {
+            split: pack(read_wrongly(each, with_noise[split].labels).tolist(), len(each))
+            for split, each in scores.items()
+        }
     }
     if isinstance(network, CapsNet):
-        test = data["test"]
-        found["calibration"] = {split: calibrate(each, data[split].labels) for split, each in scores.items()}
-        found["calibration"]["test_noisy"] = calibrate(scores_of(network, noisy(test.images)), test.labels)
+        found["calibration"] = {split: calibrate(each, with_noise[split].labels) for split, each in scores.items()}
         found["saturated"] = round(measure_saturation(network, test.images), 5)
+        found["rounds"], found["wrong_after"] = measure_rounds(network, with_noise)
+        learned = {name: each for name, each in own_parameters(network).items() if each.numel() <= LEARNED}
+        if learned:
+            found["learned"] = {name: [round(x, 5) for x in each.flatten().tolist()] for name, each in learned.items()}
         if network.routed.routes_as_paper:
             found["vote_shares"] = measure_vote_shares(network, test)
     return found
+
+
+class Images(NamedTuple):
+    """Images [N, 1, H, W] and their labels."""
+
+    images: Tensor
+    labels: Tensor
+
+
+def own_parameters(network: CapsNet) -> dict[str, Tensor]:
+    """What a routing has learned beside the matrices, by name."""
+    routing = network.routed.routing
+    return dict(routing.named_parameters()) if isinstance(routing, nn.Module) else {}
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:

@@ -81,6 +81,8 @@ class Experiments:
     ``large``, if it runs only when asked for by name; ``not_run``, why there is no record of it."""
     tables: dict[str, Table]
     claims: Sequence[Claim]
+    questions: Sequence[dict[str, Any]]
+    """The primary ones, written down before their runs."""
 
     @classmethod
     def read(cls, folder: str | Path | None = None) -> Experiments:

@@ -115,9 +115,14 @@ class RunRecord:
     """Why the run came to no end; nothing is measured then."""
     entropy: float | None = None
     """Of the couplings of the last round, from 0 to 1, where the routing offers couplings that share out a capsule."""
-    rounds: list[Round] | None = None
-    wrong: dict[str, list[int]] | None = None
-    """Positions of the images that are read wrongly, ascending, by split."""
+    rounds: list[dict[str, float]] | None = None
+    """For every number of rounds that the network is read with, errors by split; the couplings' ``entropy``."""
+    wrong: dict[str, str] | None = None
+    """Which images are read wrongly, by split, packed."""
+    wrong_after: dict[str, list[str]] | None = None
+    """The same for every number of rounds that the network is read with."""
+    learned: dict[str, list[float]] | None = None
+    """What the routing learned beside the matrices, up to a hundred numbers, by name: a gain, say."""
     calibration: dict[str, Calibration] | None = None
     saturated: float | None = None
     """Share of a CapsNet's primary capsules that are longer than 0.99. Only in the newest records."""
@@ -130,8 +135,6 @@ class RunRecord:
             expect(getattr(self, name) is not None, f"{name} in the record of such a run", "none")
         for split in (self.validation, self.test, self.test_bent):
             expect(split is None or 0 <= split.get("error", -1) <= 1, "an error from 0 to 1", f"{split}")
-        rounds = self.config.get("iterations")
-        expect(self.rounds is None or len(self.rounds) == rounds, f"{rounds} rounds", f"{self.rounds}")
 
     def _needed(self) -> set[str]:
         """Fields that need not be in every record, but in this one."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from capsnet_book.experiments.cnn import Labelled
+from capsnet_book.experiments.cnn import Labelled, read_wrongly
+from capsnet_book.experiments.packing import pack
 from capsnet_book.routings.entropy import coupling_entropy
 from capsnet_tutorial.functional import capsule_lengths, prediction_vectors, route, route_last
 from capsnet_tutorial.model import CapsNet
@@ -45,22 +46,44 @@ def measure_entropy(network: CapsNet, data: Labelled, batch_size: int = 100) -> 
     return None if math.isnan(mean) else round(mean, 6)
 
 
-def measure_rounds(network: CapsNet, digits: Labelled, batch_size: int = 100) -> list[dict[str, float]]:
-    """Measure every round of a network's routing, in eval mode.
+ROUNDS = 5
+"""Every CapsNet is read with 1, 2, … so many rounds, whatever it was trained with."""
+
+
+def measure_rounds(
+    network: CapsNet, data: Mapping[str, Labelled], batch_size: int = 50
+) -> tuple[list[dict[str, float]], dict[str, list[str]]]:
+    """Read images with one round, two and so on up to `ROUNDS`, in eval mode.
+
+    Args:
+        network: of any routing; one without rounds reads the same each time, but for a control's first.
+        data: images by split; ``test`` is one of them.
 
     Returns:
-        For each round, ``entropy``: of a capsule's couplings over the classes, the mean over all capsules and digits,
-        from 0 (all to one class) to 1 (even shares, as in the first round); and ``error``: the share of digits that
-        are wrong by the lengths after this round.
+        For each number of rounds, the error by split, from 0 to 1, and for the paper's routing ``entropy`` of a
+        capsule's couplings over the classes, the mean over all capsules and test images, from 0 (all to one class)
+        to 1 (even shares). And by split, for each number of rounds, which images are read wrongly, packed by
+        `packing.pack`.
     """
-    even = math.log2(network.config.classes)
+    routed, even = network.routed, math.log2(network.config.classes)
 
-    def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        _, trace = network.trace(images)
-        entropy = coupling_entropy(trace.c) / even  # [R, B]
-        wrong = torch.stack([capsule_lengths(v).argmax(dim=1) != labels for v in trace.v])
-        return entropy.T, wrong.T
+    def measure(images: Tensor) -> tuple[Tensor, ...]:
+        u_hat = prediction_vectors(network.primary_capsules(images), routed.weight)
+        if not routed.routes_as_paper:
+            return (torch.stack([capsule_lengths(routed.routing(u_hat, r)) for r in range(1, ROUNDS + 1)], dim=1),)
+        _, trace = route(u_hat, ROUNDS, return_trace=True)
+        lengths = torch.stack([capsule_lengths(v) for v in trace.v], dim=1)  # [B, R, J]
+        return lengths, (coupling_entropy(trace.c) / even).T
 
-    entropy, wrong = over_batches(network, measure, digits.images, digits.labels, batch_size=batch_size)  # [N, R]
-    rounds = zip(entropy.double().mean(dim=0).tolist(), wrong.double().mean(dim=0).tolist(), strict=True)
-    return [{"entropy": round(each, 6), "error": round(error, 6)} for each, error in rounds]
+    rounds: list[dict[str, float]] = [{} for _ in range(ROUNDS)]
+    wrong: dict[str, list[str]] = {}
+    for split, each in data.items():
+        lengths, *entropy = over_batches(network, measure, each.images, batch_size=batch_size)
+        read = [read_wrongly(after, each.labels) for after in lengths.unbind(dim=1)]
+        wrong[split] = [pack(positions.tolist(), len(each.labels)) for positions in read]
+        for found, positions in zip(rounds, read, strict=True):
+            found[split] = round(len(positions) / len(each.labels), 6)
+        if split == "test" and entropy:
+            for found, value in zip(rounds, entropy[0].double().mean(dim=0).tolist(), strict=True):
+                found["entropy"] = round(value, 6)
+    return rounds, wrong

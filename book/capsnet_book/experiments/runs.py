@@ -13,7 +13,7 @@ import torch
 from capsnet_book.experiments.cnn import ConvNet, recognising_and_drawing
 from capsnet_book.experiments.evidence import evidence
 from capsnet_book.experiments.records import Commit, RunRecord, code_version, hardware, versions, write_json
-from capsnet_book.experiments.rounds import measure_entropy, measure_rounds
+from capsnet_book.experiments.rounds import measure_entropy
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, every_training_digit, plain, unwrapped
 from capsnet_book.networks import load_network, save_network
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
@@ -116,7 +116,7 @@ class TrainingRun:
             raise
         finished = plain(trained)
         save_network(finished, self.folder / "weights.safetensors")
-        parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) and self.setup.routing else None
+        parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) else None
         saved = load_network(self.folder / "weights.safetensors", parts)  # what is measured is what is in the file
         saved.to(next(trained.parameters()).device)
         if task.harder is not None:
@@ -128,8 +128,6 @@ class TrainingRun:
         found |= evidence(saved, measured_on)
         if isinstance(saved, CapsNet):
             found["entropy"] = measure_entropy(saved, measured_on["test"])
-        if isinstance(saved, CapsNet) and not self.setup.differences and self.setup.task != "pairs":
-            found["rounds"] = measure_rounds(saved, measured_on["test"])
         record = describe(unwrapped(trained), history, **found)
         self._write(record)
         return record

@@ -117,6 +117,8 @@ class TrainingSetup:
         """The network's sizes."""
         size = TASKS[self.task].image_size
         capsnet = replace(CapsNetConfig.preset(self.preset), image_size=size)
+        for change in self.changes:
+            capsnet = replace(capsnet, **variants.VARIANTS[change].sizes)
         if self.network == "capsnet":
             return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
         if self.network == "cnn-recognising":

@@ -19,6 +19,7 @@ from capsnet_book.bugs import BUGS, variant
 from capsnet_book.bugs.planted import FIELDS
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, build
 from capsnet_book.routings.biased import BiasedRouting
+from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
 from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial import functional
 from capsnet_tutorial.errors import expect
@@ -45,6 +46,14 @@ class DividedPrimary(nn.Module):
         return group_and_squash(features / self.types + self.bias, dim)
 
 
+BETAS = (0.25, 4.0, 16.0)
+"""Of agreement, beside the paper's 1."""
+
+
+def _scaled(config: CapsNetConfig, beta: float) -> ScaledAgreement:
+    return ScaledAgreement(beta)
+
+
 PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
     "route_last": lambda config: route_last,
     "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
@@ -56,6 +65,11 @@ PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
     "EMRouting": ZOO["em"].make,
     "KMeansRouting": ZOO["k-means"].make,
     "SinkhornRouting": ZOO["sinkhorn"].make,
+    "SelfRouting": lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim),
+    "StaticShares": lambda config: StaticShares(config.primary_capsules, config.classes),
+    "LengthShares": lambda config: LengthShares(),
+    "OthersAgreement": lambda config: OthersAgreement(),
+    **{f"ScaledAgreement({beta:g})": partial(_scaled, beta=beta) for beta in BETAS},
 }
 """Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
 
@@ -152,6 +166,8 @@ class Variant(NamedTuple):
     """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
     reconstruction_loss: Loss | None = None
     """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
+    sizes: Mapping[str, int] = {}
+    """Fields of `CapsNetConfig`."""
 
 
 VARIANTS: dict[str, Variant] = {
@@ -183,6 +199,16 @@ VARIANTS: dict[str, Variant] = {
     "em": Variant("EM routing, adapted to vectors", parts={"routing": "EMRouting"}),
     "k-means": Variant("k-means routing: soft, on the sphere", parts={"routing": "KMeansRouting"}),
     "sinkhorn": Variant("couplings of which every class gets an equal share", parts={"routing": "SinkhornRouting"}),
+    "self-routing": Variant("each capsule below chooses by itself", parts={"routing": "SelfRouting"}),
+    "static-shares": Variant("learned couplings, the same for every image", parts={"routing": "StaticShares"}),
+    "length-shares": Variant("couplings by the lengths of the votes alone", parts={"routing": "LengthShares"}),
+    "others-agreement": Variant("trained with another image's couplings", parts={"routing": "OthersAgreement"}),
+    **{
+        f"beta-{beta:g}": Variant(f"agreement times {beta:g}", parts={"routing": f"ScaledAgreement({beta:g})"})
+        for beta in BETAS
+    },
+    "types-2": Variant("2 types of primary capsules, not 8", sizes={"primary_types": 2}),
+    "types-32": Variant("32 types of primary capsules, not 8", sizes={"primary_types": 32}),
     "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
     "w-std-0.01": Variant("W drawn with a standard deviation of 0.01, not 0.1", start=partial(draw_matrices, std=0.01)),
     "w-std-1": Variant("W drawn with a standard deviation of 1, not 0.1", start=partial(draw_matrices, std=1.0)),

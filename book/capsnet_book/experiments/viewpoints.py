@@ -1,0 +1,317 @@
+"""New viewpoints: wholes made of parts with true poses, turned and moved, among clutter. What capsules were made for.
+
+Ten wholes have the same five parts, so only the parts' places and angles to each other tell them apart. In training a
+whole is turned by up to 45 degrees; then the whole scene is turned by 90 to 270. `python -m
+capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from capsnet_book.experiments import records
+from capsnet_tutorial.functional import capsule_lengths, margin_loss, squash
+
+WHOLES, PARTS = 10, 5
+FAMILIAR = math.pi / 4
+"""In training, a whole is turned by up to so much, either way."""
+NEW = (math.pi / 2, 3 * math.pi / 2)
+"""A new view turns the scene by an angle between these."""
+CLUTTER = (0, 2, 4, 6, 8, 12)
+"""Parts of no whole that a network is tested with; in training there are 0 to `MOST` of them."""
+MOST = 8
+ANGLES = tuple(range(0, 181, 15))
+"""Degrees by which scenes are turned for the curve over the angle."""
+READ = 3
+"""A network is read with 1, 2, … so many rounds."""
+TESTED, STEPS, BATCH = 4000, 2000, 128
+
+
+class Scenes(NamedTuple):
+    """Parts of N scenes, in any order; each has its true pose."""
+
+    poses: Tensor
+    """[N, I, 4]: cosine and sine of a part's angle, its x and y."""
+    types: Tensor
+    """Which of the five parts, one-hot [N, I, 5]; zeros where there is none."""
+    labels: Tensor
+    """The whole, int64 [N]."""
+
+
+def in_disk(shape: Sequence[int], generator: torch.Generator, radius: float = 1.0) -> Tensor:
+    """Points, every place in a disk with the same chance: [*shape, 2]."""
+    distance, angle = torch.rand((2, *shape), generator=generator)
+    angle = 2 * math.pi * angle
+    return radius * distance.sqrt().unsqueeze(-1) * torch.stack([angle.cos(), angle.sin()], dim=-1)
+
+
+def make_wholes(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Angle [10, 5] and place [10, 5, 2] of every part in every whole."""
+    angles = 2 * math.pi * torch.rand((WHOLES, PARTS), generator=generator)
+    return angles, in_disk((WHOLES, PARTS), generator)
+
+
+def rotated(points: Tensor, angle: Tensor) -> Tensor:
+    """Points [..., 2] turned about the origin by angles that broadcast to [...]."""
+    x, y = points.unbind(dim=-1)
+    return torch.stack([angle.cos() * x - angle.sin() * y, angle.sin() * x + angle.cos() * y], dim=-1)
+
+
+def make_scenes(
+    wholes: tuple[Tensor, Tensor], count: int, clutter: int | Tensor, generator: torch.Generator, turn: float = FAMILIAR
+) -> Scenes:
+    """Scenes with one whole each, turned by up to ``turn`` radians, moved, and among parts that belong to none.
+
+    Args:
+        wholes: as `make_wholes` gives them.
+        count: N.
+        clutter: how many parts besides, or how many in each scene, int64 [N].
+        generator: of all chance.
+        turn: largest angle of the whole; the clutter lies at any angle.
+    """
+    labels = torch.randint(WHOLES, (count,), generator=generator)
+    clutter = torch.as_tensor(clutter).expand(count)
+    others = int(clutter.max())
+    angle = turn * (2 * torch.rand((count, 1), generator=generator) - 1)
+    angles = wholes[0][labels] + angle
+    places = rotated(wholes[1][labels], angle) + in_disk((count, 1), generator)
+    angles = torch.cat([angles, 2 * math.pi * torch.rand((count, others), generator=generator)], dim=1)
+    places = torch.cat([places, in_disk((count, others), generator, radius=2.0)], dim=1)
+    kinds = torch.cat(
+        [torch.arange(PARTS).expand(count, -1), torch.randint(PARTS, (count, others), generator=generator)], dim=1
+    )
+    there = torch.arange(PARTS + others) < PARTS + clutter.unsqueeze(1)
+    poses = torch.cat([angles.cos().unsqueeze(2), angles.sin().unsqueeze(2), places], dim=2)
+    return Scenes(poses * there.unsqueeze(2), F.one_hot(kinds, PARTS).float() * there.unsqueeze(2), labels)
+
+
+def turned(scenes: Scenes, angle: Tensor | float) -> Scenes:
+    """The same seen from elsewhere: every part turned about the origin by an angle, or by one for each scene [N]."""
+    angle = torch.as_tensor(angle).expand(len(scenes.labels)).unsqueeze(1)
+    directions, places = scenes.poses.split(2, dim=2)
+    return scenes._replace(poses=torch.cat([rotated(directions, angle), rotated(places, angle)], dim=2))
+
+
+class Network(nn.Module):
+    """Something that tells wholes apart: (scenes, rounds) -> scores [N, 10]."""
+
+    def loss(self, scenes: Scenes, rounds: int) -> Tensor:
+        """What training minimises, a scalar."""
+        return margin_loss(self(scenes, rounds), scenes.labels)
+
+
+class Capsules(Network):
+    """A pose votes with a matrix for each type of part and each whole; the votes are routed.
+
+    A vector (2017) has five numbers, cos, sin, x, y and 1, and votes u W of eight. A matrix (2018) has three rows,
+    (cos, −sin, x), (sin, cos, y), (0, 0, 1), each of which W [3, 3] multiplies: M W. If a whole is turned, all its
+    M become R M, and so do all its votes, R (M W), whatever W was learned.
+
+    Args:
+        matrices: pose matrices, not vectors.
+        beta: of agreement: b_ij += β û_j|i · v_j.
+        gate: shares that a part chooses by its type and pose, instead of agreement: softmax over the wholes.
+    """
+
+    def __init__(self, matrices: bool, beta: float = 1.0, gate: bool = False) -> None:
+        super().__init__()
+        self.matrices = matrices
+        numbers, votes = (3, 3) if matrices else (5, 8)
+        self.weight = nn.Parameter(torch.randn(PARTS * numbers, WHOLES * votes) / math.sqrt(numbers))
+        self.gate = nn.Parameter(torch.zeros(PARTS * 5, WHOLES)) if gate else None
+        self.beta = beta
+
+    def forward(self, scenes: Scenes, rounds: int) -> Tensor:
+        u_hat = self.votes(scenes)
+        b = u_hat.new_zeros(u_hat.shape[:3])  # [N, I, 10]
+        if self.gate is not None and rounds > 1:
+            b = (_by_type(_vectors(scenes.poses), scenes.types) @ self.gate).squeeze(1)
+            rounds = 1
+        for _ in range(rounds - 1):
+            v = _sum_and_squash(b.softmax(dim=2), u_hat)
+            b = b + self.beta * (u_hat * v.unsqueeze(1)).sum(dim=3)
+        return capsule_lengths(_sum_and_squash(b.softmax(dim=2), u_hat))
+
+    def votes(self, scenes: Scenes) -> Tensor:
+        """û: [N, I, 10, 8 or 9]; zeros of a part that is not there."""
+        rows = _matrices(scenes.poses) if self.matrices else _vectors(scenes.poses)  # [N, rows, I, numbers]
+        found = (_by_type(rows, scenes.types) @ self.weight).unflatten(3, (WHOLES, -1))  # [N, rows, I, 10, votes]
+        return found.permute(0, 2, 3, 1, 4).flatten(3)
+
+
+def _sum_and_squash(c: Tensor, u_hat: Tensor) -> Tensor:
+    """v_j = squash(Σ_i c_ij û_j|i). So few votes are summed faster this way than by a matrix product for each scene."""
+    return squash((c.unsqueeze(3) * u_hat).sum(dim=1))
+
+
+class NoCapsules(Network):
+    """Two layers for each part alone, their sum over the parts, two layers more."""
+
+    def __init__(self, width: int = 64) -> None:
+        super().__init__()
+        self.each = nn.Sequential(nn.Linear(PARTS * 5, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        self.all = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, WHOLES))
+
+    def forward(self, scenes: Scenes, rounds: int) -> Tensor:
+        parts = self.each(_by_type(_vectors(scenes.poses), scenes.types).squeeze(1))
+        return self.all((parts * scenes.types.sum(dim=2, keepdim=True)).sum(dim=1))
+
+    def loss(self, scenes: Scenes, rounds: int) -> Tensor:
+        return F.cross_entropy(self(scenes, rounds), scenes.labels)
+
+
+def _vectors(poses: Tensor) -> Tensor:
+    """[N, 1, I, 5]."""
+    return torch.cat([poses, torch.ones_like(poses[..., :1])], dim=2).unsqueeze(1)
+
+
+def _matrices(poses: Tensor) -> Tensor:
+    """[N, 3, I, 3], row by row."""
+    cos, sin, x, y = poses.unbind(dim=2)
+    zero, one = torch.zeros_like(x), torch.ones_like(x)
+    rows = [torch.stack(row, dim=2) for row in ((cos, -sin, x), (sin, cos, y), (zero, zero, one))]
+    return torch.stack(rows, dim=1)
+
+
+def _by_type(rows: Tensor, types: Tensor) -> Tensor:
+    """Numbers [N, rows, I, n] at the place of a part's type, zeros at the other types': [N, rows, I, 5 n]."""
+    return (types.unsqueeze(1).unsqueeze(4) * rows.unsqueeze(3)).flatten(3)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A kind of network and how it is trained."""
+
+    summary: str
+    kind: str
+    """vectors, matrices or none."""
+    rounds: int = 1
+    """That it is trained with."""
+    beta: float = 1.0
+    gate: bool = False
+    turn: float = FAMILIAR
+    learning_rate: float = 0.01
+
+    def build(self) -> Network:
+        """A fresh network."""
+        if self.kind == "none":
+            return NoCapsules()
+        return Capsules(self.kind == "matrices", self.beta, self.gate)
+
+
+ARMS = {
+    "none": Arm("no capsules", "none"),
+    "none-all": Arm("no capsules, trained at every angle", "none", turn=math.pi),
+    "vectors-r1": Arm("vectors, one round", "vectors"),
+    "vectors-r3": Arm("vectors, three rounds", "vectors", rounds=3),
+    "vectors-gate": Arm("vectors, a gate without agreement", "vectors", rounds=3, gate=True),
+    "matrices-r1": Arm("matrices, one round", "matrices"),
+    "matrices-r3": Arm("matrices, three rounds", "matrices", rounds=3),
+    "matrices-gate": Arm("matrices, a gate without agreement", "matrices", rounds=3, gate=True),
+    "matrices-beta-4": Arm("matrices, three rounds, agreement times 4", "matrices", rounds=3, beta=4.0),
+}
+"""Every arm, by its name."""
+
+
+def train(arm: Arm, wholes: tuple[Tensor, Tensor], seed: int, steps: int = STEPS) -> Network:
+    """A network trained on scenes that are made as they are needed, the same for every arm of this seed."""
+    torch.manual_seed(seed)
+    network = arm.build()
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    adam = torch.optim.Adam(network.parameters(), lr=arm.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, arm.learning_rate, total_steps=steps, cycle_momentum=False)
+    for _ in range(steps):
+        clutter = torch.randint(MOST + 1, (BATCH,), generator=generator)
+        loss = network.loss(make_scenes(wholes, BATCH, clutter, generator, arm.turn), arm.rounds)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        schedule.step()
+    return network.eval()
+
+
+@torch.no_grad()
+def error(network: Network, scenes: Scenes, rounds: int) -> float:
+    """Share of scenes whose whole is not told, 0 to 1."""
+    return (network(scenes, rounds).argmax(dim=1) != scenes.labels).double().mean().item()
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
+    """Train an arm and measure it; wholes, scenes and first weights follow from the seed.
+
+    Returns:
+        ``errors``: by view (familiar, new), then by the number of clutter parts, after 1, 2 and 3 rounds; ``by_angle``:
+        for scenes without clutter and with six, turned by `ANGLES`, read as trained.
+    """
+    arm = ARMS[name]
+    wholes = make_wholes(torch.Generator().manual_seed(seed))
+    began = time.process_time()
+    network = train(arm, wholes, seed, steps)
+    seconds = time.process_time() - began
+    generator = torch.Generator().manual_seed(20_000 + seed)
+    errors: dict[str, dict[str, list[float]]] = {"familiar": {}, "new": {}}
+    by_angle = {}
+    for clutter in CLUTTER:
+        scenes = make_scenes(wholes, TESTED, clutter, generator)
+        low, high = NEW
+        views = {
+            "familiar": scenes,
+            "new": turned(scenes, low + (high - low) * torch.rand(TESTED, generator=generator)),
+        }
+        for view, seen in views.items():
+            errors[view][str(clutter)] = [round(error(network, seen, r), 6) for r in range(1, READ + 1)]
+        if clutter in (0, 6):
+            by_angle[str(clutter)] = [
+                round(error(network, turned(scenes, math.radians(angle)), arm.rounds), 6) for angle in ANGLES
+            ]
+    parameters = sum(each.numel() for each in network.parameters())
+    return {
+        "arm": name,
+        "seed": seed,
+        "parameters": parameters,
+        "seconds": round(seconds, 1),
+        "errors": errors,
+        "by_angle": by_angle,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do the runs that the file lacks, seed by seed; whatever stops it, the same command goes on."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument("--output", type=Path, default=records.folder() / "viewpoints.json")
+    options = parser.parse_args(arguments)
+    found: dict[str, Any] = {"runs": []}
+    if options.output.exists():
+        found = json.loads(options.output.read_text(encoding="utf-8"))
+    found["about"] = {
+        "command": "python -m capsnet_book.experiments.viewpoints",
+        "steps": STEPS,
+        "batch": BATCH,
+        "tested": TESTED,
+        "angles": list(ANGLES),
+        "arms": {name: asdict(arm) for name, arm in ARMS.items()},
+    }
+    done = {(each["arm"], each["seed"]) for each in found["runs"]}
+    for seed in options.seeds:
+        for name in options.arms:
+            if (name, seed) not in done:
+                found["runs"].append(run(name, seed))
+                records.write_json(options.output, found)
+                print(f"{name}, seed {seed}: {found['runs'][-1]['seconds']:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
