@@ -1,13 +1,18 @@
-"""`capsnet check`: what it takes, and what it answers."""
+"""`capsnet check`: what it takes, what it answers, and that code that nobody has read can do little harm."""
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
+import time
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from capsnet_tutorial.check.command import main
+from capsnet_tutorial.check import command
+from capsnet_tutorial.check.loading import CannotLoad, found_in
 
 SQUASH = """
 def squash(s):
@@ -34,6 +39,10 @@ class DigitCaps(nn.Module):
 """
 
 
+def squash(axis=-1):
+    return SQUASH.format(axis=axis)
+
+
 @pytest.fixture
 def write(tmp_path):
     def written(name, *sources):
@@ -45,81 +54,156 @@ def write(tmp_path):
     return written
 
 
-def right(axis=-1):
-    return SQUASH.format(axis=axis)
+def checked(place, **options):
+    """Name and status of each thing, in this process; and why there is no more."""
+    records = list(command.judgements({"place": str(place), **options}))
+    named = {each["name"]: each["status"] for each in records if "error" not in each}
+    return named, " ".join(each.get("error", each.get("text", "")) for each in records)
 
 
-def test_a_class_with_its_arguments(write, capsys):
-    layer = write("caps.py", right(), LAYER)
-    assert main([f"{layer}:DigitCaps(60, 8)"]) == 0
-    assert "W is `W` [I, J, D_in, D_out], rounds in `rounds`" in capsys.readouterr().out
-    assert main([f"{layer}:DigitCaps(60, 8, axis=1)"]) == 1
-    assert "softmax-axis" in capsys.readouterr().out
-    assert main([f"{layer}:DigitCaps"]) == 2
-    assert "with arguments: " in capsys.readouterr().err
-    assert main([f"{layer}:DigitCaps(60)"]) == 2
+def run(*arguments):
+    parser = argparse.ArgumentParser()
+    command.add_options(parser)
+    options = parser.parse_args([*map(str, arguments)])
+    return options.run(options)
 
 
-def test_what_was_not_found_can_be_named(write, capsys):
-    layer = write("caps.py", right(), LAYER)
-    place = f"{layer}:DigitCaps(60, 8)"
-    assert main([place, "--weight=W", "--axes=weight=I J D_in D_out", "--iterations=rounds"]) == 0
-    assert main([place, "--weight=V"]) == 2
-    assert "the name V" in capsys.readouterr().out
-    assert main([place, "--axes=I J"]) == 2
-    assert 'expected --axes "u=…"' in capsys.readouterr().err
+# --- what it takes
 
 
-def test_a_whole_file_is_scanned(write, capsys):
-    path = write("all.py", right(axis=1), "def mask(v, labels):\n    return ...", "def helper(x):\n    return x")
-    assert main([str(path)]) == 1
-    out = capsys.readouterr().out
-    assert "squash: ✗ squash: 1 known mistake" in out
-    assert "mask: … mask: not written yet" in out
-    assert "helper" not in out
-    assert main([str(write("none.py", "def helper(x):\n    return x"))]) == 2
-    assert "got helper" in capsys.readouterr().err
+def test_a_class_with_its_arguments(write):
+    layer = write("caps.py", squash(), LAYER)
+    assert checked(f"{layer}:DigitCaps(60, 8)")[0] == {"DigitCaps(60, 8)": 0}
+    named, said = checked(f"{layer}:DigitCaps(60, 8, axis=1)")
+    assert list(named.values()) == [1]
+    assert "softmax-axis" in said and "caps.py, line 21: v = squash((b.softmax(self.axis)" in said
+    assert "with arguments: " in checked(f"{layer}:DigitCaps")[1]
+    assert checked(f"{layer}:DigitCaps(60, 8)", input="60x8")[0] == {"DigitCaps(60, 8)": 0}
+    assert "such as 3x32x32" in checked(f"{layer}:DigitCaps(60, 8)", input="60 by 8")[1]
 
 
-def test_a_package_with_relative_imports(write):
-    write("theirs/__init__.py")
-    write("theirs/parts/__init__.py")
-    write("theirs/squashes.py", right())
-    path = write(
-        "theirs/parts/layers.py", "from ..squashes import squash as other\ndef squash(s):\n    return other(s)"
+def test_a_whole_file_says_what_it_could_not_have(write):
+    path = write("all.py", squash(), LAYER, "class Decoder(nn.Module):\n    pass", "def show_masks(x):\n    pass")
+    named, said = checked(path)
+    assert named == {"squash": 0, "DigitCaps": 2}
+    assert "'below' and 'depth'" in said
+    made = write("made.py", squash(), LAYER, "def build():\n    return nn.Sequential(DigitCaps(60, 8, axis=1))")
+    assert checked(made)[0] == {"squash": 0, "DigitCaps(60, 8, axis=1)": 1}
+    named, said = checked(write("none.py", "def helper(x):\n    return x"))
+    assert not named and "got helper" in said
+
+
+def test_one_odd_name_leaves_the_others(write):
+    path = write("odd.py", squash(1), LAYER, "class CapsLen(nn.Module):\n    def forward(self, x):\n        return x")
+    assert checked(path)[0] == {"squash": 1, "DigitCaps": 2, "CapsLen": 2}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import not_there", "for k in range(10**12): pass", "parser.parse_args()", "train(model)", "1 / 0", "exit()"],
+)
+def test_only_imports_definitions_and_assignments_are_run(write, line):
+    assert checked(write("all.py", line, squash(1)))[0] == {"squash": 1}
+
+
+def test_arguments_of_the_file_are_its_own(write, monkeypatch):
+    source = (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--axis', default=-1)\nopt = p.parse_args()"
     )
-    assert main([f"{path}:squash"]) == 0
+    monkeypatch.setattr("sys.argv", ["file.py"])
+    assert checked(write("opt.py", source, squash("opt.axis")))[0] == {"squash": 0}
 
 
-def test_a_notebook_counts_up_to_the_cell_that_fails(write, capsys):
+def test_a_package_and_a_notebook(write):
+    write("theirs/__init__.py")
+    write("theirs/squashes.py", squash(1))
+    path = write("theirs/layers.py", "from .squashes import squash as other\ndef squash(s):\n    return other(s)")
+    assert checked(f"{path}:squash")[0] == {"squash": 1}
     notebook = nbformat.v4.new_notebook()
-    sources = ["%pip install nothing", "!ls", "%%bash\nls", right(axis=1), "1 / 0", right()]
+    sources = ["%pip install nothing", "%%bash\nls", "1 / 0", "x = 1 / 0", "what is this", squash(1)]
     notebook.cells = [nbformat.v4.new_code_cell(each) for each in sources]
-    path = write("theirs.ipynb", nbformat.writes(notebook))
-    assert main([f"{path}:squash"]) == 1
-    said = capsys.readouterr()
-    assert "squash-axis" in said.out
-    assert "ZeroDivisionError" in said.err
+    assert checked(f"{write('theirs.ipynb', nbformat.writes(notebook))}:squash")[0] == {"squash": 1}
 
 
-def test_findings_as_json(write, capsys):
-    path = write("all.py", right(axis=1))
-    assert main([f"{path}:squash", "--json"]) == 1
-    (record,) = json.loads(capsys.readouterr().out)
-    assert (record["name"], record["passed"], record["status"]) == ("squash", False, 1)
-    assert [(each["bug"], each["severity"]) for each in record["findings"]] == [("squash-axis", "against the paper")]
-    assert main([f"{path}:absent", "--json"]) == 2
-    assert "absent" in json.loads(capsys.readouterr().out)["error"]
+def test_colours_and_other_sizes_are_known_by_the_first_convolution(write):
+    source = (Path(__file__).parent / "checked_styles.py").read_text(encoding="utf-8").replace("Conv2d(1,", "Conv2d(3,")
+    path = write("net.py", source)
+    assert checked(f"{path}:Net(loop)")[0] == {"Net(loop)": 0}
+    assert checked(f"{path}:Net(loop)", input="3x28x28")[0] == {"Net(loop)": 0}
+    assert checked(f"{path}:Net(loop)", input="3x32x32")[0] == {"Net(loop)": 2}
 
 
-def test_what_cannot_be_called_is_not_wrong(write, capsys):
-    path = write("all.py", "def squash(s, beta):\n    return s", "def route(u_hat, iterations):\n    raise KeyError")
-    assert main([f"{path}:squash"]) == 2
-    assert "called as squash(s); got squash(s, beta)" in capsys.readouterr().out
-    assert main([f"{path}:route"]) == 2
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("absent.py", "no file"),
+        ("text.txt", "no file"),
+        (f"{__file__}:absent", "something named absent"),
+        ("a:b", "no file"),
+    ],
+)
+def test_what_cannot_be_had_is_said(place, said):
+    with pytest.raises(CannotLoad, match=said):
+        found_in(place)
 
 
-def test_the_help_gives_the_signatures(capsys):
+# --- what it answers
+
+
+def test_findings_as_text_and_as_json(write, capfd):
+    path = write("all.py", "print('hello')\nnoise = print('more')", squash(1))
+    assert run(path, "--json") == 1
+    answer = json.loads(capfd.readouterr().out)
+    assert answer["problems"] == []
+    (checked_,) = answer["checked"]
+    assert (checked_["name"], checked_["status"], checked_["findings"][0]["bug"]) == ("squash", 1, "squash-axis")
+    assert run(f"{path}:absent", "--json") == 2
+    assert "absent" in json.loads(capfd.readouterr().out)["problems"][0]
+
+
+def test_the_worst_counts():
+    assert [command._worst(each) for each in ([], [0], [0, 3], [3, 2], [2, 1, 0])] == [2, 0, 3, 2, 1]
+
+
+def test_the_help_gives_the_signatures_and_says_that_the_file_is_run(capsys):
     with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "route(u_hat [B, I, J, D], iterations) -> v [B, J, D]" in capsys.readouterr().out
+        run("--help")
+    said = capsys.readouterr().out
+    assert "route(u_hat [B, I, J, D], iterations) -> v [B, J, D]" in said
+    assert "The file is run like an import" in said and "3 nothing wrong found but not all" in said
+
+
+# --- what it allows
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("import os; os._exit(0)", "ended itself before the check was done"),
+        ("while True: pass", "did not return within"),
+        ("while True: print('x' * 1000)", "printed more than"),
+        ("import os; os.kill(os.getpid(), 11)", "signal 11"),
+        ("return input()", "EOFError"),
+    ],
+)
+def test_without_a_verdict_nothing_is_right(write, capfd, body, said):
+    assert run(write("bad.py", f"def squash(s):\n    {body}"), "--time-limit", 25) == 2
+    out = capfd.readouterr()
+    assert said in out.out + out.err
+
+
+def test_what_it_starts_is_ended_with_it(write, tmp_path, capfd):
+    pid = tmp_path / "pid"
+    starts = f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600']).pid))"
+    source = starts.replace("\nopen", "\nwritten = open")
+    assert run(write("starts.py", source, squash())) == 0
+    number = int(pid.read_text())
+    for _ in range(50):
+        try:
+            os.kill(number, 0)
+        except ProcessLookupError:
+            return
+        if "Z" in Path(f"/proc/{number}/stat").read_text().split()[2]:
+            return
+        time.sleep(0.1)
+    pytest.fail("it still runs")

@@ -18,8 +18,7 @@ import test_model
 import test_properties
 import test_training
 import torch
-from capsnet_book import bugs
-from capsnet_book.bugs import pieces
+from capsnet_book.bugs import BUGS, variant
 from networks import noise
 from torch import Tensor
 
@@ -64,22 +63,22 @@ def routing(
     return {"route": route, "route_capsules": route_capsules}
 
 
-def margin_not_squared(lengths: Tensor, targets: Tensor, m_plus=0.9, m_minus=0.1, lambda_=0.5) -> Tensor:
-    present = targets if targets.dim() == 2 else torch.nn.functional.one_hot(targets, lengths.shape[1])
-    loss = present * (m_plus - lengths).relu() + lambda_ * (1 - present.to(lengths)) * (lengths - m_minus).relu()
-    return loss.sum(dim=1).mean()
+def margin_loss(bug: str) -> Callable[..., Tensor]:
+    """For labels or several classes, with other margins."""
+    power = 1 if bug == "margin-not-squared" else 2
 
+    def wrong(lengths: Tensor, targets: Tensor, m_plus=0.9, m_minus=0.1, lambda_=0.5) -> Tensor:
+        lengths = lengths.softmax(dim=1) if bug == "lengths-softmax" else lengths
+        present = targets if targets.dim() == 2 else torch.nn.functional.one_hot(targets, lengths.shape[1])
+        short, long = (m_plus - lengths).relu() ** power, (lengths - m_minus).relu() ** power
+        return (present * short + lambda_ * (1 - present.to(lengths)) * long).sum(dim=1).mean()
 
-def squash_without_epsilon(s: Tensor, dim: int = -1, eps: float = 0) -> Tensor:
-    return pieces.squash(s, over=(dim,), safe=False)
+    return wrong
 
 
 def squash_along_the_capsules(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
-    return pieces.squash(s, over=(dim - 1,))
-
-
-def margin_of_softmax(lengths: Tensor, targets: Tensor, **margins: float) -> Tensor:
-    return REAL["margin_loss"](lengths.softmax(dim=1), targets, **margins)
+    square = (s * s).sum(dim - 1, keepdim=True)
+    return square / (1 + square) * s / square.clamp_min(1e-16).sqrt()
 
 
 def softmax_of_lengths(v: Tensor) -> Tensor:
@@ -130,11 +129,13 @@ class Planted(NamedTuple):
 PLANTED = {
     "softmax over i": Planted("softmax-axis", routing(softmax_axis=1), (*every_routing, shares)),
     "margins not squared": Planted(
-        "margin-not-squared", {"margin_loss": margin_not_squared}, (margins, several_classes, training_loss)
+        "margin-not-squared",
+        {"margin_loss": margin_loss("margin-not-squared")},
+        (margins, several_classes, training_loss),
     ),
     "mean over pixels": Planted(
         "recon-mean",
-        {"reconstruction_loss": partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0)},
+        {"reconstruction_loss": lambda r, x: (r - x.flatten(1)).square().mean()},
         (
             partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
             training_loss,
@@ -142,7 +143,7 @@ PLANTED = {
     ),
     "masked by the prediction": Planted(
         "mask-prediction",
-        {"mask_capsules": bugs.variant("mask", "mask-prediction")},
+        {"mask_capsules": variant("mask", "mask-prediction")},
         (
             partial(test_functional.test_the_mask_keeps_the_labelled_capsule, dtype=EXACTLY),
             test_model.test_with_a_label_the_decoder_teaches_only_the_true_capsule,
@@ -151,7 +152,7 @@ PLANTED = {
     ),
     "capsules by view": Planted(
         "capsule-view",
-        {"group_into_capsules": partial(bugs.variant("primary_capsules", "capsule-view"), over=None)},
+        {"group_into_capsules": lambda features, dim: features.reshape(len(features), -1, dim)},
         (
             test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
             primary_layer,
@@ -168,7 +169,7 @@ PLANTED = {
     ),
     "no epsilon": Planted(
         "squash-nan",
-        {"squash": squash_without_epsilon},
+        {"squash": lambda s, dim=-1, eps=0.0: variant("squash", "squash-nan")(s)},
         (
             test_functional.test_squash_of_zero_is_zero_and_so_is_its_gradient,
             partial(test_properties.test_squash_has_finite_gradients_at_the_extremes, value=0.0, dtype=torch.float32),
@@ -194,7 +195,7 @@ PLANTED = {
         "stale-logits", routing(kept={}), (twice, test_model.test_a_second_call_gives_what_the_first_gave)
     ),
     "margins of a softmax": Planted(
-        "lengths-softmax", {"margin_loss": margin_of_softmax}, (margins, several_classes, training_loss)
+        "lengths-softmax", {"margin_loss": margin_loss("lengths-softmax")}, (margins, several_classes, training_loss)
     ),
     "lengths that are a softmax": Planted(
         "lengths-softmax",
@@ -213,9 +214,9 @@ PLANTED = {
 }
 
 
-def plant(variant: dict[str, Callable[..., Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+def plant(wrong_ones: dict[str, Callable[..., Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the wrong functions into the core, and into the tests' networks as parts."""
-    for name, wrong in variant.items():
+    for name, wrong in wrong_ones.items():
         for module in (functional, fast, layers, model):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, wrong)
@@ -224,7 +225,7 @@ def plant(variant: dict[str, Callable[..., Any]], monkeypatch: pytest.MonkeyPatc
 
 
 def test_every_bug_of_the_catalogue_is_planted():
-    assert {planted.bug for planted in PLANTED.values()} == set(bugs.BUGS)
+    assert {planted.bug for planted in PLANTED.values()} == set(BUGS)
 
 
 CASES = [
@@ -234,9 +235,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("variant", "test"), CASES)
-def test_a_planted_bug_turns_the_suite_red(variant, test, monkeypatch):
+@pytest.mark.parametrize(("wrong_ones", "test"), CASES)
+def test_a_planted_bug_turns_the_suite_red(wrong_ones, test, monkeypatch):
     test()  # green without the bug
-    plant(variant, monkeypatch)
+    plant(wrong_ones, monkeypatch)
     with pytest.raises(AssertionError):
         test()

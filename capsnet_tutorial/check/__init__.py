@@ -1,24 +1,36 @@
-"""Checkers that name the mistake: each runs a function and says which known bug it has.
+"""Checkers that name the mistake: each runs what it is given and says which known bug it has.
 
 `check_squash`, `check_primary_capsules`, `check_routing`, `check_margin_loss`, `check_mask` and
-`check_reconstruction_loss` examine one piece of a capsule network, `check_layer` a layer that owns W, `check_model` a
-whole network. They run the function on inputs that tell the mistakes apart and compare what comes with every
-combination of the wrong variants of `capsnet_book.bugs`; what none of them explains "differs". How a function is
-written they do not look at, except for whose arrays it wants: torch's, NumPy's, JAX's or TensorFlow's (`bridge`).
+`check_reconstruction_loss` examine one piece of a capsule network, `check_layer` a layer, `check_model` a whole network.
+A function is run on inputs that tell the mistakes apart, and what comes is compared with every wrong variant
+(`variants`); what none of them explains "differs". In a network the operations are watched as they run (`trace`), so
+that it does not matter how it is written (`sites`).
 """
 
 from capsnet_tutorial.check.answers import check_answer, check_function
-from capsnet_tutorial.check.layer import check_layer
+from capsnet_tutorial.check.catalogue import BUGS, Bug
 from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
 from capsnet_tutorial.check.mask import check_mask
+from capsnet_tutorial.check.network import check_layer, check_model
 from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Report
 from capsnet_tutorial.check.routing import check_routing
 from capsnet_tutorial.check.squash import check_squash
-from capsnet_tutorial.check.whole import CHECKERS, check_model
+
+CHECKERS = {
+    "squash": check_squash,
+    "primary_capsules": check_primary_capsules,
+    "routing": check_routing,
+    "margin_loss": check_margin_loss,
+    "mask": check_mask,
+    "reconstruction_loss": check_reconstruction_loss,
+}
+"""The checker of each piece."""
 
 __all__ = [
+    "BUGS",
     "CHECKERS",
+    "Bug",
     "Report",
     "check_answer",
     "check_function",

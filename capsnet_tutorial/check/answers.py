@@ -9,9 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, shortened
-from capsnet_tutorial.check.pieces import examined
-from capsnet_tutorial.check.report import Example, Finding, Report, failed, rounded
+from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, examined, shortened
+from capsnet_tutorial.check.report import Example, Finding, Report, judged, rounded
 
 _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"
@@ -73,7 +72,7 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
     try:
         verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
     except Trouble as trouble:
-        return failed(name, Finding(None, f"{_said(answer)} cannot be tested. {given.told(trouble)}"))
+        return judged(name, [Finding(None, f"{_said(answer)} cannot be tested. {given.told(trouble)}")])
     except NotWritten:
         verdict = ...
     if verdict is ...:
@@ -81,8 +80,8 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
     if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
         return Report(True, checked=name)
     if given.came_to_nothing():
-        return failed(name, Finding(None, _NO_RETURN))
-    return failed(name, Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."))
+        return judged(name, [Finding(None, _NO_RETURN)])
+    return judged(name, [Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it.")])
 
 
 class _Answer:

@@ -1,17 +1,19 @@
-"""Calling a function that nobody has read: whatever it does becomes a result or a sentence."""
+"""Calls of a function under examination: whatever it does becomes a result or a sentence."""
 
 from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.bridge import bridged
+from capsnet_tutorial.check.report import Finding, Report, judged
+
+_HERE, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 
 
 class Trouble(Exception):
@@ -27,20 +29,18 @@ class Subject:
 
     Args:
         function: what the reader wrote.
-        called: how it is called, such as "squash(s)".
+        signature: how it is called, such as "squash(s)".
 
     Raises:
         Trouble: it is not callable, or not with these arguments.
         NotWritten: it is `...`.
     """
 
-    def __init__(self, function: Any, called: str) -> None:
-        self.function = bridged(function)
-        self.has_gradient = getattr(self.function, "framework", "") != "numpy"
-        self.called = called
+    def __init__(self, function: Any, signature: str) -> None:
+        self.function = function
         self.dtype = torch.float32
         self.seed = 0  # a function that draws random numbers shall not look like one that remembers
-        wanted = f"expected a function or a module that is called as {called}"
+        wanted = f"expected a function or a module that is called as {signature}"
         if function is ...:
             raise NotWritten
         if inspect.isclass(function):
@@ -49,39 +49,36 @@ class Subject:
             )
         if not callable(function):
             raise Trouble(f"{wanted}; got {shortened(function)}")
-        self.name = getattr(function, "__name__", type(function).__name__)
-        arguments = called.partition("(")[2].rstrip(")")
+        name = getattr(function, "__name__", type(function).__name__)
+        arguments = signature.partition("(")[2].rstrip(")")
         if not accepts(function, len(arguments.split(", ")) if arguments else 0):
-            raise Trouble(f"{wanted}; got {self.name}{_without_types(inspect.signature(_target(function)))}")
+            raise Trouble(f"{wanted}; got {name}{_without_types(inspect.signature(_target(function)))}")
 
     def __call__(self, *arguments: Any, grad: bool = False) -> Any:
         """What the function returns for copies of the arguments.
 
-        With ``grad``, the result of the first tensor's gradient of the sum of the output instead: a pair
-        (output, gradient or None).
+        With ``grad``, a pair: (output, gradient of its sum by the first argument, or None).
         """
-        leaves = [self._input(each, grad and k == 0) for k, each in enumerate(arguments)]
+        leaves = [self._input(argument, grad and k == 0) for k, argument in enumerate(arguments)]
 
         def call() -> Any:
             torch.default_generator.manual_seed(self.seed)
             # A copy that is no leaf: the function may write into it.
-            given = [each.clone() if isinstance(each, Tensor) else each for each in leaves]
-            out = self.function(*given)
+            out = self.function(*(leaf.clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves))
             if not grad or not isinstance(out, Tensor):
                 return out
             if not out.requires_grad:
                 return out, None
             return out, torch.autograd.grad(out.sum(), leaves[0], allow_unused=True)[0]
 
-        described = ", ".join(_described(each) for each in leaves)
         of_labels = any(isinstance(each, Tensor) and not each.is_floating_point() for each in arguments)
-        return called(call, f"for {described}", of_labels=of_labels)
+        return called(call, f"for {_described(leaves)}", of_labels=of_labels)
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
         try:
             out = self(*arguments)
-        except Trouble:
+        except Trouble as trouble:
             if self.dtype is torch.float64:
                 raise
             self.dtype = torch.float64  # some write their constants in double precision
@@ -89,15 +86,14 @@ class Subject:
                 out = self(*arguments)
             except Trouble:
                 self.dtype = torch.float32
-                raise self._trouble_in_float32(arguments) from None
-        return numbers(out, shape, ", ".join(_described(self._input(each, False)) for each in arguments))
+                raise trouble from trouble.__cause__
+        return numbers(out, shape, _described([self._input(argument, False) for argument in arguments]))
 
     def gradient(self, shape: Sequence[int], *arguments: Any) -> tuple[Tensor, Tensor]:
         """(output, gradient of its sum by the first argument), both float64."""
         result = self(*arguments, grad=True)
         out, gradient = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
-        described = ", ".join(_described(self._input(each, False)) for each in arguments)
-        value = numbers(out, shape, described, finite=False)
+        value = numbers(out, shape, _described([self._input(argument, False) for argument in arguments]), finite=False)
         if gradient is None:
             raise Trouble(
                 "Its output carries no gradient back to its input, so nothing below it could learn "
@@ -105,17 +101,35 @@ class Subject:
             )
         return value, gradient.detach().double()
 
-    def _trouble_in_float32(self, arguments: Sequence[Any]) -> Trouble:
-        try:
-            self(*arguments)
-        except Trouble as trouble:
-            return trouble
-        return Trouble("It fails and works by turns on one and the same input.")
-
     def _input(self, argument: Any, grad: bool) -> Any:
         if not isinstance(argument, Tensor) or not argument.is_floating_point():
             return argument
         return argument.detach().to(self.dtype).requires_grad_(grad)
+
+
+def examined(
+    checked: str,
+    signature: str,
+    function: Any,
+    agrees: str,
+    examine: Callable[[Subject], Iterable[Finding]],
+    *,
+    strict: bool = False,
+) -> Report:
+    """The report of an examination; what it found before a call failed is kept.
+
+    The reader's random numbers go on as if nothing had been called. `strict` as in `judged`.
+    """
+    findings: list[Finding] = []
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        try:
+            for finding in examine(Subject(function, signature)):
+                findings.append(finding)
+        except NotWritten:
+            return Report(False, checked=checked, written=False)
+        except Trouble as trouble:
+            findings.append(Finding(None, str(trouble), failed_call=True))
+    return judged(checked, findings, agrees, strict=strict, examined=(checked,))
 
 
 def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) -> Tensor:
@@ -140,7 +154,8 @@ def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) 
         raise Trouble(f"It returns a tensor of shape {list(out.shape)} for {given}; expected {wanted}.")
     value = out.detach().cpu().double()
     if finite and not value.isfinite().all():
-        raise Trouble(f"It returns {_first_not_finite(value)} for {given}, ordinary numbers; expected finite numbers.")
+        first = float(value[~value.isfinite()].flatten()[0])
+        raise Trouble(f"It returns {first:g} for {given}, ordinary numbers; expected finite numbers.")
     return value
 
 
@@ -173,14 +188,19 @@ def called(call: Callable[[], Any], given: str, *, of_labels: bool = False) -> A
     except BaseException as error:
         if isinstance(error, NotImplementedError) and not str(error):
             raise NotWritten from None
-        raise Trouble(_told(error, given, of_labels)) from error
+        raise Trouble(_sentence(error, given, of_labels)) from error
 
 
-def _told(error: BaseException, given: str, of_labels: bool) -> str:
-    """An exception as a sentence, with the line of the reader's code it came from."""
+def _sentence(error: BaseException, given: str, of_labels: bool) -> str:
+    """An exception, with the line of the reader's code it came from."""
     message = " ".join(str(error).split())
     text = f"It raises {type(error).__name__} {given}" + (f": {message[:300].rstrip('.')}." if message else ".")
-    line = _line_of(error)
+    line, trace = "", error.__traceback__
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if is_theirs(path):
+            line = linecache.getline(path, trace.tb_lineno).strip() or line
+        trace = trace.tb_next
     if line:
         text += f" The line: {line}"
     if not of_labels and ("must match the size" in message or ("shape" in message and "invalid" in message)):
@@ -188,19 +208,9 @@ def _told(error: BaseException, given: str, of_labels: bool) -> str:
     return text
 
 
-def _line_of(error: BaseException) -> str:
-    """The last line that is not torch's or ours."""
-    found, trace = "", error.__traceback__
-    while trace is not None:
-        path = trace.tb_frame.f_code.co_filename
-        if Path(path).parent != Path(__file__).parent and "/torch/" not in path.replace("\\", "/"):
-            found = linecache.getline(path, trace.tb_lineno).strip() or found
-        trace = trace.tb_next
-    return found
-
-
-def _described(argument: Any) -> str:
-    return f"a tensor of shape {list(argument.shape)}" if isinstance(argument, Tensor) else repr(argument)
+def is_theirs(path: str) -> bool:
+    """Whether a file of code is neither torch's nor ours."""
+    return Path(path).parent != _HERE and _TORCH not in Path(path).parents
 
 
 def shortened(value: Any) -> str:
@@ -211,10 +221,10 @@ def shortened(value: Any) -> str:
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
+def _described(arguments: Sequence[Any]) -> str:
+    return ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)
+
+
 def _without_types(signature: inspect.Signature) -> str:
     plain = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
-
-
-def _first_not_finite(value: Tensor) -> str:
-    return f"{float(value[~value.isfinite()].flatten()[0]):g}"

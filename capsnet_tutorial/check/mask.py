@@ -8,16 +8,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import Subject, Trouble
-from capsnet_tutorial.check.pieces import Small, differs, examined
-from capsnet_tutorial.check.recognise import close, right
-from capsnet_tutorial.check.report import Example, Finding, Report
+from capsnet_tutorial.check.calls import Subject, Trouble, examined
+from capsnet_tutorial.check.compare import Small, differs, shortest_example
+from capsnet_tutorial.check.report import Finding, Report
+from capsnet_tutorial.check.variants import close, expected
 
 _V = torch.tensor([[[0.3, 0.4], [0.0, 0.9], *[[0.1, 0.0]] * 8]])
-_LABELLED = Small(
-    "one image of class 0 whose longest capsule is 1", (_V, torch.tensor([0])), "kept", lambda out: out[0]
-)
-_UNLABELLED = Small("one image without a label whose longest capsule is 1", (_V, None), "kept", lambda out: out[0])
+_PAPERS = torch.cat([_V, torch.zeros(1, 10, 14)], dim=2)  # as many numbers as in the paper, where 16 is written in
+
+
+def _smalls(given: str, labels: Tensor | None) -> tuple[Small, ...]:
+    return tuple(Small(given, (v, labels), "kept", lambda out: out[0, :, :2]) for v in (_V, _PAPERS))
+
+
+_LABELLED = _smalls("one image of class 0 whose longest capsule is 1", torch.tensor([0]))
+_UNLABELLED = _smalls("one image without a label whose longest capsule is 1", None)
 
 
 def check_mask(function: Any, *, strict: bool = False) -> Report:
@@ -39,43 +44,40 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     v = torch.randn(4, 10, 16, generator=generator) * torch.rand(4, 10, 1, generator=generator) / 4
     longest = v.norm(dim=-1).argmax(dim=1)
     labels, others = (longest + 3) % 10, (longest + 5) % 10
-    yield from _accepted(subject, v, labels)
+    yield from _as_it_wants(subject, v, labels)
 
     labelled = subject.tensor(v.shape, v, labels)
-    right_with_labels = close(labelled, right("mask", (v, labels)))
+    right_with_labels = close(labelled, expected("mask", (v, labels)))
     if not right_with_labels:
-        ignored = close(labelled, subject.tensor(v.shape, v, others))
-        keeps_one = _keeps_one(labelled, v)
-        if close(labelled, right("mask", (v, None))) or (ignored and keeps_one):
-            yield Finding("mask-prediction", "The labels change nothing.", _example(subject, _LABELLED))
+        ignored = close(labelled, subject.tensor(v.shape, v, others)) and _keeps_one(labelled, v)
+        if ignored or close(labelled, expected("mask", (v, None))):
+            example = shortest_example(subject, "mask", _LABELLED)
+            yield Finding("mask-prediction", "The labels change nothing.", example)
         else:
-            yield differs(subject, "mask", (v, labels), labelled, (_LABELLED,))
+            yield differs(subject, "mask", (v, labels), labelled, _LABELLED)
     try:
         free = subject.tensor(v.shape, v, None)
     except Trouble as trouble:
         text = "It needs labels: without them, for images that are read, it should keep the longest capsule."
         yield Finding(None, f"{text} {trouble}", failed_call=True)
         return
-    if not close(free, right("mask", (v, None))):
+    if not close(free, expected("mask", (v, None))):
         yield _not_the_longest(subject, v, free)
         return
     if not right_with_labels:
         return
-
     for given in (labels[:1], None):
         alone = subject.tensor((1, 10, 16), v[:1], given)
-        if not close(alone, right("mask", (v[:1], given))):
-            yield differs(subject, "mask", (v[:1], given), alone, (_LABELLED, _UNLABELLED))
+        if not close(alone, expected("mask", (v[:1], given))):
+            yield differs(subject, "mask", (v[:1], given), alone, (*_LABELLED, *_UNLABELLED))
             return
-    if not subject.has_gradient:
-        return
-    _, gradient = subject.gradient(v.shape, v, labels)
+    gradient = subject.gradient(v.shape, v, labels)[1]
     kept = torch.nn.functional.one_hot(labels, 10).bool()
     if not gradient.isfinite().all() or gradient[~kept].abs().max() > 0 or not (gradient[kept] == 1).all():
         yield Finding(None, "Its values are right and its gradient is not: the kept capsule's should pass unchanged.")
 
 
-def _accepted(subject: Subject, v: Tensor, labels: Tensor) -> Iterator[Finding]:
+def _as_it_wants(subject: Subject, v: Tensor, labels: Tensor) -> Iterator[Finding]:
     """One-hot labels, [B, J, D, 1] for v, and [B, J·D] or [B, D] given back: the function is called as it wants."""
     function = subject.function
     returned: set[str] = set()
@@ -90,27 +92,20 @@ def _accepted(subject: Subject, v: Tensor, labels: Tensor) -> Iterator[Finding]:
             return out.reshape(v.shape)
         if out.shape == v[:, 0].shape:
             returned.add(f"It returns the kept capsule alone, {list(out.shape)}, without the places of the others.")
-            return _put_back(out, v)
+            place = (out.unsqueeze(1) - v).abs().sum(-1).argmin(1)  # of the capsule that it equals
+            return out.unsqueeze(1) * torch.nn.functional.one_hot(place, v.shape[1]).to(v).unsqueeze(-1)
         return out
 
-    first: Trouble | None = None
     for hot, trailing in ((False, False), (True, False), (False, True), (True, True)):
         subject.function = lambda v, labels, hot=hot, trailing=trailing: called_as(v, labels, hot, trailing)
         try:
             subject.tensor(v.shape, v, labels)
-        except Trouble as trouble:
-            first = first or trouble
-        else:
-            texts = ["It takes one-hot labels."] * hot + ["It takes v with one axis more."] * trailing
-            yield from (Finding(None, text, convention=True) for text in (*texts, *sorted(returned)))
-            return
+        except Trouble:
+            continue
+        texts = ["It takes one-hot labels."] * hot + ["It takes v with one axis more."] * trailing
+        yield from (Finding(None, text, convention=True) for text in (*texts, *sorted(returned)))
+        return
     subject.function = function
-
-
-def _put_back(kept: Tensor, v: Tensor) -> Tensor:
-    """[B, D] in the place of the capsule that it equals."""
-    place = (kept.unsqueeze(1) - v).abs().sum(-1).argmin(1)
-    return kept.unsqueeze(1) * torch.nn.functional.one_hot(place, v.shape[1]).to(v).unsqueeze(-1)
 
 
 def _keeps_one(out: Tensor, v: Tensor) -> bool:
@@ -127,17 +122,6 @@ def _not_the_longest(subject: Subject, v: Tensor, came: Tensor) -> Finding:
             "Without labels, what is kept depends on the other images of the batch (a softmax or an argmax over the "
             "batch?); expected the longest capsule of each image.",
         )
-    finding = differs(subject, "mask", (v, None), came, (_UNLABELLED,))
-    return Finding(
-        None, f"Without labels it should keep the longest capsule of each image. {finding.text}", finding.example
-    )
-
-
-def _example(subject: Subject, small: Small) -> Example | None:
-    expected = right("mask", small.arguments)
-    came = subject.tensor(expected.shape, *small.arguments)
-    return (
-        Example(small.given, small.what, small.shown(expected), small.shown(came))
-        if not close(came, expected)
-        else None
-    )
+    finding = differs(subject, "mask", (v, None), came, _UNLABELLED)
+    text = f"Without labels it should keep the longest capsule of each image. {finding.text}"
+    return Finding(None, text, finding.example)

@@ -1,34 +1,21 @@
-"""Are these primary capsules made of the channels of one place each?"""
+"""Is every primary capsule the numbers of one type at one place?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import Subject, Trouble
-from capsnet_tutorial.check.pieces import examined, nan_at_zero
-from capsnet_tutorial.check.recognise import close
+from capsnet_tutorial.check.axes import axes_of, gathered
+from capsnet_tutorial.check.calls import Subject, Trouble, examined
+from capsnet_tutorial.check.compare import nan_at_zero
 from capsnet_tutorial.check.report import Example, Finding, Report
-
-
-def check_primary_capsules(function: Any) -> Report:
-    """Does this function cut feature maps into capsules? Names what is wrong.
-
-    The capsules may come in any order, and a type may be any ``dim`` channels, so long as they are the same
-    everywhere. They may be squashed or not: some squash here, some in the next line.
-
-    Args:
-        function: ``capsules(features [B, types·dim, H, W], dim) -> [B, types·H·W, dim]``, a function or a module.
-
-    Returns:
-        A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
-    """
-    agrees = "Every capsule is the numbers of one type at one place."
-    called = "capsules(features, dim)"
-    return examined("primary capsules", called, function, agrees, examine)
+from capsnet_tutorial.check.sites import Site
+from capsnet_tutorial.check.trace import Graph, Target, Trace, memory
+from capsnet_tutorial.check.variants import close
 
 
 class Sizes(NamedTuple):
@@ -49,43 +36,96 @@ class Sizes(NamedTuple):
         return (batch, self.types * self.places, self.dim)
 
 
-_SMALL, _PAPER = Sizes(3, 8, 4, 5), Sizes(32, 8, 6, 6)
+def check_primary_capsules(function: Any) -> Report:
+    """Are these primary capsules cut, and squashed if at all, as in the paper? Names what is wrong.
+
+    Args:
+        function: ``capsules(features [B, types·dim, H, W], dim) -> [B, types·H·W, dim]``, in any order of the capsules,
+            squashed or not; a function or a module.
+
+    Returns:
+        A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
+    """
+    agrees = "Every capsule is the numbers of one type at one place."
+    return examined("primary capsules", "capsules(features, dim)", function, agrees, _examine)
 
 
-def examine(
-    subject: Subject, allowed: tuple[Sizes, ...] = (_SMALL, _PAPER), *, squashed: bool = False
+def examine_within(target: Target, graph: Graph, site: Site, sizes: Mapping[str, int]) -> list[Finding] | str:
+    """Findings about the primary capsules of a network, from its last convolutions to what û is made of; or why none.
+
+    The convolutions are made to give our features, and u is caught on its way.
+    """
+    way = graph.on_the_way(site.made.inputs)
+    path = [each for each in graph.operations if each.index in way and each.index < site.made.index]
+    convolutions = [each for each in path if each.name == "conv2d"]
+    if not convolutions:
+        return "no convolution leads to them"
+    last = [each for each in convolutions if memory(each.inputs[0]) == memory(convolutions[-1].inputs[0])]
+    maps = [each.outputs[0] for each in last]
+    numbers, batch = sum(each.numel() for each in maps), sizes["B"]
+    dim, rest = divmod(numbers, batch * sizes["I"])
+    made = graph.derived(maps, last[0].index)
+    u = [each for each in path if each.outputs[0].numel() == numbers and memory(each.outputs[0]) in made]
+    axes = axes_of(u[-1].outputs[0].shape, {"B": batch, "I": sizes["I"], "D": dim}) if u and not rest else []
+    channels = [each.shape[1] for each in maps]
+    if not axes or dim < 2 or sum(channels) % dim:
+        return "it was not found where they are cut out of the last convolution's maps"
+
+    def primary(features: Tensor, dim: int) -> Tensor:
+        rows = features if len(features) == batch else features.repeat(batch, 1, 1, 1)[:batch]
+        parts = dict(zip((each.index for each in last), rows.split(channels, dim=1), strict=True))
+        instead = {index: (lambda compute, part=part: part.clone()) for index, part in parts.items()}
+        trace = Trace(instead, keep=[u[-1].index], stop=u[-1].index)
+        target.run(trace, grad=torch.is_grad_enabled())
+        named = {"B": batch, "I": sizes["I"], "D": dim}
+        return gathered(trace.output(u[-1].index), axes[0], named, "BID")[: len(features)]
+
+    cut = Sizes(sum(channels) // dim, dim, *maps[0].shape[2:])
+    report = examined(
+        "primary capsules",
+        "capsules(features, dim)",
+        primary,
+        "",
+        lambda subject: _examine(subject, (cut,), inside=True),
+    )
+    if not report.bugs and any(not each.topic for each in report.findings):
+        return "what becomes of the last convolution's maps is no rearrangement and squash"
+    return [each for each in report.findings if each.bug or each.topic == "unsquashed"]
+
+
+def _examine(
+    subject: Subject, allowed: tuple[Sizes, ...] = (Sizes(3, 8, 4, 5), Sizes(32, 8, 6, 6)), *, inside: bool = False
 ) -> list[Finding]:
-    """Findings; with `squashed` the capsules have to be squashed, as where they reach W in a network."""
+    """Findings; inside a network the capsules have to be squashed on their way to W."""
     sizes, features, came = _first_call(subject, allowed)
     source = _source(subject, sizes)
-    findings: list[Finding] = []
     if source is None:
-        return [
-            Finding(
-                None,
-                "It is not a rearrangement of the features, squashed or not: a number of a capsule does not come "
-                "from exactly one channel at one place. (A ReLU, a bias or a second convolution belongs before it.)",
-            )
-        ]
+        text = "It is not a rearrangement of the features, squashed or not: a number of a capsule does not come from "
+        text += "exactly one channel at one place. (A ReLU, a bias or a second convolution belongs before it.)"
+        return [Finding(None, text)]
     channel, place = source
-    if (place != place[:, :1]).any():
-        findings.append(_mixed(sizes, place))
-    elif not _is_a_partition(channel, place):
+    mixed = int((place != place[:, :1]).any(dim=1).sum())
+    if not mixed and not _is_a_partition(channel, place):
         return [Finding(None, "The capsules of one type take other channels at one place than at another.")]
-    kind = _kind_of_squash(features, came, channel, place, mixed=bool(findings))
+    findings = [_mixed(sizes, place, mixed)] if mixed else []
+    s = features.double().flatten(2)[:, channel, place]  # [B, N, dim]
+    kind = _kind_of_squash(s, came, channel, place, features.shape[3], mixed=bool(mixed))
     if kind is None:
-        findings.append(Finding(None, _first_number(features, came, channel, place)))
+        text = "Each number is where it belongs, but it is neither the feature nor squashed along any axis: "
+        text += f"output[0, 0, 0] is {float(came[0, 0, 0]):.4f}, made of the feature {float(s[0, 0, 0]):.4f}."
+        findings.append(Finding(None, text))
     elif kind == "wrong axis":
-        findings.append(_wrong_axis(features, came, channel, place))
-    elif kind == "none" and squashed:
+        squared = s.square().sum(-1)[0, :4]
+        lengths = squared / (1 + squared), came[0, :4].norm(dim=-1)
+        example = Example("the first image's first four capsules", "their lengths", *lengths)
+        findings.append(Finding("squash-axis", "The length of the primary capsules is another's.", example))
+    elif kind == "none" and inside:
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         findings.append(Finding(None, text, topic="unsquashed"))
     if kind != "none":
         findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), sizes.dim, name="features")
-    if not findings:
-        alone = subject.tensor(sizes.output(1), features[:1], sizes.dim)
-        if not close(alone, came[:1]):
-            findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
+    if not findings and not close(subject.tensor(sizes.output(1), features[:1], sizes.dim), came[:1]):
+        findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
     return findings
 
 
@@ -110,26 +150,22 @@ def _source(subject: Subject, sizes: Sizes) -> tuple[Tensor, Tensor] | None:
     certain bit, then the others. A squash, along whatever axis, leaves zeros zero (or makes them nan).
     """
     found = []
-    for count, axis in ((sizes.channels, 1), (sizes.places, 2)):
+    numbers = torch.linspace(0.7, 1.3, sizes.channels * sizes.places).reshape(1, sizes.channels, sizes.places)
+    for count, shape in ((sizes.channels, (1, -1, 1)), (sizes.places, (1, 1, -1))):
         index = torch.zeros(sizes.output(1)[1:], dtype=torch.long)
         for bit in range(max(1, (count - 1).bit_length())):
-            chosen = (torch.arange(count) >> bit) % 2 == 1
-            with_bit, without = (_lit(subject, sizes, half, axis) for half in (chosen, ~chosen))
-            if (with_bit == without).any():
+            seen = []
+            for half in (0, 1):
+                chosen = ((torch.arange(count) >> bit) % 2 == half).reshape(shape)
+                features = (numbers * chosen).reshape(1, sizes.channels, sizes.height, sizes.width)
+                seen.append(subject(features, sizes.dim)[0].detach().double().nan_to_num(0).abs() > 1e-6)
+            if (seen[0] == seen[1]).any():
                 return None
-            index += with_bit.long() << bit
+            index += seen[1].long() << bit
         found.append(index)
     channel, place = found
     everything = (channel * sizes.places + place).flatten().sort().values
     return (channel, place) if torch.equal(everything, torch.arange(sizes.channels * sizes.places)) else None
-
-
-def _lit(subject: Subject, sizes: Sizes, chosen: Tensor, axis: int) -> Tensor:
-    """Which numbers of the capsules come from the chosen channels (axis 1) or places (axis 2)."""
-    numbers = torch.linspace(0.7, 1.3, sizes.channels * sizes.places).reshape(1, sizes.channels, sizes.places)
-    shape = [1, -1, 1] if axis == 1 else [1, 1, -1]
-    features = (numbers * chosen.reshape(shape)).reshape(1, sizes.channels, sizes.height, sizes.width)
-    return subject(features, sizes.dim)[0].detach().double().nan_to_num(0).abs() > 1e-6
 
 
 def _is_a_partition(channel: Tensor, place: Tensor) -> bool:
@@ -137,31 +173,25 @@ def _is_a_partition(channel: Tensor, place: Tensor) -> bool:
     groups: dict[int, set[tuple[int, ...]]] = {}
     for row, where in zip(channel.tolist(), place[:, 0].tolist(), strict=True):
         groups.setdefault(where, set()).add(tuple(row))
-    return all(each == groups[0] for each in groups.values())
+    return all(group == groups[0] for group in groups.values())
 
 
-def _kind_of_squash(features: Tensor, came: Tensor, channel: Tensor, place: Tensor, *, mixed: bool) -> str | None:
+def _kind_of_squash(s: Tensor, came: Tensor, channel: Tensor, place: Tensor, width: int, *, mixed: bool) -> str | None:
     """ "none", "right", "wrong axis", or None if it is no squash along any axes."""
-    s = features.double().flatten(2)[:, channel, place]  # [B, N, dim]
     if close(came, s):
         return "none"
     # The axes along which a length may have been measured: batch, type, component, row, column; or of the output.
-    kind = channel.sort(dim=1).values[:, 0] if not mixed else torch.arange(len(channel))
-    labels = {
-        "batch": torch.arange(len(s)).reshape(-1, 1, 1).expand_as(s),
-        "kind": kind.reshape(1, -1, 1).expand_as(s),
-        "component": torch.arange(s.shape[2]).expand_as(s),
-        "row": (place // features.shape[3]).expand_as(s),
-        "column": (place % features.shape[3]).expand_as(s),
-        "channel": channel.expand_as(s),
-        "capsule": torch.arange(s.shape[1]).reshape(1, -1, 1).expand_as(s),
-    }
-    if close(came, _squashed_within(s, [labels["batch"], labels["capsule"]])):
+    capsule = torch.arange(s.shape[1]).reshape(1, -1, 1).expand_as(s)
+    kind = channel.sort(dim=1).values[:, 0].reshape(1, -1, 1).expand_as(s)
+    batch = torch.arange(len(s)).reshape(-1, 1, 1).expand_as(s)
+    component = torch.arange(s.shape[2]).expand_as(s)
+    where = [(place // width).expand_as(s), (place % width).expand_as(s), channel.expand_as(s)]
+    labels = [batch, capsule if mixed else kind, component, *where, capsule]
+    if close(came, _squashed_within(s, [batch, capsule])):
         return "right"
     for count in range(len(labels) + 1):
-        for kept in combinations(labels.values(), count):
-            if close(came, _squashed_within(s, list(kept))):
-                return "wrong axis"
+        if any(close(came, _squashed_within(s, list(kept))) for kept in combinations(labels, count)):
+            return "wrong axis"
     return None
 
 
@@ -170,37 +200,15 @@ def _squashed_within(s: Tensor, labels: list[Tensor]) -> Tensor:
     group = torch.zeros(s.shape, dtype=torch.long)
     for label in labels:
         group = group * (int(label.max()) + 1) + label
-    _, index = group.flatten().unique(return_inverse=True)
+    index = group.flatten().unique(return_inverse=True)[1]
     squared = torch.zeros(int(index.max()) + 1, dtype=s.dtype).index_add(0, index, s.flatten().square())[index]
     return (s.flatten() * squared.sqrt() / (1 + squared)).reshape(s.shape)
 
 
-def _mixed(sizes: Sizes, place: Tensor) -> Finding:
+def _mixed(sizes: Sizes, place: Tensor, count: int) -> Finding:
     capsule = int((place != place[:, :1]).any(dim=1).double().argmax())
     came = place[capsule].double()
-    example = Example(
-        f"features of {sizes.height}×{sizes.width} places, counted row by row; capsule {capsule}",
-        "the place that each of its numbers comes from",
-        torch.full_like(came, float(came[0])),
-        came,
-    )
-    share = int((place != place[:, :1]).any(dim=1).sum())
-    return Finding("capsule-view", f"{share} of {len(place)} capsules read several places.", example)
-
-
-def _wrong_axis(features: Tensor, came: Tensor, channel: Tensor, place: Tensor) -> Finding:
-    s = features.double().flatten(2)[:, channel, place]
-    squared = s.square().sum(-1)
-    lengths = (squared / (1 + squared))[0, :4]
-    example = Example(
-        "the first image's first four capsules", "their lengths", lengths, came[0, :4].norm(dim=-1).reshape(-1)
-    )
-    return Finding("squash-axis", "Each number is where it belongs; only the length is another's.", example)
-
-
-def _first_number(features: Tensor, came: Tensor, channel: Tensor, place: Tensor) -> str:
-    s = features.double().flatten(2)[:, channel, place]
-    return (
-        "Each number is where it belongs, but it is neither the feature nor squashed along any axis: "
-        f"output[0, 0, 0] is {float(came[0, 0, 0]):.4f}, made of the feature {float(s[0, 0, 0]):.4f}."
-    )
+    given = f"features of {sizes.height}×{sizes.width} places, counted row by row; capsule {capsule}"
+    what = "the place that each of its numbers comes from"
+    example = Example(given, what, torch.full_like(came, float(came[0])), came)
+    return Finding("capsule-view", f"{count} of {len(place)} capsules read several places.", example)

@@ -8,23 +8,18 @@ from typing import Any
 
 import torch
 
-from capsnet_tutorial.check.calls import Subject
-from capsnet_tutorial.check.pieces import Small, differs, examined, nan_at_zero, of_deviations, unequal
-from capsnet_tutorial.check.recognise import recognise
+from capsnet_tutorial.check.calls import Subject, examined
+from capsnet_tutorial.check.compare import Small, differs, nan_at_zero, of_deviations
 from capsnet_tutorial.check.report import Finding, Report
+from capsnet_tutorial.check.variants import close, expected, recognise
 from capsnet_tutorial.functional import squash
 
+_S = torch.tensor([[[0.6, 0.8], [2.0, 0.0]]])
 _SMALLS = (
-    Small(
-        "one image, two capsules: s = (0.6, 0.8) and (2, 0)",
-        (torch.tensor([[[0.6, 0.8], [2.0, 0.0]]]),),
-        "v",
-        lambda v: v[0],
-        arrows=True,
-    ),
+    Small("one image, two capsules: s = (0.6, 0.8) and (2, 0)", (_S,), "v", lambda v: v[0], arrows=True),
     Small(
         "two images with one capsule each: s = (0.6, 0.8) and (2, 0)",
-        (torch.tensor([[[0.6, 0.8]], [[2.0, 0.0]]]),),
+        (_S.transpose(0, 1),),
         "v",
         lambda v: v[:, 0],
         arrows=True,
@@ -51,29 +46,28 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     s = torch.randn(3, 10, 16, generator=generator) * torch.linspace(0.03, 1.5, 30).reshape(3, 10, 1)
     output = subject.tensor(s.shape, s)
     deviations = recognise("squash", [((s,), output)])
-    wrong = deviations is None or bool(deviations)
     if deviations is None:
         yield differs(subject, "squash", (s,), output, _SMALLS)
     else:
         yield from of_deviations(subject, "squash", deviations, _SMALLS)
-    for finding in nan_at_zero(subject, s.shape, torch.zeros_like(s), name="s"):
-        wrong = True
-        yield finding
-    if wrong:
+    nan = nan_at_zero(subject, s.shape, torch.zeros_like(s), name="s")
+    yield from nan
+    if deviations != () or nan:
         return
-    alone = unequal("squash", subject, (s[:1],))
-    if alone is not None:
+    alone = subject.tensor((1, 10, 16), s[:1])
+    if not close(alone, expected("squash", (s[:1],))):
         yield differs(subject, "squash", (s[:1],), alone, _SMALLS)
-        return
-    if not subject.has_gradient:
         return
     one_is_zero = s.clone()
     one_is_zero[1, 2] = 0
-    _, gradient = subject.gradient(s.shape, one_is_zero)
-    if not gradient.isfinite().all():
+    if not subject.gradient(s.shape, one_is_zero)[1].isfinite().all():
         yield Finding("squash-nan", "One zero vector among others gets a gradient of nan.")
         return
-    yield from _gradient(subject, s)
+    # The value can be right and the gradient wrong, where something is detached.
+    exact = s.double().requires_grad_()
+    (wanted,) = torch.autograd.grad(squash(exact).sum(), exact)
+    if ((subject.gradient(s.shape, s)[1] - wanted).abs() > 1e-2 * wanted.abs().amax()).any():
+        yield Finding(None, "Its values are right and its gradient is not: is a part of it detached?")
 
 
 def _pass_dim(subject: Subject) -> None:
@@ -87,13 +81,3 @@ def _pass_dim(subject: Subject) -> None:
     name = next((name for name in ("dim", "axis") if name in parameters), None)
     if name is not None:
         subject.function = lambda s: function(s, **{name: -1})
-
-
-def _gradient(subject: Subject, s: torch.Tensor) -> list[Finding]:
-    """The value can be right and the gradient wrong, where something is detached."""
-    _, came = subject.gradient(s.shape, s)
-    exact = s.double().requires_grad_()
-    (expected,) = torch.autograd.grad(squash(exact).sum(), exact)
-    if ((came - expected).abs() <= 1e-2 * expected.abs().amax()).all():
-        return []
-    return [Finding(None, "Its values are right and its gradient is not: is a part of it detached?")]

@@ -1,11 +1,10 @@
-"""The museum: what public capsule networks get wrong, each bug as the line that people write.
+"""The museum: what public capsule networks get wrong, each bug as the few plain lines that people write.
 
-Everything in here is wrong on purpose. The checkers (`capsnet_tutorial.check`) recognise a mistake by comparing a
-function with these; tests and the book plant them. ``variant("routing", "softmax-axis")`` is a routing with that bug,
-``variant("routing")`` one without any.
+Everything in here is wrong on purpose. ``variant("routing", "softmax-axis")`` is a routing with that bug,
+``variant("routing")`` one without any. What each bug is called, and what to do, says `BUGS`, the checkers' catalogue.
 """
 
-from capsnet_book.bugs.catalogue import BUGS, Bug
-from capsnet_book.bugs.deviations import PIECES, Deviation, Piece, deviating, piece_of, variant
+from capsnet_book.bugs.museum import piece_of, variant
+from capsnet_tutorial.check import BUGS, Bug
 
-__all__ = ["BUGS", "PIECES", "Bug", "Deviation", "Piece", "deviating", "piece_of", "variant"]
+__all__ = ["BUGS", "Bug", "piece_of", "variant"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from capsnet_book.bugs.deviations import piece_of, variant
+from capsnet_book.bugs.museum import piece_of, variant
 from capsnet_tutorial.model import CapsNetOutput, Parts
 
 FIELDS = {"primary_capsules": "primary", "routing": "routing", "mask": "mask"}
@@ -31,9 +31,9 @@ def planted_objective(bug: str | None) -> Callable[[CapsNetOutput, Tensor, Tenso
     Raises:
         ValueError: no such bug.
     """
-    bugs_of = {} if bug is None else {piece_of(bug): (bug,)}
-    margin = variant("margin_loss", *bugs_of.get("margin_loss", ()))
-    redrawing = variant("reconstruction_loss", *bugs_of.get("reconstruction_loss", ()))
+    piece = None if bug is None else piece_of(bug)
+    margin = variant("margin_loss", bug if piece == "margin_loss" else None)
+    redrawing = variant("reconstruction_loss", bug if piece == "reconstruction_loss" else None)
 
     def objective(output: CapsNetOutput, images: Tensor, labels: Tensor) -> Tensor:
         return margin(output.lengths, labels) + redrawing(output.reconstruction, images)

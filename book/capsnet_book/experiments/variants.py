@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
-from capsnet_book import bugs
 from capsnet_book.bugs import BUGS, variant
 from capsnet_book.bugs.planted import FIELDS
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, build
@@ -84,9 +84,9 @@ def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
     found = {}
     for field, name in names.items():
         expect(field in pieces, f"a part, one of {', '.join(pieces)}", repr(field))
-        ours = name in PARTS or set(name.split(", ")) <= set(BUGS)
+        ours = name in PARTS or name in BUGS
         expect(ours, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
-        found[field] = PARTS[name](config) if name in PARTS else variant(pieces[field], *name.split(", "))
+        found[field] = PARTS[name](config) if name in PARTS else variant(pieces[field], name)
     return Parts(**found)
 
 
@@ -189,7 +189,7 @@ VARIANTS: dict[str, Variant] = {
     "mask-prediction": Variant("decoder masked by the prediction in training too", parts={"mask": "mask-prediction"}),
     "recon-mean": Variant(
         "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
-        reconstruction_loss=partial(bugs.variant("reconstruction_loss", "recon-mean"), weight=1.0),
+        reconstruction_loss=lambda reconstruction, images: F.mse_loss(reconstruction, images.flatten(1)),
     ),
     "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
     "even": Variant("even shares instead of routing", parts={"routing": "EvenShares"}),

@@ -1,0 +1,227 @@
+"""The operations of a network as they run: what each takes and gives, and the line of code that it stands in."""
+
+from __future__ import annotations
+
+import copy
+import linecache
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from capsnet_tutorial.check.calls import is_theirs
+from capsnet_tutorial.functional import route, route_last
+from capsnet_tutorial.layers import RoutedCapsules
+
+Change = Callable[[Callable[[], Any]], Any]
+"""What an operation gives instead, from a function that computes what it would have given."""
+
+_theirs = lru_cache(is_theirs)
+
+
+class Operation(NamedTuple):
+    """One call of a function of torch."""
+
+    index: int
+    """Its number in the run; the same in another run of the same code."""
+    name: str
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    place: tuple[str, int]
+    """File and line of the code that is examined."""
+
+    @property
+    def line(self) -> str:
+        path, number = self.place
+        return f"{Path(path).name}, line {number}: {linecache.getline(path, number).strip()}" if number else ""
+
+
+class Reached(BaseException):
+    """The operation after which nothing is of interest was reached."""
+
+
+class Trace(TorchFunctionMode):
+    """Records the operations within it, and puts other numbers in the place of what some of them give.
+
+    There a machine has no GPU: `.cuda()` and `device="cuda"` do nothing.
+
+    Args:
+        instead: what operations of these numbers give instead.
+        keep: the operations to record; None: all.
+        stop: the operation after which to raise `Reached`.
+    """
+
+    def __init__(
+        self, instead: Mapping[int, Change] | None = None, keep: Iterable[int] | None = None, stop: int | None = None
+    ) -> None:
+        super().__init__()
+        self.instead = instead or {}
+        self.keep = None if keep is None else set(keep)
+        self.stop = stop
+        self.count = 0
+        self.operations: list[Operation] = []
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = {key: value for key, value in (kwargs or {}).items() if key != "device" or not _is_cuda(value)}
+        if func is Tensor.cuda:
+            return args[0]
+        if func is Tensor.to:
+            args = tuple(value for value in args if not _is_cuda(value))
+            if len(args) == 1 and not kwargs:
+                return args[0]
+        index, self.count = self.count, self.count + 1
+        change = self.instead.get(index)
+        out = change(lambda: func(*args, **kwargs)) if change else func(*args, **kwargs)
+        if self.keep is None or index in self.keep:
+            outputs = tensors_in(out) or (tensors_in(args[:1]) if func is Tensor.__setitem__ else [])
+            if outputs:
+                given = tensors_in((args, kwargs))
+                self.operations.append(Operation(index, func.__name__, given, outputs, _place()))
+        if index == self.stop:
+            raise Reached
+        return out
+
+    def output(self, index: int) -> Tensor:
+        return next(each for each in self.operations if each.index == index).outputs[0]
+
+
+def _is_cuda(value: Any) -> bool:
+    return str(value).startswith("cuda") if isinstance(value, (str, torch.device)) else False
+
+
+def _place() -> tuple[str, int]:
+    frame = sys._getframe(2)
+    while frame is not None:
+        if _theirs(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "", 0
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """Every tensor in tuples, lists, mappings and objects."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    elif not isinstance(value, (tuple, list)):
+        value = list(vars(value).values()) if hasattr(value, "__dict__") and not _is_code(value) else []
+    return [tensor for part in value for tensor in tensors_in(part)]
+
+
+def _is_code(value: Any) -> bool:
+    return callable(value) or isinstance(value, (nn.Module, torch.Generator))
+
+
+class Target(NamedTuple):
+    """A network or a layer, and how to call it."""
+
+    thing: Any
+    call: Callable[[Any], Any]
+    """Calls a copy of the thing."""
+    given: Tensor
+    """The images, or u."""
+
+    def fresh(self) -> Any:
+        """A copy in eval mode; the thing itself where it cannot be copied."""
+        if not isinstance(self.thing, nn.Module):
+            return self.thing
+        try:
+            made = copy.deepcopy(self.thing).eval()
+        except Exception:  # an attribute that cannot be copied: a tensor with a graph
+            return self.thing.eval()
+        for module in made.modules():  # ours computes without û, which is what is looked for
+            if isinstance(module, RoutedCapsules) and module.routing in (route, route_last):
+                module.routing = lambda u_hat, iterations, own=module.routing: own(u_hat, iterations)
+        return made
+
+    def run(self, trace: Trace | None = None, *, grad: bool = False, thing: Any = None) -> Any:
+        """What a fresh copy returns, or this one."""
+        thing = self.fresh() if thing is None else thing
+        torch.default_generator.manual_seed(0)
+        compiles = "torch._dynamo" in sys.modules  # else nothing was compiled, and asking would import it
+        with (
+            torch.compiler.set_stance("force_eager") if compiles else nullcontext(),
+            torch.set_grad_enabled(grad),
+            trace or Trace(keep=()),
+        ):
+            try:
+                return self.call(thing)
+            except Reached:
+                return None
+
+
+class Graph:
+    """What became of what in a run that was recorded whole."""
+
+    def __init__(self, operations: Sequence[Operation], given: Tensor, out: Any) -> None:
+        self.operations = operations
+        self.by_tensor = {id(tensor): operation for operation in operations for tensor in operation.outputs}
+        self.of_images = self.derived([given])
+        self.needed = self.on_the_way(tensors_in(out))
+
+    def derived(self, tensors: Iterable[Tensor], start: int = 0) -> set[int]:
+        """The memory of everything that is computed from these tensors."""
+        found = {memory(tensor) for tensor in tensors}
+        for operation in self.operations:
+            made = operation.name.startswith("new_") or operation.name.endswith("_like")  # of its shape alone
+            if operation.index >= start and not made and any(memory(each) in found for each in operation.inputs):
+                found |= {memory(each) for each in operation.outputs}
+        return found
+
+    def on_the_way(self, tensors: Iterable[Tensor]) -> set[int]:
+        """The operations that these tensors are computed by."""
+        wanted, found = {memory(tensor) for tensor in tensors}, set()
+        for operation in reversed(self.operations):
+            if any(memory(each) in wanted for each in operation.outputs):
+                wanted |= {memory(each) for each in operation.inputs}
+                found.add(operation.index)
+        return found
+
+    def maker(self, tensor: Tensor) -> Operation | None:
+        """The operation that computed these numbers, before they were only moved about."""
+        operation = self.by_tensor.get(id(tensor))
+        while operation and (moved := only_moved(operation)) is not None:
+            earlier = self.by_tensor.get(id(moved))
+            if earlier is None:
+                break
+            operation = earlier
+        return operation
+
+    def moved(self, operation: Operation) -> set[int]:
+        """The memory of what an operation gave, moved about or not."""
+        found = {memory(each) for each in operation.outputs}
+        for each in self.after(operation.index):
+            source = each.inputs[0] if len(each.inputs) == 1 else None
+            if source is not None and memory(source) in found and only_moved(each) is not None:
+                found |= {memory(out) for out in each.outputs}
+        return found
+
+    def after(self, index: int) -> Iterator[Operation]:
+        return (each for each in self.operations if each.index > index)
+
+
+def only_moved(operation: Operation) -> Tensor | None:
+    """The input of an operation that gives the same numbers in other places."""
+    if len(operation.inputs) != 1 or len(operation.outputs) != 1:
+        return None
+    source, out = operation.inputs[0], operation.outputs[0]
+    if source is out or source.numel() != out.numel() or not out.is_floating_point():
+        return None
+    if memory(source) == memory(out):
+        return source
+    same = torch.equal(source.detach().flatten().sort().values, out.detach().to(source.dtype).flatten().sort().values)
+    return source if same else None
+
+
+def memory(tensor: Tensor) -> int:
+    """Which memory a tensor's numbers lie in: a view shares it."""
+    return tensor.untyped_storage().data_ptr() or -id(tensor)

@@ -1,0 +1,512 @@
+"""Right and wrong functions in the styles that people write them, written without sight of the checkers.
+
+`WRONG` has the ids that have to be named; none for a fault outside the catalogue, which must be reported all the same.
+Nothing may be reported of those in `RIGHT`. `make()` gives a new one: some remember their calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Wrong(NamedTuple):
+    """A function that a checker must reject, and the bugs that it must name."""
+
+    name: str
+    piece: str
+    bugs: frozenset[str]
+    make: Callable[[], Any]
+
+
+class Right(NamedTuple):
+    """A function that a checker must accept."""
+
+    name: str
+    piece: str
+    make: Callable[[], Any]
+
+
+WRONG: list[Wrong] = []
+RIGHT: list[Right] = []
+
+
+def wrong(piece: str, *bugs: str) -> Callable[[Any], Any]:
+    """Enter a function, or a class whose instances are called, under its own name."""
+
+    def enter(fn: Any) -> Any:
+        make = fn if isinstance(fn, type) else lambda: fn
+        WRONG.append(Wrong(fn.__name__.replace("_", " "), piece, frozenset(bugs), make))
+        return fn
+
+    return enter
+
+
+def wrong_made_by(piece: str, *bugs: str) -> Callable[[Any], Any]:
+    """Enter a function that makes the function: a new one, with nothing kept from the last, at every call."""
+
+    def enter(make: Any) -> Any:
+        WRONG.append(Wrong(make.__name__.replace("_", " "), piece, frozenset(bugs), make))
+        return make
+
+    return enter
+
+
+def right(piece: str) -> Callable[[Any], Any]:
+    """Enter a function, or a class whose instances are called, under its own name."""
+
+    def enter(fn: Any) -> Any:
+        make = fn if isinstance(fn, type) else lambda: fn
+        RIGHT.append(Right(fn.__name__.replace("_", " "), piece, make))
+        return fn
+
+    return enter
+
+
+# Two squashes for functions that are about something else: one with, one without epsilon.
+
+
+def squash(s, dim=-1):
+    n2 = (s**2).sum(dim, keepdim=True)
+    return n2 / (1 + n2) * s / torch.sqrt(n2 + 1e-9)
+
+
+def bare(s, dim=-1):
+    n2 = s.pow(2).sum(dim=dim, keepdim=True)
+    return n2 * s / ((1.0 + n2) * torch.sqrt(n2))
+
+
+@wrong("squash", "squash-axis")
+def squash_of_each_number(s):
+    return s * s.abs() / (1 + s**2)
+
+
+@wrong("squash", "squash-axis")
+def squash_with_the_default_axis_of_normalize(s):
+    n2 = s.square().sum(-1, keepdim=True)
+    return n2 / (1 + n2) * F.normalize(s)  # over dim=1, unless told otherwise
+
+
+@wrong("squash", "squash-nan")
+def squash_with_epsilon_after_the_root(s):
+    n2 = (s**2).sum(dim=-1, keepdim=True)
+    return n2 / (1 + n2) * s / (torch.sqrt(n2) + 1e-8)  # zero at zero; its gradient is not
+
+
+@wrong("squash", "squash-nan")
+def squash_patched_by_where(s):
+    n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
+    return torch.where(n > 0, n**2 / (1 + n**2) * s / n, torch.zeros_like(s))
+
+
+@wrong("squash", "squash-axis", "squash-nan")
+def squash_over_the_classes_without_epsilon(s):
+    n = torch.norm(s, p=2, dim=1, keepdim=True)
+    return (n**2 / (1 + n**2)) * (s / n)
+
+
+@wrong("squash")
+def squash_of_efficient_capsnet(s):
+    n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
+    return (1 - torch.exp(-n)) * s / (n + 1e-8)
+
+
+@right("squash")
+def squash_by_vector_norm_plus_epsilon(s):
+    n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)  # its gradient at zero is zero
+    return n**2 / (1 + n**2) * s / (n + 1e-9)
+
+
+@right("squash")
+def squash_in_double(s):
+    x = s.double()
+    n2 = torch.einsum("...d,...d->...", x, x).unsqueeze(-1)
+    return n2 / (1 + n2) * x / torch.sqrt(n2 + 1e-12)
+
+
+@right("squash")
+class SquashModule(nn.Module):
+    def forward(self, s):
+        n = torch.sqrt(torch.sum(s**2, -1, keepdim=True) + 1e-11)
+        return n * n / (1 + n * n) * s / n
+
+
+@wrong("primary_capsules", "capsule-view")
+def capsules_with_rows_and_channels_swapped(features, dim):
+    return features.transpose(1, 2).reshape(features.shape[0], -1, dim)
+
+
+@wrong("primary_capsules", "squash-axis")
+def capsules_squashed_before_they_are_transposed(features, dim):
+    B, C = features.shape[:2]
+    units = [features[:, d * (C // dim) : (d + 1) * (C // dim)].reshape(B, -1) for d in range(dim)]
+    u = torch.stack(units, dim=1)  # [B, dim, 1152]
+    n2 = (u**2).sum(dim=2, keepdim=True)
+    return (n2 / (1 + n2) * u / torch.sqrt(n2 + 1e-8)).transpose(1, 2)
+
+
+@wrong("primary_capsules", "capsule-view", "squash-axis", "squash-nan")
+def capsules_with_all_three(features, dim):
+    u = [unit.reshape(len(unit), -1) for unit in features.chunk(dim, dim=1)]
+    u = torch.stack(u, dim=-1).reshape(len(features), dim, -1).transpose(1, 2)
+    return bare(u.unsqueeze(-1)).squeeze(-1)
+
+
+@wrong("primary_capsules")
+def capsules_after_relu(features, dim):
+    return squash(F.relu(features).permute(0, 2, 3, 1).reshape(len(features), -1, dim))
+
+
+@wrong("primary_capsules")
+def capsules_averaged_over_places(features, dim):
+    return squash(features.mean((2, 3)).view(len(features), -1, dim))
+
+
+@right("primary_capsules")
+def capsules_column_by_column(features, dim):
+    return squash(features.transpose(1, 3).reshape(len(features), -1, dim))
+
+
+@right("primary_capsules")
+def capsules_from_strided_slices(features, dim):
+    return torch.stack([features[:, d::dim].flatten(1) for d in range(dim)], dim=2)
+
+
+@wrong("routing", "softmax-axis")
+def routing_in_five_dimensions_softmax_over_i(u_hat, iterations):
+    u_hat = u_hat.unsqueeze(-1)  # [B, I, J, D, 1]
+    b = torch.zeros(*u_hat.shape[:3], 1, 1)
+    for r in range(iterations):
+        c = F.softmax(b, dim=1)
+        v = squash((c * u_hat).sum(dim=1, keepdim=True), dim=3)
+        if r < iterations - 1:
+            b = b + torch.matmul(u_hat.transpose(3, 4), v)
+    return v.squeeze(4).squeeze(1)
+
+
+@wrong("routing", "softmax-axis")
+def routing_by_a_softmax_over_a_trailing_one(u_hat, iterations):
+    b = torch.zeros_like(u_hat[..., :1])
+    for _ in range(iterations):
+        c = b.softmax(-1)
+        v = squash((c * u_hat).sum(1, keepdim=True))
+        b = b + (u_hat * v).sum(-1, keepdim=True)
+    return v[:, 0]
+
+
+@wrong("routing", "softmax-axis")
+def routing_by_messages_weighed_at_their_destination(u_hat, iterations):
+    B, I, J, D = u_hat.shape
+    to = torch.arange(J).repeat(I)
+    message = u_hat.flatten(1, 2)  # one for each edge
+    b = torch.zeros(B, I * J)
+    for _ in range(iterations):
+        e = b.exp()
+        c = e / torch.zeros(B, J).index_add(1, to, e)[:, to]
+        v = squash(torch.zeros(B, J, D).index_add(1, to, c.unsqueeze(-1) * message))
+        b = b + (message * v[:, to]).sum(-1)
+    return v
+
+
+@wrong("routing", "no-update-rounds")
+def routing_that_adds_to_nothing(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        v = squash((b.softmax(-1)[..., None] * u_hat).sum(1))
+        b.add((u_hat * v.unsqueeze(1)).sum(-1))  # add_ was meant
+    return v
+
+
+@wrong("routing", "no-update-rounds")
+def routing_with_a_round_too_few(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(iterations - 1):
+        v = squash((b.softmax(-1)[..., None] * u_hat).sum(1))
+        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
+    return v  # unknown after a single round
+
+
+@wrong("routing", "batch-agreement")
+def routing_by_the_first_image(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        v = squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+        b = b + (u_hat * v[:, None]).sum(3)[:1]
+    return v
+
+
+@wrong("routing", "stale-logits")
+class RoutingWithLogitsInABuffer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("b", torch.zeros(0))
+
+    def forward(self, u_hat, iterations):
+        if self.b.shape != u_hat.shape[:3]:
+            self.b = torch.zeros(u_hat.shape[:3])
+        b = self.b
+        for _ in range(iterations):
+            v = squash(torch.einsum("bij,bijd->bjd", b.softmax(2), u_hat))
+            b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
+        self.b = b.detach()
+        return v
+
+
+@wrong("routing", "squash-nan")
+def routing_with_a_squash_patched_by_where(u_hat, iterations):
+    b = u_hat.new_zeros(*u_hat.shape[:3], 1)
+    for _ in range(iterations):
+        s = (b.softmax(-2) * u_hat).sum(1, keepdim=True)
+        v = torch.where((s == 0).all(-1, keepdim=True), s, bare(s))
+        b = b + u_hat.mul(v).sum(-1, keepdim=True)
+    return v.squeeze(1)
+
+
+@wrong_made_by("routing", "batch-agreement", "stale-logits")
+def routing_with_one_set_of_logits_for_all_images_and_calls():
+    logits = {}
+
+    def route(u_hat, iterations):
+        I, J = u_hat.shape[1:3]
+        b = logits.get((I, J), torch.zeros(1, I, J, 1))
+        for _ in range(iterations):
+            v = squash((b.softmax(2) * u_hat).sum(1, keepdim=True))
+            b = b + (u_hat * v).sum(-1, keepdim=True).mean(0, keepdim=True)
+        logits[I, J] = b.detach()
+        return v.squeeze(1)
+
+    return route
+
+
+@wrong("routing", "softmax-axis", "batch-agreement", "squash-axis", "squash-nan")
+def routing_with_all_four(u_hat, iterations):
+    u = u_hat.unsqueeze(-1)  # [B, I, J, D, 1]
+    b = torch.zeros(1, *u_hat.shape[1:3], 1)
+    for r in range(iterations):
+        c = F.softmax(b).unsqueeze(-1)
+        v = bare((c * u).sum(1, keepdim=True))
+        if r < iterations - 1:
+            b = b + (u * v).sum(3).mean(0, keepdim=True)
+    return v.flatten(3).squeeze(1)
+
+
+@wrong("routing")
+def routing_with_a_mean_over_i(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        v = squash((b.softmax(2).unsqueeze(-1) * u_hat).mean(dim=1))
+        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
+    return v
+
+
+@wrong("routing")
+def routing_with_logits_that_begin_at_random(u_hat, iterations):
+    b = torch.randn(u_hat.shape[:3])
+    for _ in range(iterations):
+        v = squash((b.softmax(2).unsqueeze(-1) * u_hat).sum(dim=1))
+        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
+    return v
+
+
+@wrong("routing")
+@torch.no_grad()
+def routing_without_gradient(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(iterations):
+        v = squash((b.softmax(2).unsqueeze(-1) * u_hat).sum(dim=1))
+        b += (u_hat * v.unsqueeze(1)).sum(-1)
+    return v
+
+
+@right("routing")
+def routing_by_bmm(u_hat, iterations):
+    B, I, J, D = u_hat.shape
+    u = u_hat.permute(0, 2, 1, 3).reshape(B * J, I, D)
+    b = torch.zeros(B * J, I, 1)
+    for _ in range(iterations):
+        c = b.view(B, J, I).softmax(1).view(B * J, 1, I)
+        v = squash(torch.bmm(c, u))  # [B * J, 1, D]
+        b = b + torch.bmm(u, v.transpose(1, 2))
+    return v.view(B, J, D)
+
+
+@right("routing")
+def routing_with_the_inner_rounds_detached(u_hat, iterations):
+    fixed = u_hat.detach()
+    b = torch.zeros(u_hat.shape[:3])
+    for r in range(iterations):
+        u = u_hat if r == iterations - 1 else fixed
+        v = squash(torch.einsum("bij,bijd->bjd", b.softmax(2), u))
+        b = b + torch.einsum("bijd,bjd->bij", fixed, v)
+    return v
+
+
+@right("routing")
+def routing_by_factors(u_hat, iterations):
+    c, v = torch.ones(u_hat.shape[:3]), torch.zeros_like(u_hat[:, 0])
+    for _ in range(iterations):
+        c = c * torch.exp((u_hat * v[:, None]).sum(-1))
+        c = c / c.sum(2, keepdim=True)
+        v = squash((c[..., None] * u_hat).sum(1))
+    return v
+
+
+@right("routing")
+def routing_always_in_three_rounds(u_hat, iterations):
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(3):
+        v = squash((b.softmax(2)[..., None] * u_hat).sum(1))
+        b = b + (u_hat * v[:, None]).sum(-1)
+    return v
+
+
+@wrong("margin_loss", "margin-not-squared")
+def margin_with_only_the_present_squared(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1]).float()
+    L = T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1)
+    return L.sum(1).mean(0)
+
+
+@wrong("margin_loss", "lengths-softmax")
+def margin_of_lengths_softmaxed_by_hand(lengths, labels):
+    lengths = lengths.exp() / lengths.exp().sum(dim=1, keepdim=True)
+    total = 0.0
+    for row, label in zip(lengths, labels, strict=True):
+        for k, length in enumerate(row):
+            total = total + (F.relu(0.9 - length) ** 2 if k == label else 0.5 * F.relu(length - 0.1) ** 2)
+    return total / len(labels)
+
+
+@wrong("margin_loss", "margin-not-squared", "lengths-softmax")
+def margin_of_softmaxed_lengths_not_squared(lengths, labels):
+    p = lengths.softmax(dim=1)
+    T = torch.arange(p.shape[1]) == labels[:, None]
+    return torch.where(T, F.relu(0.9 - p), 0.5 * F.relu(p - 0.1)).sum(dim=-1).mean()
+
+
+@wrong("margin_loss")
+def margin_with_a_mean_over_classes(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1])
+    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).mean()
+
+
+@wrong("margin_loss")
+def margin_by_cross_entropy(lengths, labels):
+    return F.cross_entropy(lengths, labels)
+
+
+@wrong("margin_loss")
+def margin_as_a_number_of_python(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1])
+    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).mean().item()
+
+
+@right("margin_loss")
+def margin_by_gather(lengths, labels):
+    mine = lengths.gather(1, labels.view(-1, 1)).squeeze(1)
+    everyone = F.relu(lengths - 0.1).square().sum(1)
+    return (F.relu(0.9 - mine).square() + 0.5 * (everyone - F.relu(mine - 0.1).square())).mean()
+
+
+@right("margin_loss")
+def margin_of_each_image(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1])
+    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1)
+
+
+@right("margin_loss")  # another habit, which is said and accepted
+def margin_summed_over_the_batch(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1])
+    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum()
+
+
+@wrong("mask", "mask-prediction")
+def mask_that_fills_all_but_the_prediction(v, labels):
+    n = torch.linalg.vector_norm(v, dim=-1, keepdim=True)
+    return v.masked_fill(n < n.amax(1, keepdim=True), 0.0)
+
+
+@wrong("mask")
+def mask_by_labels_or_nothing(v, labels):
+    return v if labels is None else v * F.one_hot(labels, v.shape[1])[..., None]
+
+
+@wrong("mask")
+def mask_by_a_softmax_over_the_batch(v, labels):
+    if labels is None:
+        labels = v.norm(dim=-1).softmax(dim=0).argmax(dim=1)
+    return v * torch.eye(v.shape[1])[labels][:, :, None]
+
+
+@wrong("mask")
+def mask_by_lengths(v, labels):
+    n = v.norm(dim=2, keepdim=True)
+    j = n.argmax(1, keepdim=True) if labels is None else labels.view(-1, 1, 1)
+    return v * torch.zeros_like(n).scatter(1, j, n)
+
+
+@right("mask")
+def mask_in_place(v, labels):
+    if labels is None:
+        labels = v.norm(dim=-1).argmax(dim=-1)
+    v[labels[:, None] != torch.arange(v.shape[1])] = 0.0
+    return v
+
+
+@right("mask")
+def mask_that_cuts_out(v, labels):
+    if labels is None:
+        labels = v.norm(dim=-1).argmax(1)
+    return v[torch.arange(len(v)), labels]
+
+
+@right("mask")
+def mask_by_diagonal_matrices(v, labels, training=True):
+    with torch.no_grad():
+        j = labels if labels is not None and training else v.norm(dim=-1).argmax(-1)
+        selection = torch.diag_embed(F.one_hot(j, v.shape[1]).to(v.dtype))  # [B, J, J]
+    return torch.bmm(selection, v)
+
+
+@wrong("reconstruction_loss", "recon-mean")
+def reconstruction_by_mse_loss(reconstruction, images):
+    return 0.0005 * F.mse_loss(reconstruction, images.view(images.size(0), -1))
+
+
+@wrong("reconstruction_loss", "recon-mean")
+def reconstruction_by_a_mean_over_pixels_summed_over_the_batch(reconstruction, images):
+    loss = 0
+    for drawn, image in zip(reconstruction, images, strict=True):
+        loss = loss + F.mse_loss(drawn, image.view(-1))
+    return 0.0005 * loss
+
+
+@wrong("reconstruction_loss")
+def reconstruction_with_its_weight_forgotten(reconstruction, images):
+    return (reconstruction - images.flatten(1)).pow(2).sum(1).mean()
+
+
+@wrong("reconstruction_loss")
+def reconstruction_of_every_image_against_every_other(reconstruction, images):
+    difference = reconstruction.view(-1, 28, 28) - images  # [B, 28, 28] beside [B, 1, 28, 28]
+    return 0.0005 * difference.square().sum((2, 3)).mean()
+
+
+@right("reconstruction_loss")
+def reconstruction_by_a_scaled_mean(reconstruction, images):
+    return 0.392 * F.mse_loss(reconstruction.view(images.shape), images)  # 0.0005 * 784
+
+
+@right("reconstruction_loss")  # another habit, which is said and accepted
+def reconstruction_summed_over_the_batch(reconstruction, images):
+    return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
+
+
+@right("margin_loss")
+def margin_in_the_order_of_keras(y_true, y_pred):
+    left = y_true * torch.clamp(0.9 - y_pred, min=0) ** 2
+    return (left + 0.5 * (1 - y_true) * torch.clamp(y_pred - 0.1, min=0) ** 2).sum(1).mean()
