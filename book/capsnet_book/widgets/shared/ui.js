@@ -229,6 +229,29 @@ export function digitButton(attributes) {
   return { button: element("button", { type: "button", ...attributes }, canvas), canvas };
 }
 
+/**
+ * A row of buttons, a digit on each.
+ * @param {number[]} labels
+ * @param {string} title  of the row
+ * @param {(label: number) => string} name  of a button
+ * @param {(n: number) => void} choose
+ */
+export function digitRow(labels, title, name, choose) {
+  const digits = labels.map((label, n) =>
+    digitButton({ "data-role": "digit", "aria-label": name(label), "aria-pressed": "false", onclick: () => choose(n) }),
+  );
+  const row = element(
+    "div",
+    { class: "samples", role: "group", "aria-label": title },
+    ...digits.map(({ button }) => button),
+  );
+  const show = (/** @type {number | null} */ index) =>
+    digits.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === index)));
+  const paint = (painter, images, full = 1) =>
+    digits.forEach(({ canvas }, n) => painter.paint(canvas, digitAt(images, n), full));
+  return { row, show, paint };
+}
+
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {
   const shades = new Uint32Array(256); // red, green, blue and alpha in one
