@@ -8,27 +8,22 @@ chapter lights and which chapters build a part stands in `capsnet_book/network.j
 from __future__ import annotations
 
 import base64
-import importlib.util
 import json
 import re
 import shutil
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from capsnet_book import palette
 from docutils import nodes
 from live_widgets import publish
 from sphinx.application import Sphinx
 from sphinx.util import logging
-from stored_widgets import class_name, files_by_hash, stored_models
+from stored_widgets import WIDGETS, class_name, files_by_hash, sources, stored_models
 
 CHAPTERS = "book/chapters"
 CHAPTER = re.compile(rf"^{CHAPTERS}/(\d+)-(.+)$")
-PACKAGE = Path(palette.__file__).parent
-NETWORK = json.loads((PACKAGE / "network.json").read_text(encoding="utf-8"))
-WIDGETS = PACKAGE / "widgets"
+NETWORK = json.loads((WIDGETS.parent / "network.json").read_text(encoding="utf-8"))
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 FILE = "network-strip"  # of the script and of the styles, in _static
@@ -116,16 +111,6 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     static = Path(app.outdir, "_static")
     static.joinpath(f"{FILE}.js").write_text(f"{sources().script('network_strip.js')}{call}\n", encoding="utf-8")
     shutil.copy(WIDGETS / "network_strip.css", static / f"{FILE}.css")
-
-
-@cache
-def sources() -> ModuleType:
-    """`capsnet_book.widgets._sources` by its path: the package around it wants more than the book's build has."""
-    spec = importlib.util.spec_from_file_location("widget_sources", WIDGETS / "_sources.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def add_templates(app: Sphinx, config: Any) -> None:

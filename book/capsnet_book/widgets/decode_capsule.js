@@ -2,10 +2,10 @@
 import { capsulesKept, maskCapsules, RULES, remarkOnMask, squaredError, WEIGHT } from "./decode_capsule_model.js";
 import { makeNetwork } from "./shared/core.js";
 import { layOut } from "./shared/stage.js";
-import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
   digitCanvas,
+  digitRow,
   element,
   format,
   greysOf,
@@ -110,7 +110,7 @@ async function build(root, model, host) {
   let image, seen, capsules, errors; // the digit, the network's answer, v, error of each capsule
 
   const large = makeDrawing();
-  const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
+  const digits = digitRow(labels, "Handwritten digits", (label) => `Decode the handwritten ${label}`, choose);
   const rules = makeRules(setKeep);
   const choices = Array.from({ length: J }, (_, j) => makeChoice(j, () => setKeep(String(j))));
   const ten = element(
@@ -126,12 +126,13 @@ async function build(root, model, host) {
       element("div", { class: "side" }, ...large.nodes),
       element("div", { class: "choice" }, lead, ten),
     ),
-    hands: [element("div", { class: "bar rules" }, rules.node, stepper)],
+    hands: [rules.node, digits.row],
   });
-  const { paint, refresh } = makePainter(root);
+  const painter = makePainter(root);
+  const { paint } = painter;
 
   function choose(to) {
-    index = (to + labels.length) % labels.length;
+    index = to;
     save(model, { index });
     look();
   }
@@ -177,7 +178,7 @@ async function build(root, model, host) {
     });
     paint(large.original, image);
     large.name(labels[index]);
-    showCounter(index, labels.length);
+    digits.show(index);
     draw();
   }
 
@@ -193,9 +194,11 @@ async function build(root, model, host) {
     },
   });
   const stopWatching = whenThemeChanges(() => {
-    refresh();
+    painter.refresh();
+    digits.paint(painter, images);
     look();
   });
+  digits.paint(painter, images);
   look();
   return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }

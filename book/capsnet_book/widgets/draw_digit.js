@@ -1,6 +1,6 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
-import { longDigits } from "./draw_digit_model.js";
 import { LONG, makeBars } from "./shared/bars.js";
+import { measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
 import { layOut } from "./shared/stage.js";
@@ -19,10 +19,15 @@ import {
   setAttributes,
   sharedWeights,
   themeColours,
-  whenResized,
   whenThemeChanges,
   withArticle,
 } from "./shared/ui.js";
+
+/** The digits whose capsules are long, the longest first. @param {ArrayLike<number>} lengths */
+export const longDigits = (lengths) =>
+  Array.from(lengths, (_, j) => j)
+    .filter((j) => lengths[j] >= LONG)
+    .sort((p, q) => lengths[q] - lengths[p]);
 
 /** What the lengths say, honestly: nothing, one digit, or several. */
 function inWords(lengths, empty) {
@@ -124,10 +129,10 @@ async function build(root, model, host) {
     update();
   };
   const stopWatching = whenThemeChanges(refresh);
-  const stopMeasuring = whenResized(root, schedule);
+  const size = measure(root, schedule);
   pad.show(bytesOf(model.get("image")));
   refresh();
-  return [tie.stop, stopListening, stopWatching, stopMeasuring, schedule.cancel, stopSaying];
+  return [tie.stop, stopListening, stopWatching, size.stop, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

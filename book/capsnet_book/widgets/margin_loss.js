@@ -11,7 +11,7 @@ import {
   RATE,
   stepDown,
 } from "./margin_loss_model.js";
-import { arrowKeys, axes, drag, grip, readout } from "./shared/controls.js";
+import { arrowKeys, axes, drag, grip, makeArrow, readout } from "./shared/controls.js";
 import { layOut } from "./shared/stage.js";
 import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
@@ -189,7 +189,7 @@ function makeCurve() {
   const edgeNames = ["m⁺", "m⁻"].map((name, k) => chart.text(name, atX(MARGINS[k]), floor + 15, middle));
   const [other, graph] = [svg("path", { class: "other" }), svg("path", { class: "graph" })];
   const guides = svg("path", { class: "guide" });
-  const arrow = makeStep();
+  const arrow = makeArrow("step-arrow");
   const dot = grip({ class: "handle v", "data-role": "dot", "aria-valuemin": 0, "aria-valuemax": 1 });
   const words = { 1: "1", 0.5: "½", 0: "0" };
   const picture = svg(
@@ -222,27 +222,11 @@ function makeCurve() {
     const [x, y] = [atX(length), atY(Math.min(loss, 1.05))];
     dot.setAttribute("transform", `translate(${x} ${y})`);
     guides.setAttribute("d", `M${x} ${floor}V${y}H${left}`);
-    arrow.point(x, atX(clamp(length - RATE * gradient, 0, 1)), y);
+    arrow.point([x, y], [atX(clamp(length - RATE * gradient, 0, 1)), y]);
   }
   /** The length at a share of the picture's width. */
   const lengthAt = (x) => (x * width - left) / (width - left - right);
   return { picture, dot, show, lengthAt };
-}
-
-/** The arrow of one step downhill, level, from x to `to`. */
-function makeStep() {
-  const shaft = svg("path", { class: "shaft" });
-  const head = svg("polygon", { class: "head" });
-  const node = svg("g", { class: "step-arrow" }, shaft, head);
-  const point = (x, to, y) => {
-    const way = Math.sign(to - x);
-    const size = Math.min(8, Math.abs(to - x) / 2);
-    shaft.setAttribute("d", `M${x} ${y}H${to - way * size}`);
-    const back = to - way * size;
-    head.setAttribute("points", `${to},${y} ${back},${y - size * 0.6} ${back},${y + size * 0.6}`);
-    node.toggleAttribute("hidden", Math.abs(to - x) < 2);
-  };
-  return { node, point };
 }
 
 // ------------------------------------------------------------------------------------------ ten classes

@@ -327,10 +327,11 @@ export function start(strip, { bytes, samples }) {
     try {
       wake(strip, await bytes(), fromBase64(samples));
     } catch (error) {
-      console.error(error); // the names and the links stay
+      woken = false; // the names and the links stay; opened again, it tries again
+      console.error(error);
     }
   };
-  fold.addEventListener("toggle", begin, { once: true });
+  fold.addEventListener("toggle", begin);
   // The page comes first; and who saves data does not pay for a network before asking for it.
   const thrifty = /** @type {any} */ (navigator).connection?.saveData;
   const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);

@@ -3,10 +3,10 @@
 import { rangeInput, wantsCalm } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { layOut } from "./shared/stage.js";
-import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
   digitCanvas,
+  digitRow,
   element,
   format,
   greysOf,
@@ -201,7 +201,7 @@ async function build(root, model, host) {
   let last = null; // the dimension that moved last
 
   const { picture, original, redrawn, name } = makePicture();
-  const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
+  const digits = digitRow(labels, "Handwritten digits", (label) => `Bend the handwritten ${label}`, choose);
   const reset = pushButton("reset", "Reset", () => setOffsets(new Float64Array(D), null));
   const setOne = (d, offset) => setOffsets(replaced(d, offset, offsets), d);
   const hand = { move, set: setOne, done: () => model.save_changes() };
@@ -213,23 +213,22 @@ async function build(root, model, host) {
   });
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
-  const time = element("div", { class: "sway" }, sway.button, large);
   const {
     say,
     rest,
     stop: stopSaying,
   } = layOut(root, {
     stage: picture,
-    hands: [time, element("div", { class: "bar" }, stepper, reset)],
+    hands: [element("div", { class: "sway" }, sway.button, large), digits.row, element("div", { class: "bar" }, reset)],
     more: [others],
     about: "Fifteen more",
     beside: true,
   });
   root.dataset.sticks = "";
-  const { paint, refresh } = makePainter(root);
+  const painter = makePainter(root);
 
   function choose(to) {
-    index = (to + labels.length) % labels.length;
+    index = to;
     offsets = new Float64Array(D);
     save(model, { index, offsets: Array.from(offsets) });
     showDigit();
@@ -259,7 +258,7 @@ async function build(root, model, host) {
   function draw() {
     const moved = withOffsets(capsules, labels[index], offsets);
     const drawn = network.decode(moved);
-    paint(redrawn, drawn);
+    painter.paint(redrawn, drawn);
     sliders.forEach(({ show }, d) => show(offsets[d]));
     const degrees = angleBetween(ofLabel(capsules), ofLabel(moved));
     const name = model.get("names")[labels[index]]?.[last];
@@ -273,16 +272,16 @@ async function build(root, model, host) {
     const label = labels[index];
     capsules = network.mask(network.forward(image).capsules, label);
     straight = network.decode(capsules).slice();
-    paint(original, image);
+    painter.paint(original, image);
     name(label);
-    showCounter(index, labels.length);
+    digits.show(index);
     Object.assign(root.dataset, { index, label });
     const none = new Float64Array(D);
     const names = model.get("names")[label];
     const effects = sliders.map(({ showEnds }, d) =>
       showEnds(names ? names[d] : "", (canvas, offset) => {
         const drawn = network.decode(withOffsets(capsules, label, replaced(d, offset, none))).slice();
-        paint(canvas, drawn);
+        painter.paint(canvas, drawn);
         return drawn;
       }),
     );
@@ -311,11 +310,13 @@ async function build(root, model, host) {
       schedule();
     },
   });
-  const stopWatching = whenThemeChanges(() => {
-    refresh();
+  const refresh = () => {
+    painter.refresh();
+    digits.paint(painter, images);
     showDigit();
-  });
-  showDigit();
+  };
+  const stopWatching = whenThemeChanges(refresh);
+  refresh();
   rest.open = Object.keys(model.get("names")).length > 0; // who names them wants all in view
   if (model.get("sways") && !wantsCalm()) sway.start();
   return [stopListening, stopWatching, sway.remove, schedule.cancel, stopSaying];

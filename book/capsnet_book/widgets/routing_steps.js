@@ -225,7 +225,7 @@ function makeScene(trace, changed) {
 }
 
 /** What does not move, once the width is known. */
-function furnishPlaces(marks, { width, height, plane, planes, bar, middle, narrow, columns, icon }) {
+function furnishPlaces(marks, { width, height, plane, planes, bar, middle, narrow, columns }) {
   setAttributes(marks.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
   planes.forEach((left, j) => {
     setAttributes(marks.planes[j], { x: left, y: 0, width: plane.wide, height: plane.high });

@@ -11,7 +11,7 @@ const BYTES_OF = { F32: 4, F16: 2, I8: 1 };
 
 /**
  * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
- * Eight bits a number (capsnet_tutorial/int8.py) are whole numbers, to be multiplied row by row by NAME.scale.
+ * Eight bits a number (capsnet_tutorial/weights.py) are whole numbers, to be multiplied row by row by NAME.scale.
  */
 export function readSafetensors(source) {
   const bytes = asBytes(source);

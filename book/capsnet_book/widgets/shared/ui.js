@@ -55,16 +55,14 @@ export const pushButton = (role, text, onclick, more = {}) =>
  * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
  * @param {string} name
  * @param {string} label
- * @param {string} [caption]  what stands under it in the book, unless all of it is computed live
  */
-export function makeRoot(name, label, caption) {
+export function makeRoot(name, label) {
   const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
   const root = element("div", {
     class: "capsnet",
     "data-widget": name,
     role: "group",
     "aria-label": label,
-    "data-caption": caption,
     [suppress]: "",
   });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
@@ -191,13 +189,6 @@ export function whenThemeChanges(callback) {
     observer.disconnect();
     system.removeEventListener("change", callback);
   };
-}
-
-/** Calls back when the element gets another size, and once at first. Returns what stops it. */
-export function whenResized(node, callback) {
-  const observer = new ResizeObserver(() => callback());
-  observer.observe(node);
-  return () => observer.disconnect();
 }
 
 // --------------------------------------------------------------------------------------------- digits
