@@ -290,7 +290,7 @@ function wake(strip, weights, samples) {
     if (fold.open) flow(whole.frames);
   }
 
-  makePointing(fold, network, (to) => {
+  makePointing(fold.querySelector(".whole"), network, (to) => {
     focus = to;
     sentence.textContent = sentenceOn(answer, LONG, focus);
     schedule();
