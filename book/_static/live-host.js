@@ -16,12 +16,17 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const REFERENCE = "anywidget:"; // "anywidget:<model id>" is how one widget's state names another model
   const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
   const STARTING = "Waking the widget …";
-  const LIVE = "Live: computed in this page, with no server behind it.";
 
-  /** A function that makes the thing of each key once, and gives everyone who asks the same one. */
+  /** A function that makes the thing of each key once, for everyone who asks; what failed is made anew. */
   const once = (make) => {
     const made = new Map();
-    return (key) => (made.has(key) ? made : made.set(key, make(key))).get(key);
+    return (key) => {
+      if (!made.has(key)) {
+        made.set(key, make(key));
+        made.get(key)?.catch?.(() => made.delete(key));
+      }
+      return made.get(key);
+    };
   };
 
   // What all notebooks of this page stored: model id -> { state, buffers }.
@@ -143,11 +148,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return { model, widget };
   });
 
-  /** Put the living widget where the still picture is, or say why that cannot be and keep the picture. */
-  const wake = once(async (figure) => {
-    const caption = figure.querySelector("figcaption");
+  /** Put the living widget where the still picture is. */
+  const mount = once(async (figure) => {
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
-    caption.textContent = STARTING;
     figure.append(el);
     try {
       const { model, widget } = await prepare(figure.dataset.model);
@@ -159,13 +162,28 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       await widget.render({ model, el, host, signal, experimental });
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";
-      caption.textContent = el.querySelector("[data-caption]")?.dataset.caption ?? LIVE; // a recording says so itself
     } catch (error) {
       el.remove();
-      caption.textContent = `This widget could not start (${error.message}). The picture shows what it looks like.`;
-      console.error(error);
+      throw error;
     }
   });
+
+  /** The same, and where it cannot be, say why and keep the picture: the reader may try again. */
+  async function wake(figure) {
+    const caption = figure.querySelector("figcaption");
+    caption.textContent = figure.dataset.live ? "" : STARTING;
+    try {
+      await mount(figure);
+      caption.textContent = "";
+    } catch (error) {
+      const again = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt" });
+      again.textContent = "Try again";
+      again.addEventListener("click", () => wake(figure));
+      caption.replaceChildren(`This widget could not start (${error.message}). `, again);
+      console.error(error);
+      throw error;
+    }
+  }
 
   // A widget starts when it comes near the window; what no one scrolls to costs nothing.
   const observer = new IntersectionObserver(
@@ -173,7 +191,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       for (const { isIntersecting, target } of entries) {
         if (!isIntersecting) continue;
         observer.unobserve(target);
-        wake(target);
+        wake(target).catch(() => {}); // said in the page
       }
     },
     { rootMargin: "400px" },

@@ -5,6 +5,7 @@ Every test here also fails when a page logs an error or asks for anything outsid
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -181,22 +183,24 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
 
 @pytest.fixture
 def alone(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) -> Callable[..., Any]:
-    """Open a page whose article holds one widget and nothing else, and give the widget, alive.
+    """Open a page whose article holds one widget and nothing else, and give the widget, alive. `values` make a prompt beside it.
 
     That page loads in a third of the time. How the widget fits among text, formulas and figures, test_pages.py tries.
     """
 
-    def open_alone(name: str, page: str, place: str = "http", **options: Any) -> Any:
-        path = page.replace(".html", f".{name}.html")
+    def open_alone(name: str, page: str, values: dict[str, Any] | None = None, **options: Any) -> Any:
+        path = page.replace(".html", f".{name}{'.prompt' * bool(values)}.html")
         if not (book / path).exists():
             text = (book / page).read_text(encoding="utf-8")
             figure = next(found[0] for found in FIGURE.finditer(text) if found[1] == name)
             room = '<div style="height: 100vh"></div>'  # to scroll in
-            article = f"<section>{room}{figure}{room}</section>"
+            model = figure.split('data-model="')[1].split('"')[0]
+            link = f'<a class="live-prompt" href="#{model}" data-values="{escape(json.dumps(values))}">a prompt</a>'
+            article = f"<section>{room}{figure}{link if values else ''}{room}</section>"
             text = ARTICLE.sub(lambda found: found[1] + article + found[2], NEEDLESS.sub("", text))
             draft = (book / path).with_suffix(f".{os.getpid()}")
             draft.write_text(text, encoding="utf-8")
             draft.replace(book / path)  # whole, for the other workers too
-        return visit(addresses[place] + path, **options).widget(name)
+        return visit(addresses["http"] + path, **options).widget(name)
 
     return open_alone

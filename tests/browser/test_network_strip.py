@@ -8,16 +8,16 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from network_strip import LIT, PARTS
+from network_strip import NETWORK
 from playwright.sync_api import Locator, Page, expect
 
-from .conftest import Visit, attribute
+from .conftest import Visit, attribute, picture
 from .test_pages import OVERFLOW, PAGES, PHONE
 
 CHAPTERS = [page for page in PAGES if "/chapters/" in page]
-TRY_IT, PRIMARY, ROUTING, TRAINING, SHIFTED, BUGS = (
+TRY_IT, PRIMARY, ROUTING, TRAINING = (
     next(page for page in CHAPTERS if page.endswith(f"{name}.html"))
-    for name in ("try-it", "primary-capsules", "-routing", "-training", "turned-sheared-shifted", "bugs-in-the-wild")
+    for name in ("try-it", "primary-capsules", "-routing", "-training")
 )
 
 
@@ -35,8 +35,8 @@ def routing(visit: Callable[..., Visit], address: str) -> Locator:
 
 def test_a_chapter_lights_its_parts(routing: Locator) -> None:
     lit = routing.locator("summary .lit").evaluate_all("parts => parts.map((part) => part.dataset.part)")
-    assert tuple(lit) == LIT["routing"]
-    assert routing.locator("summary [data-part]").count() == len(PARTS)
+    assert lit == NETWORK["chapters"]["routing"]
+    assert routing.locator("summary [data-part]").count() == len(NETWORK["strip"])
 
 
 @pytest.mark.parametrize("place", ["http", "file"])
@@ -57,13 +57,30 @@ def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(visit: Callable[..
     seen = visit(address + TRY_IT)
     pad, strip = seen.widget("DrawDigit"), strip_of(seen.page)
     click = "(sample, strip) => { sample.click(); return strip.dataset.prediction; }"
-    at_once = pad.locator('[data-role="sample"]').nth(4).evaluate(click, strip.element_handle())
+    at_once = pad.locator('[data-role="digit"]').nth(4).evaluate(click, strip.element_handle())
     assert at_once == "7", "a drawing waits for the strip"
     expect(strip).to_have_attribute("data-prediction", "4")
     pad.locator('[data-role="clear"]').click()
     assert attribute(strip, "prediction") == "4"
     seen.page.goto(address + PRIMARY)
     assert attribute(strip_of(seen.page), "prediction") == "4"
+
+
+def test_a_capsule_that_is_pointed_at_keeps_its_votes_alone(routing: Locator) -> None:
+    routing.locator("summary").click()
+    votes = routing.locator('.whole [data-part="predictions"] canvas')
+    classes, sentence = routing.locator('.whole [data-part="classes"] .picture'), routing.locator(".sentence")
+    all_votes = picture(votes)
+    classes.hover(position={"x": 20, "y": 5})
+    expect(sentence).to_contain_text("Capsule 0:")
+    assert picture(votes) != all_votes
+    routing.locator('.whole [data-part="primary"] .picture').hover(position={"x": 5, "y": 299})
+    expect(sentence).to_contain_text("Capsule 71 below")
+    routing.page.mouse.move(5, 500)
+    assert picture(votes) == all_votes
+    classes.focus()
+    classes.press("ArrowDown")
+    expect(sentence).to_contain_text("Capsule 1:")
 
 
 def test_keys_open_and_close_it(routing: Locator) -> None:
@@ -89,7 +106,7 @@ def test_every_chapter_has_a_strip_whose_links_lead_somewhere(book: Path, page: 
     text = (book / page).read_text(encoding="utf-8")
     strip = text[text.index('<nav class="network-strip') : text.index('<div class="bd-content">')]
     links = [part.split('"')[0] for part in strip.split('<a href="')[1:]]
-    assert len(links) >= len(PARTS)
+    assert len(links) >= len(NETWORK["strip"])
     for link in links:
         target = urlsplit(urljoin(f"/{page}", "" if link == "#" else link))
         text = (book / target.path.lstrip("/")).read_text(encoding="utf-8")
@@ -121,7 +138,7 @@ def test_no_heading_that_a_link_leads_to_is_covered(
     for heading in page.locator("article h2").all()[:3]:
         section = heading.evaluate("heading => heading.closest('section').id")
         page.evaluate("id => { location.hash = id }", section)
-        page.wait_for_timeout(100)
+        page.wait_for_function("id => document.getElementById(id).getBoundingClientRect().top < 200", arg=section)
         bar, top = strip.locator("summary").bounding_box(), heading.bounding_box()["y"]
         assert bar["y"] == 0, "it stays while one reads"
         assert top >= bar["height"], section
@@ -141,7 +158,7 @@ def test_on_a_phone_all_fits_and_can_be_hit(visit: Callable[..., Visit], address
         assert part.bounding_box()["width"] > 30
 
 
-@pytest.mark.parametrize("page", [ROUTING, BUGS])
+@pytest.mark.parametrize("page", [ROUTING])
 def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: str, page: str) -> None:
     seen = visit(address + page, color_scheme="light", reduced_motion="reduce").page
     strip_of(seen).locator("summary").click()
@@ -157,37 +174,19 @@ def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: 
 
 
 def test_less_motion_is_no_motion(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + TRAINING, reduced_motion="reduce").page  # where the pieces click together
+    page = visit(address + TRAINING, reduced_motion="reduce").page
     strip = strip_of(page)
-    assert attribute(strip, "effect") == "join"
     strip.locator("summary").click()
     strip.get_by_role("button", name="A handwritten 5").click()
     assert page.evaluate("document.querySelector('.network-strip').getAnimations({ subtree: true }).length") == 0
 
 
-def test_a_bug_stains_its_place(visit: Callable[..., Visit], address: str) -> None:
-    seen = visit(address + BUGS)
-    strip, picker = strip_of(seen.page), seen.widget("BugPicker")
-    stained = strip.locator("summary [data-stained]")
-    for bug, part in (("softmax-axis", "votes"), ("recon-mean", "drawing")):
-        picker.locator(f'[data-bug="{bug}"]').click()
-        expect(stained).to_have_attribute("data-part", part)
-
-
 def test_without_javascript_it_opens_and_leads_on(visit: Callable[..., Visit], address: str) -> None:
     page = visit(address + PRIMARY, java_script_enabled=False).page
     page.locator(".network-strip summary").click()
-    expect(page.locator(".network-strip .whole .still:visible")).to_have_count(len(PARTS))
+    expect(page.locator(".network-strip .whole .name:visible")).to_have_count(len(NETWORK["strip"]))
     page.locator(".network-strip .whole").get_by_role("link", name="Squash").click()
     page.wait_for_url("**/*squash.html")
-
-
-def test_beside_other_networks_it_sleeps_until_it_is_opened(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + SHIFTED).page
-    page.wait_for_load_state("networkidle")
-    assert page.locator(".network-strip[data-live]").count() == 0
-    page.locator(".network-strip summary").click()
-    strip_of(page)
 
 
 def test_the_picture_that_heads_a_notebook_is_left_out_under_the_strip(book: Path) -> None:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 from capsnet_book.networks import TRAINED
-from capsnet_book.routings.zoo import ZOO
 from fontTools.ttLib import TTFont
 
-from .conftest import ROOT, Visit
+from .conftest import Visit
 
 BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
 ELSEWHERE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
@@ -98,12 +97,9 @@ def test_no_page_needs_require_or_html_manager(book: Path) -> None:
             assert name not in text, f"{path.relative_to(book)} names {name}"
 
 
-def test_networks_and_recording_lie_in_the_book_once(book: Path) -> None:
+def test_networks_lie_in_the_book_once(book: Path) -> None:
     buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
-    zoo = {path.stem for path in (ROOT / "book" / "capsnet_book" / "assets" / "zoo").iterdir()} & set(ZOO)
-    large = (
-        len({*TRAINED} - {"paper"}) + len(zoo) + 1
-    )  # networks and the recording, for a server and, as a script, for the disk
+    large = len({*TRAINED} - {"paper"})  # networks, for a server and, as a script, for the disk
     assert buffers == [".js"] * large + [".safetensors"] * large
     for page in book.rglob("*.html"):
         longest = max(map(len, BASE64.findall(page.read_text(encoding="utf-8"))), default=0)

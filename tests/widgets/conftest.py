@@ -7,14 +7,26 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from capsnet_book.widgets import _parts
 
 HERE = Path(__file__).parent
+WIDGETS = Path(str(files("capsnet_book") / "widgets"))
 RECENT = 18
+EVALUATE = """
+import { readFileSync } from "node:fs";
+%s
+const bytes = (path) => readFileSync(path);
+const floats = (path) => new Float32Array(new Uint8Array(readFileSync(path)).buffer);
+const data = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const complaint = (work) => { try { work(); return ""; } catch (error) { return error.message; } };
+const result = (() => { %s })();
+console.log(JSON.stringify(result, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value)));
+"""
 
 
 def node_executable() -> str:
@@ -30,19 +42,34 @@ def node_executable() -> str:
     return str(root / "node.exe" if os.name == "nt" else root / "bin" / "node")
 
 
-@pytest.fixture
-def run_node(tmp_path: Path) -> Callable[..., Any]:
-    """run_node(script, *arguments, modules=…): the script imports the module whose path it is given first.
+def stdout_of(script: Path, *arguments: object) -> Any:
+    command = [node_executable(), str(script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
-    What it writes to stdout is JSON and is returned.
+
+@pytest.fixture
+def run_node() -> Callable[..., Any]:
+    """run_node(script, *arguments): a script that takes the address of core.js first, and prints JSON."""
+    core = (WIDGETS / "shared" / "core.js").as_uri()
+    return lambda script, *arguments: stdout_of(HERE / script, core, *arguments)
+
+
+@pytest.fixture
+def evaluate(tmp_path: Path) -> Callable[..., Any]:
+    """evaluate("return m.squash([3, 4])", m="shared/core.js", data={…}): what a function's body returns.
+
+    In it are the modules by their names, `data`, bytes(path), floats(path) and complaint(work).
     """
 
-    def run(script: str, *arguments: object, modules: tuple[str, ...] = ("shared/core.js",)) -> Any:
-        module = tmp_path / "module.mjs"
-        module.write_text(_parts.module(*modules), encoding="utf-8")
-        command = [node_executable(), str(HERE / script), module.as_uri(), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+    def run(body: str, data: Any = None, **modules: str) -> Any:
+        imports = [
+            f'import * as {name} from "{(WIDGETS / file).resolve().as_uri()}";' for name, file in modules.items()
+        ]
+        script, given = tmp_path / "evaluate.mjs", tmp_path / "data.json"
+        script.write_text(EVALUATE % ("\n".join(imports), body), encoding="utf-8")
+        given.write_text(json.dumps(data, default=lambda value: np.asarray(value).tolist()), encoding="utf-8")
+        return stdout_of(script, given)
 
     return run

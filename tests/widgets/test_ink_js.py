@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from math import cos, pi, sin
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,11 +40,10 @@ SEVEN: list[Stroke] = [[[0.2, 0.2], [0.8, 0.2], [0.4, 0.9]]]
 
 
 @pytest.fixture
-def images(run_node: Callable[..., Any], tmp_path: Path) -> Callable[[list[list[Stroke]]], np.ndarray]:
+def images(evaluate: Callable[..., Any]) -> Callable[[list[list[Stroke]]], np.ndarray]:
     def rasterise(drawings: list[list[Stroke]]) -> np.ndarray:
-        (tmp_path / "strokes.json").write_text(json.dumps(drawings))
-        run_node("ink.mjs", tmp_path / "strokes.json", tmp_path / "out", modules=("shared/ink.js",))
-        return np.fromfile(tmp_path / "out", dtype=np.float32).reshape(len(drawings), 28, 28)
+        came = evaluate("return data.map(m.toImage);", drawings, m="shared/ink.js")
+        return np.array(came, dtype=np.float32).reshape(len(drawings), 28, 28)
 
     return rasterise
 

@@ -13,10 +13,22 @@ import capsnet_book.widgets
 import numpy as np
 import pytest
 import torch
-import traitlets
 from capsnet_book.palette import DARK, LIGHT
-from capsnet_book.widgets import DrawDigit, PoseSliders, SquashVector, _parts
+from capsnet_book.widgets import (
+    BendDigit,
+    DecodeCapsule,
+    DrawDigit,
+    FaceParts,
+    MarginLoss,
+    PartVotes,
+    PoseSliders,
+    RoutingSteps,
+    SquashVector,
+    TwoDigits,
+    _sources,
+)
 from capsnet_book.widgets._network import Network, shared_network
+from capsnet_book.widgets.face_parts import FACE
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights
 from capsnet_tutorial.data import Digits, digits
@@ -101,22 +113,27 @@ def test_the_source_is_one_module_that_needs_nothing_else(widget):
         assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
 
 
-def test_every_module_loads(run_node, tmp_path):
-    """Files are put together in one namespace: a name that two of them declare is a syntax error."""
+def test_every_module_loads_in_its_own_scope(evaluate, tmp_path):
     for widget in WIDGETS:
         (tmp_path / f"{widget.__name__}.mjs").write_text(widget._esm, encoding="utf-8")
-    paths = [(tmp_path / f"{widget.__name__}.mjs").as_uri() for widget in WIDGETS]
-    assert run_node("modules.mjs", *paths) == {path: "function" for path in paths}
+        evaluate("return [];", m=str(tmp_path / f"{widget.__name__}.mjs"))
 
 
-def test_a_module_holds_each_file_once_after_those_it_imports():
-    source = _parts.module("shared/pad.js", "draw_digit.js")
-    folder = files("capsnet_book.widgets")
-    order = ("shared/ui.js", "shared/controls.js", "shared/pad.js", "shared/bars.js", "draw_digit.js")
-    starts = [source.index(folder.joinpath(name).read_text(encoding="utf-8").splitlines()[0]) for name in order]
-    assert source.count("export function makePad(") == 1
-    assert sorted(starts[:3]) == starts[:3]
-    assert max(starts) == starts[-1]
+def test_modules_are_joined_as_modules(evaluate, tmp_path, monkeypatch):
+    """Each keeps its names, imports may rename, and what the joining does not know is refused."""
+    texts = {
+        "a.js": 'import { one as first } from "./deep/b.js";\nconst hidden = 1;\nexport const sum = first + hidden;\n',
+        "deep/b.js": "const hidden = 40;\nexport const one = hidden + 1;\n",
+        "circle.js": 'import { x } from "./circle.js";\n',
+        "foreign.js": 'import x from "package";\n',
+        "star.js": "export * from 'x';\n",
+    }
+    monkeypatch.setattr(_sources, "_read", texts.__getitem__)
+    (tmp_path / "a.mjs").write_text(_sources.module("a.js"), encoding="utf-8")
+    assert evaluate("return m.sum;", m=str(tmp_path / "a.mjs")) == 42
+    for name in ("circle.js", "foreign.js", "star.js"):
+        with pytest.raises(ValueError, match="expected"):
+            _sources.module(name)
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
@@ -209,36 +226,10 @@ def test_ranges_for_all_or_for_each():
     assert PoseSliders(TWO, [0, 1], ranges=each).ranges == each
 
 
-@pytest.mark.parametrize("ranges", [0.25, (0.25, -0.25), (0, 1), (-1, np.nan), [(-1, 1)] * 15, "wide", [(-1, 1), (1,)]])
-def test_bad_ranges_are_refused(ranges):
-    with pytest.raises(ValueError, match="expected ranges"):
-        PoseSliders(TWO, [0, 1], ranges=ranges)
-
-
 def test_names_for_all_or_by_label():
     texts = [f"name {d}" for d in range(16)]
     assert PoseSliders(TWO, [3, 4], names=texts).names == {"3": texts, "4": texts}
     assert PoseSliders(TWO, [3, 4], names={4: texts}).names == {"4": texts}
-
-
-@pytest.mark.parametrize(
-    "names", [["too", "few"], "sixteen letters!", [1] * 16, {4: ["too", "few"]}, {4: 7}, 7, {"x": [""] * 16}]
-)
-def test_bad_names_are_refused(names):
-    with pytest.raises(ValueError, match="expected"):
-        PoseSliders(TWO, [3, 4], names=names)
-
-
-def test_state_that_is_no_pose_is_refused():
-    widget = PoseSliders(TWO, [0, 1])
-    widget.index = 1
-    widget.offsets = [0.1] * 16
-    for name, value in {"index": 2, "offsets": [0.1] * 15}.items():
-        with pytest.raises(ValueError, match="expected"):
-            setattr(widget, name, value)
-    with pytest.raises(ValueError, match="finite"):
-        widget.offsets = [float("nan")] * 16
-    assert (widget.index, widget.offsets) == (1, [0.1] * 16)
 
 
 # --------------------------------------------------------------------------- draw digit, squash vector
@@ -253,23 +244,6 @@ def test_the_pad_starts_with_one_of_its_samples():
 def test_the_pad_starts_with_the_digit_it_is_given():
     widget = DrawDigit(digit=7)
     assert (widget.digit, widget.image) == (7, widget.samples[7 * 784 : 8 * 784])
-    with pytest.raises(ValueError, match="a digit from 0 to 9; got 10"):
-        DrawDigit(digit=10)
-
-
-def test_an_image_of_another_size_is_refused():
-    widget = DrawDigit()
-    widget.image = bytes(784)
-    with pytest.raises(ValueError, match="784 bytes; got 783"):
-        widget.image = bytes(783)
-    with pytest.raises(traitlets.TraitError):
-        widget.image = "pixels"
-
-
-@pytest.mark.parametrize("s", [(1,), (1, 2, 3), (1, float("nan")), (float("inf"), 0), ("a", "b")])
-def test_a_vector_that_is_none_is_refused(s):
-    with pytest.raises(ValueError, match="expected s to be 2 finite numbers"):
-        SquashVector(s)
 
 
 def test_state_reaches_python():
@@ -287,3 +261,64 @@ def test_state_reaches_python():
 
 def test_network_is_a_widget_without_a_view():
     assert Network(weights=b"x")._repr_mimebundle_() is None
+
+
+# ------------------------------------------------------------------------------------------- what is refused
+
+NAN = float("nan")
+REFUSED = [
+    *(
+        (PoseSliders, {"images": TWO, "labels": [0, 1], "ranges": ranges}, "expected ranges")
+        for ranges in (0.25, (0.25, -0.25), (0, 1), (-1, NAN), [(-1, 1)] * 15, "wide", [(-1, 1), (1,)])
+    ),
+    *(
+        (PoseSliders, {"images": TWO, "labels": [3, 4], "names": names}, "expected")
+        for names in (["too", "few"], "sixteen letters!", [1] * 16, {4: ["too", "few"]}, {4: 7}, 7, {"x": [""] * 16})
+    ),
+    (DrawDigit, {"digit": 10}, "a digit from 0 to 9; got 10"),
+    *((SquashVector, {"s": s}, "s to be 2 finite numbers") for s in ((1,), (1, 2, 3), (1, NAN), (NAN, 0), ("a", "b"))),
+    (MarginLoss, {"lengths": [0.5] * 9}, "lengths to be 10"),
+    (MarginLoss, {"lengths": [0.5] * 9 + [1.1]}, "0 to 1; got 0.5 to 1.1"),
+    (MarginLoss, {"lengths": [NAN] * 10}, "finite"),
+    *((MarginLoss, {"present": present}, "0 to 9") for present in ([10], [-1], [1.5], 3)),
+    *(
+        (PartVotes, {"weight": weight}, "a weight of")
+        for weight in (np.zeros((2, 2, 4)), np.full((2, 2, 4, 4), NAN), "W", [[1, 2], [3]])
+    ),
+    *((PartVotes, {"poses": poses}, "(two poses|a pose)") for poses in ([(0, 0, 0)], [(0, 0), (0, 0)], 3)),
+    *((FaceParts, {"poses": poses}, "expected") for poses in (FACE[:3], 7, [*FACE[:3], (0, 0, NAN, 1)])),
+    (FaceParts, {"poses": [(1.7, 0, 0, 1), *FACE[1:]]}, r"left eye within 1.6 of the centre; got \(1.7"),
+    (FaceParts, {"poses": [*FACE[:3], (0, 0, 0, 3)]}, "mouth's size from 0.5 to 1.6; got 3"),
+    *((FaceParts, {"shown": shown}, "4 truth values") for shown in ((True,) * 3, (1, 1, 1, 1), "yes!", None)),
+    *((RoutingSteps, {"u_hat": u_hat}, "expected votes") for u_hat in (np.zeros((3, 2)), "u", np.full((3, 2, 2), NAN))),
+    (BendDigit, {"index": 10}, "index from 0 to 9; got 10"),
+    (BendDigit, {"turn": 91}, "turn from -90 to 90; got 91"),
+    (BendDigit, {"lean": 1}, "turn, shear, size, right, down; got lean"),
+    (TwoDigits, {"images": TWO, "labels": [0, 1], "first": 2}, "a digit from 0 to 1; got 2"),
+    (TwoDigits, {"at": (0, 0, 0, 5)}, "four whole numbers from -4 to 4"),
+    (TwoDigits, {"cases": {"far": (0, 30, (0, 0, 0, 0))}}, "a digit from 0 to 29; got 30"),
+    (DecodeCapsule, {"keep": "shortest"}, "expected"),
+]
+
+
+@pytest.mark.parametrize(("widget", "arguments", "words"), REFUSED)
+def test_what_is_wrong_is_refused_in_words(widget, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        widget(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("widget", "state"),
+    [
+        (MarginLoss, {"selected": 10}),
+        (PartVotes, {"poses": [[0, 0, NAN]] * 2}),
+        (FaceParts, {"poses": [[0, 0, 0, 9]] * 4}),
+        (TwoDigits, {"asked": 10}),
+        (BendDigit, {"size": 0.0}),
+        (DrawDigit, {"image": bytes(783)}),
+        (DecodeCapsule, {"keep": "10"}),
+    ],
+)
+def test_a_front_end_cannot_send_it_either(widget, state):
+    with pytest.raises(ValueError, match="expected"):
+        widget().set_state(state)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
 import matplotlib.pyplot as plt
 import torch.nn.functional as F
@@ -10,27 +13,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 
-from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
+from capsnet_book.figures._style import _STYLE, INK, WIDTH
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.errors import expect
 
-LIT: dict[str, tuple[str, ...]] = {
-    "conv": ("image", "maps"),
-    "primary": ("image", "maps", "primary"),
-    "squash": ("maps", "primary"),
-    "predictions": ("primary", "predictions"),
-    "routing": ("predictions", "classes"),
-    "lengths": ("classes", "lengths"),
-    "loss": ("lengths", "margin", "labels"),
-    "mask": ("classes", "mask", "labels"),
-    "decoder": ("mask", "decoder", "reconstruction", "reconstruction loss"),
-    "total": ("margin", "reconstruction loss", "total"),
-}
+_NETWORK = json.loads((files("capsnet_book") / "network.json").read_text(encoding="utf-8"))
+
+LIT: dict[str, list[str]] = _NETWORK["lit"]
 """What `network_diagram` can light: a name -> the parts that belong to it."""
 
 HEIGHT = 3.95
-TOP, MIDDLE, BOTTOM = 2.95, 1.27, 0.25  # the three rows, in inches
+COLUMNS = [0.6 + 1.16 * k for k in range(6)]  # in inches
+TOP, MIDDLE, BOTTOM = ROWS = (2.95, 1.27, 0.25)
 BOX = 0.72  # the side of a part's picture
 DIM = 0.42  # how visible a part is that is not lit
 
@@ -45,47 +40,20 @@ class Part:
     shape: str
 
 
-COLUMNS = [0.6 + 1.16 * k for k in range(6)]
-PARTS: dict[str, Part] = {
-    "image": Part(COLUMNS[0], TOP, "image", "1 × 28 × 28"),
-    "maps": Part(COLUMNS[1], TOP, "feature\nmaps", "64 × 10 × 10"),
-    "primary": Part(COLUMNS[2], TOP, "primary\ncapsules", "72 × 8"),
-    "predictions": Part(COLUMNS[3], TOP, "prediction\nvectors", "72 × 10 × 16"),
-    "classes": Part(COLUMNS[4], TOP, "class\ncapsules", "10 × 16"),
-    "lengths": Part(COLUMNS[5], TOP, "lengths", "10"),
-    "reconstruction loss": Part(COLUMNS[0], MIDDLE, "reconstruction\nloss", ""),
-    "reconstruction": Part(COLUMNS[1], MIDDLE, "drawing", "784"),
-    "decoder": Part(COLUMNS[2], MIDDLE, "decoder", "160 to 784"),
-    "mask": Part(COLUMNS[3], MIDDLE, "mask", "10 × 16"),
-    "labels": Part(COLUMNS[4], MIDDLE, "label", ""),
-    "margin": Part(COLUMNS[5], MIDDLE, "margin\nloss", ""),
-    "total": Part(WIDTH / 2, BOTTOM, "loss = margin loss + 0.0005 × reconstruction loss", ""),
-}
-
-# From, to, what is done on the way. All run straight, to the right, to the left or down.
-ARROWS = [
-    ("image", "maps", "conv"),
-    ("maps", "primary", "conv\nsquash"),
-    ("primary", "predictions", "× W"),
-    ("predictions", "classes", "route"),
-    ("classes", "lengths", "‖v‖"),
-    ("lengths", "margin", ""),
-    ("labels", "margin", ""),
-    ("labels", "mask", ""),
-    ("mask", "decoder", ""),
-    ("decoder", "reconstruction", ""),
-    ("reconstruction", "reconstruction loss", ""),
-    ("image", "reconstruction loss", ""),
-]
+def _part(name: str, shape: str, place: tuple[float, int], **_: Any) -> Part:
+    column, row = place
+    wrapped = name if row == 2 else name.replace(" ", "\n")
+    return Part(COLUMNS[0] + column * (COLUMNS[1] - COLUMNS[0]), ROWS[row], wrapped, shape)
 
 
-@phone_form(brief=True)
-def network_diagram(lit: str | None = None, brief: bool = False) -> Figure:
+PARTS = {key: _part(**part) for key, part in _NETWORK["parts"].items()}
+
+
+def network_diagram(lit: str | None = None) -> Figure:
     """The network that the book builds, from an image to the loss, with the shapes of one image's numbers.
 
     Args:
         lit: the part to light, one of `LIT`'s names; the others are dimmed. None: all are lit.
-        brief: without shapes, words on arrows and the names of dimmed parts, as a phone has room for.
     """
     expect(lit is None or lit in LIT, f"a part, one of {', '.join(LIT)}, or None", repr(lit))
     bright = set(PARTS) if lit is None else set(LIT[lit])
@@ -95,13 +63,14 @@ def network_diagram(lit: str | None = None, brief: bool = False) -> Figure:
         axes.set_axis_off()
         if lit is not None:
             _frame_runs(axes, bright)
-        for start, end, words in ARROWS:
-            _arrow(axes, PARTS[start], PARTS[end], "" if brief else words, start in bright and end in bright)
+        for start, end, words in _NETWORK["arrows"]:
+            _arrow(
+                axes, PARTS[start], PARTS[end], words, start in bright and end in bright
+            )
         _elbow(axes, "classes" in bright and "mask" in bright)
         for side in ("reconstruction loss", "margin"):
             _to_total(axes, PARTS[side], side in bright and "total" in bright)
-        for name, whole in PARTS.items():
-            part = whole if not brief else replace(whole, shape="", name=whole.name if name in bright else "")
+        for name, part in PARTS.items():
             _draw_part(axes, name, part, name in bright, bold=lit is not None)
         plt.close(figure)
     return figure

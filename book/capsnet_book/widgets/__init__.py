@@ -6,41 +6,25 @@ here imports torch.
 """
 
 from capsnet_book.widgets.bend_digit import BendDigit
-from capsnet_book.widgets.bug_picker import BugPicker
-from capsnet_book.widgets.cost_calculator import CostCalculator
-from capsnet_book.widgets.coupling_graph import CouplingGraph
 from capsnet_book.widgets.decode_capsule import DecodeCapsule
 from capsnet_book.widgets.draw_digit import DrawDigit
 from capsnet_book.widgets.face_parts import FaceParts
 from capsnet_book.widgets.margin_loss import MarginLoss
 from capsnet_book.widgets.part_votes import PartVotes
 from capsnet_book.widgets.pose_sliders import PoseSliders
-from capsnet_book.widgets.primary_field import PrimaryField
-from capsnet_book.widgets.rounds_on_drawing import RoundsOnDrawing
-from capsnet_book.widgets.routing_rounds import RoutingRounds
 from capsnet_book.widgets.routing_steps import RoutingSteps
 from capsnet_book.widgets.squash_vector import SquashVector
-from capsnet_book.widgets.training_replay import TrainingReplay
 from capsnet_book.widgets.two_digits import TwoDigits
-from capsnet_book.widgets.two_routings import TwoRoutings
 
 __all__ = [
     "BendDigit",
-    "BugPicker",
-    "CostCalculator",
-    "CouplingGraph",
     "DecodeCapsule",
     "DrawDigit",
     "FaceParts",
     "MarginLoss",
     "PartVotes",
     "PoseSliders",
-    "PrimaryField",
-    "RoundsOnDrawing",
-    "RoutingRounds",
     "RoutingSteps",
     "SquashVector",
-    "TrainingReplay",
     "TwoDigits",
-    "TwoRoutings",
 ]

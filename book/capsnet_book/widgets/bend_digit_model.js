@@ -4,8 +4,8 @@ import { clamp, format } from "./shared/ui.js";
 
 /** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
 /** @typedef {Record<Key, number>} Bend */
-/** @typedef {{ min: number, max: number, step: number, places: number }} Range  places: of its strips */
-/** @typedef {Range & { key: Key, name: string, inWords: (amount: number) => string }} Way */
+/** @typedef {{ key: Key, name: string, min: number, max: number, step: number, places: number,
+ *   inWords: (amount: number) => string }} Way  places: of its strips */
 
 export const FARTHEST = 8; // pixels that a digit can be moved
 
@@ -59,11 +59,12 @@ export function reachOf(answers, truth, amounts, middle) {
  * How far a way can go before each network says something else.
  * @param {Way} way
  * @param {Bend} bend
- * @param {{ name: string, answers: number[], truth: number }[]} readings  of each network along the way
+ * @param {{ name: string, answers: number[] }[]} readings  of each network along the way
+ * @param {number} truth
  */
-export function remarkOnReach(way, bend, readings) {
+export function remarkOnReach(way, bend, readings, truth) {
   const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
-  const words = readings.map(({ name, answers, truth }, n) => {
+  const words = readings.map(({ name, answers }, n) => {
     const reach = reachOf(answers, truth, amountsOf(way), STRAIGHT[way.key]);
     if (!reach) return `${name} does not read it at all`;
     return `${name} ${n ? "" : "reads it "}from ${way.inWords(reach[0])} to ${way.inWords(reach[1])}`;

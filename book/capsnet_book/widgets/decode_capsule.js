@@ -1,21 +1,11 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
-import {
-  capsulesKept,
-  maskCapsules,
-  RULES,
-  remarkOnMask,
-  remarkOnStretch,
-  STRETCHED,
-  squaredError,
-  stretchCapsules,
-  WEIGHT,
-} from "./decode_capsule_model.js";
+import { capsulesKept, maskCapsules, RULES, remarkOnMask, squaredError, WEIGHT } from "./decode_capsule_model.js";
 import { makeNetwork } from "./shared/core.js";
 import { layOut } from "./shared/stage.js";
-import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
   digitCanvas,
+  digitRow,
   element,
   format,
   greysOf,
@@ -117,14 +107,11 @@ async function build(root, model, host) {
 
   let index = model.get("index");
   let keep = model.get("keep");
-  let stretch = model.get("stretch");
-  let image, seen, capsules, errors; // the digit, the network's answer, v as it is drawn, error of each capsule
+  let image, seen, capsules, errors; // the digit, the network's answer, v, error of each capsule
 
   const large = makeDrawing();
-  const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
+  const digits = digitRow(labels, "Handwritten digits", (label) => `Decode the handwritten ${label}`, choose);
   const rules = makeRules(setKeep);
-  const onchange = () => setStretch(box.checked);
-  const box = element("input", { type: "checkbox", "data-role": "stretch", onchange });
   const choices = Array.from({ length: J }, (_, j) => makeChoice(j, () => setKeep(String(j))));
   const ten = element(
     "div",
@@ -132,7 +119,6 @@ async function build(root, model, host) {
     ...choices.map(({ button }) => button),
   );
   const lead = element("p", { class: "lead" }, "What each capsule would draw. Choose one, or let a rule choose.");
-  const lengthen = element("span", {}, `make every capsule ${format(STRETCHED)} long`);
   const { say, stop: stopSaying } = layOut(root, {
     stage: element(
       "div",
@@ -140,14 +126,13 @@ async function build(root, model, host) {
       element("div", { class: "side" }, ...large.nodes),
       element("div", { class: "choice" }, lead, ten),
     ),
-    hands: [element("div", { class: "bar rules" }, rules.node, stepper)],
-    more: [element("label", { class: "stretch" }, box, lengthen)],
-    about: "What if they were all long?",
+    hands: [rules.node, digits.row],
   });
-  const { paint, refresh } = makePainter(root);
+  const painter = makePainter(root);
+  const { paint } = painter;
 
   function choose(to) {
-    index = (to + labels.length) % labels.length;
+    index = to;
     save(model, { index });
     look();
   }
@@ -156,12 +141,6 @@ async function build(root, model, host) {
     keep = rule;
     save(model, { keep });
     draw();
-  }
-
-  function setStretch(on) {
-    stretch = on;
-    save(model, { stretch });
-    look();
   }
 
   /** Draws from the capsules that are kept. */
@@ -182,16 +161,16 @@ async function build(root, model, host) {
       "data-label": label,
       "data-prediction": seen.prediction,
     });
-    const about = stretch ? remarkOnStretch(kept, seen.lengths) : remarkOnMask(keep, kept, seen, label, errors);
+    const about = remarkOnMask(keep, kept, seen, label, errors);
     say(about, `${labels[index]}, ${words}. ${about}`);
   }
   const schedule = oncePerFrame(draw);
 
-  /** A new digit, or the same with its capsules stretched: ten drawings anew. */
+  /** A new digit: ten drawings anew. */
   function look() {
     image = digitAt(images, index);
     seen = network.forward(image);
-    capsules = stretch ? stretchCapsules(seen.capsules, D) : seen.capsules;
+    capsules = seen.capsules;
     errors = choices.map(({ canvas }, j) => {
       const picture = network.decode(maskCapsules(capsules, [j], D));
       paint(canvas, picture);
@@ -199,8 +178,7 @@ async function build(root, model, host) {
     });
     paint(large.original, image);
     large.name(labels[index]);
-    showCounter(index, labels.length);
-    box.checked = stretch;
+    digits.show(index);
     draw();
   }
 
@@ -214,16 +192,13 @@ async function build(root, model, host) {
       keep = model.get("keep");
       schedule();
     },
-    stretch: () => {
-      if (model.get("stretch") === stretch) return;
-      stretch = model.get("stretch");
-      look();
-    },
   });
   const stopWatching = whenThemeChanges(() => {
-    refresh();
+    painter.refresh();
+    digits.paint(painter, images);
     look();
   });
+  digits.paint(painter, images);
   look();
   return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }

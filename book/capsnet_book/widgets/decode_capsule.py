@@ -29,7 +29,6 @@ class DecodeCapsule(anywidget.AnyWidget):
     Attributes:
         index: the digit that is shown, 0 to N - 1.
         keep: what the mask lets through now.
-        stretch: whether every capsule is made 0.95 long before it is drawn.
 
     Raises:
         ValueError: digits or labels of another shape or out of range, or another word than those.
@@ -43,7 +42,6 @@ class DecodeCapsule(anywidget.AnyWidget):
     labels = traitlets.List(traitlets.Int()).tag(sync=True)
     index = traitlets.Int(0).tag(sync=True)
     keep = traitlets.Unicode("longest").tag(sync=True)
-    stretch = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, images: Any = None, labels: Any = None, keep: str = "longest") -> None:
         digits, classes = _parts.digits_to_show(images, labels, _plain_and_misread)

@@ -1,10 +1,8 @@
 // What the mask lets through to the decoder, and what that costs.
-import { norm } from "./shared/core.js";
 import { format } from "./shared/ui.js";
 
 /** @typedef {{ lengths: Float32Array, prediction: number }} Reading */
 
-export const STRETCHED = 0.95; // about as long as the capsule of a digit that the network is sure of
 export const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
 export const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
 
@@ -32,18 +30,6 @@ export function maskCapsules(v, kept, D) {
   const masked = new Float32Array(v.length);
   for (const j of kept) masked.set(v.subarray(j * D, (j + 1) * D), j * D);
   return masked;
-}
-
-/**
- * Each capsule as long as `length`, its direction as it was, [J, D].
- * @param {Float32Array} v  [J, D]
- * @param {number} D
- */
-export function stretchCapsules(v, D, length = STRETCHED) {
-  return v.map((x, k) => {
-    const n = norm(v, k - (k % D), D);
-    return n ? (x / n) * length : 0;
-  });
 }
 
 /**
@@ -91,18 +77,4 @@ export function remarkOnMask(keep, kept, { prediction, lengths }, label, errors)
   }
   const faint = `Capsule ${j} is only ${format(lengths[j])} long, so nearly nothing goes in`;
   return `${faint}, and the drawing is nearly that of "None". Squared error ${format(errors[j], 1)}.`;
-}
-
-/**
- * What is to be seen where every capsule is made long.
- * @param {number[]} kept
- * @param {Float32Array} lengths
- */
-export function remarkOnStretch(kept, lengths) {
-  const faint = kept.filter((j) => lengths[j] < 0.3);
-  if (!faint.length) return "This capsule was long before, so the drawing hardly changes.";
-  if (kept.length > 1) return "All ten at full length at once: ten drawings on top of one another.";
-  const bare = `Capsule ${faint[0]} was ${format(lengths[faint[0]])} long. At full length its direction is laid bare`;
-  const means = 'where the length says "not here", the sixteen numbers were never asked to mean anything';
-  return `${bare}, and it is no digit of its class: ${means}.`;
 }

@@ -1,14 +1,14 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
-import { longDigits } from "./draw_digit_model.js";
 import { LONG, makeBars } from "./shared/bars.js";
+import { measure } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
 import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
   digitAt,
-  digitButton,
   digitCanvas,
+  digitRow,
   element,
   format,
   listen,
@@ -19,17 +19,22 @@ import {
   setAttributes,
   sharedWeights,
   themeColours,
-  whenResized,
   whenThemeChanges,
   withArticle,
 } from "./shared/ui.js";
+
+/** The digits whose capsules are long, the longest first. @param {ArrayLike<number>} lengths */
+export const longDigits = (lengths) =>
+  Array.from(lengths, (_, j) => j)
+    .filter((j) => lengths[j] >= LONG)
+    .sort((p, q) => lengths[q] - lengths[p]);
 
 /** What the lengths say, honestly: nothing, one digit, or several. */
 function inWords(lengths, empty) {
   const long = longDigits(lengths);
   const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
   const length = (j) => format(lengths[j]);
-  if (empty) return "Nothing drawn yet: draw a digit, or take one of the ten.";
+  if (empty) return `Nothing drawn yet. Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
   if (long.length === 0) return `I see no digit: the longest capsule, ${best}, is only ${length(best)} long.`;
   if (long.length === 1)
     return `I see ${withArticle(best)}: its capsule is ${length(best)} long, the next, ${next}, ${length(next)}.`;
@@ -71,17 +76,14 @@ async function build(root, model, host) {
     loaded: () => showLoaded(),
     say: (words) => say(words),
   });
-  const sampleButtons = Array.from({ length: network.J }, (_, digit) => {
-    const onclick = () => showPixels(digitAt(samples, digit));
-    return digitButton({ "data-role": "sample", "aria-label": `Load a handwritten ${digit}`, onclick });
-  });
+  const digits = digitRow(
+    Array.from({ length: network.J }, (_, digit) => digit),
+    "Handwritten digits to load",
+    (digit) => `Load a handwritten ${digit}`,
+    (digit) => showPixels(digitAt(samples, digit)),
+  );
   const bars = makeBars("Lengths of the ten digit capsules");
   const { pair, show: showPair } = makePair();
-  const loads = element(
-    "div",
-    { class: "samples", role: "group", "aria-label": "Handwritten digits to load" },
-    ...sampleButtons.map(({ button }) => button),
-  );
   const { say, stop: stopSaying } = layOut(root, {
     stage: element(
       "div",
@@ -90,7 +92,7 @@ async function build(root, model, host) {
       bars.list,
       pair,
     ),
-    hands: [loads],
+    hands: [digits.row],
   });
   const painter = makePainter(root);
 
@@ -123,14 +125,14 @@ async function build(root, model, host) {
   const refresh = () => {
     painter.refresh();
     colours = themeColours(root);
-    sampleButtons.forEach(({ canvas }, digit) => painter.paint(canvas, digitAt(samples, digit), 255));
+    digits.paint(painter, samples, 255);
     update();
   };
   const stopWatching = whenThemeChanges(refresh);
-  const stopMeasuring = whenResized(root, schedule);
+  const size = measure(root, schedule);
   pad.show(bytesOf(model.get("image")));
   refresh();
-  return [tie.stop, stopListening, stopWatching, stopMeasuring, schedule.cancel, stopSaying];
+  return [tie.stop, stopListening, stopWatching, size.stop, schedule.cancel, stopSaying];
 }
 
 function render({ model, el, host }) {

@@ -4,18 +4,18 @@ import {
   inDegrees,
   judge,
   KINDS,
+  NOSE,
   PARTS,
   PICASSO,
   REACH,
   readPose,
   remarkOn,
-  SIZES,
   SURE,
   straightTo,
   tidy,
   turned,
 } from "./face_parts_model.js";
-import { arrowKeys, drag, glide, rangeInput } from "./shared/controls.js";
+import { arrowKeys, drag, glide } from "./shared/controls.js";
 import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
@@ -47,13 +47,13 @@ const EYE = [
   "M-.24 -.13Q-.12 -.28 .17 -.2",
   "M-.2 0L-.27 -.05M-.15 -.05L-.2 -.1",
 ];
-const NOSE = ["M.02 -.2Q-.06 0 -.12 .08Q-.1 .15 .01 .13Q.1 .15 .12 .08"];
+const NOSE_LINES = ["M.02 -.2Q-.06 0 -.12 .08Q-.1 .15 .01 .13Q.1 .15 .12 .08"];
 const MOUTH = ["M-.27 -.04Q0 .22 .27 -.04Q.1 .03 0 0Q-.1 .03 -.27 -.04Z"];
 const THIN = { "vector-effect": "non-scaling-stroke" };
 
 /** Brow and lashes are at the outer side: a left eye is no right eye. */
 function drawingOf(i) {
-  const paths = [EYE, EYE, NOSE, MOUTH][i];
+  const paths = [EYE, EYE, NOSE_LINES, MOUTH][i];
   const transform = i === 1 ? "scale(-1 1)" : undefined;
   const kind = (k) => ((i < 2 && k === 1) || i === 3 ? "full" : "line");
   return paths.map((d, k) => svg("path", { d, transform, class: kind(k), ...THIN }));
@@ -69,15 +69,14 @@ const transformOf = (/** @type {number[]} */ [x, y, turn, size]) =>
 
 /**
  * The parts, to be dragged, and what each thinks of the face.
- * @param {{ poseOf(i: number): number[], move(i: number, x: number, y: number): void, done(): void,
- *   choose(i: number): void, toggle(i: number): void }} _  toggle: take a part away, or put it back
+ * @param {{ poseOf(i: number): number[], move(i: number, x: number, y: number): void, done(): void }} _
  */
-function makePicture({ poseOf, move, done, choose, toggle }) {
+function makePicture({ poseOf, move, done }) {
   const whole = outline("whole");
   const ghosts = PARTS.map((_, i) => outline(`part-${i}`));
   const threads = PARTS.map((_, i) => svg("path", { class: `thread part-${i}` }));
   const centres = PARTS.map((_, i) => svg("circle", { class: `centre part-${i}`, r: 4.5 }));
-  const parts = PARTS.map((name, i) => makePart(name, i, () => choose(i)));
+  const parts = PARTS.map(makePart);
   const picture = svg(
     "svg",
     { viewBox: `0 0 ${SIDE_OF_VIEW} ${SIDE_OF_VIEW}`, class: "plane face", "data-role": "picture" },
@@ -103,19 +102,15 @@ function makePicture({ poseOf, move, done, choose, toggle }) {
       },
       end: done,
     });
-    arrowKeys(
-      part,
-      (dx, dy, event) => {
-        const by = event.shiftKey ? 0.25 : 0.05;
-        move(i, poseOf(i)[0] + dx * by, poseOf(i)[1] + dy * by);
-        done();
-      },
-      { Delete: () => toggle(i), Backspace: () => toggle(i) },
-    );
+    arrowKeys(part, (dx, dy, event) => {
+      const by = event.shiftKey ? 0.25 : 0.05;
+      move(i, poseOf(i)[0] + dx * by, poseOf(i)[1] + dy * by);
+      done();
+    });
   });
 
   /** opinions: the face as each part sees it, and `seen`, as the capsule does, poses all. */
-  function show(poses, shown, chosen, opinions, seen, length) {
+  function show(poses, shown, opinions, seen, length) {
     setAttributes(whole, { transform: transformOf(seen), opacity: (length * length).toFixed(3) });
     poses.forEach((pose, i) => {
       const [from, to] = [placeOf(pose), placeOf(opinions[i])];
@@ -123,14 +118,14 @@ function makePicture({ poseOf, move, done, choose, toggle }) {
       threads[i].setAttribute("d", `M${from}L${to}`);
       setAttributes(centres[i], { cx: to[0], cy: to[1] });
       for (const node of [ghosts[i], threads[i], centres[i]]) node.toggleAttribute("hidden", !shown[i]);
-      showPart(parts[i], pose, shown[i], i === chosen);
+      showPart(parts[i], pose, shown[i]);
     });
   }
 
   return { picture, show };
 }
 
-function makePart(name, i, onfocus) {
+function makePart(name, i) {
   return svg(
     "g",
     {
@@ -140,8 +135,7 @@ function makePart(name, i, onfocus) {
       "data-part": i,
       "aria-valuemin": -REACH,
       "aria-valuemax": REACH,
-      "aria-label": `${capital(name)}. Arrow keys move it, Delete takes it away or puts it back.`,
-      onfocus,
+      "aria-label": `${capital(name)}. Arrow keys move it.`,
     },
     svg("circle", { class: "touch", r: 26 }),
     svg("circle", { class: "ring", r: 26 }),
@@ -149,8 +143,8 @@ function makePart(name, i, onfocus) {
   );
 }
 
-/** @param {SVGElement} part @param {number[]} pose @param {boolean} shown @param {boolean} chosen */
-function showPart(part, [x, y, turn, size], shown, chosen) {
+/** @param {SVGElement} part @param {number[]} pose @param {boolean} shown */
+function showPart(part, [x, y, turn, size], shown) {
   const away = shown ? "" : "taken away, ";
   setAttributes(part, {
     transform: `translate(${placeOf([x, y])})`,
@@ -158,7 +152,6 @@ function showPart(part, [x, y, turn, size], shown, chosen) {
     "aria-valuetext": `${away}${format(x)} across, ${format(y)} down, turned ${format(turn, 0)} degrees`,
   });
   part.classList.toggle("away", !shown);
-  part.classList.toggle("is-chosen", chosen);
   part.lastElementChild.setAttribute("transform", `rotate(${turn}) scale(${size * UNIT})`);
 }
 
@@ -207,115 +200,34 @@ function makeVerdicts() {
   return { nodes: [bag.node, capsule.node], show };
 }
 
-/** A row for each part: where it sees the face, and its coupling. */
-function makeTable() {
-  const heads = ["says: the face is at", "turned", "size", "gives it"];
-  const rows = PARTS.map((name, i) => {
-    const cells = heads.map(() => element("td", {}));
-    const head = element("th", { scope: "row" }, element("span", { class: `swatch part-${i}` }), name);
-    return { row: element("tr", { "data-row": i }, head, ...cells), cells };
-  });
-  const columns = ["part", ...heads].map((head) => element("th", { scope: "col" }, head));
-  const table = element(
-    "table",
-    { class: "opinions" },
-    element("thead", {}, element("tr", {}, ...columns)),
-    element("tbody", {}, ...rows.map(({ row }) => row)),
-  );
-
-  function show(shown, opinions, couplings) {
-    rows.forEach(({ row, cells }, i) => {
-      const [x, y, turn, size] = opinions[i];
-      const share = `${Math.round(100 * couplings[i])} %`;
-      const texts = [`(${format(x)}, ${format(y)})`, inDegrees(turn), format(size), share];
-      cells.forEach((cell, k) => (cell.textContent = shown[i] ? texts[k] : "–"));
-      row.classList.toggle("away", !shown[i]);
-    });
-  }
-
-  return { table, show };
-}
-
-// -------------------------------------------------------------------------------------------- the chosen part
-
-/**
- * A slider of the chosen part.
- * @param {string} role
- * @param {string} text
- * @param {{ min: number, max: number, step: number, zero: number }} range
- * @param {(x: number) => string} inWords
- * @param {{ change(x: number): void, done(): void }} hand  change: while it moves
- */
-function makeAdjust(role, text, range, inWords, { change, done }) {
-  const value = element("output", { "aria-hidden": "true" });
-  const oninput = () => change(input.valueAsNumber);
-  const reset = () => {
-    change(range.zero);
-    done();
-  };
-  const { input, show: showInput } = rangeInput({ ...range, reset, "data-role": role, oninput, onchange: done });
-  const row = element("div", { class: "adjust" }, element("span", {}, text), input, value);
-  const show = (x, part) => {
-    showInput(x, inWords(x));
-    value.textContent = inWords(x);
-    input.setAttribute("aria-label", `${text} the ${part}`);
-  };
-  return { row, show };
-}
-
-/**
- * The chosen part's name, its turn and size.
- * @param {{ change(by: Record<number, number>): void, done(): void, toggle(): void }} _  by: [which number]: its value
- */
-function makeChosen({ change, done, toggle }) {
-  const name = element("span", { class: "chosen", "data-role": "chosen" });
-  const away = pushButton("away", "", toggle);
-  const turns = { min: -180, max: 180, step: 1, zero: 0 };
-  const sizes = { min: SIZES[0], max: SIZES[1], step: 0.01, zero: 1 };
-  const turn = makeAdjust("turn", "Turn", turns, inDegrees, { change: (x) => change({ 2: x }), done });
-  const size = makeAdjust("size", "Size", sizes, (x) => format(x), { change: (x) => change({ 3: x }), done });
-  const node = element("div", { class: "one-part" }, element("p", { class: "about" }, name, away), turn.row, size.row);
-
-  function show(chosen, pose, shown) {
-    name.textContent = `The ${PARTS[chosen]}`;
-    away.textContent = shown ? "Take away" : "Put back";
-    turn.show(pose[2], PARTS[chosen]);
-    size.show(pose[3], PARTS[chosen]);
-  }
-
-  return { node, show };
-}
-
 // -------------------------------------------------------------------------------------------------- the widget
 
 function build(root, model) {
   const floats = (name) => new Float32Array(bytesOf(model.get(name)).slice().buffer);
   const [weight, waves] = [floats("weight"), floats("waves")];
-  let poses = copy(model.get("poses"));
-  let shown = [...model.get("shown")];
-  let chosen = 3;
   let stop = () => {}; // the animation
 
-  const done = () => model.save_changes();
+  const poses = () => model.get("poses");
+  const change = (to) => model.set("poses", to.map(tidy));
   const picture = makePicture({
-    poseOf: (i) => poses[i],
-    move: (i, x, y) => change(i, { 0: x, 1: y }),
-    done,
-    choose: (i) => {
-      chosen = i;
-      schedule();
+    poseOf: (i) => poses()[i],
+    move: (i, x, y) => {
+      stop();
+      change(poses().map(([ownX, ownY, ...rest], k) => (k === i ? [x, y, ...rest] : [ownX, ownY, ...rest])));
     },
-    toggle,
+    done: () => model.save_changes(),
   });
   const verdicts = makeVerdicts();
-  const table = makeTable();
-  const onePart = makeChosen({ change: (by) => change(chosen, by), done, toggle: () => toggle(chosen) });
+  const nose = pushButton("nose", "", () =>
+    save(model, { shown: model.get("shown").with(NOSE, !model.get("shown")[NOSE]) }),
+  );
   const bar = element(
     "div",
     { class: "bar presets" },
-    pushButton("picasso", "Picasso", () => goAlong(straightTo(poses, PICASSO)), { class: "primary-action" }),
-    pushButton("face", "A face", () => goAlong(straightTo(poses, FACE))),
-    pushButton("turn-whole", "Turn the whole", () => goAlong(turned(poses, TURN))),
+    pushButton("picasso", "Picasso", () => goAlong(straightTo(poses(), PICASSO)), { class: "primary-action" }),
+    pushButton("face", "A face", () => goAlong(straightTo(poses(), FACE))),
+    pushButton("turn-whole", "Turn the whole", () => goAlong(turned(poses(), TURN))),
+    nose,
   );
   const { say, stop: stopSaying } = layOut(root, {
     stage: element(
@@ -325,74 +237,39 @@ function build(root, model) {
       element("div", { class: "verdicts" }, ...verdicts.nodes),
     ),
     hands: [bar],
-    more: [onePart.node, table.table],
-    about: "Turn one part; and what each part says",
   });
 
   function draw() {
-    const { opinions, couplings, face, found, lengths, bag } = judge(poses, shown, weight, waves);
+    const shown = model.get("shown");
+    const { opinions, face, found, lengths, bag } = judge(poses(), shown, weight, waves);
     const [length] = lengths;
     const [seen, views] = [readPose(face), opinions.map(readPose)];
-    picture.show(poses, shown, chosen, views, seen, length);
-    table.show(shown, views, couplings);
-    onePart.show(chosen, poses[chosen], shown[chosen]);
+    picture.show(poses(), shown, views, seen, length);
+    nose.textContent = shown[NOSE] ? "No nose" : "The nose again";
     setAttributes(root, {
       "data-bag": bag.toFixed(4),
       "data-length": length.toFixed(4),
       "data-turn": seen[2].toFixed(2),
-      "data-couplings": couplings.map((c) => c.toFixed(4)).join(","),
-      "data-opinions": opinions
-        .flat()
-        .map((x) => x.toFixed(4))
-        .join(","),
     });
     const words = remarkOn({ length, bag, opinions, shown, turn: seen[2] });
     say(words, `${verdicts.show(bag, found, length, seen)} ${words}`);
   }
   const schedule = oncePerFrame(draw);
 
-  function setPoses(to) {
-    poses = to.map(tidy);
-    model.set("poses", copy(poses));
-    schedule();
-  }
-
-  function change(i, by) {
-    stop();
-    setPoses(poses.map((pose, k) => (k === i ? Object.assign([...pose], by) : pose)));
-  }
-
-  function toggle(i) {
-    shown = shown.map((there, k) => (k === i ? !there : there));
-    save(model, { shown: [...shown] });
-    schedule();
-  }
-
-  /** Moves all parts along a path, t from 0 to 1 -> poses; those that were taken away come back. */
+  /** Moves all parts along a path, t from 0 to 1 -> poses. */
   function goAlong(path) {
     stop();
-    if (shown.includes(false)) {
-      shown = PARTS.map(() => true);
-      model.set("shown", [...shown]);
-    }
-    stop = glide(MOMENT, (t) => setPoses(path(t)), done);
+    stop = glide(
+      MOMENT,
+      (t) => change(path(t)),
+      () => model.save_changes(),
+    );
   }
 
-  const stopListening = listen(model, {
-    poses: () => {
-      poses = copy(model.get("poses"));
-      schedule();
-    },
-    shown: () => {
-      shown = [...model.get("shown")];
-      schedule();
-    },
-  });
+  const stopListening = listen(model, { poses: schedule, shown: schedule });
   draw();
   return [stopListening, () => stop(), stopSaying, schedule.cancel];
 }
-
-const copy = (poses) => poses.map((pose) => [...pose]);
 
 function render({ model, el }) {
   const root = makeRoot("FaceParts", "Move the parts of a face; a bag of parts and a face capsule judge");

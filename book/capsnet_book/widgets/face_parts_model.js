@@ -5,6 +5,7 @@ import { clamp, format } from "./shared/ui.js";
 /** @typedef {number[]} Pose  x, y, turn in degrees, size */
 
 export const PARTS = ["left eye", "right eye", "nose", "mouth"];
+export const NOSE = 2;
 export const KINDS = { eye: [0, 1], nose: [2], mouth: [3] }; // a bag does not tell one eye from the other
 /** @type {Pose[]} */
 export const FACE = [
@@ -21,11 +22,11 @@ export const PICASSO = [
   [-0.5, 0.25, -60, 1],
 ];
 export const REACH = 1.6; // no part leaves this disc
-export const SIZES = [0.5, 1.6];
+const SIZES = [0.5, 1.6];
 export const SURE = 0.5; // a face capsule at least this long says that there is a face
 const [I, J, D_in, WAVES] = [4, 10, 4, 8];
 const D = 2 * WAVES;
-export const VOICE = 2.5; // the length of one prediction vector
+const VOICE = 2.5; // the length of one prediction vector
 const ROUNDS = 3;
 const NEAR = 0.35; // opinions that are closer than this agree
 const DEGREE = Math.PI / 180;

@@ -5,16 +5,18 @@ import {
   aboutStep,
   crossEntropy,
   LONGEST,
+  M_MINUS,
+  M_PLUS,
   marginTerms,
   RATE,
   stepDown,
 } from "./margin_loss_model.js";
-import { arrowKeys, axes, drag, grip, rangeInput, readout } from "./shared/controls.js";
+import { arrowKeys, axes, drag, grip, makeArrow, readout } from "./shared/controls.js";
 import { layOut } from "./shared/stage.js";
 import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
+const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
-const MARGINS = ["mPlus", "mMinus"];
 
 function render({ model, el }) {
   const root = makeRoot("MarginLoss", "Ten capsule lengths and their margin loss");
@@ -24,18 +26,17 @@ function render({ model, el }) {
     const one = makeOne(state, actions);
     const ten = makeTen(state, actions);
     const cake = makeCake(state);
-    const settings = makeSettings(state, model, () => schedule());
     const buttons = makeButtons(state, actions);
     const { say, stop: stopSaying } = layOut(root, {
       stage: element("div", { class: "contest" }, ten.panel, one.panel),
       hands: [buttons.row],
-      more: [settings.row, cake.panel, buttons.entropy],
-      about: "The margins, and cross-entropy on the same lengths",
+      more: [cake.panel, buttons.entropy],
+      about: "Cross-entropy on the same lengths",
     });
 
     function draw() {
-      const { lengths, present, selected, setting } = state;
-      const terms = marginTerms(lengths, present, setting);
+      const { lengths, present, selected } = state;
+      const terms = marginTerms(lengths, present);
       const entropy = crossEntropy(lengths, present);
       setAttributes(root, {
         "data-lengths": lengths.map((x) => x.toFixed(3)).join(","),
@@ -47,21 +48,17 @@ function render({ model, el }) {
       one.show(terms);
       ten.show(terms);
       cake.show(entropy, aboutAll(present, terms.losses, entropy.shares, entropy.loss));
-      settings.show();
-      const about = aboutClass(present.has(selected), lengths[selected], setting);
+      const about = aboutClass(present.has(selected), lengths[selected]);
       say(state.happened ?? `Class ${selected}. ${about}`);
     }
     const schedule = oncePerFrame(draw);
 
     const follow = () => {
-      const said = state.happened;
-      const came = readState(model);
-      const changed = came.lengths.some((length, k) => length !== state.lengths[k]);
-      Object.assign(state, came, { happened: changed ? null : said });
+      if (actions.busy()) return;
+      Object.assign(state, readState(model)); // from outside: what happened before is no news any more
       schedule();
     };
-    const traits = ["lengths", "present", "selected", "m_plus", "m_minus", "lambda_"];
-    const stopListening = listen(model, Object.fromEntries(traits.map((trait) => [trait, follow])));
+    const stopListening = listen(model, { lengths: follow, present: follow, selected: follow });
     draw();
     return [stopListening, schedule.cancel, stopSaying, buttons.stop];
   });
@@ -73,67 +70,58 @@ function readState(model) {
     present: /** @type {Set<number>} */ (new Set(model.get("present"))),
     selected: model.get("selected"),
     happened: /** @type {string | null} */ (null), // what the last step or press did, if that is the news
-    setting: { mPlus: model.get("m_plus"), mMinus: model.get("m_minus"), lambda: model.get("lambda_") },
   };
 }
 
 /** What a reader can do: each changes the state, tells the model, and asks for a new drawing. */
 function makeActions(state, model, schedule) {
   const first = structuredClone(state);
-  const total = () => format(marginTerms(state.lengths, state.present, state.setting).total, 3);
+  const total = () => format(marginTerms(state.lengths, state.present).total, 3);
+  let telling = false;
   state.happened = `${total()} is lost: each arrow shows where a step would move that class. Take one.`;
 
-  function setLength(k, length) {
-    state.lengths[k] = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
-    state.happened = null;
-    model.set("lengths", state.lengths.slice());
+  /** @param {Partial<typeof state>} changes @param {string | null} happened  in words */
+  function change(changes, happened = null) {
+    Object.assign(state, changes, { happened });
+    telling = true;
+    model.set({ lengths: state.lengths.slice(), present: [...state.present].sort(), selected: state.selected });
+    telling = false;
     schedule();
   }
-
-  function select(k) {
-    if (k === state.selected) return;
-    state.selected = k;
-    state.happened = null;
-    model.set("selected", k);
-    schedule();
-  }
+  const save = () => model.save_changes();
+  const setLength = (/** @type {number} */ k, /** @type {number} */ length) =>
+    change({ lengths: state.lengths.with(k, clamp(Math.round(length * 1000) / 1000, 0, LONGEST)) });
+  const select = (/** @type {number} */ k) => k === state.selected || change({ selected: k });
 
   function flip(k) {
-    const { present } = state;
+    const present = new Set(state.present);
     if (!present.delete(k)) present.add(k);
-    model.set("present", [...present].sort());
-    model.save_changes();
-    state.happened = `Class ${k} is ${present.has(k) ? "present" : "absent"} now; the loss is ${total()}.`;
-    if (present.size === 0) state.happened += " No digit is there: every capsule is asked to be short.";
-    schedule();
+    const { total: lost } = marginTerms(state.lengths, present);
+    const none = present.size === 0 ? " No digit is there: every capsule is asked to be short." : "";
+    change(
+      { present },
+      `Class ${k} is ${present.has(k) ? "present" : "absent"}: the loss is ${format(lost, 3)}.${none}`,
+    );
+    save();
   }
 
   function step(gradients, what) {
     const [before, lengths] = [total(), state.lengths];
     state.lengths = stepDown(lengths, gradients);
-    model.set("lengths", state.lengths.slice());
-    model.save_changes();
-    state.happened = aboutStep(what, lengths, state.lengths, before, total());
-    schedule();
+    change({}, aboutStep(what, lengths, state.lengths, before, total()));
+    save();
   }
 
   function reset() {
-    Object.assign(state, structuredClone(first));
-    model.set("lengths", first.lengths.slice());
-    model.set("present", [...first.present]);
-    model.set("selected", first.selected);
-    model.set("m_plus", first.setting.mPlus);
-    model.set("m_minus", first.setting.mMinus);
-    model.set("lambda_", first.setting.lambda);
-    model.save_changes();
-    schedule();
+    change(structuredClone(first), first.happened);
+    save();
   }
 
   /** Arrow keys, Home and End change the length of class `which()`; `others` are more keys. */
   function lengthKeys(node, which, others = {}) {
     const saved = (work) => (event) => {
       work(event);
-      model.save_changes();
+      save();
     };
     const by = (dx, dy, event) => (dx - dy) * (event.shiftKey ? 0.1 : 0.01);
     arrowKeys(
@@ -143,7 +131,7 @@ function makeActions(state, model, schedule) {
     );
   }
 
-  return { setLength, select, flip, step, reset, lengthKeys, save: () => model.save_changes() };
+  return { setLength, select, flip, step, reset, lengthKeys, save, busy: () => telling };
 }
 
 // ------------------------------------------------------------------------------------------- one class
@@ -172,11 +160,11 @@ function makeOne(state, { setLength, lengthKeys, save }) {
   lengthKeys(curve.dot, () => state.selected);
 
   function show({ losses, gradients }) {
-    const { selected, present, setting } = state;
+    const { selected, present } = state;
     const there = present.has(selected);
     const at = { length: state.lengths[selected], loss: losses[selected], gradient: gradients[selected] };
     title.textContent = `Class ${selected} is ${there ? "present: it should be long" : "absent: it should be short"}`;
-    curve.show(there, at, setting);
+    curve.show(there, at);
     length.value.textContent = format(at.length);
     loss.value.textContent = format(at.loss, 3);
     gradient.value.textContent = format(at.gradient, 2, true);
@@ -197,11 +185,11 @@ function makeCurve() {
   const clip = `margin-clip-${Math.random().toString(36).slice(2)}`;
   const flat = svg("rect", { class: "flat", y: top, height: floor - top });
   const middle = { "text-anchor": "middle" };
-  const edges = MARGINS.map(() => svg("path", { class: "limit" }));
-  const edgeNames = ["m⁺", "m⁻"].map((name) => chart.text(name, 0, floor + 15, middle));
+  const edges = MARGINS.map((at) => svg("path", { class: "limit", d: `M${atX(at)} ${top - 8}V${floor}` }));
+  const edgeNames = ["m⁺", "m⁻"].map((name, k) => chart.text(name, atX(MARGINS[k]), floor + 15, middle));
   const [other, graph] = [svg("path", { class: "other" }), svg("path", { class: "graph" })];
   const guides = svg("path", { class: "guide" });
-  const arrow = makeStep();
+  const arrow = makeArrow("step-arrow");
   const dot = grip({ class: "handle v", "data-role": "dot", "aria-valuemin": 0, "aria-valuemax": 1 });
   const words = { 1: "1", 0.5: "½", 0: "0" };
   const picture = svg(
@@ -220,53 +208,32 @@ function makeCurve() {
   );
 
   /** The curve of one class alone, as if it were present or absent. */
-  function pathOf(isPresent, setting) {
+  function pathOf(isPresent) {
     const there = new Set(isPresent ? [0] : []);
     const lengths = Array.from({ length: 101 }, (_, n) => n / 100);
-    return chart.path(lengths.map((length) => [length, marginTerms([length], there, setting).losses[0]]));
+    return chart.path(lengths.map((length) => [length, marginTerms([length], there).losses[0]]));
   }
 
-  function show(there, { length, loss, gradient }, setting) {
-    MARGINS.forEach((key, k) => {
-      const x = atX(setting[key]);
-      edges[k].setAttribute("d", `M${x} ${top - 8}V${floor}`);
-      edgeNames[k].setAttribute("x", String(x));
-    });
-    const [from, to] = there ? [setting.mPlus, 1] : [0, setting.mMinus];
+  function show(there, { length, loss, gradient }) {
+    const [from, to] = there ? [M_PLUS, 1] : [0, M_MINUS];
     setAttributes(flat, { x: atX(from), width: Math.max(0, atX(to) - atX(from)) });
-    graph.setAttribute("d", pathOf(there, setting));
-    other.setAttribute("d", pathOf(!there, setting));
+    graph.setAttribute("d", pathOf(there));
+    other.setAttribute("d", pathOf(!there));
     const [x, y] = [atX(length), atY(Math.min(loss, 1.05))];
     dot.setAttribute("transform", `translate(${x} ${y})`);
     guides.setAttribute("d", `M${x} ${floor}V${y}H${left}`);
-    arrow.point(x, atX(clamp(length - RATE * gradient, 0, 1)), y);
+    arrow.point([x, y], [atX(clamp(length - RATE * gradient, 0, 1)), y]);
   }
   /** The length at a share of the picture's width. */
   const lengthAt = (x) => (x * width - left) / (width - left - right);
   return { picture, dot, show, lengthAt };
 }
 
-/** The arrow of one step downhill, level, from x to `to`. */
-function makeStep() {
-  const shaft = svg("path", { class: "shaft" });
-  const head = svg("polygon", { class: "head" });
-  const node = svg("g", { class: "step-arrow" }, shaft, head);
-  const point = (x, to, y) => {
-    const way = Math.sign(to - x);
-    const size = Math.min(8, Math.abs(to - x) / 2);
-    shaft.setAttribute("d", `M${x} ${y}H${to - way * size}`);
-    const back = to - way * size;
-    head.setAttribute("points", `${to},${y} ${back},${y - size * 0.6} ${back},${y + size * 0.6}`);
-    node.toggleAttribute("hidden", Math.abs(to - x) < 2);
-  };
-  return { node, point };
-}
-
 // ------------------------------------------------------------------------------------------ ten classes
 
 /** A bar a class, and the sum of the losses. */
 function makeTen(state, actions) {
-  const lines = MARGINS.map(() => element("span", { class: "line" }));
+  const lines = MARGINS.map((at) => element("span", { class: "line", style: `bottom: ${100 * at}%` }));
   const bars = state.lengths.map((_, k) => makeBar(k, actions));
   const all = (part) => bars.map((bar) => bar[part]);
   const total = element("strong", { "data-role": "total" });
@@ -281,7 +248,6 @@ function makeTen(state, actions) {
   );
 
   function show(terms) {
-    MARGINS.forEach((key, k) => (lines[k].style.bottom = `${100 * state.setting[key]}%`));
     bars.forEach(({ show: showBar }, k) => {
       const isThere = state.present.has(k);
       showBar(state.lengths[k], terms.losses[k], terms.gradients[k], isThere, k === state.selected);
@@ -373,51 +339,16 @@ function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
   return { rail, button, loss, show };
 }
 
-// --------------------------------------------------------------------------------- sliders and buttons
-
-function makeSettings(state, model, schedule) {
-  const sliders = [
-    makeSlider("m_plus", "mPlus", "m⁺", [0.5, 1, 0.01], "long enough, if present"),
-    makeSlider("m_minus", "mMinus", "m⁻", [0, 0.5, 0.01], "short enough, if absent"),
-    makeSlider("lambda_", "lambda", "λ", [0, 2, 0.05], "weight of the absent"),
-  ];
-  function makeSlider(trait, key, symbol, [min, max, step], meaning) {
-    const { input, show } = rangeInput({
-      min,
-      max,
-      step,
-      "data-role": trait,
-      "aria-label": `${symbol}, ${meaning}`,
-      oninput: () => {
-        state.setting[key] = input.valueAsNumber;
-        model.set(trait, state.setting[key]);
-        schedule();
-      },
-      onchange: () => model.save_changes(),
-    });
-    const value = element("output", { "aria-hidden": "true" });
-    const caption = [element("span", { class: "number" }, symbol), element("span", { class: "name" }, meaning), value];
-    const slider = element("div", { class: "slider" }, element("div", { class: "caption" }, ...caption), input);
-    return {
-      slider,
-      refresh() {
-        show(state.setting[key]);
-        value.textContent = format(state.setting[key]);
-      },
-    };
-  }
-  const row = element("div", { class: "settings" }, ...sliders.map(({ slider }) => slider));
-  return { row, show: () => sliders.forEach(({ refresh }) => refresh()) };
-}
+// ----------------------------------------------------------------------------------------------- buttons
 
 function makeButtons(state, { step, reset }) {
   const margin = makeRepeating(
     "step-margin",
-    "One step downhill",
-    () => step(marginTerms(state.lengths, state.present, state.setting).gradients, "A step"),
+    "Step down the margin loss",
+    () => step(marginTerms(state.lengths, state.present).gradients, "A step"),
     "primary-action",
   );
-  const entropy = makeRepeating("step-entropy", "One step down cross-entropy", () =>
+  const entropy = makeRepeating("step-entropy", "Step down cross-entropy", () =>
     step(crossEntropy(state.lengths, state.present).gradients, "A step down cross-entropy"),
   );
   const again = element("button", { type: "button", "data-role": "reset", onclick: reset }, "Reset");

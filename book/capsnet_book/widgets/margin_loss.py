@@ -15,9 +15,6 @@ CLASSES = 10
 LENGTHS = (0.05, 0.04, 0.16, 0.62, 0.06, 0.24, 0.03, 0.08, 0.48, 0.12)
 """A three that could be an eight."""
 
-BOUNDS = {"m_plus": (0.5, 1.0), "m_minus": (0.0, 0.5), "lambda_": (0.0, 2.0)}
-"""Where the sliders end."""
-
 
 class MarginLoss(anywidget.AnyWidget):
     """Ten capsule lengths to drag, the margin loss of each as a curve, and what cross-entropy would make of them.
@@ -25,9 +22,6 @@ class MarginLoss(anywidget.AnyWidget):
     Args:
         lengths: ten numbers from 0 to 1, the lengths at first. None: a three that could be an eight.
         present: the classes that are in the image, any number of 0 to 9, none included.
-        m_plus: a present class is long enough from here on, 0.5 to 1.
-        m_minus: an absent class is short enough up to here, 0 to 0.5.
-        lambda_: weight of the absent classes, 0 to 2.
 
     Attributes:
         lengths: the lengths now.
@@ -44,26 +38,13 @@ class MarginLoss(anywidget.AnyWidget):
     lengths = traitlets.List(traitlets.Float()).tag(sync=True)
     present = traitlets.List(traitlets.Int()).tag(sync=True)
     selected = traitlets.Int(0).tag(sync=True)
-    m_plus = traitlets.Float(0.9).tag(sync=True)
-    m_minus = traitlets.Float(0.1).tag(sync=True)
-    lambda_ = traitlets.Float(0.5).tag(sync=True)
 
-    def __init__(
-        self,
-        lengths: Sequence[float] | None = None,
-        present: Iterable[int] = (3,),
-        m_plus: float = 0.9,
-        m_minus: float = 0.1,
-        lambda_: float = 0.5,
-    ) -> None:
+    def __init__(self, lengths: Sequence[float] | None = None, present: Iterable[int] = (3,)) -> None:
         there = _classes(present)
         super().__init__(
             lengths=_lengths(LENGTHS if lengths is None else lengths),
             present=there,
             selected=there[0] if there else 0,
-            m_plus=m_plus,
-            m_minus=m_minus,
-            lambda_=lambda_,
         )
 
     @traitlets.validate("lengths")
@@ -77,10 +58,6 @@ class MarginLoss(anywidget.AnyWidget):
     @traitlets.validate("selected")
     def _selected_is_a_class(self, proposal: dict) -> int:
         return _classes([proposal["value"]])[0]
-
-    @traitlets.validate("m_plus", "m_minus", "lambda_")
-    def _within_bounds(self, proposal: dict) -> float:
-        return _parts.within(BOUNDS, proposal)
 
     def __repr__(self) -> str:
         return f"MarginLoss(present={self.present})"

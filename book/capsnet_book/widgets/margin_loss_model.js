@@ -2,6 +2,9 @@
 import { clamp, format } from "./shared/ui.js";
 
 export const LONGEST = 0.999; // squash stays below 1
+export const M_PLUS = 0.9;
+export const M_MINUS = 0.1;
+export const LAMBDA = 0.5;
 export const RATE = 0.25; // a step downhill: this much of the gradient. The arrows show just that step
 
 /**
@@ -10,12 +13,12 @@ export const RATE = 0.25; // a step downhill: this much of the gradient. The arr
  * @param {Set<number>} present  classes
  * @returns {{ losses: number[], gradients: number[], total: number }}
  */
-export function marginTerms(lengths, present, { mPlus = 0.9, mMinus = 0.1, lambda = 0.5 } = {}) {
+export function marginTerms(lengths, present) {
   const losses = lengths.map((length, k) =>
-    present.has(k) ? Math.max(0, mPlus - length) ** 2 : lambda * Math.max(0, length - mMinus) ** 2,
+    present.has(k) ? Math.max(0, M_PLUS - length) ** 2 : LAMBDA * Math.max(0, length - M_MINUS) ** 2,
   );
   const gradients = lengths.map((length, k) =>
-    present.has(k) ? -2 * Math.max(0, mPlus - length) : 2 * lambda * Math.max(0, length - mMinus),
+    present.has(k) ? -2 * Math.max(0, M_PLUS - length) : 2 * LAMBDA * Math.max(0, length - M_MINUS),
   );
   return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
 }
@@ -41,17 +44,16 @@ export const stepDown = (lengths, gradients) =>
   lengths.map((length, k) => clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST));
 
 /** What the class whose curve is shown is told. */
-export function aboutClass(there, length, { mPlus, mMinus, lambda }) {
+export function aboutClass(there, length) {
   const near = 0.005; // what rounds to 0.00
-  if (there && length > mPlus - near) {
+  if (there && length > M_PLUS - near) {
     return "Present and long enough: the curve is flat here, and nothing pulls any more.";
   }
   if (there) {
-    return `Present and ${format(mPlus - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
+    return `Present and ${format(M_PLUS - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
   }
-  if (length < mMinus + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
-  if (lambda === 0) return "Absent and too long, but with λ = 0 nobody minds.";
-  return `Absent and ${format(length - mMinus)} beyond m⁻: pushed down, with weight λ = ${format(lambda)}.`;
+  if (length < M_MINUS + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
+  return `Absent and ${format(length - M_MINUS)} beyond m⁻: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
 /** What a step did. `what` it was; the sums of the margin losses before and after it, as text. */

@@ -1,19 +1,11 @@
 // The strip above the chapters: the whole network in small, alive with the reader's digit, and the way through the book.
-// The page brings its parts as still pictures and links (book/_ext/network_strip.py); here they come alive.
-import {
-  fromBase64,
-  hasInk,
-  heightOf,
-  linesOf,
-  makeMemory,
-  PART_OF_BUG,
-  sentenceOn,
-  strongestMaps,
-} from "./network_strip_model.js";
+// The page brings the names of its parts, and links (book/_ext/network_strip.py); here they come alive.
+import { fromBase64, hasInk, heightOf, linesOf, makeMemory, sentenceOn, strongestMaps } from "./network_strip_model.js";
 import { LONG } from "./shared/bars.js";
-import { fitCanvas, measure, wantsCalm } from "./shared/controls.js";
+import { arrowKeys, fitCanvas, measure, wantsCalm } from "./shared/controls.js";
 import { makeNetwork, norm } from "./shared/core.js";
 import {
+  clamp,
   css,
   digitAt,
   digitButton,
@@ -24,17 +16,19 @@ import {
   mix,
   oncePerFrame,
   SIDE,
+  setAttributes,
   themeColours,
   whenThemeChanges,
 } from "./shared/ui.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
-const FIRST_BUG = "capsule-view"; // until one is picked
 const REST = 120; // milliseconds without a stroke
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 
 /**
- * @typedef {{ network: any, answer: any, image: Float32Array, colours: any, painter: any, large: boolean }} Scene
+ * @import { Focus } from "./network_strip_model.js"
+ * @typedef {{ network: any, answer: any, image: Float32Array, colours: any, painter: any, focus: Focus,
+ *   large: boolean }} Scene
  * @typedef {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} Sheet
  */
 
@@ -108,13 +102,13 @@ function paintShafts({ brush, width, height, ratio }, u, types, places, D, { acc
 }
 
 /** Every vote, a line from below to above, as thick as its coupling c_ij. @param {Sheet} sheet @param {Scene} scene */
-function paintVotes({ brush, width, height, ratio }, { network, answer, colours, large }) {
+function paintVotes({ brush, width, height, ratio }, { network, answer, colours, focus, large }) {
   const { I, J, config } = network;
-  for (const { i, j, share } of linesOf(answer.c.at(-1), J)) {
+  for (const { i, j, share } of linesOf(answer.c.at(-1), J, large ? focus : null)) {
     const from = heightOf(i, config.primary_types, I / config.primary_types) * height;
     const to = ((j + 0.5) / J) * height;
     brush.strokeStyle = css(j === answer.prediction ? colours.accent : colours.muted);
-    brush.globalAlpha = Math.min(1, 0.04 + share / FULL);
+    brush.globalAlpha = Math.min(1, (focus ? 0.3 : 0.04) + share / FULL);
     brush.lineWidth = ratio * (large ? Math.max(0.4, 4 * share) : Math.max(0.25, 1.6 * share));
     brush.beginPath();
     brush.moveTo(0, from);
@@ -147,17 +141,17 @@ function paintClasses({ brush, width, height, ratio }, { network, answer, colour
 
 /** @type {Record<string, (sheet: Sheet, scene: Scene) => void>} */
 const PAINT = {
-  digit: (sheet, scene) => paintDigit(sheet, scene, scene.image),
+  image: (sheet, scene) => paintDigit(sheet, scene, scene.image),
   maps: paintMaps,
   primary: paintPrimary,
-  votes: paintVotes,
+  predictions: paintVotes,
   classes: paintClasses,
-  drawing: (sheet, scene) => paintDigit(sheet, scene, scene.answer.reconstruction),
+  reconstruction: (sheet, scene) => paintDigit(sheet, scene, scene.answer.reconstruction),
 };
 
 // ------------------------------------------------------------------------------------------------- the picture
 
-/** A canvas in the place of each still in `place`; paint(scene) paints them all. */
+/** A canvas for each part in `place`; paint(scene) paints them all. */
 function makePictures(place, large, changed) {
   const pictures = [...place.querySelectorAll("[data-part]")].map((part) => {
     const frame = part.querySelector(".picture");
@@ -186,23 +180,6 @@ function flow(frames) {
   );
 }
 
-/** The pieces click together, each with the one before. @param {Element[]} frames */
-function join(frames) {
-  if (wantsCalm()) return;
-  frames.forEach((frame, k) => {
-    const [up, turn] = k % 2 ? [9, 7] : [-9, -8];
-    frame.animate(
-      [
-        { opacity: 0.25, transform: `translate(${6 + 4 * k}px, ${up}px) rotate(${turn}deg)` },
-        { opacity: 1, transform: "none", offset: 0.7, easing: "ease-out" },
-        { transform: "scale(1.12)", offset: 0.85 },
-        {},
-      ],
-      { duration: 620, delay: 350 + 260 * k, fill: "backwards", easing: "cubic-bezier(0.5, 0, 0.9, 0.5)" },
-    );
-  });
-}
-
 // --------------------------------------------------------------------------------------------------- the strip
 
 /** What opens like any <details> is also closed by Escape, and by a press outside. @param {HTMLDetailsElement} fold */
@@ -217,11 +194,39 @@ function closeEasily(fold) {
   });
 }
 
-/** In the chapter on bugs: the one that the reader looks at stains its place. @param {HTMLElement} strip */
-function stain(strip, bug) {
-  for (const part of strip.querySelectorAll("[data-part]")) {
-    part.toggleAttribute("data-stained", part.getAttribute("data-part") === PART_OF_BUG[bug]);
+/**
+ * Lets the hand point at a capsule, below or above, whose votes alone are shown then; arrow keys walk the classes.
+ * @param {HTMLElement} whole  the opened strip
+ * @param {{ I: number, J: number, config: any }} network
+ * @param {(focus: Focus) => void} point
+ */
+function makePointing(whole, { I, J, config }, point) {
+  const places = I / config.primary_types;
+  const nearest = (/** @type {number} */ y) => {
+    const far = Array.from({ length: I }, (_, i) => Math.abs(heightOf(i, config.primary_types, places) - y));
+    return far.indexOf(Math.min(...far));
+  };
+  /** @param {string} part @param {"i" | "j"} end @param {(y: number) => number} at */
+  function pointIn(part, end, at) {
+    const frame = whole.querySelector(`[data-part="${part}"] .picture`);
+    const follow = (/** @type {any} */ { clientY }) => {
+      const { top, height } = frame.getBoundingClientRect();
+      point({ end, at: at((clientY - top) / height) });
+    };
+    for (const name of ["pointerdown", "pointermove"]) frame.addEventListener(name, follow);
+    frame.addEventListener("pointerleave", () => point(null));
   }
+  pointIn("primary", "i", nearest);
+  pointIn("classes", "j", (y) => clamp(Math.floor(y * J), 0, J - 1));
+  const classes = whole.querySelector('[data-part="classes"] .picture');
+  const about = { role: "slider", tabindex: 0, "aria-label": "Class whose votes are shown", "aria-valuemin": 0 };
+  setAttributes(classes, { ...about, "aria-valuemax": J - 1, "aria-valuenow": 0 });
+  arrowKeys(classes, (dx, dy) => {
+    const at = clamp(Number(classes.getAttribute("aria-valuenow")) + (dx || dy), 0, J - 1);
+    setAttributes(classes, { "aria-valuenow": at });
+    point({ end: "j", at });
+  });
+  classes.addEventListener("blur", () => point(null));
 }
 
 /**
@@ -239,9 +244,10 @@ function wake(strip, weights, samples) {
   const small = makePictures(fold.querySelector("summary"), false, schedule);
   const whole = makePictures(fold.querySelector(".whole"), true, schedule);
   const sentence = fold.querySelector(".sentence");
-  const joins = strip.dataset.effect === "join";
   let colours = themeColours(strip);
   let image, answer;
+  /** @type {Focus} */
+  let focus = null;
 
   const choices = Array.from({ length: network.J }, (_, digit) => {
     const onclick = () => choose(digitAt(samples, digit));
@@ -250,7 +256,7 @@ function wake(strip, weights, samples) {
   fold.querySelector(".choice").prepend(...choices.map(({ button }) => button));
 
   function paint() {
-    const scene = { network, answer, image, colours, painter };
+    const scene = { network, answer, image, colours, painter, focus };
     small.paint(scene);
     if (!fold.open) return;
     whole.paint(scene);
@@ -262,7 +268,7 @@ function wake(strip, weights, samples) {
     image = greysOf(bytes);
     answer = network.forward(image);
     strip.dataset.prediction = answer.prediction;
-    sentence.textContent = sentenceOn(answer, LONG);
+    sentence.textContent = sentenceOn(answer, LONG, focus);
     choices.forEach(({ button }, digit) => {
       const same = digitAt(samples, digit).every((grey, k) => grey === bytes[k]);
       button.setAttribute("aria-pressed", String(same));
@@ -284,6 +290,11 @@ function wake(strip, weights, samples) {
     if (fold.open) flow(whole.frames);
   }
 
+  makePointing(fold.querySelector(".whole"), network, (to) => {
+    focus = to;
+    sentence.textContent = sentenceOn(answer, LONG, focus);
+    schedule();
+  });
   // A drawing is read within a frame; the strip, which costs as much again, follows when the hand rests.
   document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
     if (hasInk(detail)) choose(detail, REST);
@@ -295,10 +306,10 @@ function wake(strip, weights, samples) {
   });
   fold.addEventListener("toggle", () => {
     paint();
-    if (fold.open) (joins ? join : flow)(whole.frames);
+    if (fold.open) flow(whole.frames);
   });
   show(memory.read() ?? digitAt(samples, FIRST));
-  (joins ? join : flow)(small.frames);
+  flow(small.frames);
   strip.dataset.live = "true";
 }
 
@@ -309,11 +320,6 @@ function wake(strip, weights, samples) {
 export function start(strip, { bytes, samples }) {
   const fold = strip.querySelector("details");
   closeEasily(fold);
-  if (strip.dataset.effect === "stain") {
-    stain(strip, FIRST_BUG);
-    const picker = new MutationObserver((/** @type {any[]} */ [{ target }]) => stain(strip, target.dataset.bug));
-    picker.observe(document.body, { subtree: true, attributeFilter: ["data-bug"] }); // BugPicker has it
-  }
   let woken = false;
   const begin = async () => {
     if (woken) return;
@@ -321,14 +327,15 @@ export function start(strip, { bytes, samples }) {
     try {
       wake(strip, await bytes(), fromBase64(samples));
     } catch (error) {
-      console.error(error); // the still pictures stay, and so do the links
+      woken = false; // the names and the links stay; opened again, it tries again
+      console.error(error);
     }
   };
-  fold.addEventListener("toggle", begin, { once: true });
+  fold.addEventListener("toggle", begin);
   // The page comes first; and who saves data does not pay for a network before asking for it.
   const thrifty = /** @type {any} */ (navigator).connection?.saveData;
   const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);
-  if (thrifty || "waits" in strip.dataset) return; // until it is opened
+  if (thrifty) return; // until it is opened
   if (document.readyState === "complete") whenIdle();
   else addEventListener("load", whenIdle, { once: true });
 }

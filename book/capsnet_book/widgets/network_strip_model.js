@@ -1,21 +1,6 @@
 // What the strip above the chapters remembers, where it puts things, and what it says.
 import { format, PIXELS, withArticle } from "./shared/ui.js";
 
-/** The part that a bug of the catalogue stains. @type {Record<string, string>} */
-export const PART_OF_BUG = {
-  "softmax-axis": "votes",
-  "margin-not-squared": "classes",
-  "recon-mean": "drawing",
-  "mask-prediction": "drawing",
-  "capsule-view": "primary",
-  "squash-nan": "primary",
-  "squash-axis": "primary",
-  "batch-agreement": "votes",
-  "stale-logits": "votes",
-  "lengths-softmax": "classes",
-  "no-update-rounds": "votes",
-};
-
 const KEY = "capsnet:digit";
 
 /**
@@ -59,6 +44,8 @@ export function strongestMaps(maps, C, count) {
 
 const GAP = 1.5; // between two types, in capsules
 
+/** @typedef {{ end: "i" | "j", at: number } | null} Focus  a capsule below (i) or above (j) */
+
 /** Where primary capsule `i` stands in a column of all of them, type under type: a share of its height. */
 export function heightOf(i, types, places) {
   const type = Math.floor(i / places);
@@ -72,18 +59,36 @@ export function sharesOf(c, J) {
   return shares;
 }
 
-/** The vote lines, faint ones first, so that the strong ones lie on top. @param {Float32Array} c  [I, J] */
-export function linesOf(c, J) {
+/**
+ * The vote lines, faint ones first, so that the strong ones lie on top.
+ * @param {Float32Array} c  [I, J]
+ * @param {Focus} focus  whose lines alone are shown
+ */
+export function linesOf(c, J, focus = null) {
   const lines = Array.from(c, (share, k) => ({ i: Math.floor(k / J), j: k % J, share }));
-  return lines.sort((p, q) => p.share - q.share);
+  return lines.filter((line) => !focus || line[focus.end] === focus.at).sort((p, q) => p.share - q.share);
 }
 
-/** What happened to the digit. @param {{ lengths: Float32Array, c: Float32Array[], prediction: number }} answer */
-export function sentenceOn({ lengths, c, prediction }, long) {
+const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
+
+/**
+ * What happened to the digit, or to the votes of the capsule that is pointed at.
+ * @param {{ lengths: Float32Array, c: Float32Array[], prediction: number }} answer
+ * @param {number} long  a capsule of this length says that its digit is there
+ * @param {Focus} focus
+ */
+export function sentenceOn({ lengths, c, prediction }, long, focus = null) {
   const J = lengths.length;
-  const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
-  const share = percent(sharesOf(c.at(-1), J)[prediction]);
-  const got = `Capsule ${prediction} gets ${share} of the votes, where an even share is ${percent(1 / J)}, and is`;
+  const shares = sharesOf(c.at(-1), J);
+  if (focus) {
+    const lines = linesOf(c.at(-1), J, focus);
+    const { i, j, share } = lines.at(-1);
+    if (focus.end === "i") return `Capsule ${i} below gives the ${j} the most, ${percent(share)} of itself.`;
+    const length = `${format(lengths[j])} long, with ${percent(shares[j])} of the votes`;
+    return `Capsule ${j}: ${length}. Most of a capsule below it gets from ${i}: ${percent(share)}.`;
+  }
+  const even = `where an even share is ${percent(1 / J)}`;
+  const got = `Capsule ${prediction} gets ${percent(shares[prediction])} of the votes, ${even}, and is`;
   const length = format(lengths[prediction]);
   if (lengths[prediction] < long) return `${got} ${length} long: too short, the network sees no digit.`;
   return `${got} ${length} long: the network reads ${withArticle(prediction)}, and draws it again from 16 numbers.`;

@@ -16,11 +16,11 @@ import {
   wayTo,
 } from "./part_votes_model.js";
 import { arrowKeys, drag, glide, grip } from "./shared/controls.js";
+import { layOut } from "./shared/stage.js";
 import {
   element,
   format,
   listen,
-  makeAnnouncer,
   makeRoot,
   mount,
   oncePerFrame,
@@ -30,7 +30,6 @@ import {
   svg,
 } from "./shared/ui.js";
 
-const SIGNS = { triangle: "▲", rectangle: "■" };
 const HALF = 3.4; // the picture shows -HALF … HALF, both ways
 const UNIT = 40; // units of the viewBox in a unit of the plane
 const SIZE = 2 * HALF * UNIT; // of the viewBox
@@ -223,29 +222,6 @@ function makePanel(whole) {
   return { panel, show };
 }
 
-/** The buttons that choose a pair of a part and a whole: choose([i, j]). */
-function makePicks(choose) {
-  const buttons = PARTS.flatMap((part, i) =>
-    WHOLES.map((whole, j) =>
-      element(
-        "button",
-        {
-          class: `pick ${part}`,
-          "data-role": `pick-${part}-${whole}`,
-          "aria-label": `Show the matrix from the ${part} to the ${whole}`,
-          onclick: () => choose([i, j]),
-        },
-        element("span", { class: "sign", "aria-hidden": "true" }, SIGNS[part]),
-        ` → ${whole}`,
-      ),
-    ),
-  );
-  const node = element("div", { class: "picks", role: "group", "aria-label": "Which matrix to show" }, ...buttons);
-  const show = (/** @type {number[]} */ [i, j]) =>
-    buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === i * 2 + j)));
-  return { node, show };
-}
-
 /** û = W · u of the chosen pair, in numbers. */
 function makeProduct() {
   const cells = (count, kind) => Array.from({ length: count }, () => element("span", { class: kind }));
@@ -301,11 +277,10 @@ function build(root, model) {
   const weight = Float64Array.from(model.get("weight"));
   const places = model.get("places");
   let poses = copy(model.get("poses"));
-  let chosen = [0, 0]; // the pair whose matrix is shown: part, whole
+  let last = 0; // the part that moved last
   let notice = ""; // what a button did, until something else moves
   let stop = () => {}; // the animation
 
-  const announce = makeAnnouncer(root);
   const { scene, show: showParts } = makeScene({
     poseOf: (i) => poses[i],
     move,
@@ -313,10 +288,6 @@ function build(root, model) {
     done: () => model.save_changes(),
   });
   const panels = WHOLES.map(makePanel);
-  const picks = makePicks((pair) => {
-    chosen = pair;
-    schedule();
-  });
   const product = makeProduct();
   const bar = element(
     "div",
@@ -325,30 +296,24 @@ function build(root, model) {
     pushButton("make-boat", "Make a boat", () => go(arranged(1, poses, places))),
     pushButton("turn-both", `Turn both by ${TURN}°`, () => go(turned(poses, TURN), TURNED)),
   );
-  const remark = element("p", { class: "remark", "data-role": "remark" });
-  root.append(
-    element(
+  const heading = element("p", { class: "heading" }, "Two parts");
+  const { say, stop: stopSaying } = layOut(root, {
+    stage: element(
       "div",
       { class: "part-votes" },
-      element("div", { class: "parts-side" }, element("p", { class: "heading" }, "Two parts"), scene, bar),
-      element(
-        "div",
-        { class: "wholes-side" },
-        element("div", { class: "panels" }, ...panels.map(({ panel }) => panel)),
-        picks.node,
-        product.node,
-      ),
+      element("div", { class: "parts-side" }, heading, scene),
+      element("div", { class: "panels" }, ...panels.map(({ panel }) => panel)),
     ),
-    remark,
-  );
+    hands: [bar],
+    more: [product.node],
+    about: "The matrix of the part that moved last",
+  });
 
   function draw() {
     const u_hat = votesOf(poses, weight);
     const apart = distancesOf(u_hat);
-    const [i, j] = chosen;
-    root.dataset.poses = poses.map(inDigits).join(";");
-    root.dataset.uHat = inDigits(u_hat.flat(2));
-    root.dataset.apart = inDigits(apart);
+    const nearer = apart[0] <= apart[1] ? 0 : 1; // the whole on which they are nearer to agreeing
+    root.dataset.apart = apart.map((x) => x.toFixed(4)).join(",");
     showParts(poses, apart);
     panels.forEach(({ show }, whole) =>
       show(
@@ -357,17 +322,15 @@ function build(root, model) {
         apart[whole],
       ),
     );
-    picks.show(chosen);
-    product.show(chosen, capsuleOf(poses[i]), u_hat[i][j], weight);
-    remark.textContent = notice || remarkOn(apart);
-    announce(remark.textContent);
+    product.show([last, nearer], capsuleOf(poses[last]), u_hat[last][nearer], weight);
+    say(notice || remarkOn(apart));
   }
   const schedule = oncePerFrame(draw);
 
   function move(i, pose) {
     halt();
     notice = "";
-    chosen = [i, chosen[1]];
+    last = i;
     poses = moved(poses, i, pose);
     model.set("poses", copy(poses));
     schedule();
@@ -403,10 +366,8 @@ function build(root, model) {
     },
   });
   draw();
-  return [stopListening, halt, schedule.cancel, announce.cancel];
+  return [stopListening, halt, schedule.cancel, stopSaying];
 }
-
-const inDigits = (numbers) => numbers.map((x) => x.toFixed(4)).join(",");
 
 function render({ model, el }) {
   const root = makeRoot("PartVotes", "Drag two parts and watch the wholes that they predict");

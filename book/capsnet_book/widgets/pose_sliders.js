@@ -1,12 +1,12 @@
 // Sixteen sliders that bend a digit: one large, the one that changes the drawing most, and fifteen more. The network
 // reads the digit once; each move of a slider runs the decoder.
-import { makeArrow, rangeInput, wantsCalm } from "./shared/controls.js";
-import { makeNetwork, norm } from "./shared/core.js";
+import { rangeInput, wantsCalm } from "./shared/controls.js";
+import { makeNetwork } from "./shared/core.js";
 import { layOut } from "./shared/stage.js";
-import { makeStepper } from "./shared/stepper.js";
 import {
   digitAt,
   digitCanvas,
+  digitRow,
   element,
   format,
   greysOf,
@@ -19,7 +19,6 @@ import {
   save,
   setAttributes,
   sharedWeights,
-  svg,
   thumbnail,
   whenThemeChanges,
   withArticle,
@@ -104,38 +103,22 @@ function makeSlider(d, [low, high], { move, set, done }) {
   return { row, range: [low, high], show, showEnds };
 }
 
-/** The digit as it is drawn, as it was written, and the capsule as an arrow. */
+/** The digit as it is drawn, and as it was written. */
 function makePicture() {
   const original = digitCanvas("original", "");
   const redrawn = digitCanvas("redrawn", "The digit redrawn from the 16 numbers");
   const caption = element("figcaption");
-  const turn = element("figcaption", { "data-role": "turn" });
-  const [was, now] = [makeArrow("was"), makeArrow("v")];
-  const dial = svg("svg", { viewBox: "0 0 100 100", class: "dial", "aria-hidden": "true" }, was.node, now.node);
   const picture = element(
     "div",
     { class: "bent-digit" },
     element("figure", { class: "result" }, redrawn, element("figcaption", {}, "drawn from 16 numbers")),
     element("figure", {}, original, caption),
-    element("figure", {}, dial, turn),
   );
   const name = (label) => {
     caption.textContent = `${withArticle(label)}, as written`;
     setAttributes(original, { "aria-label": `The digit as it was written: ${label}` });
   };
-  const tipOf = (length, degrees) => {
-    const angle = ((45 + degrees) * Math.PI) / 180;
-    return [10 + 110 * length * Math.cos(angle), 90 - 110 * length * Math.sin(angle)];
-  };
-  /** The angle is true; on which side of the old arrow the new one lies is the slider's. */
-  function showCapsule(from, to, side) {
-    const degrees = angleBetween(from, to);
-    was.point([10, 90], tipOf(norm(from), 0));
-    now.point([10, 90], tipOf(norm(to), side * degrees));
-    turn.textContent = `its capsule, turned ${format(degrees, 0)}°`;
-    return degrees;
-  }
-  return { picture, original, redrawn, name, showCapsule };
+  return { picture, original, redrawn, name };
 }
 
 /**
@@ -217,8 +200,8 @@ async function build(root, model, host) {
   let primary = 0; // the dimension that changes the drawing most
   let last = null; // the dimension that moved last
 
-  const { picture, original, redrawn, name, showCapsule } = makePicture();
-  const { stepper, show: showCounter } = makeStepper((by) => choose(index + by));
+  const { picture, original, redrawn, name } = makePicture();
+  const digits = digitRow(labels, "Handwritten digits", (label) => `Bend the handwritten ${label}`, choose);
   const reset = pushButton("reset", "Reset", () => setOffsets(new Float64Array(D), null));
   const setOne = (d, offset) => setOffsets(replaced(d, offset, offsets), d);
   const hand = { move, set: setOne, done: () => model.save_changes() };
@@ -230,23 +213,22 @@ async function build(root, model, host) {
   });
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
-  const time = element("div", { class: "sway" }, sway.button, large);
   const {
     say,
     rest,
     stop: stopSaying,
   } = layOut(root, {
     stage: picture,
-    hands: [time, element("div", { class: "bar" }, stepper, reset)],
+    hands: [element("div", { class: "sway" }, sway.button, large), digits.row, element("div", { class: "bar" }, reset)],
     more: [others],
     about: "Fifteen more",
     beside: true,
   });
   root.dataset.sticks = "";
-  const { paint, refresh } = makePainter(root);
+  const painter = makePainter(root);
 
   function choose(to) {
-    index = (to + labels.length) % labels.length;
+    index = to;
     offsets = new Float64Array(D);
     save(model, { index, offsets: Array.from(offsets) });
     showDigit();
@@ -276,9 +258,9 @@ async function build(root, model, host) {
   function draw() {
     const moved = withOffsets(capsules, labels[index], offsets);
     const drawn = network.decode(moved);
-    paint(redrawn, drawn);
+    painter.paint(redrawn, drawn);
     sliders.forEach(({ show }, d) => show(offsets[d]));
-    const degrees = showCapsule(ofLabel(capsules), ofLabel(moved), Math.sign(offsets[last ?? primary]) || 1);
+    const degrees = angleBetween(ofLabel(capsules), ofLabel(moved));
     const name = model.get("names")[labels[index]]?.[last];
     say(inWords({ label: labels[index], offsets, last, name, changed: pixelsChanged(drawn, straight), degrees }));
   }
@@ -290,16 +272,16 @@ async function build(root, model, host) {
     const label = labels[index];
     capsules = network.mask(network.forward(image).capsules, label);
     straight = network.decode(capsules).slice();
-    paint(original, image);
+    painter.paint(original, image);
     name(label);
-    showCounter(index, labels.length);
+    digits.show(index);
     Object.assign(root.dataset, { index, label });
     const none = new Float64Array(D);
     const names = model.get("names")[label];
     const effects = sliders.map(({ showEnds }, d) =>
       showEnds(names ? names[d] : "", (canvas, offset) => {
         const drawn = network.decode(withOffsets(capsules, label, replaced(d, offset, none))).slice();
-        paint(canvas, drawn);
+        painter.paint(canvas, drawn);
         return drawn;
       }),
     );
@@ -328,11 +310,13 @@ async function build(root, model, host) {
       schedule();
     },
   });
-  const stopWatching = whenThemeChanges(() => {
-    refresh();
+  const refresh = () => {
+    painter.refresh();
+    digits.paint(painter, images);
     showDigit();
-  });
-  showDigit();
+  };
+  const stopWatching = whenThemeChanges(refresh);
+  refresh();
   rest.open = Object.keys(model.get("names")).length > 0; // who names them wants all in view
   if (model.get("sways") && !wantsCalm()) sway.start();
   return [stopListening, stopWatching, sway.remove, schedule.cancel, stopSaying];

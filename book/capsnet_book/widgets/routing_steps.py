@@ -1,4 +1,4 @@
-"""Routing by agreement, a step at a time: three parts, two wholes, votes of two numbers, and then a real digit's."""
+"""Routing by agreement, a step at a time: three parts, two wholes, votes of two numbers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ import numpy as np
 import traitlets
 
 from capsnet_book.widgets import _parts
-from capsnet_book.widgets._network import shared_network
 
 SHAPE = (3, 2, 2)
 """I, J and D_out of the votes: bar, stem and speck; the 7 and the 1; a place in the plane."""
-
-SEVEN = 7
 
 
 class RoutingSteps(anywidget.AnyWidget):
     """Three rounds of routing as arrows and shares that move; the line that is computed is lit beside the picture.
 
-    In the book the reader's scrolling moves it; buttons and arrow keys do so everywhere. The last steps show the votes
-    of the network `small` for a written seven.
+    In the book the reader's scrolling moves it; buttons and arrow keys do so everywhere.
 
     Args:
         u_hat: the votes of a bar, a stem and a speck for a 7 and a 1, û [3, 2, 2], or [1, 3, 2, 2] with a batch axis.
@@ -33,13 +29,10 @@ class RoutingSteps(anywidget.AnyWidget):
     _esm = _parts.module("routing_steps.js")
     _css = _parts.stylesheet("routing_steps.css")
 
-    network = anywidget.WidgetTrait().tag(sync=True)
     u_hat = traitlets.List(traitlets.Float()).tag(sync=True)
-    image = traitlets.Bytes().tag(sync=True)
 
     def __init__(self, u_hat: Any) -> None:
-        digits, _ = _parts.one_of_each()
-        super().__init__(network=shared_network(), u_hat=_votes(u_hat), image=digits[SEVEN].tobytes())
+        super().__init__(u_hat=_votes(u_hat))
 
     def __repr__(self) -> str:
         return "RoutingSteps(3 parts, 2 wholes)"

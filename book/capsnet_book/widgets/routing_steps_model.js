@@ -1,12 +1,11 @@
-// Routing by agreement as a row of steps: three parts, two wholes, three rounds, then the votes for a real digit.
+// Routing by agreement as a row of steps: three parts, two wholes, three rounds.
 // Time runs from 0 to LAST: at k, step k is done; on the way to k it moves.
-import { readVotes } from "./routing_rounds_model.js";
 import { norm, route, softmaxOverJ } from "./shared/core.js";
 import { clamp, format } from "./shared/ui.js";
 
 export const PARTS = ["bar", "stem", "speck"];
 export const WHOLES = [7, 1];
-export const TRAINED = 3; // rounds, here and in the network
+const ROUNDS = 3;
 
 /**
  * kind: what moves; round: 1 to 3, or 0 before them; lines: those of the procedure that are done
@@ -26,11 +25,8 @@ export const STEPS = [
   { kind: "parts", round: 0, lines: [] },
   { kind: "votes", round: 0, lines: ["u_hat"] },
   ...[1, 2, 3].flatMap(stepsOf).slice(0, -1), // nothing reads what the last agreement would change
-  { kind: "dissolve", round: 1, lines: ["u_hat"] },
-  { kind: "real", round: TRAINED, lines: ["c", "s", "v", "a", "b"] },
 ];
 export const LAST = STEPS.length - 1;
-const LAST_OF_THREE = LAST - 2; // the last step of the three parts
 
 export const I = PARTS.length;
 export const J = WHOLES.length;
@@ -46,7 +42,7 @@ const D = 2;
  */
 export function traceOf(votes) {
   const u_hat = Float32Array.from(votes);
-  const { b, c, v } = route(u_hat, I, J, D, TRAINED);
+  const { b, c, v } = route(u_hat, I, J, D, ROUNDS);
   const s = c.map((shares) => {
     const sum = new Float32Array(J * D);
     for (let k = 0; k < u_hat.length; k++) sum[k % (J * D)] += shares[Math.floor(k / D)] * u_hat[k];
@@ -64,16 +60,16 @@ export function traceOf(votes) {
 export const mixed = (from, to, t) => Array.from(from, (x, k) => x + (to[k] - x) * t);
 
 /** How long the two vectors [J · D] are. */
-export const bothLengths = (vectors) => WHOLES.map((_, j) => norm(vectors, j * D, D));
+const bothLengths = (vectors) => WHOLES.map((_, j) => norm(vectors, j * D, D));
 
 /**
- * What is to be seen of the three parts. From 0 to 1: gathered (the parts are in their places, the votes are there),
+ * What is to be seen. From 0 to 1: gathered (the parts are in their places, the votes are there),
  * shared (so are the couplings), laid (each vote has its share's length, and they lie end to end), measured (along v);
  * seen.s and seen.v say how strongly these are drawn. lengths: of v, null before there is one.
  * @param {Trace} trace
- * @param {number} time
+ * @param {number} time  0 to LAST
  */
-function threeAt({ b, c, s, v, a }, time) {
+export function momentAt({ b, c, s, v, a }, time) {
   const at = Math.ceil(time);
   const x = at === 0 ? 1 : time - at + 1;
   const { kind, round } = STEPS[at];
@@ -112,25 +108,10 @@ function threeAt({ b, c, s, v, a }, time) {
       v: v[r],
       seen: { s: 0.25 * (1 - x), v: 1 },
       lengths: bothLengths(v[r]),
-      b: r + 1 < TRAINED ? mixed(b[r], b[r + 1], x) : b[r],
+      b: r + 1 < ROUNDS ? mixed(b[r], b[r + 1], x) : b[r],
     },
   }[kind];
   return { ...still, ...shown };
-}
-
-/**
- * All that is to be seen. real: from 0 to 1, the three have dissolved into the 72; then realRound, 1 to 3.
- * @param {Trace} trace
- * @param {number} time  0 to LAST
- */
-export function momentAt(trace, time) {
-  const at = clamp(time, 0, LAST);
-  return {
-    ...threeAt(trace, Math.min(at, LAST_OF_THREE)),
-    step: Math.ceil(at),
-    real: clamp(at - LAST_OF_THREE, 0, 1),
-    realRound: 1 + (TRAINED - 1) * clamp(at - LAST_OF_THREE - 1, 0, 1),
-  };
 }
 
 /**
@@ -163,42 +144,6 @@ export function pointsOf(trace) {
   return points;
 }
 
-/** @typedef {{ c: number[], v: number[], length: number }} Round  all capsules' shares; v in the plane; ‖v‖ */
-
-/**
- * The votes of a real digit for the two wholes, each in the plane in which they spread most, v to the right.
- * @param {any} network
- * @param {Float32Array} image  [784]
- */
-export function realVotes(network, image) {
-  const votes = readVotes(network, image);
-  const all = Array.from({ length: network.I }, (_, i) => i);
-  const wholes = WHOLES.map((whole) => {
-    votes.choose(whole);
-    /** @type {Round[]} */
-    const rounds = Array.from({ length: TRAINED }, (_, r) => {
-      const { c, lengths, tip } = votes.momentAt(r + 1);
-      return { c: all.map((i) => c[i * network.J + whole]), v: tip, length: lengths[whole] };
-    });
-    const { convinced } = votes.readingOf(TRAINED, 0);
-    return { places: all.map((i) => votes.placeOf(i)), rounds, convinced };
-  });
-  return { wholes, I: network.I, J: network.J };
-}
-
-/**
- * Between two rounds.
- * @param {Round[]} rounds
- * @param {number} round  1 to 3
- * @returns {Round}
- */
-export function roundAt(rounds, round) {
-  const low = Math.min(Math.floor(round), rounds.length - 1) - 1;
-  const [from, to, t] = [rounds[low], rounds[low + 1], round - 1 - low];
-  const [length] = mixed([from.length], [to.length], t);
-  return { c: mixed(from.c, to.c, t), v: mixed(from.v, to.v, t), length };
-}
-
 // ---------------------------------------------------------------------------------------------- in words
 
 /** "a", "a and b", "a, b and c". @param {string[]} words */
@@ -210,7 +155,7 @@ const ofEach = (values) => listed(values.map((x, j) => `${format(x)} for the ${W
 /** What each part has to do with the first whole. @param {ArrayLike<number>} numbers  [I · J] */
 const ofParts = (numbers, say) => listed(PARTS.map((part, i) => say(numbers[i * J], part)));
 
-/** @type {Record<string, (trace: Trace, r: number, real: ReturnType<typeof realVotes>) => [string, string]>} */
+/** @type {Record<string, (trace: Trace, r: number) => [string, string]>} */
 const WORDS = {
   parts: () => ["Three parts", "A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?"],
   votes: () => [
@@ -231,7 +176,7 @@ const WORDS = {
       `${ofEach(bothLengths(s[r]))}.`,
   ],
   squash: ({ v }, r) =>
-    r + 1 < TRAINED
+    r + 1 < ROUNDS
       ? ["Squash", `The same direction, but shorter than 1: ${ofEach(bothLengths(v[r]))}.`]
       : [
           "The result",
@@ -242,26 +187,15 @@ const WORDS = {
     "How far does each vote reach along v, times its length? This is added to the logits. For the " +
       `${WHOLES[0]}: ${ofParts(a[r], (x, part) => `${part} ${format(x, 2, true)}`)}.`,
   ],
-  dissolve: (_trace, _r, { I, J }) => [
-    `${I} parts, ${J} wholes`,
-    `The same in the trained network, for a written ${WHOLES[0]}. ` +
-      "Two of the wholes are shown. Round 1: each has a tenth of every part. Most votes are short, a few are loud.",
-  ],
-  real: (_trace, _r, { I, wholes: [seven, one] }) => [
-    "After three rounds",
-    `${seven.convinced} of the ${I} parts give the ${WHOLES[0]} more than two tenths, ${one.convinced || "none"} the ` +
-      `${WHOLES[1]}. Lengths: ${ofEach([seven, one].map(({ rounds }) => rounds[TRAINED - 1].length))}.`,
-  ],
 };
 
 /**
  * What a step is called, and what happens in it.
  * @param {number} at
  * @param {Trace} trace
- * @param {ReturnType<typeof realVotes>} real
  */
-export function wordsOf(at, trace, real) {
+export function wordsOf(at, trace) {
   const { kind, round } = STEPS[at];
-  const [title, text] = WORDS[kind](trace, round - 1, real);
+  const [title, text] = WORDS[kind](trace, round - 1);
   return { title, text };
 }

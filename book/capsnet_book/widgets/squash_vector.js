@@ -1,12 +1,11 @@
 // A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of lengths.
 
-import { arrowKeys, axes, drag, grip, makeArrow, readout } from "./shared/controls.js";
+import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
 import { layOut } from "./shared/stage.js";
-import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
+import { element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
-const REACH = 2.5; // the plane shows -REACH … REACH, both ways
-const FAR = 3.6; // the curve shows lengths 0 … FAR, a little more than the plane's corners have
+const FAR = 3.6; // so long can s be; the plane shows -FAR … FAR, both ways
 const PLANE = 260; // sides of the pictures, in the units of their viewBox
 const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 24, x: [0, FAR] };
 const STEEPEST = 1 / Math.sqrt(3);
@@ -20,11 +19,8 @@ function render({ model, el }) {
     let s = model.get("s").slice();
     const plane = makePlane();
     const curve = makeCurve();
-    const numbers = makeNumbers();
     const { say, stop: stopSaying } = layOut(root, {
       stage: element("div", { class: "squash" }, plane.picture, curve.picture),
-      more: [numbers.list],
-      about: "The numbers",
     });
 
     function draw() {
@@ -34,7 +30,6 @@ function render({ model, el }) {
       root.dataset.v = Array.from(v, (x) => x.toFixed(4)).join(",");
       plane.show(s, v);
       curve.show(n);
-      numbers.show(s, v);
       const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
       say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
       for (const handle of [plane.handle, curve.handle]) {
@@ -44,7 +39,8 @@ function render({ model, el }) {
     const schedule = oncePerFrame(draw);
 
     function move(to) {
-      s = to.map((x) => clamp(Math.round(x * 1000) / 1000, -REACH, REACH));
+      const share = Math.min(1, FAR / norm(to));
+      s = to.map((x) => Math.round(share * x * 1000) / 1000);
       model.set("s", s.slice());
       schedule();
     }
@@ -53,12 +49,11 @@ function render({ model, el }) {
     function stretchTo(n) {
       const now = norm(s);
       const along = now ? s.map((x) => x / now) : [1, 0];
-      const most = REACH / Math.max(...along.map(Math.abs)); // where this direction leaves the plane
-      move(along.map((x) => x * clamp(n, 0, most)));
+      move(along.map((x) => x * Math.max(n, 0)));
     }
 
     const save = () => model.save_changes();
-    const onPlane = ({ x, y }) => move([2 * REACH * (x - 0.5), 2 * REACH * (0.5 - y)]);
+    const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
     const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
     drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane, end: save });
     drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve, end: save });
@@ -92,7 +87,7 @@ const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
 /** The plane with s, v and the unit disc. */
 function makePlane() {
   const half = PLANE / 2;
-  const unit = half / REACH;
+  const unit = half / FAR;
   const onPlane = ([x, y]) => [half + x * unit, half - y * unit];
   const arrowS = makeArrow("s");
   const arrowV = makeArrow("v");
@@ -171,23 +166,6 @@ function makeCurve() {
   /** The length at a share of the picture's width. */
   const lengthAt = (x) => ((x * width - left) / (width - left - right)) * FAR;
   return { picture, handle, show, lengthAt };
-}
-
-function makeNumbers() {
-  const [vectorS, lengthS, direction] = [readout("s", "s"), readout("‖s‖", "s"), readout("direction")];
-  const [vectorV, lengthV, slope] = [readout("v", "v"), readout("‖v‖", "v"), readout("slope", "slope")];
-  const entries = [vectorS, lengthS, direction, vectorV, lengthV, slope].map(({ entry }) => entry);
-  const list = element("dl", { class: "numbers" }, ...entries);
-  function show(s, v) {
-    const n = norm(s);
-    vectorS.value.textContent = pair(s);
-    vectorV.value.textContent = pair(v);
-    lengthS.value.textContent = format(n, 3);
-    lengthV.value.textContent = format(norm(v), 3);
-    direction.value.textContent = n === 0 ? "none" : `${format((Math.atan2(s[1], s[0]) * 180) / Math.PI, 1)}°`;
-    slope.value.textContent = format(slopeAt(n), 3);
-  }
-  return { list, show };
 }
 
 /** What there is to see at this length. */

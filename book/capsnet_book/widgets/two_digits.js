@@ -2,12 +2,11 @@
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
-import { unpackInt8 } from "./shared/int8.js";
 import { layOut } from "./shared/stage.js";
 import {
   clamp,
   digitAt,
-  digitButton,
+  digitRow,
   element,
   format,
   greysOf,
@@ -209,33 +208,6 @@ function makeLength(j, onclick) {
   return { button, show };
 }
 
-/** Buttons that choose one of the two digits. */
-function makeChooser(which, classes, take) {
-  const choices = classes.map((label) => ({
-    label,
-    ...digitButton({ "data-label": label, onclick: () => take(which, label) }),
-  }));
-  const node = element(
-    "div",
-    { class: `chooser digit-${which}`, role: "group", "aria-label": `${NAMES[which]} digit` },
-    ...choices.map(({ button }) => button),
-  );
-
-  /** taken: the label that is chosen; draw(canvas, label) paints a digit of a class. */
-  function show(taken, draw) {
-    for (const { label, canvas, button } of choices) {
-      draw(canvas, label);
-      const again = label === taken ? ", another hand" : "";
-      setAttributes(button, {
-        "aria-pressed": label === taken,
-        "aria-label": `${NAMES[which]} digit: ${label}${again}`,
-      });
-    }
-  }
-
-  return { node, show };
-}
-
 // --------------------------------------------------------------------------------------------------- the widget
 
 /**
@@ -256,7 +228,7 @@ function stateOf(model) {
 }
 
 async function build(root, model, host) {
-  const network = makeNetwork(unpackInt8(await sharedWeights(model, host)));
+  const network = makeNetwork(await sharedWeights(model, host));
   const digits = greysOf(model.get("images")); // [N, 784]
   const labels = model.get("labels");
   const classes = labelsOf(network.J);
@@ -274,11 +246,13 @@ async function build(root, model, host) {
   });
   const pictures = makePictures(pad, stage);
   const lengths = classes.map((j) => makeLength(j, () => ask(j)));
-  const choosers = NAMES.map((_, which) =>
-    makeChooser(
-      which,
-      classes.filter((j) => labels.includes(j)),
-      take,
+  const hands = classes.map((j) => labels.indexOf(j)).filter((n) => n >= 0); // the first of each class
+  const choosers = NAMES.map((name, which) =>
+    digitRow(
+      hands.map((n) => labels[n]),
+      `${name} digit`,
+      (label) => `${name} digit: ${label}`,
+      (n) => take(which, hands[n]),
     ),
   );
   const cases = model
@@ -297,10 +271,10 @@ async function build(root, model, host) {
         element("div", ten, ...lengths.map(({ button }) => button)),
       ),
     ],
-    more: [lead("Press a digit again for another hand."), ...choosers.map(({ node }) => node)],
+    more: choosers.map(({ row }) => row),
     about: "Lay two others over each other",
   });
-  const { paint, refresh } = makePainter(root);
+  const painter = makePainter(root);
 
   function change(changes) {
     state = { ...state, ...changes };
@@ -315,12 +289,9 @@ async function build(root, model, host) {
     schedule();
   }
 
-  /** The first digit of that class; pressed again, the next one. */
-  function take(which, label) {
-    const hands = labels.flatMap((other, n) => (other === label ? [n] : []));
-    const next = hands[(hands.indexOf(state.digits[which]) + 1) % hands.length];
+  function take(which, n) {
     choose(which);
-    change({ digits: replaced(state.digits, which, next), asked: NOBODY });
+    change({ digits: replaced(state.digits, which, n), asked: NOBODY });
     model.save_changes();
   }
 
@@ -342,11 +313,7 @@ async function build(root, model, host) {
     pictures.show(image, truth, seen, colours);
     two.forEach((layer, which) => frame(boxes[which], layer, truth[which], state.at[which]));
     lengths.forEach((each, j) => each.show(seen.lengths[j], truth, seen.classes, seen.third));
-    choosers.forEach((chooser, which) =>
-      chooser.show(truth[which], (canvas, label) => {
-        paint(canvas, digitAt(digits, truth[which] === label ? state.digits[which] : labels.indexOf(label)));
-      }),
-    );
+    choosers.forEach((chooser, which) => chooser.show(hands.indexOf(state.digits[which])));
     setAttributes(root, {
       "data-labels": truth.join(","),
       "data-classes": seen.classes.join(","),
@@ -365,14 +332,16 @@ async function build(root, model, host) {
     schedule();
   };
   const stopListening = listen(model, { first: follow, second: follow, at: follow, asked: follow });
-  const stopWatching = whenThemeChanges(() => {
-    refresh();
+  const first = Float32Array.from(hands.flatMap((n) => Array.from(digitAt(digits, n))));
+  const refresh = () => {
+    painter.refresh();
     colours = themeColours(root);
-    schedule();
-  });
-  colours = themeColours(root);
+    for (const chooser of choosers) chooser.paint(painter, first);
+    draw();
+  };
+  const stopWatching = whenThemeChanges(refresh);
   choose(0);
-  draw();
+  refresh();
   return [stopListening, stopWatching, schedule.cancel, stopSaying];
 }
 

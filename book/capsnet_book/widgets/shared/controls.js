@@ -128,44 +128,6 @@ export function glide(duration, draw, done) {
   return () => cancelAnimationFrame(frame);
 }
 
-/**
- * A button that plays and pauses: begin(), and then forward() every `pace` milliseconds until stop() is called.
- * @param {{
- *   button: HTMLElement, pace: number, wait?: number, begin?: () => void, forward: () => void,
- *   show: (playing: boolean, calm: boolean) => void, pause?: () => void, calmly?: () => void,
- * }} _  wait: before the first forward(); show: writes on the button; pause: what a press does while it plays (stop()
- *   unless told); calmly: what a press does instead of playing where less motion is wished for (it plays unless told)
- */
-export function player({ button, pace, wait = pace, begin, forward, show, pause, calmly }) {
-  const query = matchMedia(REDUCED);
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  const refresh = () => show(timer !== undefined, query.matches);
-  const tick = () => {
-    timer = setTimeout(tick, pace);
-    forward();
-  };
-  const stop = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    refresh();
-  };
-  const toggle = () => {
-    if (timer !== undefined) return (pause ?? stop)();
-    if (calmly && query.matches) return calmly();
-    timer = setTimeout(tick, wait);
-    begin?.();
-    refresh();
-  };
-  button.addEventListener("click", toggle);
-  query.addEventListener("change", stop);
-  const remove = () => {
-    stop();
-    query.removeEventListener("change", stop);
-  };
-  return { playing: () => timer !== undefined, toggle, stop, refresh, remove };
-}
-
 // -------------------------------------------------------------------------------------------- pictures
 
 /**

@@ -7,9 +7,12 @@
 
 // ---------------------------------------------------------------------------------- the weights file
 
-const BYTES_OF = { F32: 4, F16: 2 };
+const BYTES_OF = { F32: 4, F16: 2, I8: 1 };
 
-/** Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata } */
+/**
+ * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
+ * Eight bits a number (capsnet_tutorial/weights.py) are whole numbers, to be multiplied row by row by NAME.scale.
+ */
 export function readSafetensors(source) {
   const bytes = asBytes(source);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,7 +39,7 @@ export function readSafetensors(source) {
       data_offsets: [from, to],
     },
   ] of Object.entries(entries)) {
-    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32 or F16 for ${name}, got ${dtype}`);
+    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32, F16 or I8 for ${name}, got ${dtype}`);
     const needed = product(shape) * BYTES_OF[dtype];
     if (to - from !== needed) {
       throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
@@ -47,9 +50,25 @@ export function readSafetensors(source) {
       );
     }
     const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
-    tensors[name] = { shape, data: dtype === "F32" ? new Float32Array(raw) : halfToFloat(new Uint16Array(raw)) };
+    const read = {
+      F32: () => new Float32Array(raw),
+      F16: () => halfToFloat(new Uint16Array(raw)),
+      I8: () => Float32Array.from(new Int8Array(raw)),
+    };
+    tensors[name] = { shape, data: read[dtype]() };
   }
+  for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
   return { tensors, metadata };
+}
+
+/** NAME [N, …] of whole numbers times NAME.scale [N], row by row. */
+function scaleRows(tensors, name) {
+  const { shape, data } = tensors[name];
+  const scale = tensors[`${name}.scale`]?.data;
+  if (scale?.length !== shape[0])
+    throw new Error(`weights: expected ${shape[0]} scales beside ${name} [${shape}], got ${scale?.length ?? "none"}`);
+  const row = data.length / scale.length;
+  for (let k = 0; k < data.length; k++) data[k] *= scale[Math.floor(k / row)];
 }
 
 /** float16 (1 bit of sign, 5 of exponent, 10 of fraction) -> float32 (1, 8 and 23), by moving the bits. */
@@ -246,10 +265,11 @@ export function softmaxOverJ(b, I, J) {
 
 // ---------------------------------------------------------------------------------------- the network
 
-/** What lies below the routing, from a file that was read: { config, I, J, D_in, D_out, votes(image) }. */
-export function makeVoting({ tensors, metadata }) {
+/** The network of a weights file: { config, I, J, D_in, D_out, forward(image, rounds), decode(capsules), mask }. */
+export function makeNetwork(source) {
+  const { tensors, metadata } = readSafetensors(source);
   const config = readConfig(metadata);
-  checkShapes(tensors, votingShapes(config));
+  checkShapes(tensors, { ...votingShapes(config), ...decoderShapes(config) });
 
   const { image_size, in_channels, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
   const W = tensors["routed.weight"];
@@ -257,28 +277,7 @@ export function makeVoting({ tensors, metadata }) {
   const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
   const conv = convolution(tensors, "conv", config.conv_stride);
   const primary = convolution(tensors, "primary.conv", config.primary_stride);
-
-  /** One image, [image_size · image_size] numbers in [0, 1], up to the votes. */
-  function votes(image) {
-    if (image.length !== in_channels * image_size * image_size) {
-      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
-    }
-    const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
-    const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
-    const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
-    const u_hat = predictionVectors(u, W); // [I, J, D_out]
-    return { edges, u, u_hat };
-  }
-
-  return { config, I, J, D_in, D_out, votes };
-}
-
-/** The network of a weights file: { config, forward(image, rounds), decode(capsules) }. */
-export function makeNetwork(source) {
-  const file = readSafetensors(source);
-  const { config, I, J, D_in, D_out, votes } = makeVoting(file);
-  checkShapes(file.tensors, decoderShapes(config));
-  const decoder = decoderLayers(config).map(({ name }) => layer(file.tensors, name));
+  const decoder = decoderLayers(config).map(({ name }) => layer(tensors, name));
 
   /** The picture that digit capsules [J, D_out] stand for; all but one of them are set to zero before (see mask). */
   function decode(capsules) {
@@ -300,7 +299,13 @@ export function makeNetwork(source) {
   function forward(image, rounds = config.iterations) {
     if (!Number.isInteger(rounds) || rounds < 1)
       throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
-    const { edges, u, u_hat } = votes(image);
+    if (image.length !== in_channels * image_size * image_size) {
+      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
+    }
+    const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
+    const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
+    const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
+    const u_hat = predictionVectors(u, W); // [I, J, D_out]
     const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]

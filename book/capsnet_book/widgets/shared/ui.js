@@ -55,16 +55,14 @@ export const pushButton = (role, text, onclick, more = {}) =>
  * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
  * @param {string} name
  * @param {string} label
- * @param {string} [caption]  what stands under it in the book, unless all of it is computed live
  */
-export function makeRoot(name, label, caption) {
+export function makeRoot(name, label) {
   const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
   const root = element("div", {
     class: "capsnet",
     "data-widget": name,
     role: "group",
     "aria-label": label,
-    "data-caption": caption,
     [suppress]: "",
   });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
@@ -193,13 +191,6 @@ export function whenThemeChanges(callback) {
   };
 }
 
-/** Calls back when the element gets another size, and once at first. Returns what stops it. */
-export function whenResized(node, callback) {
-  const observer = new ResizeObserver(() => callback());
-  observer.observe(node);
-  return () => observer.disconnect();
-}
-
 // --------------------------------------------------------------------------------------------- digits
 
 export const SIDE = 28;
@@ -227,6 +218,29 @@ export const thumbnail = (more = {}) =>
 export function digitButton(attributes) {
   const canvas = thumbnail();
   return { button: element("button", { type: "button", ...attributes }, canvas), canvas };
+}
+
+/**
+ * A row of buttons, a digit on each.
+ * @param {number[]} labels
+ * @param {string} title  of the row
+ * @param {(label: number) => string} name  of a button
+ * @param {(n: number) => void} choose
+ */
+export function digitRow(labels, title, name, choose) {
+  const digits = labels.map((label, n) =>
+    digitButton({ "data-role": "digit", "aria-label": name(label), "aria-pressed": "false", onclick: () => choose(n) }),
+  );
+  const row = element(
+    "div",
+    { class: "samples", role: "group", "aria-label": title },
+    ...digits.map(({ button }) => button),
+  );
+  const show = (/** @type {number | null} */ index) =>
+    digits.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === index)));
+  const paint = (painter, images, full = 1) =>
+    digits.forEach(({ canvas }, n) => painter.paint(canvas, digitAt(images, n), full));
+  return { row, show, paint };
 }
 
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */

@@ -1,0 +1,329 @@
+"""What the widgets compute, against PyTorch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import networks
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.experiments.pairs import classes_of, drawings, overlay
+from capsnet_book.networks import trained_network
+from capsnet_book.widgets import PartVotes
+from capsnet_book.widgets.bend_digit import BOUNDS
+from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
+
+from capsnet_tutorial import capsule_lengths, digits, load_pretrained, margin_loss, prediction_vectors, route
+from capsnet_tutorial.augment import Pose, transform
+from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.weights import read_tensors, save_weights, unpack
+
+Evaluate = Callable[..., Any]
+SMALL = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
+CNN, SHIFTED, PAIRS = (
+    str(files("capsnet_book.assets") / "weights" / f"small-{name}.safetensors") for name in ("cnn", "shifted", "pairs")
+)
+PICASSO = [(0.42, 0.5, 35, 1), (-0.3, -0.62, -20, 1.2), (0.55, -0.3, 70, 1), (-0.5, 0.25, -60, 1)]
+U_HAT = torch.tensor([[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]])
+OTHERS = torch.tensor([[[0.0, 0.4], [-3.0, 0.1]], [[0.9, -0.2], [-2.5, 0.3]], [[1.1, 1.3], [0.0, 0.0]]])
+
+
+def stored(images: torch.Tensor, folder: Path) -> str:
+    images.numpy().astype(np.float32).tofile(folder / "images")
+    return str(folder / "images")
+
+
+# --- weights of eight bits --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["routed.weight", "primary.conv.weight", "decoder.0.weight", "decoder.0.bias"])
+def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Path, name: str) -> None:
+    save_weights(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
+    body = "const { shape, data: x } = m.readSafetensors(bytes(data.path)).tensors[data.name]; return { shape, x };"
+    came = evaluate(body, {"path": str(path), "name": name}, m="shared/core.js")
+    expected = unpack(read_tensors(path)[0])[name]
+    assert came["shape"] == list(expected.shape)
+    np.testing.assert_array_equal(np.float32(came["x"]), expected.float().numpy().ravel())
+
+
+def test_eight_bits_without_scales_are_refused(evaluate: Evaluate, tmp_path: Path) -> None:
+    save_weights(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
+    path.write_bytes(path.read_bytes().replace(b"conv.weight.scale", b"conv.weight.other"))
+    said = evaluate("return complaint(() => m.readSafetensors(bytes(data)));", str(path), m="shared/core.js")
+    assert "scales beside" in said and "got none" in said
+
+
+# --- one widget after the other ---------------------------------------------------------------------------------------
+
+
+def margin_cases() -> list[dict[str, Any]]:
+    generator = np.random.default_rng(0)
+    edges = {"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}
+    some = [
+        {
+            "lengths": generator.random(10).tolist(),
+            "present": sorted(generator.choice(10, size, replace=False).tolist()),
+        }
+        for size in (0, 1, 2, 5, 10)
+    ]
+    return [edges, *some]
+
+
+def test_margin_loss_cross_entropy_and_their_gradients_are_pytorchs(evaluate: Evaluate) -> None:
+    body = """
+        const losses = [m.marginTerms, m.crossEntropy];
+        return data.map(({ lengths, present }) => losses.map((loss) => loss(lengths, new Set(present))));"""
+    for case, (margin, entropy) in zip(
+        margin_cases(), evaluate(body, margin_cases(), m="margin_loss_model.js"), strict=True
+    ):
+        lengths = torch.tensor([case["lengths"]], dtype=torch.float64, requires_grad=True)
+        present = torch.zeros(1, 10, dtype=torch.float64)
+        present[0, case["present"]] = 1
+        loss = margin_loss(lengths, present)
+        assert margin["total"] == pytest.approx(loss.item(), abs=1e-9)
+        np.testing.assert_allclose(margin["gradients"], torch.autograd.grad(loss, lengths)[0][0], atol=1e-9)
+        np.testing.assert_allclose(entropy["shares"], lengths.detach()[0].softmax(0), atol=1e-9)
+        if not case["present"]:
+            assert entropy["loss"] is None
+            continue
+        loss = F.cross_entropy(lengths, present / present.sum())
+        assert entropy["loss"] == pytest.approx(loss.item(), abs=1e-9)
+        np.testing.assert_allclose(entropy["gradients"], torch.autograd.grad(loss, lengths)[0][0], atol=1e-9)
+
+
+@pytest.mark.parametrize("poses", [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))])
+def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: Evaluate, poses: Any) -> None:
+    widget = PartVotes(poses=poses)
+    body = """
+        const scenes = [data.poses, m.arranged(0, data.poses, data.places), m.arranged(1, data.poses, data.places),
+          m.turned(data.poses, 30)];
+        return scenes.map((at) => {
+          const votes = m.votesOf(at, data.weight);
+          return { u: at.map(m.capsuleOf), votes, apart: m.distancesOf(votes) };
+        });"""
+    state = {"poses": widget.poses, "weight": widget.weight, "places": widget.places}
+    now, house, boat, turned = evaluate(body, state, m="part_votes_model.js")
+    matrices = torch.tensor(widget.weight, dtype=torch.float64).view(2, 2, 4, 4)
+    for scene in (now, house, boat, turned):
+        expected = prediction_vectors(torch.tensor(scene["u"], dtype=torch.float64)[None], matrices)[0]
+        np.testing.assert_allclose(scene["votes"], expected, atol=1e-6)
+        np.testing.assert_allclose(scene["apart"], (expected[0] - expected[1]).norm(dim=-1), atol=1e-6)
+    assert house["apart"][0] < 1e-5 < 1 < house["apart"][1]
+    assert boat["apart"][1] < 1e-5 < 1 < boat["apart"][0]
+    cos, sin = math.cos(math.pi / 6), math.sin(math.pi / 6)
+    turn = np.kron(np.eye(2), [[cos, -sin], [sin, cos]])  # of (cos, sin) and of (x, y)
+    np.testing.assert_allclose(turned["votes"], np.array(now["votes"]) @ turn.T, atol=1e-6)
+
+
+def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
+    generator = np.random.default_rng(0)
+    scrambled = [
+        np.column_stack([generator.uniform(-1, 1, (4, 2)), generator.uniform(-180, 180, 4), [1, 0.6, 1.5, 1]])
+        for _ in range(20)
+    ]
+    every, no_eye = [True] * 4, [True, False, True, True]
+    cases = [
+        (FACE, every),
+        (PICASSO, every),
+        (FACE, no_eye),
+        (FACE, [False] * 4),
+        *((each, every) for each in scrambled),
+    ]
+    data = {"weight": weight().ravel(), "waves": np.ravel(WAVES), "cases": cases}
+    body = """
+        const [W, waves] = [Float32Array.from(data.weight), Float32Array.from(data.waves)];
+        return data.cases.map(([poses, shown]) => m.judge(poses, shown, W, waves));"""
+    answers = evaluate(body, data, m="face_parts_model.js")
+    for (poses, shown), came in zip(cases, answers, strict=True):
+        opinions = prediction_vectors(torch.tensor(pose_numbers(poses))[None], torch.tensor(weight()))  # [1, I, J, 4]
+        phases = opinions @ torch.tensor(WAVES).T
+        u_hat = VOICE / math.sqrt(len(WAVES)) * torch.cat([phases.cos(), phases.sin()], dim=-1)
+        v, trace = route(u_hat * torch.tensor(shown)[None, :, None, None], 3, return_trace=True)
+        np.testing.assert_allclose(came["opinions"], opinions[0, :, 0], atol=1e-5)
+        np.testing.assert_allclose(came["couplings"], trace.c[-1][0, :, 0] * torch.tensor(shown), atol=1e-4)
+        np.testing.assert_allclose(came["lengths"], v[0].norm(dim=-1), atol=1e-4)
+    face, picasso, one_eye, nothing = answers[:4]
+    assert (face["bag"], picasso["bag"], one_eye["bag"], nothing["bag"]) == (1, 1, 1, 0)
+    assert picasso["lengths"][0] < 0.15 < 0.95 < face["lengths"][0]
+
+
+@pytest.mark.parametrize("u_hat", [U_HAT, OTHERS])
+def test_the_steps_of_routing_are_pytorchs(evaluate: Evaluate, u_hat: torch.Tensor) -> None:
+    body = """
+        const trace = m.traceOf(data);
+        const moments = m.STEPS.map((step, k) => ({ ...step, ...m.momentAt(trace, k) }));
+        return { trace, moments, arrows: moments.map((moment) => m.arrowsOf(trace, moment)) };"""
+    came = evaluate(body, u_hat.flatten(), m="routing_steps_model.js")
+    _, trace = route(u_hat[None], 3, return_trace=True)
+    b, c, v = (getattr(trace, name)[:, 0] for name in "bcv")
+    s = torch.einsum("rij,ijd->rjd", c, u_hat)
+    for name, expected in {"b": b, "c": c, "s": s, "v": v, "a": torch.einsum("rjd,ijd->rij", v, u_hat)}.items():
+        np.testing.assert_allclose(came["trace"][name], expected[: len(came["trace"][name])].flatten(1), atol=1e-6)
+    for moment, arrows in zip(came["moments"], came["arrows"], strict=True):
+        r = moment["round"] - 1
+        if moment["kind"] == "sum":  # the votes, cut to their shares, lie end to end and end where s does
+            np.testing.assert_allclose([tip for _, tip in arrows[-2:]], s[r], atol=1e-5)
+        if moment["kind"] == "squash":
+            np.testing.assert_allclose(moment["lengths"], capsule_lengths(v)[r], atol=1e-6)
+        if moment["kind"] == "agreement" and r < 2:
+            np.testing.assert_allclose(moment["b"], b[r + 1].flatten(), atol=1e-6)
+
+
+@torch.no_grad()
+def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(evaluate: Evaluate, tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    one_by_one = [{}, {"turn": 20.0}, {"turn": -75.0}, {"shear": 0.4}, {"size": 1.5}, {"size": 0.6}, {"right": 3.0}]
+    bends = [*one_by_one, *({name: draw.uniform(*bounds) for name, bounds in BOUNDS.items()} for _ in range(24))]
+    images = digits("test", source="sample").images[: len(bends)]
+    body = """
+        const [cnn, capsnet] = [conv.makeConvNet(bytes(data.cnn)), core.makeNetwork(bytes(data.capsnet))];
+        const pixels = floats(data.images);
+        return data.bends.map((bend, n) => {
+          const bent = b.bendDigit(pixels.subarray(n * 784, (n + 1) * 784), { ...b.STRAIGHT, ...bend });
+          return { bent, scores: cnn.forward(bent).scores, lengths: capsnet.forward(bent).lengths };
+        });"""
+    data = {"cnn": CNN, "capsnet": SHIFTED, "images": stored(images, tmp_path), "bends": bends}
+    modules = {"b": "shared/bending.js", "conv": "shared/conv_net.js", "core": "shared/core.js"}
+    cnn, capsnet = trained_network("small-cnn"), trained_network("small-shifted")
+    for image, bend, came in zip(images, bends, evaluate(body, data, **modules), strict=True):
+        full = {"turn": 0.0, "size": 1.0, "shear": 0.0, "right": 0.0, "down": 0.0} | bend
+        pose = Pose(full["turn"], full["size"], full["size"], full["shear"], full["right"], full["down"])
+        bent = transform(image[None], pose)
+        np.testing.assert_allclose(np.reshape(came["bent"], (28, 28)), bent[0, 0], atol=2e-5)
+        np.testing.assert_allclose(came["scores"], class_scores(cnn, bent)[0], atol=2e-3, rtol=1e-4)
+        np.testing.assert_allclose(came["lengths"], class_scores(capsnet, bent)[0], atol=5e-4)
+
+
+def test_how_far_a_bend_can_go(evaluate: Evaluate) -> None:
+    body = """
+        const reach = (answers) => m.reachOf(answers, 7, [-2, -1, 0, 1, 2], 0);
+        return [[7, 7, 7, 7, 1], [1, 7, 7, 1, 7], [7, 7, 1, 7, 7]].map(reach);"""
+    assert evaluate(body, m="bend_digit_model.js") == [[-2, 1], [-1, 0], None]
+
+
+@torch.no_grad()
+def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_path: Path) -> None:
+    draw, sample = torch.Generator().manual_seed(0), digits("test", source="sample")
+    at = torch.randint(-4, 5, (20, 2, 2), generator=draw).tolist()
+    labels = sample.labels[:40].view(20, 2).tolist()
+    layers = torch.stack(
+        [
+            torch.cat([F.pad(sample.images[2 * n + k], (4 + x, 4 - x, 4 + y, 4 - y)) for k, (x, y) in enumerate(both)])
+            for n, both in enumerate(at)
+        ]
+    )  # [20, 2, 36, 36]
+    body = """
+        const network = core.makeNetwork(bytes(data.weights));
+        const pixels = floats(data.images);
+        return data.at.map((both, n) => {
+          const layer = (k) => m.layerOf(pixels.subarray((2 * n + k) * 784, (2 * n + k + 1) * 784), ...both[k]);
+          const image = m.overlay(layer(0), layer(1));
+          const seen = m.look(network, image, data.labels[n], n % 11 - 1);
+          return { image, ...seen, words: m.inWords(data.labels[n], seen) };
+        });"""
+    data = {"weights": PAIRS, "images": stored(sample.images[:40], tmp_path), "at": at, "labels": labels}
+    model, images = trained_network("small-pairs"), overlay(layers)
+    output = model(images)
+    for n, came in enumerate(evaluate(body, data, m="two_digits_model.js", core="shared/core.js")):
+        np.testing.assert_allclose(came["image"], images[n].flatten(), atol=1e-6)
+        np.testing.assert_allclose(came["lengths"], output.lengths[n], atol=1e-4)
+        assert sorted(came["classes"]) == classes_of(output.lengths[n : n + 1])[0].tolist()
+        third = output.lengths[n].argsort(descending=True)[2].item()
+        assert came["third"] == (third if n % 11 == 0 else n % 11 - 1)
+        asked = torch.tensor([[*came["classes"], came["third"]]])
+        drawn = drawings(model, output.capsules[n : n + 1], asked)[0]
+        np.testing.assert_allclose([*came["drawings"], came["absent"]], drawn, atol=1e-4)
+        found = len(set(labels[n]) & set(came["classes"]))
+        opening = "Two of" if len(set(labels[n])) == 1 else ("Both wrong", "One right", "Both right")[found]
+        assert came["words"].startswith(opening)
+
+
+@torch.no_grad()
+def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: Path) -> None:
+    sample, model = digits("test", source="sample"), load_pretrained("small")
+    image, label = sample.images[7:8], int(sample.labels[7])
+    offsets = torch.linspace(-0.25, 0.25, 16)
+    body = """
+        const network = core.makeNetwork(bytes(data.weights));
+        const image = floats(data.image);
+        const capsules = network.mask(network.forward(image).capsules, data.label);
+        const drawn = network.decode(m.withOffsets(capsules, data.label, data.offsets));
+        return { drawn, error: d.squaredError(drawn, image) };"""
+    data = {"weights": SMALL, "image": stored(image, tmp_path), "label": label, "offsets": offsets}
+    modules = {"m": "pose_sliders.js", "d": "decode_capsule_model.js", "core": "shared/core.js"}
+    came = evaluate(body, data, **modules)
+    masked = torch.zeros(1, 10, 16)
+    masked[0, label] = model(image).capsules[0, label] + offsets
+    drawn = model.decode(masked)
+    np.testing.assert_allclose(came["drawn"], drawn.flatten(), atol=1e-4)
+    assert came["error"] == pytest.approx((drawn.flatten() - image.flatten()).square().sum().item(), rel=1e-3)
+
+
+def test_the_mask_lets_through_what_its_rule_says(evaluate: Evaluate) -> None:
+    body = 'return ["longest", "label", "all", "none", "4"].map((rule) => m.capsulesKept(rule, [0.1, 0.9, 0.3], 2));'
+    assert evaluate(body, m="decode_capsule_model.js") == [[1], [2], [0, 1, 2], [], [4]]
+
+
+# --- the strip --------------------------------------------------------------------------------------------------------
+
+
+def test_the_strip_draws_every_vote_and_those_of_one_capsule(evaluate: Evaluate) -> None:
+    c = [[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]
+    body = """
+        const c = Float32Array.from(data.flat());
+        const lines = (focus) => m.linesOf(c, 2, focus).map(({ i, j }) => [i, j]);
+        return [lines(null), lines({ end: "i", at: 1 }), lines({ end: "j", at: 0 }), Array.from(m.sharesOf(c, 2))];"""
+    all_, below, above, shares = evaluate(body, c, m="network_strip_model.js")
+    assert len(all_) == 6 and all_[-1] == [2, 0]  # the strongest on top
+    assert (sorted(below), sorted(above)) == ([[1, 0], [1, 1]], [[0, 0], [1, 0], [2, 0]])
+    np.testing.assert_allclose(shares, np.mean(c, axis=0), atol=1e-6)
+
+
+def test_the_strip_remembers_a_digit_and_nothing_else(evaluate: Evaluate) -> None:
+    body = """
+        const kept = {};
+        const setItem = (_, text) => { kept.it = text; };
+        const memory = m.makeMemory(() => ({ getItem: () => kept.it ?? null, setItem }));
+        const found = [memory.read()];
+        const digit = new Uint8Array(784).fill(7);
+        memory.keep(digit);
+        found.push(memory.read()?.length);
+        for (const it of ["?", btoa("short"), btoa(String.fromCharCode(...new Uint8Array(784)))]) {
+          kept.it = it;
+          found.push(memory.read());
+        }
+        const refusing = m.makeMemory(() => { throw new Error("no"); });
+        refusing.keep(digit);
+        return [...found, refusing.read()];"""
+    assert evaluate(body, m="network_strip_model.js") == [None, 784, None, None, None, None]
+
+
+# --- the pad ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_python_sets_is_shown_and_what_the_pad_sent_is_no_news(evaluate: Evaluate) -> None:
+    body = """
+        const [handlers, state, shown] = [new Map(), {}, []];
+        const model = {
+          get: (name) => state[name],
+          set: (name, value) => { state[name] = value; },
+          save_changes: () => handlers.get("change:image")?.(), // as Jupyter does, it tells us of our own change, too
+          on: (name, handler) => handlers.set(name, handler),
+          off: (name) => handlers.delete(name),
+        };
+        const pad = { image: () => Float32Array.of(10 / 255), frame: new EventTarget() };
+        const tie = m.tiePad(pad, model, (bytes) => shown.push(bytes[0]));
+        tie.share();
+        for (const grey of [20, 10, 20]) {
+          state.image = new DataView(Uint8Array.of(grey).buffer);
+          handlers.get("change:image")?.();
+        }
+        return shown;"""
+    assert evaluate(body, m="shared/pad.js") == [20, 10, 20]
