@@ -7,7 +7,7 @@
 
 // ---------------------------------------------------------------------------------- the weights file
 
-const BYTES_OF = { F32: 4, F16: 2 };
+const BYTES_OF = { F32: 4, F16: 2, U8: 1 };
 
 /** Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata } */
 export function readSafetensors(source) {
@@ -36,7 +36,7 @@ export function readSafetensors(source) {
       data_offsets: [from, to],
     },
   ] of Object.entries(entries)) {
-    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32 or F16 for ${name}, got ${dtype}`);
+    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32, F16 or U8 for ${name}, got ${dtype}`);
     const needed = product(shape) * BYTES_OF[dtype];
     if (to - from !== needed) {
       throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
@@ -47,10 +47,17 @@ export function readSafetensors(source) {
       );
     }
     const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
-    tensors[name] = { shape, data: dtype === "F32" ? new Float32Array(raw) : halfToFloat(new Uint16Array(raw)) };
+    tensors[name] = { shape, data: READ[dtype](raw) };
   }
   return { tensors, metadata };
 }
+
+/** Numbers of each type, from their bytes. */
+const READ = {
+  F32: (raw) => new Float32Array(raw),
+  F16: (raw) => halfToFloat(new Uint16Array(raw)),
+  U8: (raw) => new Uint8Array(raw),
+};
 
 /** float16 (1 bit of sign, 5 of exponent, 10 of fraction) -> float32 (1, 8 and 23), by moving the bits. */
 function halfToFloat(halves) {
