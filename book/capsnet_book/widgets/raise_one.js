@@ -202,9 +202,9 @@ async function build(root, model, host) {
       { class: "scene" },
       bar.node,
       view.node,
-      element("div", { class: "middle" }, ...walls.figures, curve.node),
+      element("div", { class: "middle" }, ...walls.figures, element("div", { class: "aside" }, curve.node, hand.node)),
     ),
-    hands: [hand.node, keeping],
+    hands: [keeping],
     more: [changes.node],
     about: "What can be changed",
   });

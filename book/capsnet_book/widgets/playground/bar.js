@@ -12,7 +12,7 @@ export function makeBar({ toggle, again, reseed, setPace }) {
     return { value, node: element("div", { class: "counter" }, value, element("span", {}, words)) };
   };
   const right = counter("right", "of 100 right, unseen");
-  const seen = counter("seen", "digits seen");
+  const seen = counter("digits-seen", "digits seen");
   const seconds = counter("seconds", "of learning");
   const paces = Object.entries(PACES).map(([name, { label }]) =>
     pushButton("pace", label, () => setPace(name), { "data-pace": name }),

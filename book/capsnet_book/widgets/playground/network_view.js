@@ -82,11 +82,10 @@ function paintVotes({ brush, width, height, ratio }, { c, lengths, types }, { ac
   for (let k = 0; k < c.length; k++) {
     const [i, j] = [Math.floor(k / J), k % J];
     const share = Math.min(1, c[k] / FULL);
-    if (share < 0.05) continue;
     const [from, to] = [heightOf(i, types) * height, ((j + 0.5) / J) * height];
     brush.strokeStyle = css(j === best ? accent : muted);
-    brush.globalAlpha = 0.06 + 0.7 * share;
-    brush.lineWidth = ratio * (0.3 + 1.8 * share);
+    brush.globalAlpha = 0.03 + 0.9 * share ** 2;
+    brush.lineWidth = ratio * (0.4 + 2 * share ** 2);
     brush.beginPath();
     brush.moveTo(0, from);
     brush.bezierCurveTo(width * 0.5, from, width * 0.5, to, width, to);
@@ -148,7 +147,7 @@ export function makeNetworkView(root) {
     const heading = element("strong");
     const caption = element("figcaption", {}, heading, element("span", {}, about));
     const size = measure(canvas, () => shown && draw());
-    return { name, title, canvas, heading, size, figure: element("figure", { class: `part ${name}` }, canvas, caption) };
+    return { name, title, canvas, heading, size, figure: element("figure", { class: `part part-${name}` }, canvas, caption) };
   });
   const node = element("div", { class: "passage", role: "img" }, ...parts.map(({ figure }) => figure));
 
