@@ -16,6 +16,7 @@ from capsnet_book.widgets.margin_loss import MarginLoss
 from capsnet_book.widgets.part_votes import PartVotes
 from capsnet_book.widgets.pose_sliders import PoseSliders
 from capsnet_book.widgets.primary_field import PrimaryField
+from capsnet_book.widgets.raise_one import RaiseOne
 from capsnet_book.widgets.rounds_on_drawing import RoundsOnDrawing
 from capsnet_book.widgets.routing_rounds import RoutingRounds
 from capsnet_book.widgets.routing_steps import RoutingSteps
@@ -36,6 +37,7 @@ __all__ = [
     "PartVotes",
     "PoseSliders",
     "PrimaryField",
+    "RaiseOne",
     "RoundsOnDrawing",
     "RoutingRounds",
     "RoutingSteps",

@@ -4,7 +4,7 @@ import { makeChanges } from "./playground/changes.js";
 import { makeCurve } from "./playground/curve.js";
 import { makeHand } from "./playground/hand.js";
 import { download } from "./playground/keep.js";
-import { WALL } from "./playground/learner.js";
+import { CLASSES, WALL } from "./playground/learner.js";
 import { emptyPassage, makeNetworkView } from "./playground/network_view.js";
 import { makeRandom } from "./playground/random.js";
 import { compareSeeds } from "./playground/seeds.js";
@@ -25,7 +25,6 @@ import {
   whenThemeChanges,
 } from "./shared/ui.js";
 
-const J = 10;
 const FOG = 128; // what an untrained network draws, in every pixel
 
 /** The walls of both networks, side by side. chosen(k, n): tile n of the k-th. */
@@ -68,7 +67,7 @@ function passageOf({ settings, learners, watched, digits, imageOf }) {
   const label = digits.test.labels[watched.tile];
   const passage = {
     ...{ types: its.types, image: imageOf(watched.tile), label, filters: frame.filters, ...frame.watched },
-    lengths: lengths.subarray(last * J, (last + 1) * J),
+    lengths: lengths.subarray(last * CLASSES, (last + 1) * CLASSES),
     drawing: drawings.length ? Float32Array.from(digitAt(drawings, last), (grey) => grey / 255) : undefined,
   };
   return [passage, `The network reads a ${label} and answers ${answers[last]}`];

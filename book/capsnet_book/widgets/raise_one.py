@@ -86,7 +86,7 @@ class RaiseOne(anywidget.AnyWidget):
         Raises:
             ValueError: none was kept yet.
         """
-        from capsnet_tutorial.pretrained import load_weights
+        from capsnet_tutorial.weights import load_weights
 
         if not self.weights:
             raise ValueError('expected a network that was kept (press "Keep it for this book"); got none')

@@ -3,7 +3,7 @@ import { axes, measure } from "../shared/controls.js";
 import { element, svg } from "../shared/ui.js";
 
 const HEIGHT = 210;
-const LEAST = 0.8; // per cent, at the foot
+const FLOOR = 0.8; // per cent, at the foot
 const TICKS = [1, 3, 10, 30, 90];
 const ACROSS = [250, 1000, 4000, 16000, 64000];
 const short = (n) => (n < 1000 ? String(n) : `${n / 1000},000`);
@@ -25,9 +25,9 @@ export function makeCurve() {
     const most = Math.max(16000, ...shown.flat().map(([digits]) => digits));
     const plan = axes({
       ...{ width: size.width, height: HEIGHT, left: 44, right: 14, top: 10, bottom: 26 },
-      ...{ x: [125, most], y: [LEAST, 100], warp: { x: Math.log, y: Math.log } },
+      ...{ x: [125, most], y: [FLOOR, 100], warp: { x: Math.log, y: Math.log } },
     });
-    const place = ([digits, share]) => [Math.max(125, digits), Math.max(LEAST, 100 * share)];
+    const place = ([digits, share]) => [Math.max(125, digits), Math.max(FLOOR, 100 * share)];
     const lines = shown.flatMap((curve, k) => {
       const points = curve.map(place);
       if (points.length === 0) return [];

@@ -1,6 +1,7 @@
 // The digits to learn from and to be tested on, as they travel (tools/pack_digits.py): 4 bits a pixel, gzip.
 import { readSafetensors } from "../shared/core.js";
 import { PIXELS } from "../shared/ui.js";
+import { TESTS } from "./learner.js";
 
 /** @returns {Promise<{ learn: Digits, test: Digits }>}  greys from 0 to 15 @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits */
 export async function unpackDigits(file) {
@@ -22,5 +23,3 @@ export async function unpackDigits(file) {
     test: { images: images.subarray(split * PIXELS), labels: labels.subarray(split) },
   };
 }
-
-const TESTS = 500; // the last of the file

@@ -12,11 +12,10 @@ import {
   themeColours,
   withArticle,
 } from "../shared/ui.js";
-import { WALL } from "./learner.js";
+import { CLASSES, WALL } from "./learner.js";
 import { makeWall } from "./wall.js";
 
-const J = 10;
-const D = 16;
+const POSE = 16; // numbers in a digit capsule
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
@@ -26,20 +25,20 @@ const BEND = 0.25; // how far the paper moves each number
  */
 export function makeHand(root, { session, say }) {
   const { ask, own } = session;
-  let [capsules, answer] = [new Float32Array(J * D), -1]; // of the drawing on the pad
-  let offsets = new Float32Array(D);
+  let [capsules, answer] = [new Float32Array(CLASSES * POSE), -1]; // of the drawing on the pad
+  let offsets = new Float32Array(POSE);
   const painter = makePainter(root);
   let colours = themeColours(root);
 
   const says = element("p", { class: "says", "data-role": "says" });
   const seen = digitCanvas("redrawn", "What it draws of your digit");
   const pad = makePad({ drawn: () => schedule(), settled: () => schedule(), loaded: () => schedule(), say });
-  const answers = Array.from({ length: J }, (_, digit) =>
+  const answers = Array.from({ length: CLASSES }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
   const row = makeWall(root, { count: OWN, across: OWN, label: "Your own digits, as it draws them.", chosen: again });
   const rowFigure = element("figure", { class: "own", hidden: "" }, row.canvas, element("figcaption"));
-  const sliders = Array.from({ length: D }, (_, d) =>
+  const sliders = Array.from({ length: POSE }, (_, d) =>
     rangeInput({
       ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
       oninput: ({ target }) => slide(d, target.valueAsNumber),
@@ -75,7 +74,7 @@ export function makeHand(root, { session, say }) {
       return;
     }
     [capsules, answer] = [found.capsules, found.answer];
-    setOffsets(new Float32Array(D));
+    setOffsets(new Float32Array(POSE));
     const order = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
     const [best, next] = order.map((j) => `${format(found.lengths[j])}`);
     says.replaceChildren("It says ", element("b", {}, String(answer)), ` (${best}; a ${order[1]}: ${next}). What is it?`);
@@ -101,8 +100,8 @@ export function makeHand(root, { session, say }) {
 
   const redraw = oncePerFrame(async () => {
     if (answer < 0) return;
-    const kept = new Float32Array(J * D);
-    for (let d = 0; d < D; d++) kept[answer * D + d] = capsules[answer * D + d] + offsets[d];
+    const kept = new Float32Array(CLASSES * POSE);
+    for (let d = 0; d < POSE; d++) kept[answer * POSE + d] = capsules[answer * POSE + d] + offsets[d];
     const found = await ask({ do: "draw", capsules: kept });
     if (found) painter.paint(seen, found.drawing);
   });

@@ -1,8 +1,9 @@
 // A network in training as the page sees it: its engine, and what the engine told last.
 import { startEngine } from "./engine.js";
 
-const TESTS = 500;
-export const WALL = 100;
+export const CLASSES = 10;
+export const TESTS = 500; // digits that it never learns from
+export const WALL = 100; // of them, those that are shown
 
 /**
  * @param {any} settings @param {any} digits

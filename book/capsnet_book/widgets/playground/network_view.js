@@ -2,23 +2,23 @@
 // every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { fitCanvas, measure } from "../shared/controls.js";
 import { css, element, format, makePainter, mix, PIXELS, SIDE, themeColours } from "../shared/ui.js";
+import { CLASSES } from "./learner.js";
 
-const J = 10;
-const D_IN = 8;
-const PLACES = 9;
-const KERNEL = 9;
+const CAPSULE = 8; // numbers in a primary capsule
+const GRID = 9; // places of each type
+const FILTER = 9; // along a side
 const SHOWN_FILTERS = 16;
 const FULL = 0.4; // a coupling of this much, or more, has the full colour
 
 /**
  * @typedef {{ image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array,
- *   c: Float32Array, lengths: Float32Array, drawing?: Float32Array }} Passage  filters [81, C], u [I, D_IN], c [I, J];
+ *   c: Float32Array, lengths: Float32Array, drawing?: Float32Array }} Passage  filters [81, C], u [I, D_IN], c [I, CLASSES];
  *   all of it noise, or 0, before anything was computed
  * @typedef {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} Sheet
  */
 
 /** The places of all I capsules, in rows of a type's nine, and where a line to them ends. */
-const heightOf = (i, types) => ((i % types) * PLACES + Math.floor(i / types) + 0.5) / (types * PLACES);
+const heightOf = (i, types) => ((i % types) * GRID + Math.floor(i / types) + 0.5) / (types * GRID);
 
 /** @param {Sheet} sheet @param {HTMLCanvasElement} picture @param {boolean} smooth */
 function enlarge({ brush, width, height }, picture, smooth) {
@@ -30,21 +30,21 @@ function enlarge({ brush, width, height }, picture, smooth) {
 
 /** @param {Sheet} sheet @param {Passage} passage */
 function paintFilters(sheet, { filters }, { contrast, raised, accent }) {
-  const C = filters.length / KERNEL ** 2;
+  const C = filters.length / FILTER ** 2;
   const across = Math.sqrt(SHOWN_FILTERS);
-  const side = across * (KERNEL + 1) - 1;
+  const side = across * (FILTER + 1) - 1;
   const picture = element("canvas", { width: side, height: side });
   const brush = picture.getContext("2d");
-  const tile = brush.createImageData(KERNEL, KERNEL);
+  const tile = brush.createImageData(FILTER, FILTER);
   for (let f = 0; f < SHOWN_FILTERS; f++) {
     const c = Math.floor((f * C) / SHOWN_FILTERS);
     let most = 0.12; // so that noise begins pale
-    for (let k = 0; k < KERNEL ** 2; k++) most = Math.max(most, Math.abs(filters[k * C + c]));
-    for (let k = 0; k < KERNEL ** 2; k++) {
+    for (let k = 0; k < FILTER ** 2; k++) most = Math.max(most, Math.abs(filters[k * C + c]));
+    for (let k = 0; k < FILTER ** 2; k++) {
       const weight = filters[k * C + c] / most;
       tile.data.set([...mix(raised, weight < 0 ? contrast : accent, Math.min(1, Math.abs(weight))), 255], 4 * k);
     }
-    brush.putImageData(tile, (f % across) * (KERNEL + 1), Math.floor(f / across) * (KERNEL + 1));
+    brush.putImageData(tile, (f % across) * (FILTER + 1), Math.floor(f / across) * (FILTER + 1));
   }
   enlarge(sheet, picture, false);
 }
@@ -52,15 +52,15 @@ function paintFilters(sheet, { filters }, { contrast, raised, accent }) {
 /** An arrow for a capsule: its length is the capsule's, its first two numbers are the direction. */
 function paintArrows({ brush, width, height, ratio }, { u, types }, { accent, line }) {
   const columns = types >= 8 ? types / 2 : types;
-  const rows = (types * PLACES) / columns;
+  const rows = (types * GRID) / columns;
   const [across, down] = [width / columns, height / rows];
   const full = Math.min(across, down) * 0.46;
-  for (let i = 0; i < types * PLACES; i++) {
-    const k = (i % types) * PLACES + Math.floor(i / types);
+  for (let i = 0; i < types * GRID; i++) {
+    const k = (i % types) * GRID + Math.floor(i / types);
     const [x, y] = [((k % columns) + 0.5) * across, (Math.floor(k / columns) + 0.5) * down];
-    const turn = Math.atan2(u[i * D_IN + 1], u[i * D_IN]);
+    const turn = Math.atan2(u[i * CAPSULE + 1], u[i * D_IN]);
     let square = 0;
-    for (let d = 0; d < D_IN; d++) square += u[i * D_IN + d] ** 2;
+    for (let d = 0; d < CAPSULE; d++) square += u[i * CAPSULE + d] ** 2;
     const reach = full * Math.sqrt(square);
     brush.strokeStyle = brush.fillStyle = css(square > 0 ? accent : line);
     brush.globalAlpha = 0.35 + 0.65 * Math.min(1, 2 * square);
@@ -80,9 +80,9 @@ function paintArrows({ brush, width, height, ratio }, { u, types }, { accent, li
 function paintVotes({ brush, width, height, ratio }, { c, lengths, types }, { accent, muted }) {
   const best = lengths.indexOf(Math.max(...lengths));
   for (let k = 0; k < c.length; k++) {
-    const [i, j] = [Math.floor(k / J), k % J];
+    const [i, j] = [Math.floor(k / CLASSES), k % CLASSES];
     const share = Math.min(1, c[k] / FULL);
-    const [from, to] = [heightOf(i, types) * height, ((j + 0.5) / J) * height];
+    const [from, to] = [heightOf(i, types) * height, ((j + 0.5) / CLASSES) * height];
     brush.strokeStyle = css(j === best ? accent : muted);
     brush.globalAlpha = 0.03 + 0.9 * share ** 2;
     brush.lineWidth = ratio * (0.4 + 2 * share ** 2);
@@ -96,7 +96,7 @@ function paintVotes({ brush, width, height, ratio }, { c, lengths, types }, { ac
 
 function paintLengths({ brush, width, height, ratio }, { lengths, label }, { accent, contrast, ink, muted, raised }) {
   const best = lengths.indexOf(Math.max(...lengths));
-  const [row, left, right] = [height / J, 18 * ratio, 36 * ratio];
+  const [row, left, right] = [height / CLASSES, 18 * ratio, 36 * ratio];
   const rail = width - left - right;
   brush.textBaseline = "middle";
   lengths.forEach((length, j) => {
@@ -116,8 +116,8 @@ function paintLengths({ brush, width, height, ratio }, { lengths, label }, { acc
 const PARTS = [
   { name: "digit", title: () => "this digit", about: "choose another below" },
   { name: "filters", title: (types) => `16 of ${8 * types} filters`, about: "noise that turns into strokes" },
-  { name: "capsules", title: (types) => `${PLACES * types} capsules`, about: "an arrow each" },
-  { name: "votes", title: (types) => `${PLACES * types * J} votes`, about: "thick: a large share of a capsule" },
+  { name: "capsules", title: (types) => `${GRID * types} capsules`, about: "an arrow each" },
+  { name: "votes", title: (types) => `${GRID * types * CLASSES} votes`, about: "thick: a large share of a capsule" },
   { name: "lengths", title: () => "10 lengths", about: "the longest is its answer" },
   { name: "drawing", title: () => "its drawing", about: "of the answer’s 16 numbers" },
 ];
@@ -183,10 +183,10 @@ export function emptyPassage(types, noise) {
   return {
     types,
     image: new Float32Array(PIXELS),
-    filters: Float32Array.from({ length: KERNEL ** 2 * C }, (_, n) => noise(n) / KERNEL),
-    u: new Float32Array(PLACES * types * D_IN),
-    c: new Float32Array(PLACES * types * J).fill(1 / J),
-    lengths: new Float32Array(J),
+    filters: Float32Array.from({ length: FILTER ** 2 * C }, (_, n) => noise(n) / FILTER),
+    u: new Float32Array(GRID * types * CAPSULE),
+    c: new Float32Array(GRID * types * CLASSES).fill(1 / CLASSES),
+    lengths: new Float32Array(CLASSES),
     drawing: new Float32Array(PIXELS).fill(0.5),
   };
 }

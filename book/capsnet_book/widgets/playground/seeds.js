@@ -1,9 +1,9 @@
 // Ten more seeds: two settings compared, both with the same seed each time, and what the differences say.
 import { startEngine } from "./engine.js";
+import { TESTS } from "./learner.js";
 
 const SEEDS = 10;
 const DIGITS = 8000; // that each learns from
-const TESTS = 500;
 const T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]; // Student's, 1 to 9 degrees of freedom
 
 /** The mean of differences and half of its 95 % interval (by Student's t). @param {number[]} differences  2 to 10 */
@@ -51,7 +51,7 @@ export function compareSeeds(settings, digits, tell) {
         errors.push(await errorsOf({ ...each, seed: each.seed + seed }, digits, (end) => (stop = end)));
       }
       differences.push(errors[0] - errors[1]);
-      if (!stopped) tell(inWords(differences));
+      if (!stopped) tell(resultOf(differences));
     }
   };
   go().catch((error) => tell(error.message));
@@ -61,7 +61,7 @@ export function compareSeeds(settings, digits, tell) {
   };
 }
 
-function inWords(differences) {
+function resultOf(differences) {
   const n = differences.length;
   const points = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(1)}`;
   if (n === 1) return `1 pair of ${SEEDS}: the one’s errors less the other’s, ${points(differences[0])} points.`;
