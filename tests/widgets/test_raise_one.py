@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,15 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from capsnet_book.widgets import _parts
+from capsnet_book.assets import asset
+from capsnet_book.widgets import RaiseOne
+from capsnet_book.widgets.raise_one import BETWEEN, OFFERED
+from pack_digits import packed
+from safetensors.torch import save_file
+from scipy import stats
 from torch import Tensor
 
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
 
 ROOT = Path(__file__).parents[2]
@@ -25,7 +32,7 @@ SETTINGS = {
     "rounds": 3, "types": 8, "batch": 8, "seed": 1,
     "m_plus": 0.9, "m_minus": 0.1, "lambda": 0.5, "drawing": 0.0005, "bug": "",
 }  # fmt: skip
-STEPS = 30
+STEPS = 10
 """So that the gradients are those of a network that has begun to learn."""
 
 
@@ -61,7 +68,7 @@ class Engine:
 def reference(
     weights: dict[str, Tensor], images: Tensor, labels: Tensor, settings: dict[str, Any]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`my_capsnet`'s network and loss with settings and bugs: lengths, drawings of the longest, margin, drawing loss."""
+    """`my_capsnet`'s network and loss: lengths, drawings of the longest, margin loss, loss of the drawing."""
     bug, types = settings["bug"], settings["types"]
     x = F.conv2d(images, weights["conv.weight"], weights["conv.bias"], stride=2).relu()
     x = F.conv2d(x, weights["primary.conv.weight"], weights["primary.conv.bias"], stride=2)
@@ -104,8 +111,14 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("kernels", ["fast", "plain"])
-@pytest.mark.parametrize("settings", CASES, ids=lambda case: ",".join(map(str, case.values())) or "default")
+PLAIN = [CASES[0], CASES[2], {"bug": "softmax-axis"}]  # what differs between the kernels shows in these
+
+
+@pytest.mark.parametrize(
+    ("settings", "kernels"),
+    [*((settings, "fast") for settings in CASES), *((settings, "plain") for settings in PLAIN)],
+    ids=lambda case: case if isinstance(case, str) else ",".join(map(str, case.values())) or "default",
+)
 def test_gradients_are_those_of_autograd(run_node, tmp_path, settings, kernels):
     engine = Engine(run_node, tmp_path, settings, kernels=kernels)
     weights = {name: tensor.double().requires_grad_() for name, tensor in engine.weights.items()}
@@ -128,7 +141,7 @@ def test_gradients_are_those_of_autograd(run_node, tmp_path, settings, kernels):
 
 
 def test_a_step_is_adams(run_node, tmp_path):
-    """Thirty steps of PyTorch's Adam from the engine's first weights lead to the engine's."""
+    """Ten steps of PyTorch's Adam from the engine's first weights lead to the engine's."""
     (tmp_path / "first").mkdir()
     engine = Engine(run_node, tmp_path, {})
     first = Engine(run_node, tmp_path / "first", {}, steps=0)
@@ -172,7 +185,7 @@ def test_the_same_seed_gives_the_same_bits(run_node, tmp_path):
 
 
 def test_the_fast_kernels_are_the_plain_ones(run_node, tmp_path):
-    """After thirty steps: float32 sums in another order."""
+    """After ten steps: float32 sums in another order."""
     fast, plain = (Engine(run_node, tmp_path, {}, kernels=kernels) for kernels in ("fast", "plain"))
     for name, weight in fast.weights.items():
         assert (weight - plain.weights[name]).abs().max() < 1e-3, name
@@ -199,3 +212,132 @@ def test_the_binary_is_its_source():
     assert done.returncode == 0, done.stderr
 
 
+# ------------------------------------------------------------------------------------- around the engine
+
+DIGITS = asset("digits/digits.safetensors")
+
+
+def test_the_digits_are_the_samples(run_node, tmp_path):
+    assert DIGITS.read_bytes() == packed()
+    assert DIGITS.stat().st_size * 4 / 3 < 600_000, "as a script for pages on the disk"
+    assert run_node("raise_one.mjs", "digits", DIGITS, tmp_path / "out") == [4000, 500]
+    came = torch.frombuffer(bytearray((tmp_path / "out").read_bytes()), dtype=torch.uint8)
+    splits = [digits(split, source="sample") for split in ("train", "test")]
+    images = torch.cat([split.images for split in splits]).flatten()
+    assert (came[: images.numel()] / 15 - images).abs().max() <= 0.5 / 15 + 1e-6
+    assert torch.equal(came[images.numel() :].long(), torch.cat([split.labels for split in splits]))
+
+
+def test_a_network_learns_to_read_in_a_few_thousand_digits(run_node):
+    came = run_node("raise_one.mjs", "course", "{}", DIGITS, 4000)
+    seen, wrong = zip(*came["tests"], strict=True)
+    assert seen[:5] == (0, 128, 256, 512, 752)  # the first batch at or after a moment
+    assert seen[-1] == 4000
+    assert wrong[0] > 350
+    assert wrong[-1] < 50, "nine in ten are read"
+
+
+def test_how_fast_it_goes_changes_nothing_but_the_time(run_node):
+    courses = [run_node("raise_one.mjs", "course", "{}", DIGITS, 512, pace) for pace in ("all", "follow")]
+    assert courses[0] == courses[1]
+
+
+def test_the_rate_that_kills_kills(run_node):
+    """It can fail: what is learned is not built in."""
+    came = run_node("raise_one.mjs", "course", '{"rate": 0.3}', DIGITS, 1024)
+    assert came["tests"][-1][1] > 300
+
+
+@pytest.mark.parametrize("types", [8, 4])
+def test_a_network_travels_between_the_page_and_python(run_node, tmp_path, types):
+    """save_weights -> page -> load_weights: the same answers."""
+    torch.manual_seed(1)
+    config = replace(CapsNetConfig.small(), primary_types=types, conv_channels=8 * types)
+    network = CapsNet(config).eval()
+    save_weights(network, tmp_path / "there", torch.float32)
+    came = run_node("raise_one.mjs", "reopened", tmp_path / "there", tmp_path / "back")
+    assert came == {"types": types, "rounds": 3}
+    again = load_weights(tmp_path / "back")
+    assert again.config == config
+    images = digits("test", source="sample").images[:20]
+    with torch.no_grad():
+        assert all(torch.equal(p, q) for p, q in zip(network(images), again(images), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("nothing", "safetensors"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
+)
+def test_a_file_that_is_no_such_network_is_refused_in_words(run_node, tmp_path, name, words):
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    if name == "other sizes":
+        save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
+    if name == "no config":
+        save_file({"x": torch.zeros(3)}, path)
+    assert words in run_node("raise_one.mjs", "reopened", path, tmp_path / "out")
+
+
+def test_what_the_page_offers_is_what_python_takes(run_node):
+    offers = run_node("raise_one.mjs", "offers")
+    for name, values in OFFERED.items():
+        assert offers.pop(name)["offers"] == list(values)
+    assert {name: (each["from"], each["to"]) for name, each in offers.items()} == BETWEEN
+
+
+def test_an_address_holds_settings_and_nonsense_is_said(run_node):
+    hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
+    nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>"]
+    plain, empty, two, one, *wrong = run_node("raise_one.mjs", "addresses", json.dumps(hashes + nonsense))
+    assert plain is empty is None, "a heading's address is none of ours"
+    assert [each["rounds"] for each in two["settings"]] == [1, 3]
+    assert [each["seed"] for each in two["settings"]] == [7, 7]
+    assert two["again"] == "#rounds=1,3&seed=7"
+    assert len(one["settings"]) == 1
+    assert {name: one["settings"][0][name] for name in ("rate", "bug", "m_plus")} == {
+        "rate": 0.01, "bug": "softmax-axis", "m_plus": 0.8,
+    }  # fmt: skip
+    assert not two["problems"] + one["problems"]
+    for each in wrong:
+        assert each["again"] == "#", "what is wrong is left out"
+        assert len(each["problems"]) == 1
+    assert "expected one of 1, 2, 3, 5" in wrong[0]["problems"][0]
+
+
+def test_the_interval_is_students(run_node):
+    differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
+    for n in (2, 5, 10):
+        came = run_node("raise_one.mjs", "interval", json.dumps(differences[:n]))
+        low, high = stats.t.interval(0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n]))
+        assert came["mean"] - came["half"] == pytest.approx(low, rel=1e-3)
+        assert came["mean"] + came["half"] == pytest.approx(high, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rounds": 4}, "rounds to be one of 1, 2, 3, 5; got 4"),
+        ({"rate": "fast"}, "rate from 1e-05 to 1; got 'fast'"),
+        ({"colour": 1}, "settings among rounds"),
+        ({"rounds": [1, 2, 3]}, "two for two networks"),
+        ({"seed": 1.5}, "seed from 0 to 999999; got 1.5"),
+    ],
+)
+def test_settings_that_are_none_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        RaiseOne(**settings)
+
+
+def test_two_networks_are_a_list_of_two():
+    assert RaiseOne(rounds=[1, 3], lambda_=0.25).settings == [{"rounds": k, "lambda": 0.25} for k in (1, 3)]
+    assert repr(RaiseOne(rounds=[1, 3])) == "RaiseOne(rounds=[1, 3])"
+
+
+def test_what_was_kept_is_a_network(tmp_path):
+    widget = RaiseOne()
+    with pytest.raises(ValueError, match="a network that was kept"):
+        widget.network()
+    network = CapsNet(CapsNetConfig.small()).eval()
+    save_weights(network, tmp_path / "kept", torch.float32)
+    widget.set_state({"weights": memoryview((tmp_path / "kept").read_bytes())})
+    assert torch.equal(widget.network().routed.weight, network.routed.weight)

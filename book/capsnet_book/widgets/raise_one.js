@@ -55,7 +55,7 @@ function makeWalls(root, chosen) {
   return { figures: walls.map(({ figure }) => figure), show, refresh: () => walls.forEach((wall) => wall.refresh()) };
 }
 
-/** The picture of the network that is watched, and what it shows in words. */
+/** The picture of the network that is watched, and what it shows in words. @returns {[any, string]} */
 function passageOf({ settings, learners, watched, digits, imageOf }) {
   const { frame, settings: its } = learners[Math.min(watched.learner, learners.length - 1)] ?? {};
   if (!frame) {
@@ -168,6 +168,8 @@ async function build(root, model, host) {
   const hand = makeHand(root, { session, say: (words) => speak(words) });
   const keeping = makeKeeping({
     async keep() {
+      if (session.settings[0].types !== 8)
+        throw new Error("the other widgets show networks of 72 capsules, of 8 types");
       const bytes = await session.file();
       save(model, { weights: new DataView(bytes.buffer) });
       root.dispatchEvent(new CustomEvent("capsnet:network", { bubbles: true, detail: bytes })); // to the page
@@ -218,12 +220,13 @@ async function build(root, model, host) {
     bar.show({ ...session, ...state, seconds: Math.max(0, ...shown.map(({ frame }) => frame.seconds)) });
     walls.show(session);
     curve.show(session.learners.map((learner) => learner.curve));
-    view.show(...passageOf(session));
+    const [passage, words] = passageOf(session);
+    view.show(passage, words);
     hand.show(shown[0]?.frame);
     Object.assign(root.dataset, { right: state.rights.join(","), seen: state.seen, running: session.running });
-    const words = sentence(session, shown, state);
-    if (words !== said) speak(words);
-    said = words;
+    const happens = sentence(session, shown, state);
+    if (happens !== said) speak(happens);
+    said = happens;
     for (const { order } of shown) order({ do: "seen" });
   }
   const schedule = oncePerFrame(draw);

@@ -2,7 +2,10 @@
 import { element, pushButton } from "../shared/ui.js";
 import { PACES } from "./session.js";
 
-/** The bar above all. @param {{ toggle: () => void, again: () => void, reseed: () => void, setPace: (name: string) => void }} _ */
+/**
+ * The bar above all.
+ * @param {{ toggle: () => void, again: () => void, reseed: () => void, setPace: (name: string) => void }} _
+ */
 export function makeBar({ toggle, again, reseed, setPace }) {
   const train = pushButton("train", "▶ Train", toggle, { class: "primary-action train" });
   const over = pushButton("over", "Start over", again);
@@ -29,7 +32,11 @@ export function makeBar({ toggle, again, reseed, setPace }) {
   };
   return {
     node,
-    /** @param {{ rights: number[], seen: number, seconds: number, running: boolean, started: boolean, pace: string }} state */
+    /**
+     * @param {{
+     *   rights: number[], seen: number, seconds: number, running: boolean, started: boolean, pace: string,
+     * }} state
+     */
     show({ rights, seen: digits, seconds: time, running, started, pace }) {
       write(train, running ? "❚❚ Pause" : started ? "▶ Go on" : "▶ Train");
       over.disabled = !started;
@@ -41,7 +48,10 @@ export function makeBar({ toggle, again, reseed, setPace }) {
   };
 }
 
-/** Keep, download, upload: each returns the words to say when it is done. @param {Record<string, (file?: File) => Promise<string>>} _ */
+/**
+ * Keep, download, upload: each returns the words to say when it is done.
+ * @param {Record<string, (file?: File) => Promise<string>>} _
+ */
 export function makeKeeping({ keep, fetch, open }) {
   const words = element("p", { class: "remark", "data-role": "kept", "aria-live": "polite" });
   const told = async (work, given) => {

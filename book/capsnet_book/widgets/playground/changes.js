@@ -62,7 +62,11 @@ export function makeChanges({ changed, more }) {
     table,
     element("div", { class: "bar" }, beside, seeds),
     result,
-    element("p", { class: "remark" }, "A change starts over. The same seed gives the same noise and the same digits in the same order."),
+    element(
+      "p",
+      { class: "remark" },
+      "A change starts over. The same seed gives the same noise and the same digits in the same order.",
+    ),
   );
   return { node, show, tell: (words) => (result.textContent = words) };
 }

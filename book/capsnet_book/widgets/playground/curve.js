@@ -24,7 +24,7 @@ export function makeCurve() {
     if (!size.width) return;
     const most = Math.max(16000, ...shown.flat().map(([digits]) => digits));
     const plan = axes({
-      ...{ width: size.width, height: HEIGHT, left: 44, right: 14, top: 10, bottom: 26 },
+      ...{ width: size.width, height: HEIGHT, left: 44, right: 26, top: 10, bottom: 26 },
       ...{ x: [125, most], y: [FLOOR, 100], warp: { x: Math.log, y: Math.log } },
     });
     const place = ([digits, share]) => [Math.max(125, digits), Math.max(FLOOR, 100 * share)];

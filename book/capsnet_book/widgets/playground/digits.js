@@ -3,7 +3,10 @@ import { readSafetensors } from "../shared/core.js";
 import { PIXELS } from "../shared/ui.js";
 import { TESTS } from "./learner.js";
 
-/** @returns {Promise<{ learn: Digits, test: Digits }>}  greys from 0 to 15 @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits */
+/**
+ * @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15
+ * @returns {Promise<{ learn: Digits, test: Digits }>}
+ */
 export async function unpackDigits(file) {
   const { tensors } = readSafetensors(file);
   const labels = tensors.labels.data;

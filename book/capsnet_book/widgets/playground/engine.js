@@ -4,20 +4,22 @@ import { engineSource } from "./engine.worker.js";
 /**
  * Starts an engine with an untrained network.
  * @param {any} settings @param {any} digits  see digits.js
- * @param {{ frame: (frame: any) => void, paused: (why: string) => void, ready: (how: { fast: boolean, apart: boolean }) => void,
- *   failed: (words: string) => void }} page
+ * @param {{
+ *   frame: (frame: any) => void, paused: (why: string) => void, ready: (how: { fast: boolean }) => void,
+ *   failed: (words: string) => void,
+ * }} page  what it is told
  * @param {any} [tensors]  weights to begin with
  */
 export function startEngine(settings, digits, page, tensors) {
   const url = URL.createObjectURL(new Blob([engineSource], { type: "text/javascript" }));
   const answers = new Map(); // id -> { resolve, reject }
-  let [count, apart] = [0, true];
+  let count = 0;
   let port;
 
   function hear({ data }) {
     if (data.is === "frame") page.frame(data);
     else if (data.is === "paused") page.paused(data.why);
-    else if (data.is === "ready") page.ready({ fast: data.fast, apart });
+    else if (data.is === "ready") page.ready(data);
     else if (data.is === "answer") settle(data.id, "resolve", data);
     else if (data.id === undefined) page.failed(data.words);
     else settle(data.id, "reject", new Error(data.words));
@@ -39,7 +41,6 @@ export function startEngine(settings, digits, page, tensors) {
 
   /** Where a worker is refused: the same script in the page, at the other end of a channel. */
   function beginHere() {
-    apart = false;
     const { port1, port2 } = new MessageChannel();
     const script = document.createElement("script");
     script.onerror = () => page.failed("This page lets no script of ours compute: nothing can be trained here.");

@@ -49,7 +49,9 @@ const ORDERS = {
 
 let before = Promise.resolve(); // orders are followed one after the other
 port.onmessage = ({ data }) => {
-  before = before.then(() => ORDERS[data.do](data)).catch((error) => post({ is: "error", words: error.message, id: data.id }));
+  before = before
+    .then(() => ORDERS[data.do](data))
+    .catch((error) => post({ is: "error", words: error.message, id: data.id }));
 };
 
 /** Its own text: who imports this file gets it as a string, with all that it imports. @type {string} */

@@ -19,6 +19,16 @@ const POSE = 16; // numbers in a digit capsule
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
+/** Sixteen sliders. moved(d, offset) when one is. */
+const makeSliders = (/** @type {(d: number, offset: number) => void} */ moved) =>
+  Array.from({ length: POSE }, (_, d) =>
+    rangeInput({
+      ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
+      oninput: ({ target }) => moved(d, target.valueAsNumber),
+      reset: () => moved(d, 0),
+    }),
+  );
+
 /**
  * @param {HTMLElement} root
  * @param {{ session: any, say: (words: string) => void }} _
@@ -38,13 +48,7 @@ export function makeHand(root, { session, say }) {
   );
   const row = makeWall(root, { count: OWN, across: OWN, label: "Your own digits, as it draws them.", chosen: again });
   const rowFigure = element("figure", { class: "own", hidden: "" }, row.canvas, element("figcaption"));
-  const sliders = Array.from({ length: POSE }, (_, d) =>
-    rangeInput({
-      ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
-      oninput: ({ target }) => slide(d, target.valueAsNumber),
-      reset: () => slide(d, 0),
-    }),
-  );
+  const sliders = makeSliders(slide);
 
   /** The network reads what is on the pad, once it has read what was there before. */
   let busy = false;
@@ -77,7 +81,11 @@ export function makeHand(root, { session, say }) {
     setOffsets(new Float32Array(POSE));
     const order = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
     const [best, next] = order.map((j) => `${format(found.lengths[j])}`);
-    says.replaceChildren("It says ", element("b", {}, String(answer)), ` (${best}; a ${order[1]}: ${next}). What is it?`);
+    says.replaceChildren(
+      "It says ",
+      element("b", {}, String(answer)),
+      ` (${best}; a ${order[1]}: ${next}). What is it?`,
+    );
     if (found.drawing.length) painter.paint(seen, found.drawing);
   }
 
@@ -140,7 +148,8 @@ export function makeHand(root, { session, say }) {
     if (!rowFigure.hidden) {
       const mistaken = (n) => named[n] !== own.labels[first() + n];
       const wrong = Array.from({ length: count }, (_, n) => mistaken(n)).filter(Boolean).length;
-      rowFigure.lastChild.textContent = `Yours, as it draws them: ${count - wrong} of ${count} right. They have every tenth place.`;
+      const right = `${count - wrong} of ${count} right`;
+      rowFigure.lastChild.textContent = `Yours, as it draws them: ${right}. They have every tenth place.`;
       row.show({ pictures: frame.wall.drawings.subarray(WALL * PIXELS), shown: count, mistaken });
     }
     if (frame && !pad.empty() && !offsets.some(Boolean)) schedule();

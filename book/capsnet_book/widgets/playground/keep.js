@@ -23,7 +23,7 @@ export function toSafetensors(tensors, config) {
   return file;
 }
 
-/** The network in a file, if it is one that can be raised here: { tensors, types, rounds }. @param {ArrayBuffer} bytes */
+/** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
 export function fromSafetensors(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
   let config;

@@ -1,5 +1,5 @@
-// The arithmetic of training, in plain JavaScript: what kernels.ts does four numbers at a time. A page that may not run
-// WebAssembly learns with these, some eight times as slowly; the tests hold the two together.
+// The arithmetic of training, in plain JavaScript: what kernels_simd.ts does four numbers at a time. A page that may
+// not run WebAssembly learns with these, some eight times as slowly; the tests hold the two together.
 //
 // All numbers lie in one memory, as in WebAssembly. A pointer is in bytes; sizes and strides are in numbers (float32).
 import { ACROSS, D, J, KERNEL, MAPS, ROW, SIDE } from "./sizes.js";

@@ -8,12 +8,13 @@ const LEVELS = 15; // of grey: digits come in 4 bits
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
 const OWN_EVERY = 10; // the reader's own digits have every tenth place
+const OWN_SHOWN = 10; // of them, so many are shown
 const FRAME = 100; // milliseconds between two frames, at least
 const SLICE = 12; // milliseconds of learning without a look at the messages
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
 const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
 
-/** How many digits a second it learns from after n of them, where the reader wants to follow: slowly, then ever faster. */
+/** Digits a second after n of them, where the reader wants to follow: slowly, then ever faster. */
 const followed = (n) => 60 + 0.45 * n;
 
 /**
@@ -33,7 +34,10 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
   shown.set(test.subarray(0, WALL * PIXELS));
 
   let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
-  let [queue, own] = [new Uint32Array(0), /** @type {{ images: Float32Array[], labels: number[] }} */ ({ images: [], labels: [] })];
+  let [queue, own] = [
+    new Uint32Array(0),
+    /** @type {{ images: Float32Array[], labels: number[] }} */ ({ images: [], labels: [] }),
+  ];
   let since = { digits: 0, right: 0, margin: 0, drawing: 0 }; // since the last frame
   let tests = []; // [digits, wrong of 500] since the last frame
   let [running, pace, until, due, resumed] = [false, /** @type {number | "follow"} */ ("follow"), Infinity, 0, 0];
@@ -104,7 +108,8 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
   function frame(always = false) {
     const now = performance.now();
     if (!always && (waitsForPage || now - lastFrame < Math.max(FRAME, 6 * frameCost))) return;
-    const images = own.labels.length ? concat([shown.subarray(0, WALL * PIXELS), ...own.images.slice(-10), shown.subarray(WALL * PIXELS)]) : shown; // biome-ignore format: a list
+    const mine = own.images.slice(-OWN_SHOWN);
+    const images = concat([shown.subarray(0, WALL * PIXELS), ...mine, shown.subarray(WALL * PIXELS)]);
     const { lengths, drawings, answers, u, c } = network.read(images);
     const bytes = Uint8Array.from(drawings, (grey) => Math.round(255 * grey));
     const filters = network.filters();
@@ -171,7 +176,8 @@ function concat(arrays) {
   return all;
 }
 
-const withoutPadding = (c) => Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);
+const withoutPadding = (c) =>
+  Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);
 
 /** A digit, moved; what leaves the picture is gone. */
 function shift(to, from, right, down, full) {

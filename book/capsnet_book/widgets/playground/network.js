@@ -50,7 +50,7 @@ export function makeNetwork(settings, makeKernels) {
   }
 
   /** The gradients of one batch, added to those that there are. images [B · PIXELS] -> its losses and right answers */
-  function gradients(images, labels) {
+  function learn(images, labels) {
     x.set(images);
     encode(net);
     route(net);
@@ -80,7 +80,8 @@ export function makeNetwork(settings, makeKernels) {
   function update(rate) {
     power1 *= 0.9;
     power2 *= 0.999;
-    net.k.adam(plan.first, plan.gradients, plan.mean, plan.square, plan.count, rate / (1 - power1), 1 / Math.sqrt(1 - power2)); // biome-ignore format: a call
+    const { first, gradients, mean, square, count } = plan;
+    net.k.adam(first, gradients, mean, square, count, rate / (1 - power1), 1 / Math.sqrt(1 - power2));
   }
 
   /**
@@ -124,7 +125,7 @@ export function makeNetwork(settings, makeKernels) {
   const slopes = view(plan.gradients, plan.count);
   return {
     settings,
-    gradients,
+    gradients: learn,
     update,
     read,
     draw,

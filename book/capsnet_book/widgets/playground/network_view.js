@@ -1,5 +1,5 @@
-// The network at work on one digit, from left to right: what it was given, its filters, an arrow for each primary capsule,
-// every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
+// The network at work on one digit, from left to right: what it was given, its filters, an arrow for each primary
+// capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { fitCanvas, measure } from "../shared/controls.js";
 import { css, element, format, makePainter, mix, PIXELS, SIDE, themeColours } from "../shared/ui.js";
 import { CLASSES } from "./learner.js";
@@ -11,9 +11,10 @@ const SHOWN_FILTERS = 16;
 const FULL = 0.4; // a coupling of this much, or more, has the full colour
 
 /**
- * @typedef {{ image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array,
- *   c: Float32Array, lengths: Float32Array, drawing?: Float32Array }} Passage  filters [81, C], u [I, D_IN], c [I, CLASSES];
- *   all of it noise, or 0, before anything was computed
+ * @typedef {{
+ *   image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array, c: Float32Array,
+ *   lengths: Float32Array, drawing?: Float32Array,
+ * }} Passage  filters [81, C], u [I, CAPSULE], c [I, CLASSES]; noise, or 0, before anything was computed
  * @typedef {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} Sheet
  */
 
@@ -58,7 +59,7 @@ function paintArrows({ brush, width, height, ratio }, { u, types }, { accent, li
   for (let i = 0; i < types * GRID; i++) {
     const k = (i % types) * GRID + Math.floor(i / types);
     const [x, y] = [((k % columns) + 0.5) * across, (Math.floor(k / columns) + 0.5) * down];
-    const turn = Math.atan2(u[i * CAPSULE + 1], u[i * D_IN]);
+    const turn = Math.atan2(u[i * CAPSULE + 1], u[i * CAPSULE]);
     let square = 0;
     for (let d = 0; d < CAPSULE; d++) square += u[i * CAPSULE + d] ** 2;
     const reach = full * Math.sqrt(square);
@@ -96,7 +97,7 @@ function paintVotes({ brush, width, height, ratio }, { c, lengths, types }, { ac
 
 function paintLengths({ brush, width, height, ratio }, { lengths, label }, { accent, contrast, ink, muted, raised }) {
   const best = lengths.indexOf(Math.max(...lengths));
-  const [row, left, right] = [height / CLASSES, 18 * ratio, 36 * ratio];
+  const [row, left, right] = [height / CLASSES, 18 * ratio, 40 * ratio];
   const rail = width - left - right;
   brush.textBaseline = "middle";
   lengths.forEach((length, j) => {
@@ -125,7 +126,7 @@ const PARTS = [
 /** The picture of a network. show(passage) paints it. @param {HTMLElement} root */
 export function makeNetworkView(root) {
   const painter = makePainter(root);
-  let colours = themeColours(root);
+  let colours = /** @type {any} */ (themeColours(root));
   /** @type {Passage | undefined} */
   let shown;
   const small = element("canvas", { width: SIDE, height: SIDE });
@@ -147,7 +148,14 @@ export function makeNetworkView(root) {
     const heading = element("strong");
     const caption = element("figcaption", {}, heading, element("span", {}, about));
     const size = measure(canvas, () => shown && draw());
-    return { name, title, canvas, heading, size, figure: element("figure", { class: `part part-${name}` }, canvas, caption) };
+    return {
+      name,
+      title,
+      canvas,
+      heading,
+      size,
+      figure: element("figure", { class: `part part-${name}` }, canvas, caption),
+    };
   });
   const node = element("div", { class: "passage", role: "img" }, ...parts.map(({ figure }) => figure));
 

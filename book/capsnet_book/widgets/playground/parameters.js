@@ -36,7 +36,12 @@ export function parameterList(types) {
     return (tap * C + c) * O + o;
   };
   const routed = (k) => {
-    const [i, j, d, e] = [Math.floor(k / (J * D_IN * D)), Math.floor(k / (D_IN * D)) % J, Math.floor(k / D) % D_IN, k % D];
+    const [i, j, d, e] = [
+      Math.floor(k / (J * D_IN * D)),
+      Math.floor(k / (D_IN * D)) % J,
+      Math.floor(k / D) % D_IN,
+      k % D,
+    ];
     return ((placeFirst(i, types) * D_IN + d) * J + j) * D + e;
   };
   const layer = (name, shape, here) => {

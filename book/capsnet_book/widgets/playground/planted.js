@@ -1,5 +1,6 @@
 // Bugs of public code (chapter "Bugs in the wild") that can be planted into a training, each in the place of a step
-// that is right. Those of a line (a square, a mean) stand in losses.js (settings.js names all); these change how capsules are cut and routed.
+// that is right. Those of a line (a square, a mean) stand in losses.js, and these change how capsules
+// are cut and routed. settings.js names all.
 import { D_IN, J, PLACES, ROW } from "./sizes.js";
 
 /** For "capsule-view": which number of the maps [place, channel] is the k-th of the capsules [place, type, number]. */

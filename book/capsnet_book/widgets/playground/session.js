@@ -10,8 +10,8 @@ const FIRST = 7; // the digit that is watched at first
 /** How fast: what it is called, and digits a second. */
 export const PACES = {
   step: { label: "step by step", perSecond: (settings) => 0.7 * settings.batch },
-  follow: { label: "so that I can follow", perSecond: () => "follow" },
-  all: { label: "all the machine has", perSecond: () => Number.POSITIVE_INFINITY },
+  follow: { label: "to follow it", perSecond: () => "follow" },
+  all: { label: "full speed", perSecond: () => Number.POSITIVE_INFINITY },
 };
 
 /**
@@ -60,9 +60,7 @@ export function makeSession(settings, { fetchFile, changed }) {
       Object.assign(session, { running: false, trouble: words });
       changed();
     };
-    session.learners = session.settings.map((each) =>
-      startLearner(each, digits, { changed, paused, failed }, tensors),
-    );
+    session.learners = session.settings.map((each) => startLearner(each, digits, { changed, paused, failed }, tensors));
     all({ do: "watch", image: session.imageOf(session.watched.tile) });
     if (own.labels.length) all({ do: "teach", ...own });
   }

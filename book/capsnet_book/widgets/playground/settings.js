@@ -68,7 +68,8 @@ export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? St
 /** The value that a text means, or undefined. @param {string} name @param {string} text */
 function read(name, text) {
   const { offers, only, from, to, whole } = SETTINGS[name];
-  const value = typeof offers[0] === "string" ? text : text.trim() === "" ? Number.NaN : Number(text);
+  if (name === "bug") return offers.includes(text) ? text : undefined;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
   if (only) return offers.includes(value) ? value : undefined;
   return value >= from && value <= to && (!whole || Number.isInteger(value)) ? value : undefined;
 }

@@ -40,8 +40,10 @@ export function makeWall(root, { count, across, label, chosen }) {
     if (last) show(last);
   }
 
-  /** @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles  shown: how many
-   *   there are */
+  /**
+   * @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles
+   *   shown: how many there are
+   */
   function show(tiles) {
     last = tiles;
     const { pictures, mistaken, shown = count, selected = -1 } = tiles;

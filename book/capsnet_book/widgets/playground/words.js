@@ -1,6 +1,7 @@
 // What is happening, in a sentence.
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
 
+/** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
   [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
   [20, "Twos and sevens part from the fog. It still takes most for another."],
@@ -12,7 +13,9 @@ const STAGES = [
 const LOST = 4000; // digits after which a network should name more than a third
 
 /**
- * @param {{ settings: any[], seen: number, right: number[], running: boolean, started: boolean, rested: boolean }} state
+ * @param {{
+ *   settings: any[], seen: number, right: number[], running: boolean, started: boolean, rested: boolean,
+ * }} state
  *   right: of a hundred, for each network
  */
 export function inWords({ settings, seen, right, running, started, rested }) {
@@ -24,7 +27,8 @@ export function inWords({ settings, seen, right, running, started, rested }) {
   const pausing = running ? "" : " (Paused.)";
   if (settings.length === 2) return `${besides(settings, right)}${pausing}`;
   if (first.bug && seen > 0) {
-    return `Planted: ${BUGS[first.bug]}. It reads ${right[0]} of 100 after ${seen.toLocaleString("en")} digits.${pausing}`;
+    const after = `after ${seen.toLocaleString("en")} digits`;
+    return `Planted: ${BUGS[first.bug]}. It reads ${right[0]} of 100 ${after}.${pausing}`;
   }
   if (seen >= LOST && right[0] < 35) return `It learns nothing with these settings.${pausing}`;
   const stage = STAGES.filter(([least]) => right[0] >= least).at(-1);
@@ -39,9 +43,11 @@ export function nameOf(settings, k) {
   return names.map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`).join(", ");
 }
 
+/** @param {any[]} settings @param {number[]} right */
 function besides(settings, [one, other]) {
   const apart = one - other;
   const names = [nameOf(settings, 0), nameOf(settings, 1)];
   if (Math.abs(apart) <= 3) return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
-  return `“${names[apart > 0 ? 0 : 1]}” is ahead, ${Math.max(one, other)} of 100 right against ${Math.min(one, other)}.`;
+  const [most, least] = [Math.max(one, other), Math.min(one, other)];
+  return `“${names[apart > 0 ? 0 : 1]}” is ahead so far, ${most} of 100 right against ${least}.`;
 }
