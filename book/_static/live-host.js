@@ -195,7 +195,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     caption.textContent = el.querySelector("[data-caption]")?.dataset.caption ?? LIVE; // a recording says so itself
     if (!mine) return;
     const words = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt" });
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt own-network" });
     button.textContent = words;
     button.addEventListener("click", () => changeOwn({ asked: !own.asked }));
     caption.append(" ", button);
