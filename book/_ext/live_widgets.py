@@ -39,6 +39,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 from stored_widgets import (
     PUBLISHED,
+    REFERENCE,
     STATE,
     VIEW,
     WIDGETS,
@@ -62,7 +63,8 @@ logger = logging.getLogger(__name__)
 class live_widget(nodes.General, nodes.Element):
     """The place of one widget (in lower case, as docutils names nodes).
 
-    Attributes: `model` (its id), `name` (its class), `state` (JSON to add to the page, or None).
+    Attributes: `model` (its id), `name` (its class), `network` (what weights it shows: "small", or ""), `state` (JSON
+    to add to the page, or None).
     """
 
 
@@ -92,7 +94,9 @@ class LiveWidget(SphinxDirective):
                     return self.problem(f"{name} stores no trait {', '.join(sorted(unknown))}")
                 needed[model] = {**models[model], "state": models[model]["state"] | values}
                 note_sources(self.env)
-                return [live_widget("", model=model, name=name, state=json.dumps({"state": with_sources(needed)}))]
+                state = json.dumps({"state": with_sources(needed)})
+                network = network_of(model, needed, Path(self.env.srcdir))
+                return [live_widget("", model=model, name=name, network=network, state=state)]
         return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
 
     def problem(self, message: str) -> list[nodes.Node]:
@@ -126,7 +130,8 @@ class PlaceWidgets(SphinxPostTransform):
             model = json.loads(raw.astext().removeprefix(opening).removesuffix("</script>"))["model_id"]
             name = class_name(models.get(model, {}))
             if name:
-                raw.replace_self(live_widget("", model=model, name=name, state=None))
+                network = network_of(model, models, Path(self.env.srcdir))
+                raw.replace_self(live_widget("", model=model, name=name, network=network, state=None))
             else:
                 logger.warning(
                     "a widget of this page is no anywidget with a stored state; `make notebooks` stores it",
@@ -141,14 +146,23 @@ def notebook_models(app: Sphinx, page: str) -> Models:
     return json.loads(script["body"]).get("state", {})
 
 
+def network_of(model: str, models: Models, root: Path) -> str:
+    """The name of the file with the weights that a widget shows; "" where it shows none, or a reader's own."""
+    reference = REFERENCE.match(str(models[model]["state"].get("network")))
+    buffers = models[reference[2]].get("buffers", []) if reference else []
+    files = [files_by_hash(root).get(buffer["data"]) for buffer in buffers]
+    return files[0].stem if files and files[0] else ""
+
+
 def visit_html(writer: Any, node: live_widget) -> None:
     """Write the container: state if it brings its own, the still picture, the sentence."""
     name, builder = node["name"], writer.builder
     stills = Path(builder.srcdir, "book", "_static", "stills")
     here = builder.get_target_uri(builder.current_docname)
     model = node["model"]
+    network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
-    writer.body.append(f'<figure class="{classes}" id="{model}" data-model="{model}" data-widget="{name}">\n')
+    writer.body.append(f'<figure class="{classes}" id="{model}" data-model="{model}" data-widget="{name}"{network}>\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')

@@ -30,7 +30,7 @@ from capsnet_book import palette
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
-PUBLISHED = ("weights", "zoo", "recordings")  # folders of the package with the large files that widgets show
+PUBLISHED = ("weights", "zoo", "recordings", "digits")  # folders of the package with the large files that widgets show
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
 SOURCES = ("_esm", "_css")

@@ -148,18 +148,77 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return { model, widget };
   });
 
+  // --- The reader's own network, in the place of the book's `small` (widgets/raise_one.js) --------------------------
+
+  /** Does one thing with the store of networks, which lasts from visit to visit where the browser lets it. */
+  const inStore = (mode, work) =>
+    new Promise((resolve, reject) => {
+      const opening = indexedDB.open("capsnet", 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore("networks");
+      opening.onerror = () => reject(opening.error);
+      opening.onsuccess = () => {
+        const request = work(opening.result.transaction("networks", mode).objectStore("networks"));
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      };
+    });
+
+  const SMALL = 'figure.live-widget[data-network="small"]';
+  const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, instead of the book's
+  const ownIsRead = (async () => {
+    if (!document.querySelector(SMALL)) return;
+    try {
+      Object.assign(own, await inStore("readonly", (store) => store.get("own")));
+    } catch {} // a page that may store nothing has none from before
+  })();
+
+  /** What the reader keeps, or chooses: shown at once, and remembered. */
+  const changeOwn = (values) => {
+    Object.assign(own, values);
+    for (const figure of document.querySelectorAll(`${SMALL}[data-live]`)) show(figure);
+    return inStore("readwrite", (store) => store.put({ ...own }, "own")).catch(() => {});
+  };
+
+  document.addEventListener("capsnet:network", ({ detail }) => changeOwn({ bytes: detail, asked: true }));
+
+  const shown = new Map(); // figure -> what takes its widget down
+
+  /** Renders a figure's widget, in the place of what it showed before. */
+  const show = async (figure) => {
+    const { model, widget } = await prepare(figure.dataset.model);
+    const mine = own.bytes && figure.matches(SMALL);
+    const network = new Model({ weights: own.bytes });
+    const itsHost = {
+      getModel: async (reference) =>
+        mine && own.asked && reference === model.get("network") ? network : host.getModel(reference),
+    };
+    const el = figure.querySelector(".live-view");
+    shown.get(figure)?.();
+    el.replaceChildren();
+    shown.set(figure, await widget.render({ model, el, host: itsHost, signal, experimental }));
+    const caption = figure.querySelector(":scope > figcaption");
+    caption.textContent = "";
+    if (!mine) return;
+    const words = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt own-network" });
+    button.textContent = words;
+    button.addEventListener("click", () => changeOwn({ asked: !own.asked }));
+    caption.append(" ", button);
+  };
+
   /** Put the living widget where the still picture is. */
   const mount = once(async (figure) => {
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
     figure.append(el);
     try {
-      const { model, widget } = await prepare(figure.dataset.model);
+      const { model } = await prepare(figure.dataset.model);
       addStyle(model.get("_css") ?? "");
       const references = Object.values(stored[figure.dataset.model].state).filter((v) =>
         String(v).startsWith(REFERENCE),
       );
       await Promise.all(references.map(host.getModel)); // what is missing shows here, before the picture is gone
-      await widget.render({ model, el, host, signal, experimental });
+      await ownIsRead;
+      await show(figure);
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";
     } catch (error) {
@@ -171,10 +230,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   /** The same, and where it cannot be, say why and keep the picture: the reader may try again. */
   async function wake(figure) {
     const caption = figure.querySelector("figcaption");
-    caption.textContent = figure.dataset.live ? "" : STARTING;
+    if (!figure.dataset.live) caption.textContent = STARTING;
     try {
       await mount(figure);
-      caption.textContent = "";
     } catch (error) {
       const again = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt" });
       again.textContent = "Try again";

@@ -205,7 +205,7 @@ def test_foreign_weights_are_refused_in_words(run_node, tmp_path):
         "config broken": ("config", "JSON"),
         "a tensor missing": ("routed.weight [72,10,8,16]", "none"),
         "a shape": ("routed.weight [72,10,8,16]", "[72,10,16,8]"),
-        "a dtype": ("F32, F16 or I8 for conv.bias", "BF16"),
+        "a dtype": ("F32, F16, I8 or U8 for conv.bias", "BF16"),
     }.items():
         assert messages[name].startswith("Error: weights: expected"), (name, messages[name])
         assert all(word in messages[name] for word in words), (name, messages[name])

@@ -9,6 +9,7 @@ The build of the book loads this file by its path, with neither anywidget nor Nu
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from importlib.resources import files
@@ -50,6 +51,8 @@ def _files(name: str) -> list[tuple[str, str]]:
 
         def constant(match: re.Match[str]) -> str:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2]))
+            if target.endswith(".worker.js"):  # what runs in a worker comes as its text
+                return f"const {match[1].strip()} = {json.dumps(script(target))};"
             take(target, (*above, name))
             return f"const {{{match[1].replace(' as ', ': ')}}} = {_variable(target)};"
 

@@ -7,7 +7,7 @@
 
 // ---------------------------------------------------------------------------------- the weights file
 
-const BYTES_OF = { F32: 4, F16: 2, I8: 1 };
+const BYTES_OF = { F32: 4, F16: 2, I8: 1, U8: 1 };
 
 /**
  * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
@@ -39,7 +39,7 @@ export function readSafetensors(source) {
       data_offsets: [from, to],
     },
   ] of Object.entries(entries)) {
-    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32, F16 or I8 for ${name}, got ${dtype}`);
+    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32, F16, I8 or U8 for ${name}, got ${dtype}`);
     const needed = product(shape) * BYTES_OF[dtype];
     if (to - from !== needed) {
       throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
@@ -50,12 +50,7 @@ export function readSafetensors(source) {
       );
     }
     const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
-    const read = {
-      F32: () => new Float32Array(raw),
-      F16: () => halfToFloat(new Uint16Array(raw)),
-      I8: () => Float32Array.from(new Int8Array(raw)),
-    };
-    tensors[name] = { shape, data: read[dtype]() };
+    tensors[name] = { shape, data: READ[dtype](raw) };
   }
   for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
   return { tensors, metadata };
@@ -70,6 +65,14 @@ function scaleRows(tensors, name) {
   const row = data.length / scale.length;
   for (let k = 0; k < data.length; k++) data[k] *= scale[Math.floor(k / row)];
 }
+
+/** Numbers of each type, from their bytes. */
+const READ = {
+  F32: (raw) => new Float32Array(raw),
+  F16: (raw) => halfToFloat(new Uint16Array(raw)),
+  I8: (raw) => Float32Array.from(new Int8Array(raw)),
+  U8: (raw) => new Uint8Array(raw),
+};
 
 /** float16 (1 bit of sign, 5 of exponent, 10 of fraction) -> float32 (1, 8 and 23), by moving the bits. */
 function halfToFloat(halves) {

@@ -1,0 +1,58 @@
+// The engine of the playground, which lives in a Web Worker; where a page may not have one, beside the page's own
+// script, and speaks through the port that it finds there. It is given orders ({ do: … }) and answers ({ is: … }).
+import { loadKernels } from "./kernels_load.js";
+import { makeLearning } from "./learning.js";
+import { configOf } from "./parameters.js";
+
+const inPage = typeof document !== "undefined";
+const port = inPage ? globalThis.capsnetEnginePort : globalThis;
+
+/** Messages come between two slices; setTimeout would wait 4 ms each time. In the page a frame is drawn as well. */
+const channel = new MessageChannel();
+const waiting = [];
+channel.port1.onmessage = () => waiting.shift()();
+function wait(work) {
+  if (inPage) return requestAnimationFrame(work);
+  waiting.push(work);
+  channel.port2.postMessage(0);
+}
+
+const post = (message, transfer = []) => port.postMessage(message, transfer);
+let learning;
+
+const ORDERS = {
+  async start({ settings, digits, plain }) {
+    const kernels = await loadKernels(plain);
+    learning = makeLearning(settings, digits, kernels, { post, wait });
+    post({ is: "ready", fast: kernels.fast });
+    learning.frame();
+  },
+  load({ tensors }) {
+    learning.network.load(tensors);
+    learning.frame();
+  },
+  run: ({ pace, until }) => learning.run(pace, until),
+  pause: () => learning.pause(),
+  seen: () => learning.seen(),
+  watch: ({ image }) => learning.watch(image),
+  teach: ({ images, labels }) => learning.teach(images, labels),
+  read({ id, image }) {
+    const { lengths, capsules, drawings, answers } = learning.network.read(image);
+    post({ is: "answer", id, lengths, capsules, drawing: drawings, answer: answers[0] });
+  },
+  draw: ({ id, capsules }) => post({ is: "answer", id, drawing: learning.network.draw(capsules) }),
+  weights({ id }) {
+    const { types, rounds } = learning.network.settings;
+    post({ is: "answer", id, tensors: learning.network.tensors(), config: configOf(types, rounds) });
+  },
+};
+
+let before = Promise.resolve(); // orders are followed one after the other
+port.onmessage = ({ data }) => {
+  before = before
+    .then(() => ORDERS[data.do](data))
+    .catch((error) => post({ is: "error", words: error.message, id: data.id }));
+};
+
+/** Its own text: who imports this file gets it as a string, with all that it imports. @type {string} */
+export const engineSource = "";

@@ -1,0 +1,47 @@
+// A network as a file: safetensors with the sizes in its metadata, as `save_weights` writes and `load_weights` reads.
+import { readSafetensors } from "../shared/core.js";
+import { element } from "../shared/ui.js";
+
+/** -> bytes. @param {Record<string, { shape: number[], data: Float32Array }>} tensors @param {any} config */
+export function toSafetensors(tensors, config) {
+  const header = { __metadata__: { config: JSON.stringify(config) } };
+  let end = 0;
+  for (const [name, { shape, data }] of Object.entries(tensors)) {
+    header[name] = { dtype: "F32", shape, data_offsets: [end, end + data.byteLength] };
+    end += data.byteLength;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const padded = Math.ceil(text.length / 8) * 8;
+  const file = new Uint8Array(8 + padded + end).fill(0x20, 8, 8 + padded);
+  new DataView(file.buffer).setBigUint64(0, BigInt(padded), true);
+  file.set(text, 8);
+  let at = 8 + padded;
+  for (const { data } of Object.values(tensors)) {
+    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), at);
+    at += data.byteLength;
+  }
+  return file;
+}
+
+/** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
+export function fromSafetensors(bytes) {
+  const { tensors, metadata } = readSafetensors(bytes);
+  let config;
+  try {
+    config = JSON.parse(metadata.config);
+  } catch {
+    throw new Error("expected a file that save_weights wrote; got one without a config");
+  }
+  const { primary_types: types, iterations: rounds, conv_channels, decoder_hidden } = config;
+  if (![2, 4, 8, 16].includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== "128,256") {
+    throw new Error("expected a network of this page’s sizes (the small one, or its sisters); got others");
+  }
+  return { tensors, types, rounds: [1, 2, 3, 5].includes(rounds) ? rounds : 3 };
+}
+
+/** Hands bytes to the reader as a file. */
+export function download(bytes, name) {
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,190 @@
+// A training: which digits come when, how fast, what is tested, and what the page is told of it.
+import { makeNetwork } from "./network.js";
+import { makeRandom, shuffled } from "./random.js";
+import { J, PIXELS, ROW, SIDE } from "./sizes.js";
+
+export const WALL = 100; // test digits that are drawn in every frame
+const LEVELS = 15; // of grey: digits come in 4 bits
+const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
+const MOVE = 2; // pixels, at most, that a digit is moved by
+const OWN_EVERY = 10; // the reader's own digits have every tenth place
+const OWN_SHOWN = 10; // of them, so many are shown
+const FRAME = 100; // milliseconds between two frames, at least
+const SLICE = 12; // milliseconds of learning without a look at the messages
+const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
+const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
+
+/** Digits a second after n of them, where the reader wants to follow: slowly, then ever faster. */
+const followed = (n) => 60 + 0.45 * n;
+
+/**
+ * @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15, [N · PIXELS]
+ * @param {any} settings  of network.js, and rate
+ * @param {{ learn: Digits, test: Digits }} digits
+ * @param {any} makeKernels
+ * @param {{ post: (message: any, transfer?: Transferable[]) => void, wait: (work: () => void) => void }} page
+ *   wait: calls back as soon as messages were looked at
+ */
+export function makeLearning(settings, digits, makeKernels, { post, wait }) {
+  const network = makeNetwork(settings, makeKernels);
+  const { batch: B } = settings;
+  const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
+  const test = greys(digits.test.images);
+  const shown = new Float32Array((WALL + 1) * PIXELS); // the wall, and the digit that is watched
+  shown.set(test.subarray(0, WALL * PIXELS));
+
+  let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
+  let [queue, own] = [
+    new Uint32Array(0),
+    /** @type {{ images: Float32Array[], labels: number[] }} */ ({ images: [], labels: [] }),
+  ];
+  let since = { digits: 0, right: 0, margin: 0, drawing: 0 }; // since the last frame
+  let tests = []; // [digits, wrong of 500] since the last frame
+  let [running, pace, until, due, resumed] = [false, /** @type {number | "follow"} */ ("follow"), Infinity, 0, 0];
+  let [waitsForPage, lastFrame, frameCost] = [false, -Infinity, 0];
+  const x = new Float32Array(B * PIXELS);
+  const labels = new Uint8Array(B);
+
+  /** The next digit to learn from: index among those that there are, each once in every round. */
+  function next() {
+    if (queue.length === 0) queue = shuffled(digits.learn.labels.length, order);
+    const n = queue[queue.length - 1];
+    queue = queue.subarray(0, -1);
+    return n;
+  }
+
+  function step() {
+    for (let n = 0; n < B; n++) {
+      const [right, down] = [0, 1].map(() => Math.floor(moves() * (2 * MOVE + 1)) - MOVE);
+      const to = x.subarray(n * PIXELS, (n + 1) * PIXELS);
+      const digit = next();
+      if (own.labels.length && (seen + n) % OWN_EVERY === 0) {
+        const mine = Math.floor(chance() * own.labels.length);
+        labels[n] = own.labels[mine];
+        shift(to, own.images[mine], right, down, 1);
+      } else {
+        labels[n] = digits.learn.labels[digit];
+        shift(to, digits.learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS), right, down, LEVELS);
+      }
+    }
+    const { margin, drawing, right } = network.gradients(x, labels);
+    network.update(rate);
+    if (Math.floor((seen + B) / FADE.after) > Math.floor(seen / FADE.after)) rate *= FADE.factor;
+    since = {
+      digits: since.digits + B,
+      right: since.right + right,
+      margin: since.margin + margin * B,
+      drawing: since.drawing + drawing * B,
+    };
+    steps++;
+    seen += B;
+    if (isTest(seen, B)) examine();
+  }
+
+  function examine() {
+    const { answers } = network.read(test);
+    tests.push([seen, answers.reduce((all, answer, n) => all + Number(answer !== digits.test.labels[n]), 0)]);
+  }
+
+  /** Learns for a while, then looks at the messages. */
+  function slice() {
+    if (!running) return;
+    const now = performance.now();
+    for (let at = now; at < now + SLICE && due <= at && seen < until; at = performance.now()) {
+      step();
+      const perSecond = pace === "follow" ? followed(seen) : pace;
+      due = Math.max(due + (1000 * B) / perSecond, at - 200); // what was missed is made up for, within limits
+    }
+    const end = performance.now();
+    seconds += (end - resumed) / 1000;
+    resumed = end;
+    if (seen >= until || seconds > LONGEST) pause(seen >= until ? "until" : "long");
+    else if (due > end + 4) setTimeout(slice, Math.min(50, due - end));
+    else wait(slice);
+    frame();
+  }
+
+  /** Tells the page how things stand, if it has seen the last, and not so often that it would hold learning up. */
+  function frame(always = false) {
+    const now = performance.now();
+    if (!always && (waitsForPage || now - lastFrame < Math.max(FRAME, 6 * frameCost))) return;
+    const mine = own.images.slice(-OWN_SHOWN);
+    const images = concat([shown.subarray(0, WALL * PIXELS), ...mine, shown.subarray(WALL * PIXELS)]);
+    const { lengths, drawings, answers, u, c } = network.read(images);
+    const bytes = Uint8Array.from(drawings, (grey) => Math.round(255 * grey));
+    const filters = network.filters();
+    const message = {
+      is: "frame",
+      ...{ seen, steps, seconds, running, rate, since, tests, filters },
+      wall: { lengths, answers, drawings: bytes },
+      watched: { u, c: withoutPadding(c) },
+    };
+    [since, tests] = [{ digits: 0, right: 0, margin: 0, drawing: 0 }, []];
+    [waitsForPage, lastFrame, frameCost] = [true, now, performance.now() - now];
+    post(message, [bytes.buffer, lengths.buffer, filters.buffer]);
+  }
+
+  function pause(why = "asked") {
+    running = false;
+    frame(true);
+    post({ is: "paused", why });
+  }
+
+  examine();
+  return {
+    network,
+    pause: () => running && pause(),
+    seen: () => (waitsForPage = false),
+    frame: () => frame(true),
+    /** @param {number | "follow"} speed  digits a second @param {number} [end]  digits after which it pauses */
+    run(speed, end = Infinity) {
+      [pace, until] = [speed, end];
+      due = resumed = performance.now();
+      if (running) return;
+      running = true;
+      wait(slice);
+    },
+    /** The digit whose way through the network the frames tell. */
+    watch(image) {
+      shown.set(image, WALL * PIXELS);
+      frame(true);
+    },
+    /** The reader's own digits, from now on among those that it learns from. */
+    teach(images, names) {
+      own = { images, labels: names };
+      frame(true);
+    },
+  };
+}
+
+/** Whether these many digits, a multiple of the batch, are the first at or after a moment of testing. */
+function isTest(n, B) {
+  if (n <= FIRST_TESTS.at(-1)) return FIRST_TESTS.some((moment) => n >= moment && n - B < moment);
+  const every = n < 24000 ? 2000 : 4000;
+  return n % every < B;
+}
+
+const greys = (images) => Float32Array.from(images, (grey) => grey / LEVELS);
+
+function concat(arrays) {
+  const all = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    all.set(array, at);
+    at += array.length;
+  }
+  return all;
+}
+
+const withoutPadding = (c) =>
+  Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);
+
+/** A digit, moved; what leaves the picture is gone. */
+function shift(to, from, right, down, full) {
+  to.fill(0);
+  for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
+    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++) {
+      to[row * SIDE + column] = from[(row - down) * SIDE + column - right] / full;
+    }
+  }
+}

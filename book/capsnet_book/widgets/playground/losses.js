@@ -1,0 +1,78 @@
+// The two losses and where they push: equation 4 on the ten lengths, and the squared error of the drawing.
+import { D, J, PIXELS } from "./sizes.js";
+
+/** How long each capsule is. v [B, J, D] -> [B · J] */
+export function lengthsOf(v) {
+  return Float32Array.from({ length: v.length / D }, (_, j) => {
+    let sum = 0;
+    for (let d = 0; d < D; d++) sum += v[j * D + d] ** 2;
+    return Math.sqrt(sum);
+  });
+}
+
+/** The longest of the ten capsules of digit n. */
+export function longest(lengths, n) {
+  let best = 0;
+  for (let j = 1; j < J; j++) if (lengths[n * J + j] > lengths[n * J + best]) best = j;
+  return best;
+}
+
+/**
+ * The margin loss (equation 4), mean over the batch; dv becomes its gradient.
+ * @param {Float32Array} dv  [B, J, D] @param {Float32Array} v @param {ArrayLike<number>} labels  B of them
+ */
+export function marginLoss(dv, v, labels, { m_plus, m_minus, lambda, bug }) {
+  const B = labels.length;
+  const lengths = lengthsOf(v);
+  const judged = bug === "lengths-softmax" ? softmaxOfTen(lengths) : lengths;
+  const slopes = new Float64Array(B * J);
+  let loss = 0;
+  for (let k = 0; k < B * J; k++) {
+    const present = labels[Math.floor(k / J)] === k % J;
+    const beyond = Math.max(0, present ? m_plus - judged[k] : judged[k] - m_minus);
+    const [weight, sign] = present ? [1 / B, -1] : [lambda / B, 1];
+    const plain = bug === "margin-not-squared";
+    loss += weight * (plain ? beyond : beyond ** 2);
+    slopes[k] = sign * weight * (plain ? Number(beyond > 0) : 2 * beyond);
+  }
+  if (bug === "lengths-softmax") throughSoftmax(slopes, judged);
+  for (let k = 0; k < B * J; k++) {
+    const slope = lengths[k] > 0 ? slopes[k] / lengths[k] : 0;
+    for (let d = k * D; d < (k + 1) * D; d++) dv[d] = slope * v[d];
+  }
+  return loss;
+}
+
+/** For the bug "lengths-softmax". */
+function softmaxOfTen(lengths) {
+  const shares = Float64Array.from(lengths, Math.exp);
+  for (let n = 0; n < shares.length; n += J) {
+    const ten = shares.subarray(n, n + J);
+    const sum = ten.reduce((all, share) => all + share, 0);
+    ten.forEach((share, j) => (ten[j] = share / sum));
+  }
+  return shares;
+}
+
+function throughSoftmax(slopes, shares) {
+  for (let n = 0; n < slopes.length; n += J) {
+    let mean = 0;
+    for (let k = n; k < n + J; k++) mean += shares[k] * slopes[k];
+    for (let k = n; k < n + J; k++) slopes[k] = shares[k] * (slopes[k] - mean);
+  }
+}
+
+/**
+ * `weight` times the squared error of the drawings, summed over the pixels, mean over the batch; dz becomes its
+ * gradient before the sigmoid. drawing, x [B, PIXELS]
+ */
+export function drawingLoss(dz, drawing, x, B, { drawing: weight, bug }) {
+  const scale = weight / B / (bug === "recon-mean" ? PIXELS : 1);
+  let loss = 0;
+  for (let k = 0; k < dz.length; k++) {
+    const [y, wrong] = [drawing[k], drawing[k] - x[k]];
+    loss += wrong * wrong;
+    dz[k] = 2 * scale * wrong * y * (1 - y);
+  }
+  return scale * loss;
+}

@@ -1,0 +1,50 @@
+// Bugs of public code (chapter "Bugs in the wild") that can be planted into a training, each in the place of a step
+// that is right. Those of a line (a square, a mean) stand in losses.js, and these change how capsules
+// are cut and routed. settings.js names all.
+import { D_IN, J, PLACES, ROW } from "./sizes.js";
+
+/** For "capsule-view": which number of the maps [place, channel] is the k-th of the capsules [place, type, number]. */
+export function wrongCut(types) {
+  return Uint32Array.from({ length: PLACES * types * D_IN }, (_, k) => {
+    const [here, d] = [Math.floor(k / D_IN), k % D_IN];
+    const i = (here % types) * PLACES + Math.floor(here / types); // in PyTorch's order
+    const flat = i * D_IN + d; // of [channel, place], as .view(B, -1, 8) cuts it
+    return (flat % PLACES) * types * D_IN + Math.floor(flat / PLACES);
+  });
+}
+
+/** to[k] = from[cut[k]] for each of B digits. */
+export function regroup(to, from, cut) {
+  for (let k = 0; k < to.length; k++) to[k] = from[k - (k % cut.length) + cut[k % cut.length]];
+}
+
+/** The gradient of that. */
+export function regroupBack(dFrom, dTo, cut) {
+  for (let k = 0; k < dTo.length; k++) dFrom[k - (k % cut.length) + cut[k % cut.length]] = dTo[k];
+}
+
+/** For "softmax-axis": c sums to 1 over the I capsules below. c, b [B, I, ROW] */
+export function softmaxOverI(c, b, I) {
+  forColumns(c.length, I, (from, end) => {
+    let [most, sum] = [-Infinity, 0];
+    for (let k = from; k < end; k += ROW) most = Math.max(most, b[k]);
+    for (let k = from; k < end; k += ROW) sum += c[k] = Math.exp(b[k] - most);
+    for (let k = from; k < end; k += ROW) c[k] /= sum;
+  });
+}
+
+/** db += c (dc - Σ c dc) over the capsules below. */
+export function softmaxOverIBack(db, dc, c, I) {
+  forColumns(c.length, I, (from, end) => {
+    let mean = 0;
+    for (let k = from; k < end; k += ROW) mean += c[k] * dc[k];
+    for (let k = from; k < end; k += ROW) db[k] += c[k] * (dc[k] - mean);
+  });
+}
+
+/** work(from, end) for each digit and class: k = from, from + ROW, … before end are the I capsules below. */
+function forColumns(length, I, work) {
+  for (let first = 0; first < length; first += I * ROW) {
+    for (let j = 0; j < J; j++) work(first + j, first + I * ROW);
+  }
+}

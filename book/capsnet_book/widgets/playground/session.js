@@ -1,0 +1,135 @@
+// What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
+import { digitAt } from "../shared/ui.js";
+import { unpackDigits } from "./digits.js";
+import { fromSafetensors, toSafetensors } from "./keep.js";
+import { startLearner } from "./learner.js";
+
+const LEVELS = 15; // of grey, in the digits that come
+const FIRST = 7; // the digit that is watched at first
+
+/** How fast: what it is called, and digits a second. */
+export const PACES = {
+  step: { label: "step by step", perSecond: (settings) => 0.7 * settings.batch },
+  follow: { label: "to follow it", perSecond: () => "follow" },
+  all: { label: "full speed", perSecond: () => Number.POSITIVE_INFINITY },
+};
+
+/**
+ * @param {any[]} settings  of one network, or of two
+ * @param {{ fetchFile: () => Promise<any>, changed: () => void }} page  fetchFile: of the digits; changed: whenever
+ *   there is something new to show
+ */
+export function makeSession(settings, { fetchFile, changed }) {
+  const own = { images: [], labels: [] }; // the reader's digits
+  const session = {
+    settings,
+    digits: undefined,
+    learners: [],
+    own,
+    ...{ running: false, rested: false, loading: false, trouble: "", pace: "follow" },
+    watched: { learner: 0, tile: FIRST },
+    ...{ fetched, begin, train, pause, restart, change, watch, teach, file, open, stop },
+    imageOf: (n) => Float32Array.from(digitAt(session.digits.test.images, n), (grey) => grey / LEVELS),
+    ask: (message) => session.learners[0]?.ask(message),
+  };
+  const all = (message) => session.learners.forEach(({ order }) => order(message));
+
+  async function fetched() {
+    if (session.digits) return session.digits;
+    session.loading = true;
+    changed();
+    try {
+      session.digits = await unpackDigits(await fetchFile());
+    } finally {
+      session.loading = false;
+    }
+    return session.digits;
+  }
+
+  /** Puts networks that have learned nothing, or what `tensors` holds, in the place of those that there are. */
+  async function begin(tensors) {
+    stop();
+    session.trouble = "";
+    const digits = await fetched();
+    const paused = (why) => {
+      if (why === "asked") return;
+      Object.assign(session, { running: false, rested: why === "long" });
+      changed();
+    };
+    const failed = (words) => {
+      Object.assign(session, { running: false, trouble: words });
+      changed();
+    };
+    session.learners = session.settings.map((each) => startLearner(each, digits, { changed, paused, failed }, tensors));
+    all({ do: "watch", image: session.imageOf(session.watched.tile) });
+    if (own.labels.length) all({ do: "teach", ...own });
+  }
+
+  async function train() {
+    if (session.loading) return;
+    if (!session.learners.length) await begin();
+    Object.assign(session, { running: true, rested: false });
+    for (const { order, settings: each } of session.learners) {
+      order({ do: "run", pace: PACES[session.pace].perSecond(each) });
+    }
+    changed();
+  }
+
+  function pause() {
+    session.running = false;
+    all({ do: "pause" });
+    changed();
+  }
+
+  /** From nothing again, if it had begun; and on, if it was going on. */
+  async function restart() {
+    const goesOn = session.running;
+    session.running = false;
+    if (session.learners.length) await begin();
+    if (goesOn) await train();
+    changed();
+  }
+
+  function change(to) {
+    Object.assign(session, { settings: to, trouble: "" });
+    session.watched.learner = Math.min(session.watched.learner, to.length - 1);
+    return restart();
+  }
+
+  function watch(learner, tile) {
+    session.watched = { learner, tile };
+    if (session.digits) all({ do: "watch", image: session.imageOf(tile) });
+    else changed();
+  }
+
+  /** What the reader has drawn is, from now on, among the digits that they learn from. */
+  function teach(image, label) {
+    own.images.push(image);
+    own.labels.push(label);
+    all({ do: "teach", ...own });
+  }
+
+  /** The first network as a file's bytes. */
+  async function file() {
+    if (!session.learners.length) throw new Error("there is no network yet: press Train");
+    if (session.settings[0].bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
+    const { tensors, config } = await session.learners[0].ask({ do: "weights" });
+    return toSafetensors(tensors, config);
+  }
+
+  /** A network from a file in the place of those that there are. @param {ArrayBuffer} bytes */
+  async function open(bytes) {
+    const { tensors, types, rounds } = fromSafetensors(bytes);
+    Object.assign(session, { running: false, settings: [{ ...session.settings[0], types, rounds, bug: "" }] });
+    session.watched.learner = 0;
+    await begin(tensors);
+    changed();
+  }
+
+  function stop() {
+    for (const learner of session.learners) learner.stop();
+    session.learners = [];
+  }
+
+  return session;
+}

@@ -1,0 +1,119 @@
+// What can be changed about a training: names, values, what they mean, and how an address holds them.
+
+/** What can be planted: id of the catalogue -> what is wrong, in a sentence. */
+export const BUGS = {
+  "softmax-axis": "the softmax runs over the capsules below, which compete for a class instead of choosing one",
+  "capsule-view": "the maps are cut up like a list, so that a capsule is eight places of a channel",
+  "no-update-rounds": "the logits are never updated: every round is the first",
+  "margin-not-squared": "the margin loss is not squared",
+  "lengths-softmax": "the lengths go through a softmax before the loss",
+  "mask-prediction": "the decoder is trained with the longest capsule, not with the right one",
+  "recon-mean": "the drawing's loss is a mean over the pixels: 784 times too weak",
+};
+
+/**
+ * By name: what it is called, its value unless changed, what is offered, and the limits of a number that is typed into
+ * an address. `words`: of an offered value that is no number.
+ * @type {Record<string, { label: string, usual: any, offers: any[], from?: number, to?: number, whole?: boolean,
+ *   only?: boolean, words?: (value: any) => string }>}
+ */
+export const SETTINGS = {
+  rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5], only: true },
+  types: {
+    label: "primary capsules",
+    usual: 8,
+    offers: [2, 4, 8, 16],
+    only: true,
+    words: (types) => `${types} types, ${9 * types} capsules`,
+  },
+  drawing: {
+    label: "the drawing counts",
+    usual: 0.0005,
+    offers: [0, 0.0005, 0.005],
+    from: 0,
+    to: 0.1,
+    words: (weight) => ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
+  },
+  rate: { label: "learning rate", usual: 0.003, offers: [0.0003, 0.001, 0.003, 0.01, 0.1], from: 1e-5, to: 1 },
+  batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64], only: true },
+  m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
+  m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
+  lambda: { label: "weight λ of absent digits", usual: 0.5, offers: [0, 0.25, 0.5, 1], from: 0, to: 10 },
+  bug: {
+    label: "a bug, planted",
+    usual: "",
+    offers: ["", ...Object.keys(BUGS)],
+    only: true,
+    words: (bug) => bug || "none",
+  },
+  seed: { label: "seed", usual: 1, offers: [1], from: 0, to: 999_999, whole: true },
+};
+
+const NAMES = Object.keys(SETTINGS);
+
+/** @typedef {Record<string, any>} Settings  a value for each name of SETTINGS */
+
+/** What is usual, but for `others`. @param {Record<string, any>} [others] @returns {Settings} */
+export const settingsWith = (others = {}) => ({
+  ...Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].usual])),
+  ...others,
+});
+
+/** Names of the settings in which two differ. @param {Settings} one @param {Settings} other */
+export const differences = (one, other) => NAMES.filter((name) => one[name] !== other[name]);
+
+/** A setting's value in words. */
+export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);
+
+/** The value that a text means, or undefined. @param {string} name @param {string} text */
+function read(name, text) {
+  const { offers, only, from, to, whole } = SETTINGS[name];
+  if (name === "bug") return offers.includes(text) ? text : undefined;
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (only) return offers.includes(value) ? value : undefined;
+  return value >= from && value <= to && (!whole || Number.isInteger(value)) ? value : undefined;
+}
+
+/** What would be right, for who wrote something else. */
+function expected(name) {
+  const { offers, only, from, to, whole } = SETTINGS[name];
+  if (only) return `one of ${offers.map((offer) => offer || "none").join(", ")}`;
+  return `a ${whole ? "whole number" : "number"} from ${from} to ${to}`;
+}
+
+/**
+ * The settings that an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds. Whatever is
+ * wrong is left out, and said.
+ * @param {string} hash @returns {{ settings: Settings[], problems: string[] } | undefined}  undefined: it holds none
+ */
+export function fromAddress(hash) {
+  if (!hash.includes("=")) return undefined;
+  const problems = [];
+  const two = [{}, {}];
+  let both = false;
+  for (const [name, text] of new URLSearchParams(hash.slice(1))) {
+    const shown = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
+    if (!NAMES.includes(name)) {
+      problems.push(`There is no setting ${shown(name)}.`);
+      continue;
+    }
+    const texts = text.split(",");
+    const values = texts.map((each) => read(name, each));
+    if (texts.length > 2 || values.includes(undefined)) {
+      problems.push(`For ${name}, expected ${expected(name)} (or two of them); got ${shown(text)}.`);
+      continue;
+    }
+    both ||= values.length === 2;
+    two.forEach((settings, k) => (settings[name] = values[k] ?? values[0]));
+  }
+  return { settings: (both ? two : two.slice(0, 1)).map(settingsWith), problems };
+}
+
+/** The address that holds these settings, what is usual left out. @param {Settings[]} settings */
+export function toAddress(settings) {
+  const parts = NAMES.filter((name) => settings.some((each) => each[name] !== SETTINGS[name].usual)).map((name) => {
+    const values = [...new Set(settings.map((each) => each[name]))];
+    return `${name}=${values.join(",")}`;
+  });
+  return parts.length ? `#${parts.join("&")}` : "#";
+}

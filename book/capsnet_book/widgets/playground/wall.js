@@ -1,0 +1,83 @@
+// The wall: digits that the network never learns from, as it draws them at this moment. Orange: it takes that one for
+// another. A tile can be chosen, by pointer or arrow keys.
+import { arrowKeys } from "../shared/controls.js";
+import { clamp, css, element, mix, PIXELS, SIDE, themeColours } from "../shared/ui.js";
+
+const TILE = SIDE + 2; // with a line around
+
+/**
+ * A wall of `count` tiles, `across` in a row. chosen(n) when one is.
+ * @param {HTMLElement} root
+ * @param {{ count: number, across: number, label: string, chosen: (n: number) => void }} _
+ */
+export function makeWall(root, { count, across, label, chosen }) {
+  const canvas = element("canvas", {
+    class: "wall",
+    tabindex: 0,
+    role: "application",
+    "data-role": "wall",
+    "aria-roledescription": "wall of digits",
+    "aria-label": `${label} Arrow keys choose one.`,
+  });
+  const brush = canvas.getContext("2d");
+  const tile = new ImageData(SIDE, SIDE);
+  const pixels = new Uint32Array(tile.data.buffer);
+  let [colours, right, wrong] = [undefined, undefined, undefined];
+  let last;
+
+  /** The colours of 256 greys. */
+  function shades(paper, ink) {
+    const all = new Uint32Array(256);
+    const channels = new Uint8Array(all.buffer);
+    all.forEach((_, k) => channels.set([...mix(paper, ink, k / 255), 255], 4 * k));
+    return all;
+  }
+
+  function refresh() {
+    colours = themeColours(root);
+    right = shades(colours.paper, colours.stroke);
+    wrong = shades(colours.paper, colours.contrast);
+    if (last) show(last);
+  }
+
+  /**
+   * @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles
+   *   shown: how many there are
+   */
+  function show(tiles) {
+    last = tiles;
+    const { pictures, mistaken, shown = count, selected = -1 } = tiles;
+    const rows = Math.ceil(shown / across);
+    const [width, height] = [across * TILE, rows * TILE];
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    brush.fillStyle = css(colours.line);
+    brush.fillRect(0, 0, width, height);
+    for (let n = 0; n < shown; n++) {
+      const table = mistaken(n) ? wrong : right;
+      for (let k = 0; k < PIXELS; k++) pixels[k] = table[pictures[n * PIXELS + k]];
+      brush.putImageData(tile, (n % across) * TILE + 1, Math.floor(n / across) * TILE + 1);
+    }
+    for (let n = 0; n < shown; n++) if (mistaken(n)) frame(n, colours.contrast);
+    if (selected >= 0) frame(selected, colours.accent);
+  }
+
+  function frame(n, colour) {
+    brush.strokeStyle = css(colour);
+    brush.lineWidth = 2;
+    brush.strokeRect((n % across) * TILE + 1, Math.floor(n / across) * TILE + 1, SIDE, SIDE);
+  }
+
+  function choose(n) {
+    if (!last || n < 0 || n >= (last.shown ?? count)) return;
+    show({ ...last, selected: n });
+    chosen(n);
+  }
+
+  canvas.addEventListener("click", ({ offsetX, offsetY }) => {
+    const side = canvas.clientWidth / across;
+    choose(Math.floor(offsetY / side) * across + clamp(Math.floor(offsetX / side), 0, across - 1));
+  });
+  arrowKeys(canvas, (dx, dy) => choose(Math.max(last?.selected ?? 0, 0) + dx + across * dy));
+  refresh();
+  return { canvas, show, refresh };
+}

@@ -1,0 +1,220 @@
+"""RaiseOne in the built page: it trains, it pauses, it learns the reader's hand, and what is kept serves elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from capsnet_tutorial import load_weights
+from capsnet_tutorial.data import digits
+
+from .conftest import attribute, number, picture, write_a_one
+
+PAGE = "book/raise-one.html"
+SECONDS = 1000
+FEED = """([root, pixels]) => {
+    root.dispatchEvent(new CustomEvent("capsnet:image", { detail: new Uint8Array(pixels) }));
+    return root.dataset.lengths.split(",").map(Number);
+}"""
+
+
+@pytest.fixture
+def raise_one(alone: Callable[..., Any]) -> Any:
+    return alone("RaiseOne", PAGE)
+
+
+def train(widget: Any, pace: str = "all") -> None:
+    widget.locator(f'[data-pace="{pace}"]').click()
+    widget.locator('[data-role="train"]').click()
+    expect(widget).to_have_attribute("data-running", "true")
+
+
+def has_seen(widget: Any, least: int, seconds: int = 60) -> None:
+    widget.page.wait_for_function(
+        "([widget, least]) => Number(widget.dataset.seen) >= least",
+        arg=[widget.element_handle(), least],
+        timeout=seconds * SECONDS,
+    )
+
+
+@pytest.mark.parametrize("place", ["http", "file"])  # the digits come by other ways
+def test_it_learns_to_read(alone: Callable[..., Any], place: str) -> None:
+    widget = alone("RaiseOne", PAGE, place=place)
+    asked: list[str] = []
+    widget.page.on("request", lambda request: asked.append(request.url))
+    fog = picture(widget.locator('[data-role="wall"]').first)
+    train(widget)
+    has_seen(widget, 4000)
+    assert number(widget, "right") > 85
+    assert picture(widget.locator('[data-role="wall"]').first) != fog
+    assert len([url for url in asked if "widget-buffers" in url]) == 1, "the digits, when they are asked for"
+
+
+def test_it_can_be_followed_and_reads_nine_in_ten_soon(raise_one: Any) -> None:
+    """The pace that is set at first: digits come slowly, then ever faster."""
+    raise_one.locator('[data-role="train"]').click()
+    has_seen(raise_one, 48)
+    assert number(raise_one, "seen") < 400, "the first moments can be seen"
+    has_seen(raise_one, 3000)
+    assert number(raise_one, "right") > 85
+
+
+def test_it_pauses_goes_on_and_starts_over(raise_one: Any) -> None:
+    train(raise_one)
+    has_seen(raise_one, 200)
+    raise_one.locator('[data-role="train"]').click()
+    expect(raise_one).to_have_attribute("data-running", "false")
+    raise_one.page.wait_for_timeout(300)  # what was on its way
+    seen = number(raise_one, "seen")
+    raise_one.page.wait_for_timeout(500)
+    assert number(raise_one, "seen") == seen
+    raise_one.locator('[data-role="train"]').click()
+    has_seen(raise_one, int(seen) + 16)
+    raise_one.locator('[data-role="train"]').click()
+    raise_one.locator('[data-role="over"]').click()
+    expect(raise_one).to_have_attribute("data-seen", "0")
+
+
+def test_a_hidden_tab_rests(raise_one: Any) -> None:
+    train(raise_one)
+    has_seen(raise_one, 100)
+    turn = """(hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }"""
+    raise_one.page.evaluate(turn, True)
+    expect(raise_one).to_have_attribute("data-running", "false")
+    raise_one.page.evaluate(turn, False)
+    expect(raise_one).to_have_attribute("data-running", "true")
+
+
+def test_a_tile_goes_through_the_network(raise_one: Any) -> None:
+    train(raise_one)
+    has_seen(raise_one, 100)
+    raise_one.locator('[data-role="train"]').click()
+    passage = raise_one.locator(".passage")
+    expect(passage).to_have_attribute("aria-label", re.compile("reads a 7 and"))
+    raise_one.locator('[data-role="wall"]').first.focus()
+    raise_one.page.keyboard.press("ArrowRight")
+    expect(passage).to_have_attribute("aria-label", re.compile("reads a 8 and"))
+
+
+def test_it_learns_the_readers_hand(raise_one: Any) -> None:
+    answers = raise_one.locator('[data-role="is"]')
+    expect(answers.first).to_be_disabled()
+    train(raise_one)
+    has_seen(raise_one, 2000)
+    write_a_one(raise_one.locator(".hand"))
+    expect(raise_one.locator('[data-role="says"]')).to_contain_text("It says")
+    answers.nth(4).click()  # it insists that its ones are fours
+    own = raise_one.locator(".own")
+    expect(own).to_be_visible()
+    expect(own).to_contain_text("1 of 1 right", timeout=60 * SECONDS)
+    write_a_one(raise_one.locator(".hand"))
+    expect(raise_one.locator('[data-role="says"] b')).to_have_text("4", timeout=30 * SECONDS)
+
+
+def test_its_sixteen_numbers_can_be_slid(raise_one: Any) -> None:
+    train(raise_one)
+    has_seen(raise_one, 1000)
+    raise_one.locator('[data-role="train"]').click()
+    write_a_one(raise_one.locator(".hand"))
+    drawing = raise_one.locator('[data-role="redrawn"]')
+    expect(raise_one.locator('[data-role="says"]')).to_contain_text("It says")
+    raise_one.page.wait_for_timeout(300)
+    before = picture(drawing)
+    slider = raise_one.locator(".sixteen input").first
+    slider.focus()
+    for _ in range(25):
+        slider.press("ArrowRight")
+    raise_one.page.wait_for_function(
+        "([canvas, before]) => canvas.toDataURL() !== before", arg=[drawing.element_handle(), before]
+    )
+
+
+def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", PAGE)
+    widget.locator('[data-setting="rounds"]').select_option("1")
+    assert widget.page.evaluate("location.hash") == "#rounds=1"
+    widget.locator('[data-role="beside"]').click()
+    widget.locator('[data-setting="rounds"]').nth(1).select_option("3")
+    assert widget.page.evaluate("location.hash") == "#rounds=1,3"
+    widget.page.evaluate("location.hash = '#seed=5&bug=softmax-axis&colour=<img src=x>'")
+    expect(widget.locator('[data-setting="bug"]')).to_have_value("softmax-axis")
+    expect(widget.locator('[data-setting="seed"]')).to_have_value("5")
+    expect(widget.locator(".sentence")).to_have_text("There is no setting colour.")
+
+
+def test_two_learn_side_by_side(raise_one: Any) -> None:
+    raise_one.locator('[data-role="beside"]').click()
+    raise_one.locator('[data-setting="drawing"]').nth(1).select_option("0")
+    train(raise_one)
+    has_seen(raise_one, 500)
+    assert len(attribute(raise_one, "right").split(",")) == 2
+    assert raise_one.locator('[data-role="wall"]:visible').count() == 2
+    assert raise_one.locator(".curve .line").count() == 2
+
+
+def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any], tmp_path: Path) -> None:
+    widget = alone("RaiseOne", PAGE)
+    page = widget.page
+    train(widget)
+    has_seen(widget, 1000)
+    widget.locator('[data-role="train"]').click()
+    with page.expect_download() as download:
+        widget.locator('[data-role="download"]').click()
+    download.value.save_as(tmp_path / "my_capsnet.safetensors")
+    network = load_weights(tmp_path / "my_capsnet.safetensors")
+    sample = digits("test", source="sample")
+    right = (network.predict(sample.images[:100]) == sample.labels[:100]).sum().item()
+    assert abs(right - number(widget, "right")) <= 1  # the page has them in 4 bits
+
+    widget.locator('[data-role="file"]').set_input_files(tmp_path / "my_capsnet.safetensors")
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Opened")
+    expect(widget).to_have_attribute("data-seen", "0")
+    assert number(widget, "right") == pytest.approx(right, abs=1)
+    (tmp_path / "none").write_bytes(b"no network at all")
+    widget.locator('[data-role="file"]').set_input_files(tmp_path / "none")
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Not done: ")
+    assert number(widget, "right") == pytest.approx(right, abs=1), "nothing is lost"
+
+    widget.locator('[data-role="keep"]').click()
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
+    page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/01-try-it.html")
+    figure = page.locator('figure.live-widget[data-widget="DrawDigit"]')
+    figure.scroll_into_view_if_needed()
+    switch = figure.locator(".own-network")
+    expect(switch).to_contain_text("your own network")
+    drawing = figure.locator(".capsnet")
+    theirs = drawing.get_attribute("data-lengths")
+    pixels = (sample.images[5] * 255).round().int().flatten().tolist()
+    came = page.evaluate(FEED, [drawing.element_handle(), pixels])
+    assert came == pytest.approx(network(sample.images[5:6]).lengths[0].tolist(), abs=1e-5)
+    switch.click()
+    expect(switch).to_contain_text("Take your own")
+    expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs or "")
+
+
+def test_without_webassembly_and_without_a_worker_it_learns_still(visit: Callable[..., Any], address: str) -> None:
+    """A page that may have neither: plain JavaScript, between the frames."""
+    seen = visit("about:blank")
+    seen.page.add_init_script("delete globalThis.WebAssembly; globalThis.Worker = () => { throw Error(); };")
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    train(widget)
+    has_seen(widget, 64)
+    expect(widget.locator(".sentence")).to_contain_text("plain JavaScript")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any], scheme: str) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True, "color_scheme": scheme}
+    widget = alone("RaiseOne", PAGE, **phone)
+    train(widget)
+    has_seen(widget, 100)
+    assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -1,0 +1,62 @@
+// node raise_one.mjs MODULE JOB ARGUMENT…: the playground without a page, from its files as they are (not from MODULE).
+import { readFileSync, writeFileSync } from "node:fs";
+
+const [, job, ...given] = process.argv.slice(2);
+const FOLDER = "../../book/capsnet_book/widgets/playground/";
+const FILES = ["settings", "seeds", "keep", "digits", "network", "kernels_load", "parameters", "learning"];
+const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))));
+
+const JOBS = {
+  addresses: (hashes) =>
+    JSON.parse(hashes).map((hash) => {
+      const found = it.fromAddress(hash);
+      return found && { ...found, again: it.toAddress(found.settings) };
+    }),
+  offers: () =>
+    Object.fromEntries(Object.entries(it.SETTINGS).map(([name, { offers, from, to }]) => [name, { offers, from, to }])),
+  async digits(file, out) {
+    const { learn, test } = await it.unpackDigits(readFileSync(file));
+    writeFileSync(out, Buffer.concat([learn.images, test.images, learn.labels, test.labels]));
+    return [learn.labels.length, test.labels.length];
+  },
+  interval: (differences) => it.pairedInterval(JSON.parse(differences)),
+  /** A file of a network, through the engine and out again; or why it was refused. */
+  async reopened(file, out) {
+    try {
+      const { tensors, types, rounds } = it.fromSafetensors(readFileSync(file));
+      const network = it.makeNetwork({ ...it.settingsWith(), types, rounds }, await it.loadKernels());
+      network.load(tensors);
+      writeFileSync(out, it.toSafetensors(network.tensors(), it.configOf(types, rounds)));
+      return { types, rounds };
+    } catch (error) {
+      return error.message;
+    }
+  },
+  /** Accuracy after some digits, by the engine's own course. */
+  async course(settings, file, digits, pace) {
+    const seen = [];
+    let over;
+    const end = new Promise((resolve) => (over = resolve));
+    const page = {
+      wait: (work) => setImmediate(work),
+      post(message) {
+        if (message.is === "paused") over();
+        if (message.is !== "frame") return;
+        seen.push(...message.tests);
+        setImmediate(() => learning.seen());
+      },
+    };
+    const kernels = await it.loadKernels();
+    const sample = await it.unpackDigits(readFileSync(file));
+    const learning = it.makeLearning(it.settingsWith(JSON.parse(settings)), sample, kernels, page);
+    learning.run(pace === "follow" ? pace : Number.POSITIVE_INFINITY, Number(digits));
+    await end;
+    const sum = Object.values(learning.network.tensors()).reduce(
+      (all, { data }) => data.reduce((s, x) => s + x, all),
+      0,
+    );
+    return { tests: seen, sum };
+  },
+};
+console.log(JSON.stringify((await JOBS[job](...given)) ?? null));
+process.exit(0); // an engine's channels would keep it open

@@ -1,0 +1,343 @@
+"""The playground's engine: its arithmetic against PyTorch's autograd, its two sets of kernels, its files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import my_capsnet
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from capsnet_book.assets import asset
+from capsnet_book.widgets import RaiseOne
+from capsnet_book.widgets.raise_one import BETWEEN, OFFERED
+from pack_digits import packed
+from safetensors.torch import save_file
+from scipy import stats
+from torch import Tensor
+
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
+from capsnet_tutorial.data import digits
+
+ROOT = Path(__file__).parents[2]
+ENGINE = ("playground/kernels_load.js", "playground/network.js")
+SETTINGS = {
+    "rounds": 3, "types": 8, "batch": 8, "seed": 1,
+    "m_plus": 0.9, "m_minus": 0.1, "lambda": 0.5, "drawing": 0.0005, "bug": "",
+}  # fmt: skip
+STEPS = 10
+"""So that the gradients are those of a network that has begun to learn."""
+
+
+class Engine:
+    """What the engine computed: losses of each step, weights and gradients by name, what it makes of the last batch."""
+
+    def __init__(self, run_node: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any) -> None:
+        self.settings = SETTINGS | settings
+        sample = digits("train", source="sample")
+        labels = sample.labels[:64]
+        images = (sample.images[:64] * 15).round() / 15
+        images.numpy().tofile(folder / "images")
+        paths = {"images": str(folder / "images"), "out": str(folder / "out")}
+        job = {"kernels": "fast", "steps": STEPS, "rate": 0.003, "labels": labels.tolist()} | job | paths
+        (folder / "job.json").write_text(json.dumps({"settings": self.settings, **job}))
+        report = run_node("trainee.mjs", folder / "job.json", modules=ENGINE)
+        self.losses = report["losses"]
+        self.bytes = (folder / "out").read_bytes()
+        numbers = torch.from_numpy(np.frombuffer(self.bytes, np.float32).copy())
+        shapes = [torch.Size(shape) for _, shape in report["shapes"]]
+        names = [name for name, _ in report["shapes"]]
+        B = self.settings["batch"]
+        drawn = 784 * B * (self.settings["drawing"] > 0)
+        pieces = numbers.split([shape.numel() for shape in shapes] * 2 + [10 * B, 160 * B, drawn])
+        shaped = [piece.view(shape) for piece, shape in zip(pieces, shapes * 2, strict=False)]
+        self.weights = dict(zip(names, shaped, strict=False))
+        self.slopes = dict(zip(names, shaped[len(names) :], strict=True))
+        self.lengths, self.capsules, self.drawings = pieces[-3].view(B, 10), pieces[-2].view(B, 10, 16), pieces[-1]
+        first = STEPS * B % 64 if job["steps"] == STEPS else 0
+        self.images, self.labels = images[first : first + B].double(), labels[first : first + B]
+
+
+def reference(
+    weights: dict[str, Tensor], images: Tensor, labels: Tensor, settings: dict[str, Any]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`my_capsnet`'s network and loss: lengths, drawings of the longest, margin loss, loss of the drawing."""
+    bug, types = settings["bug"], settings["types"]
+    x = F.conv2d(images, weights["conv.weight"], weights["conv.bias"], stride=2).relu()
+    x = F.conv2d(x, weights["primary.conv.weight"], weights["primary.conv.bias"], stride=2)
+    if bug != "capsule-view":
+        x = x.view(-1, types, 8, 3, 3).permute(0, 1, 3, 4, 2)
+    u = my_capsnet.squash(x.reshape(len(images), -1, 8))
+    u_hat = torch.einsum("bid,ijde->bije", u, weights["routed.weight"])
+    b = u_hat.new_zeros(u_hat.shape[:3])
+    for _ in range(settings["rounds"]):
+        c = b.softmax(dim=1 if bug == "softmax-axis" else 2)
+        v = my_capsnet.squash(torch.einsum("bij,bije->bje", c, u_hat))
+        if bug != "no-update-rounds":
+            b = b + torch.einsum("bije,bje->bij", u_hat, v)
+    lengths = v.norm(dim=2)
+
+    def draw(kept: Tensor) -> Tensor:
+        h = (v * F.one_hot(kept, 10)[:, :, None]).flatten(1)
+        for layer in (0, 2, 4):
+            h = F.linear(h, weights[f"decoder.{layer}.weight"], weights[f"decoder.{layer}.bias"])
+            h = h.sigmoid() if layer == 4 else h.relu()
+        return h
+
+    judged = lengths.softmax(1) if bug == "lengths-softmax" else lengths
+    T, power = F.one_hot(labels, 10), 1 if bug == "margin-not-squared" else 2
+    present = T * (settings["m_plus"] - judged).relu() ** power
+    absent = settings["lambda"] * (1 - T) * (judged - settings["m_minus"]).relu() ** power
+    wrong = (draw(lengths.argmax(1) if bug == "mask-prediction" else labels) - images.flatten(1)) ** 2
+    drawing = settings["drawing"] * (wrong.mean(1) if bug == "recon-mean" else wrong.sum(1)).mean()
+    return lengths, draw(lengths.argmax(1)), (present + absent).sum(1).mean(), drawing
+
+
+CASES = [
+    {},
+    {"rounds": 1},
+    {"rounds": 5, "types": 4},
+    {"types": 2, "m_plus": 0.8, "m_minus": 0.2, "lambda": 1.0, "drawing": 0.01},
+    {"drawing": 0},
+    *({"bug": bug} for bug in ("softmax-axis", "capsule-view", "no-update-rounds", "margin-not-squared")),
+    *({"bug": bug} for bug in ("lengths-softmax", "mask-prediction", "recon-mean")),
+]
+
+
+PLAIN = [CASES[0], CASES[2], {"bug": "softmax-axis"}]  # what differs between the kernels shows in these
+
+
+@pytest.mark.parametrize(
+    ("settings", "kernels"),
+    [*((settings, "fast") for settings in CASES), *((settings, "plain") for settings in PLAIN)],
+    ids=lambda case: case if isinstance(case, str) else ",".join(map(str, case.values())) or "default",
+)
+def test_gradients_are_those_of_autograd(run_node, tmp_path, settings, kernels):
+    engine = Engine(run_node, tmp_path, settings, kernels=kernels)
+    weights = {name: tensor.double().requires_grad_() for name, tensor in engine.weights.items()}
+    lengths, drawings, margin, drawing = reference(weights, engine.images, engine.labels, engine.settings)
+    (margin + drawing).backward()
+
+    assert engine.losses[-1]["margin"] == pytest.approx(margin.item(), rel=1e-5)
+    assert engine.losses[-1]["drawing"] == pytest.approx(drawing.item(), rel=1e-5)
+    assert engine.losses[-1]["right"] == int((lengths.argmax(1) == engine.labels).sum())
+    assert (engine.lengths - lengths).abs().max() < 1e-5
+    if engine.settings["drawing"]:
+        assert (engine.drawings.view(-1, 784) - drawings).abs().max() < 1e-5
+    for name, slope in engine.slopes.items():
+        if name.startswith("decoder") and not engine.settings["drawing"]:
+            assert not slope.any()
+            continue
+        expected = weights[name].grad
+        assert expected.abs().max() > 0, name
+        assert (slope - expected).abs().max() < 1e-5 * expected.abs().max(), name
+
+
+def test_a_step_is_adams(run_node, tmp_path):
+    """Ten steps of PyTorch's Adam from the engine's first weights lead to the engine's."""
+    (tmp_path / "first").mkdir()
+    engine = Engine(run_node, tmp_path, {})
+    first = Engine(run_node, tmp_path / "first", {}, steps=0)
+    weights = {name: tensor.double().requires_grad_() for name, tensor in first.weights.items()}
+    optimizer = torch.optim.Adam(weights.values(), lr=0.003)
+    sample = digits("train", source="sample")
+    images, labels = ((sample.images[:64] * 15).round() / 15).double(), sample.labels[:64]
+    for step in range(STEPS):
+        at = step * 8 % 64
+        *_, margin, drawing = reference(weights, images[at : at + 8], labels[at : at + 8], engine.settings)
+        assert engine.losses[step]["margin"] == pytest.approx(margin.item(), rel=2e-3)
+        optimizer.zero_grad()
+        (margin + drawing).backward()
+        optimizer.step()
+    for name, weight in weights.items():
+        assert (engine.weights[name] - weight).norm() < 0.01 * (first.weights[name] - weight).norm(), name
+
+
+def test_it_begins_as_my_capsnet_does(run_node, tmp_path):
+    """The same sizes under the same names, and numbers of the same spread: uniform, but W normal."""
+    engine = Engine(run_node, tmp_path, {}, steps=0)
+    torch.manual_seed(0)
+    expected = my_capsnet.CapsNet().state_dict()
+    assert {name: weight.shape for name, weight in engine.weights.items()} == {
+        name: weight.shape for name, weight in expected.items()
+    }
+    for name, weight in engine.weights.items():
+        if weight.numel() < 1000:
+            continue
+        assert weight.mean().abs() < 5 * expected[name].std() / weight.numel() ** 0.5, name
+        assert weight.std() == pytest.approx(expected[name].std().item(), rel=0.03), name
+        fourth = lambda x: ((x - x.mean()) ** 4).mean() / x.var() ** 2  # noqa: E731
+        assert fourth(weight) == pytest.approx(fourth(expected[name]).item(), rel=0.06), name
+    assert (engine.weights["conv.weight"].abs() <= 1 / 9).all()
+
+
+def test_the_same_seed_gives_the_same_bits(run_node, tmp_path):
+    runs = [Engine(run_node, tmp_path, {"seed": seed}).bytes for seed in (1, 1, 2)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]
+
+
+def test_the_fast_kernels_are_the_plain_ones(run_node, tmp_path):
+    """After ten steps: float32 sums in another order."""
+    fast, plain = (Engine(run_node, tmp_path, {}, kernels=kernels) for kernels in ("fast", "plain"))
+    for name, weight in fast.weights.items():
+        assert (weight - plain.weights[name]).abs().max() < 1e-3, name
+    assert (fast.lengths - plain.lengths).abs().max() < 1e-3
+
+
+def test_it_reads_what_pytorch_has_learned(run_node, tmp_path):
+    """`my_capsnet`'s own weights, loaded: the same answers to 1e-5."""
+    torch.manual_seed(3)
+    network = my_capsnet.CapsNet()
+    weights = np.concatenate([tensor.numpy().ravel() for tensor in network.state_dict().values()])
+    weights.tofile(tmp_path / "weights")
+    engine = Engine(run_node, tmp_path, {}, steps=0, weights=str(tmp_path / "weights"))
+    v, lengths, drawings = network(engine.images.float())
+    assert (engine.capsules - v).abs().max() < 1e-5
+    assert (engine.lengths - lengths).abs().max() < 1e-5
+    assert (engine.drawings.view(-1, 784) - drawings).abs().max() < 1e-5
+
+
+@pytest.mark.skipif(not (ROOT / "node_modules" / "assemblyscript").exists(), reason="npm install brings the compiler")
+def test_the_binary_is_its_source():
+    command = [shutil.which("node") or "node", "tools/build_kernels.mjs", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+# ------------------------------------------------------------------------------------- around the engine
+
+DIGITS = asset("digits/digits.safetensors")
+
+
+def test_the_digits_are_the_samples(run_node, tmp_path):
+    assert DIGITS.read_bytes() == packed()
+    assert DIGITS.stat().st_size * 4 / 3 < 600_000, "as a script for pages on the disk"
+    assert run_node("raise_one.mjs", "digits", DIGITS, tmp_path / "out") == [4000, 500]
+    came = torch.frombuffer(bytearray((tmp_path / "out").read_bytes()), dtype=torch.uint8)
+    splits = [digits(split, source="sample") for split in ("train", "test")]
+    images = torch.cat([split.images for split in splits]).flatten()
+    assert (came[: images.numel()] / 15 - images).abs().max() <= 0.5 / 15 + 1e-6
+    assert torch.equal(came[images.numel() :].long(), torch.cat([split.labels for split in splits]))
+
+
+def test_a_network_learns_to_read_in_a_few_thousand_digits(run_node):
+    came = run_node("raise_one.mjs", "course", "{}", DIGITS, 4000)
+    seen, wrong = zip(*came["tests"], strict=True)
+    assert seen[:5] == (0, 128, 256, 512, 752)  # the first batch at or after a moment
+    assert seen[-1] == 4000
+    assert wrong[0] > 350
+    assert wrong[-1] < 50, "nine in ten are read"
+
+
+def test_how_fast_it_goes_changes_nothing_but_the_time(run_node):
+    courses = [run_node("raise_one.mjs", "course", "{}", DIGITS, 512, pace) for pace in ("all", "follow")]
+    assert courses[0] == courses[1]
+
+
+def test_the_rate_that_kills_kills(run_node):
+    """It can fail: what is learned is not built in."""
+    came = run_node("raise_one.mjs", "course", '{"rate": 0.3}', DIGITS, 1024)
+    assert came["tests"][-1][1] > 300
+
+
+@pytest.mark.parametrize("types", [8, 4])
+def test_a_network_travels_between_the_page_and_python(run_node, tmp_path, types):
+    """save_weights -> page -> load_weights: the same answers."""
+    torch.manual_seed(1)
+    config = replace(CapsNetConfig.small(), primary_types=types, conv_channels=8 * types)
+    network = CapsNet(config).eval()
+    save_weights(network, tmp_path / "there", torch.float32)
+    came = run_node("raise_one.mjs", "reopened", tmp_path / "there", tmp_path / "back")
+    assert came == {"types": types, "rounds": 3}
+    again = load_weights(tmp_path / "back")
+    assert again.config == config
+    images = digits("test", source="sample").images[:20]
+    with torch.no_grad():
+        assert all(torch.equal(p, q) for p, q in zip(network(images), again(images), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("nothing", "safetensors"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
+)
+def test_a_file_that_is_no_such_network_is_refused_in_words(run_node, tmp_path, name, words):
+    path = tmp_path / "file"
+    path.write_bytes(b"0123456789")
+    if name == "other sizes":
+        save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
+    if name == "no config":
+        save_file({"x": torch.zeros(3)}, path)
+    assert words in run_node("raise_one.mjs", "reopened", path, tmp_path / "out")
+
+
+def test_what_the_page_offers_is_what_python_takes(run_node):
+    offers = run_node("raise_one.mjs", "offers")
+    for name, values in OFFERED.items():
+        assert offers.pop(name)["offers"] == list(values)
+    assert {name: (each["from"], each["to"]) for name, each in offers.items()} == BETWEEN
+
+
+def test_an_address_holds_settings_and_nonsense_is_said(run_node):
+    hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
+    nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>"]
+    plain, empty, two, one, *wrong = run_node("raise_one.mjs", "addresses", json.dumps(hashes + nonsense))
+    assert plain is empty is None, "a heading's address is none of ours"
+    assert [each["rounds"] for each in two["settings"]] == [1, 3]
+    assert [each["seed"] for each in two["settings"]] == [7, 7]
+    assert two["again"] == "#rounds=1,3&seed=7"
+    assert len(one["settings"]) == 1
+    assert {name: one["settings"][0][name] for name in ("rate", "bug", "m_plus")} == {
+        "rate": 0.01, "bug": "softmax-axis", "m_plus": 0.8,
+    }  # fmt: skip
+    assert not two["problems"] + one["problems"]
+    for each in wrong:
+        assert each["again"] == "#", "what is wrong is left out"
+        assert len(each["problems"]) == 1
+    assert "expected one of 1, 2, 3, 5" in wrong[0]["problems"][0]
+
+
+def test_the_interval_is_students(run_node):
+    differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
+    for n in (2, 5, 10):
+        came = run_node("raise_one.mjs", "interval", json.dumps(differences[:n]))
+        low, high = stats.t.interval(0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n]))
+        assert came["mean"] - came["half"] == pytest.approx(low, rel=1e-3)
+        assert came["mean"] + came["half"] == pytest.approx(high, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rounds": 4}, "rounds to be one of 1, 2, 3, 5; got 4"),
+        ({"rate": "fast"}, "rate from 1e-05 to 1; got 'fast'"),
+        ({"colour": 1}, "settings among rounds"),
+        ({"rounds": [1, 2, 3]}, "two for two networks"),
+        ({"seed": 1.5}, "seed from 0 to 999999; got 1.5"),
+    ],
+)
+def test_settings_that_are_none_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        RaiseOne(**settings)
+
+
+def test_two_networks_are_a_list_of_two():
+    assert RaiseOne(rounds=[1, 3], lambda_=0.25).settings == [{"rounds": k, "lambda": 0.25} for k in (1, 3)]
+    assert repr(RaiseOne(rounds=[1, 3])) == "RaiseOne(rounds=[1, 3])"
+
+
+def test_what_was_kept_is_a_network(tmp_path):
+    widget = RaiseOne()
+    with pytest.raises(ValueError, match="a network that was kept"):
+        widget.network()
+    network = CapsNet(CapsNetConfig.small()).eval()
+    save_weights(network, tmp_path / "kept", torch.float32)
+    widget.set_state({"weights": memoryview((tmp_path / "kept").read_bytes())})
+    assert torch.equal(widget.network().routed.weight, network.routed.weight)

@@ -1,0 +1,25 @@
+// node tools/build_kernels.mjs [--check]: kernels_simd.ts to WebAssembly, as text in kernels_wasm.js; or whether it is so.
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
+
+const folder = new URL("../book/capsnet_book/widgets/playground/", import.meta.url);
+const target = new URL("kernels_wasm.js", folder);
+const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
+
+let binary;
+const { error, stderr } = await asc.main(["kernels_simd.ts", "--baseDir", fileURLToPath(folder), ...OPTIONS, "-o", "k.wasm"], {
+  writeFile: (_, contents) => {
+    binary = contents;
+  },
+});
+if (error) throw new Error(`${error.message}\n${stderr}`);
+const text = `// kernels_simd.ts as WebAssembly, in base64: \`npm run kernels\` writes this file.
+export const KERNELS_WASM =
+  "${Buffer.from(binary).toString("base64")}";
+`;
+if (!process.argv.includes("--check")) writeFileSync(target, text);
+else if (readFileSync(target, "utf8") !== text) {
+  console.error("kernels_wasm.js is not kernels_simd.ts of today: npm run kernels");
+  process.exit(1);
+}
