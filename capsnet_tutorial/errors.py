@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch import Tensor
-
-_trusted = ContextVar("trusted", default=False)
 
 
 class InputError(ValueError):
@@ -52,20 +47,9 @@ def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
 
 
-def may_read(tensor: Tensor) -> bool:
-    """Whether a check may read the numbers of a tensor, and not only its shape.
+def is_free_to_read(tensor: Tensor) -> bool:
+    """Whether looking at a tensor's numbers costs next to nothing: on the CPU, outside compiled code.
 
-    It may not in compiled code, nor on an accelerator, where reading waits for all that was asked of it before, nor
-    within `trusted_values`.
+    On an accelerator it would wait for all that was asked of it before.
     """
-    return not (torch.compiler.is_compiling() or _trusted.get() or tensor.device.type != "cpu")
-
-
-@contextmanager
-def trusted_values() -> Iterator[None]:
-    """Checks within it read shapes and dtypes only: for a training loop, which has checked its data beforehand."""
-    token = _trusted.set(True)
-    try:
-        yield
-    finally:
-        _trusted.reset(token)
+    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()

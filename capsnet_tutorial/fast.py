@@ -10,8 +10,7 @@ needed in the other's backward pass, and ∂F/∂u and ∂F/∂W, which both sha
 small things for each j: ``x``, the capsules u with c_j folded in, and ``p``, v_j pulled back through W_j. These are
 made in a buffer that is used over and over, and made anew in the backward pass: that costs less than to keep them.
 
-What is written into a buffer cannot be differentiated again. A backward pass that shall be (``create_graph=True``)
-therefore takes the derivatives of F from `_derivatives`, which are right to any order and as large as û.
+What is written into a buffer cannot be differentiated again: whoever needs second derivatives takes `route`.
 
 Layouts, so that every product is one large matrix product: c and a are [J, B, I]; s and v [J, B, D_out]; W is
 [J, D_out, D_in·I]; u is [B, D_in, I], with I last, so that c spreads over rows that lie together in memory.
@@ -26,10 +25,10 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count
-from capsnet_tutorial.functional import at_least_float32, expect_capsules, squash
+from capsnet_tutorial.functional import at_least_float32, expect_capsules, in_full_precision, squash
 
 CACHE_BYTES = 8 * 2**20
-"""What a buffer may take on a processor: it should stay in the last cache. A GPU has no need of turns."""
+"""What a buffer may take: it should stay in the processor's last cache."""
 
 
 def route_capsules(
@@ -37,7 +36,7 @@ def route_capsules(
 ) -> Tensor:
     """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products below.
 
-    It can be differentiated as often as `route`; only a backward pass with ``create_graph=True`` forms û.
+    It can be differentiated once. It was measured on processors only, and is faster there but for single images.
 
     Args:
         u: [B, I, D_in].
@@ -52,7 +51,7 @@ def route_capsules(
     expect_capsules(u, weight)
     expect_count("iterations", iterations)
     expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
-    with torch.autocast(u.device.type, enabled=False):
+    with in_full_precision(u.device):
         below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
         matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
 
@@ -85,10 +84,8 @@ class TotalInput(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+        _expect_first()
         c, u, weight = ctx.saved_tensors
-        if torch.is_grad_enabled():  # in a backward pass: to be differentiated again
-            of_c, of_u, _, of_weight = _derivatives(c, u, v, weight)
-            return of_c, of_u, of_weight
         a = torch.empty_like(c) if ctx.needs_input_grad[0] else None
         of_u, of_weight = torch.zeros_like(u), torch.empty_like(weight)
         for j, x in _turns(u, weight):
@@ -113,10 +110,8 @@ class Agreement(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        _expect_first()
         v, u, weight = ctx.saved_tensors
-        if torch.is_grad_enabled():
-            _, of_u, s, of_weight = _derivatives(c, u, v, weight)
-            return s, of_u, of_weight
         s, of_u, of_weight = v.new_empty(v.shape), torch.zeros_like(u), torch.empty_like(weight)
         for j, x in _turns(u, weight):
             folded = _fold(c[j], u, x)
@@ -126,20 +121,15 @@ class Agreement(torch.autograd.Function):
         return s, of_u, of_weight
 
 
-def _derivatives(c: Tensor, u: Tensor, v: Tensor, weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """∂F/∂c, ∂F/∂u, ∂F/∂v and ∂F/∂W, each in the shape of what it is taken by."""
-    w = weight.unflatten(2, u.shape[1:])  # [J, D_out, D_in, I]
-    return (
-        torch.einsum("jbe,jedi,bdi->jbi", v, w, u),
-        torch.einsum("jbi,jbe,jedi->bdi", c, v, w),
-        torch.einsum("jbi,jedi,bdi->jbe", c, w, u),
-        torch.einsum("jbi,jbe,bdi->jedi", c, v, u).flatten(2),
-    )
+def _expect_first() -> None:
+    """Raise `InputError` in a backward pass that is to be differentiated again: what it would give would be wrong."""
+    again = torch.is_grad_enabled() and not torch.compiler.is_compiling()
+    expect(not again, "one derivative of route_capsules (of route there are more)", "create_graph=True")
 
 
 def _turns(u: Tensor, weight: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """Some j at a time, and a buffer [j, B, D_in, I] to work in."""
-    at_once = len(weight) if u.is_cuda else max(1, CACHE_BYTES // max(1, u.nbytes))
+    at_once = max(1, CACHE_BYTES // max(1, u.nbytes))
     buffer = u.new_empty(min(at_once, len(weight)), *u.shape)
     for start in range(0, len(weight), at_once):
         j = slice(start, min(start + at_once, len(weight)))

@@ -16,16 +16,23 @@ given: half precision cannot hold ‖s‖².
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, NamedTuple, overload
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor, may_read
+from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor, is_free_to_read
 
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
+
+
+def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
+    """No autocast within it, where the device has any."""
+    has_any = torch.amp.is_autocast_available(device.type)
+    return torch.autocast(device.type, enabled=False) if has_any else nullcontext()
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -106,7 +113,7 @@ def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> 
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[B, I, J, D_out]")
     expect_count("iterations", iterations)
-    with torch.autocast(u_hat.device.type, enabled=False):
+    with in_full_precision(u_hat.device):
         votes = at_least_float32(u_hat)
         b = votes.new_zeros(votes.shape[:3])  # [B, I, J]
         rounds = []
@@ -127,7 +134,7 @@ def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
     """`route` with the gradient of the last round alone: its couplings count as constants. The output is the same."""
     with torch.no_grad():
         _, trace = route(u_hat, iterations, return_trace=True)
-    with torch.autocast(u_hat.device.type, enabled=False):
+    with in_full_precision(u_hat.device):
         votes = at_least_float32(u_hat)
         return squash(torch.einsum("bij,bijd->bjd", trace.c[-1], votes)).to(u_hat.dtype)
 
@@ -226,7 +233,8 @@ def expect_capsules(u: Tensor, weight: Tensor) -> None:
         f"u of shape [B, {weight.shape[0]}, {weight.shape[2]}] for a weight of shape {list(weight.shape)}",
         f"u of shape {list(u.shape)}",
     )
-    if not torch.is_autocast_enabled(u.device.type):
+    has_autocast = torch.amp.is_autocast_available(u.device.type)
+    if not (has_autocast and torch.is_autocast_enabled(u.device.type)):
         expect(u.dtype == weight.dtype, f"u in the weight's dtype, {weight.dtype}", f"{u.dtype}")
 
 
@@ -239,7 +247,7 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
         f"integer labels of shape [{batch}]",
         f"{labels.dtype} of shape {list(labels.shape)}",
     )
-    if labels.numel() and may_read(labels):
+    if labels.numel() and is_free_to_read(labels):
         low, high = torch.stack(labels.aminmax()).tolist()
         expect(low >= 0 and high < classes, f"labels from 0 to {classes - 1}", f"{low} to {high}")
     nothing = torch.zeros(batch, classes, dtype=torch.bool, device=labels.device)
@@ -256,6 +264,6 @@ def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
         f"labels [{shape[0]}] or multi-hot targets {list(shape)}",
         f"targets of shape {list(targets.shape)}",
     )
-    if may_read(targets):
+    if is_free_to_read(targets):
         expect(bool(((targets == 0) | (targets == 1)).all()), "multi-hot targets of zeros and ones", "other numbers")
     return targets

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_shape
 from capsnet_tutorial.fast import route_capsules
-from capsnet_tutorial.functional import RoutingTrace, at_least_float32, prediction_vectors, route, route_last, squash
+from capsnet_tutorial.functional import (
+    RoutingTrace,
+    at_least_float32,
+    in_full_precision,
+    prediction_vectors,
+    route,
+    route_last,
+    squash,
+)
 
 Primary = Callable[[Tensor, int], Tensor]
 """(features [B, types·dim, H, W], dim) -> u [B, I, dim]."""
@@ -20,6 +29,13 @@ Routing = Callable[[Tensor, int], Tensor]
 def part_name(part: Callable[..., Tensor]) -> str:
     """Name of a part of a network: a function's own, or that of a module's class."""
     return getattr(part, "__name__", type(part).__name__)
+
+
+def expect_result(name: str, part: Callable[..., Tensor], result: Any, shape: Sequence[int]) -> None:
+    """Raise `InputError` unless what a part of a network gave is a tensor of floats of this shape."""
+    wanted = f"{list(shape)} floating-point numbers from the part {name}, {part_name(part)}"
+    expect(isinstance(result, Tensor), wanted, type(result).__name__)
+    expect(result.shape == shape and result.is_floating_point(), wanted, f"{result.dtype} {list(result.shape)}")
 
 
 def group_into_capsules(features: Tensor, dim: int) -> Tensor:
@@ -73,7 +89,11 @@ class PrimaryCapsules(nn.Module):
         self.group = group
 
     def forward(self, features: Tensor) -> Tensor:
-        return self.group(self.conv(features), self.dim)
+        features = self.conv(features)  # [B, types·dim, H', W']
+        u = self.group(features, self.dim)
+        capsules = features.shape[1:].numel() // self.dim
+        expect_result("primary", self.group, u, (len(features), capsules, self.dim))
+        return u
 
 
 class RoutedCapsules(nn.Module):
@@ -110,11 +130,13 @@ class RoutedCapsules(nn.Module):
         draw_truncated(self.weight, init_std)
 
     def forward(self, u: Tensor) -> Tensor:
-        if self.routes_as_paper:  # the same numbers without û
+        if self.routes_as_paper and u.device.type == "cpu":  # the same numbers without û; measured on processors only
             return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
-        with torch.autocast(u.device.type, enabled=False):
+        with in_full_precision(u.device):
             u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]
-            return self.routing(u_hat, self.iterations).to(u.dtype)
+            v = self.routing(u_hat, self.iterations)
+        expect_result("routing", self.routing, v, (len(u), *u_hat.shape[2:]))
+        return v.to(u.dtype)
 
     @property
     def routes_as_paper(self) -> bool:

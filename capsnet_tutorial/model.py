@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating, may_read
+from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating, is_free_to_read
 from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules, route
 from capsnet_tutorial.layers import (
     Decoder,
@@ -18,6 +18,7 @@ from capsnet_tutorial.layers import (
     PrimaryCapsules,
     RoutedCapsules,
     Routing,
+    expect_result,
     group_and_squash,
     part_name,
 )
@@ -104,7 +105,8 @@ Mask = Callable[[Tensor, Tensor | None], Tensor]
 class Parts:
     """The exchangeable parts of a CapsNet: each a function, or an `nn.Module` where it has weights of its own.
 
-    ``CapsNet(config, Parts(routing=my_route))`` trains, checks, saves and loads like any other CapsNet.
+    ``CapsNet(config, Parts(routing=my_route))`` trains, saves and loads like any other CapsNet. What a part gives is
+    checked for its shape whenever it is called; what it raises keeps its traceback.
     """
 
     primary: Primary = group_and_squash
@@ -123,42 +125,6 @@ class Parts:
         """Names of the parts that are not the paper's, by field: what a weights file records."""
         own = (field.name for field in fields(self) if getattr(self, field.name) is not field.default)
         return {name: part_name(getattr(self, name)) for name in own}
-
-    @torch.no_grad()
-    def check(self, config: CapsNetConfig) -> None:
-        """Call the parts that are not the paper's on two random examples.
-
-        Raises:
-            ValueError: a part raises, or gives something else than finite numbers of the shape that the network needs.
-        """
-        if torch.get_default_device().type == "meta":  # shapes alone, nothing can be called
-            return
-        u, v = (2, config.primary_capsules, config.primary_dim), (2, config.classes, config.class_dim)
-        features = 2, config.primary_types * config.primary_dim, config.primary_side, config.primary_side
-        calls: dict[str, Any] = {  # for each part: shape of the first argument, the second, shape of the result
-            "primary": [(features, config.primary_dim, u)],
-            "routing": [((2, config.primary_capsules, *v[1:]), config.iterations, v)],
-            "mask": [(v, None, v), (v, torch.tensor([0, config.classes - 1]), v)],
-        }
-        for name in self.names:
-            for first, second, result in calls[name]:
-                _expect_part(name, getattr(self, name), first, second, result)
-
-
-def _expect_part(name: str, part: Callable[..., Any], shape: tuple[int, ...], second: Any, wanted: Any) -> None:
-    """Raise `ValueError` unless part(random numbers of this shape, second) gives finite numbers of the wanted shape."""
-    what = f"{list(wanted)} finite numbers from the part {name}, {part_name(part)}, given {list(shape)} and {second}"
-    weights = list(part.parameters()) if isinstance(part, nn.Module) else []
-    device = weights[0].device if weights else torch.device("cpu")
-    with torch.random.fork_rng(devices=[]):
-        first = torch.randn(shape, generator=torch.Generator().manual_seed(0)).to(device) / 10
-        try:
-            result = part(first, second.to(device) if isinstance(second, Tensor) else second)
-        except Exception as problem:
-            raise ValueError(f"expected {what}; it raised {type(problem).__name__}: {problem}") from problem
-    expect(isinstance(result, Tensor), what, type(result).__name__)
-    expect(result.shape == wanted and result.is_floating_point(), what, f"{result.dtype} {list(result.shape)}")
-    expect(bool(result.isfinite().all()), what, "nan or infinity")
 
 
 class CapsNetOutput(NamedTuple):
@@ -182,16 +148,12 @@ class CapsNet(nn.Module):
     Args:
         config: sizes; the paper's, unless given.
         parts: how to cut capsules, route and mask; the paper's, unless given.
-
-    Raises:
-        ValueError: a part that raises, or whose result has another shape or is not finite.
     """
 
     def __init__(self, config: CapsNetConfig | None = None, parts: Parts | None = None) -> None:
         super().__init__()
         config = CapsNetConfig.paper() if config is None else config
         parts = Parts() if parts is None else parts
-        parts.check(config)
         self.config = config
         self.conv = nn.Conv2d(config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride)
         maps, kernel, stride = config.conv_channels, config.primary_kernel, config.primary_stride
@@ -215,7 +177,9 @@ class CapsNet(nn.Module):
         u = self.primary(features)  # [B, I, D_in]
         v = self.routed(u)  # [B, J, D_out]
         lengths = capsule_lengths(v)  # [B, J]
-        reconstruction = self.decode(self.mask(v, labels))  # [B, pixels]
+        masked = self.mask(v, labels)  # [B, J, D_out]
+        expect_result("mask", self.mask, masked, v.shape)
+        reconstruction = self.decode(masked)  # [B, pixels]
         return CapsNetOutput(v, lengths, reconstruction)
 
     @property
@@ -253,5 +217,5 @@ class CapsNet(nn.Module):
         expect_floating("images", images)
         fits = images.shape[1:] == (channels, side, side)
         expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
-        if may_read(images):
+        if is_free_to_read(images):
             expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")

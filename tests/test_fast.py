@@ -72,22 +72,17 @@ def test_nothing_as_large_as_u_hat_is_ever_made(monkeypatch, gradient):
     assert ours.numel <= max(B * I * D_IN, B * I * J, weight.numel()) < B * I * J * D_OUT
 
 
-def test_every_derivative_is_right_the_second_too():
+def test_every_derivative_is_right():
     u, weight = (each.requires_grad_() for each in laid_out(noise(2, 3, 2), noise(3, 2, 2, 2, seed=1)))
     c, v = noise(2, 2, 3, seed=2).requires_grad_(), noise(2, 2, 2, seed=3).requires_grad_()
-    for function, first in ((fast.TotalInput.apply, c), (fast.Agreement.apply, v)):
-        assert torch.autograd.gradcheck(function, (first, u, weight))
-        assert torch.autograd.gradgradcheck(function, (first, u, weight))
+    assert torch.autograd.gradcheck(fast.TotalInput.apply, (c, u, weight))
+    assert torch.autograd.gradcheck(fast.Agreement.apply, (v, u, weight))
 
 
-@pytest.mark.parametrize("iterations", [1, 2, 3])
-def test_second_derivatives_of_routing_without_u_hat_are_those_of_routing(iterations):
-    u, weight = noise(2, 3, 2), noise(3, 2, 2, 2, seed=1)
-    hessian = torch.autograd.functional.hessian
-    came = hessian(lambda u, w: route_capsules(u, w, iterations).pow(3).sum(), (u, weight))
-    wanted = hessian(lambda u, w: route(prediction_vectors(u, w), iterations).pow(3).sum(), (u, weight))
-    torch.testing.assert_close(came, wanted, rtol=1e-10, atol=1e-10)
-    assert wanted[0][1].abs().max() > 1e-3
+def test_a_second_derivative_is_refused_rather_than_wrong():
+    u, weight = below()
+    with pytest.raises(ValueError, match="one derivative of route_capsules"):
+        torch.autograd.grad(route_capsules(u, weight).sum(), u, create_graph=True)
 
 
 class LargestTensor(TorchDispatchMode):

@@ -9,6 +9,8 @@ from networks import noise
 from oracle import agrees
 
 from capsnet_tutorial import functional, layers
+from capsnet_tutorial.functional import prediction_vectors, route
+from capsnet_tutorial.layers import RoutedCapsules
 
 PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
 
@@ -117,3 +119,27 @@ def test_features_of_another_shape_are_refused():
 def test_capsules_of_another_shape_are_refused():
     with pytest.raises(ValueError, match=r"expected u of shape \[B, 6, 3\] .* got u of shape \[2, 5, 3\]"):
         layers.RoutedCapsules(6, 3, 4, 5)(noise(2, 5, 3, dtype=torch.float32))
+
+
+def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):
+    """No û-free routing but on the processor: "meta" stands for an accelerator, which the tests may not have."""
+    layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)
+    calls = []
+    monkeypatch.setattr(layers, "route_capsules", lambda *_, **__: calls.append("fast") or torch.zeros(2, 5, 7))
+    layer(u)
+    assert calls == ["fast"]
+    assert layer.to("meta")(u.to("meta")).shape == (2, 5, 7)
+    assert calls == ["fast"]
+
+
+def test_a_device_without_autocast_can_route(monkeypatch):
+    """As Apple's MPS in PyTorch 2.4, where asking for autocast, even to switch it off, is an error."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("User specified an unsupported autocast device_type 'mps'")
+
+    monkeypatch.setattr(torch.amp, "is_autocast_available", lambda kind: False)
+    monkeypatch.setattr(torch, "autocast", refuse)
+    monkeypatch.setattr(torch, "is_autocast_enabled", refuse)
+    layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)
+    torch.testing.assert_close(layer(u), route(prediction_vectors(u, layer.weight)))

@@ -10,7 +10,7 @@ one may vote for the other. An edge carries the prediction vector û and the log
 On the graph of all pairs this is `functional.route`, number for number. A graph may also have fewer edges.
 The price is memory: a message is as large as a prediction vector, and all of them stand there at once.
 
-This file alone needs PyTorch Geometric: ``pip install "capsnet-tutorial[graph]"``.
+This file alone needs PyTorch Geometric: ``pip install torch_geometric``.
 """
 
 from __future__ import annotations
