@@ -69,6 +69,7 @@ train: ## print the command that trained the shipped weights
 
 results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped) and print the tables
 	@$(BIN)/python -m capsnet_book.experiments run
+	@$(BIN)/python -m capsnet_book.experiments.viewpoints
 	@$(BIN)/python -m capsnet_book.experiments tables
 
 repository: ## URL=… says where the project lives, in every file that names the place; URL=none takes it out

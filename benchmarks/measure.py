@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import timeit
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
-from capsnet_book.race.cost import peak_bytes as peak_bytes_on_cpu
+from torch.profiler import ProfilerActivity, profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
@@ -58,7 +59,16 @@ def peak_bytes(run: Function, device: str = "cpu") -> int:
         run()
         torch.cuda.synchronize()
         return torch.cuda.max_memory_allocated() - before
-    return peak_bytes_on_cpu(run)
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
+        run()
+    results = profiler.profiler.kineto_results  # type: ignore[union-attr]
+    events = [event for event in results.events() if event.name() == "[memory]"]
+    held = peak = 0  # of all tensors, as PyTorch's allocator counts it
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        held += event.nbytes()
+        peak = max(peak, held)
+    return peak
 
 
 class Work(NamedTuple):

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import networks
 import pytest
 import torch
 from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
-from capsnet_book.experiments.cnn import error_of
 
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.train import Recipe, fit
-from capsnet_tutorial.weights import load_pretrained
 
 FEW = Digits(*(part[:64] for part in digits("train", source="sample")[:2]), "sample")
 DOT = torch.zeros(2000, 1, 28, 28)
@@ -48,10 +42,6 @@ def test_the_same_seed_gives_the_same_set_and_another_gives_another():
         assert make(FEW, 6).labels.equal(FEW.labels)
 
 
-def test_shifted_digits_are_whole():
-    assert shifted(on_canvas(FEW), 6).images.sum().item() == pytest.approx(FEW.images.sum().item(), rel=1e-5)
-
-
 def place(images: torch.Tensor) -> torch.Tensor:
     """Where the ink of each image lies, from the centre: complex numbers [N], upwards is +i."""
     side = images.shape[-1]
@@ -75,19 +65,6 @@ def test_bent_digits_are_turned_sheared_and_scaled_within_the_bounds_of_affnist(
     assert 0.17 < found["lean"].max() < 0.26
 
 
-def test_bent_digits_are_harder_than_shifted_ones_for_a_network_that_saw_shifts():
-    network, test = load_pretrained(), digits("test", source="sample")
-    assert error_of(network, bent(test, 2)).error > error_of(network, shifted(test, 2)).error
-
-
-def test_it_trains_on_the_canvas():
-    torch.manual_seed(0)
-    network = CapsNet(replace(networks.learner().config, image_size=40))
-    recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=6))
-    _, history = fit(network, OnCanvas(FEW), recipe, progress=False)
-    assert history.step == 4
-
-
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)
 def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
     network, data = networks.learner().eval(), digits("test", source="sample")
@@ -100,20 +77,3 @@ def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
     straight = [k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)]
     assert len(straight) == 1
     assert right[straight[0]].equal(network.predict(data.images) == data.labels)
-
-
-class Elsewhere(torch.nn.Module):
-    """A network on another device, which answers 3 whatever it sees there."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(1, device="meta"))
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        assert images.device == self.weight.device
-        return torch.eye(10)[3].expand(len(images), 10)
-
-
-def test_the_digits_are_brought_to_the_networks_device_and_the_answers_back():
-    right = read_right(Elsewhere(), FEW, SWEEPS[0])
-    assert right.equal((FEW.labels == 3).expand(len(SWEEPS[0].amounts), -1))

@@ -7,9 +7,20 @@ import pytest
 import torch
 from capsnet_book.experiments import evidence as module
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, read_wrongly, scores_of
-from capsnet_book.experiments.evidence import calibrate, evidence, measure_saturation, measure_vote_shares, noisy
+from capsnet_book.experiments.evidence import (
+    calibrate,
+    evidence,
+    measure_entropy,
+    measure_rounds,
+    measure_saturation,
+    measure_vote_shares,
+    noisy,
+    pack_wrong,
+    unpack_wrong,
+)
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 from capsnet_book.experiments.variants import build_variant
+from capsnet_book.routings.entropy import coupling_entropy
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import prediction_vectors
@@ -43,12 +54,37 @@ def test_a_pair_is_wrong_if_one_of_its_digits_is():
 def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert evidence(ConvNet(ConvNetConfig.small()), {"test": FEW}).keys() == {"wrong"}
     config = networks.learner().config
-    keys = {"wrong", "calibration", "saturated"}
+    keys = {"wrong", "wrong_after", "rounds", "calibration", "saturated"}
     assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
-    found = evidence(build_variant(config, ["stop-gradient"]), {"test": FEW, "test_bent": FEW})
-    assert found.keys() == keys | {"vote_shares"}
-    assert found["wrong"].keys() == {"test", "test_bent"}
-    assert found["calibration"].keys() == {"test", "test_bent", "test_noisy"}
+    found = evidence(build_variant(config, ["stop-gradient"]), {"validation": FEW, "test": FEW, "test_bent": FEW})
+    assert found.keys() == keys | {"vote_shares", "entropy"}
+    assert found["wrong"].keys() == {"validation", "test", "test_bent"}
+    assert found["wrong_after"].keys() == {"test", "test_bent", "test_noisy"}
+    assert found["calibration"].keys() == {"validation", "test", "test_bent", "test_noisy"}
+    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW})
+    assert found["learned"] == {"gain": [1.0] * 10}
+
+
+@pytest.mark.parametrize("task", ["digits", "pairs"])
+def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads(task):
+    torch.manual_seed(0)
+    network = plain(TrainingSetup(task=task).build())
+    network.routed.weight.data *= 20
+    data = TASKS[task].to_measure_on(FEW)
+    rounds, wrong_after = measure_rounds(network, {"test": data, "test_bent": data}, batch_size=7)
+    for r, (found, packed) in enumerate(zip(rounds, wrong_after["test"], strict=True), start=1):
+        network.routed.iterations = r
+        wrong = read_wrongly(scores_of(network, data.images), data.labels)
+        assert unpack_wrong(packed, 40).nonzero()[0].tolist() == wrong.tolist()
+        assert found["error"] == found["bent"] == len(wrong) / 40
+        assert found["entropy"] == pytest.approx(measure_entropy(network, data), abs=1e-5)
+    assert rounds[0]["entropy"] == 1 > rounds[4]["entropy"]
+    assert len({each["error"] for each in rounds}) > 1
+
+
+def test_wrong_images_come_back_from_their_text():
+    for wrong in ([], [0], [3, 9_999], [*range(10_000)]):
+        assert unpack_wrong(pack_wrong(wrong, 10_000), 10_000).nonzero()[0].tolist() == wrong
 
 
 def test_lengths_are_counted_in_ten_bins():
@@ -75,7 +111,7 @@ def test_noise_is_the_same_for_a_seed_and_stays_between_black_and_white():
 def test_saturated_primary_capsules_are_counted_over_all_images(monkeypatch):
     network = networks.learner()
     lengths = network.primary_capsules(FEW.images).norm(dim=2)
-    assert measure_saturation(network, FEW.images) == (lengths > 0.99).double().mean().item()
+    assert measure_saturation(network, FEW.images) == pytest.approx((lengths > 0.99).double().mean().item())
     monkeypatch.setattr(module, "LONG", lengths.median().item())
     assert measure_saturation(network, FEW.images) == pytest.approx(0.5, abs=0.01)
     monkeypatch.undo()
@@ -119,6 +155,11 @@ def test_without_any_votes_nobody_leads():
     assert not any(found["shares"])
 
 
-def test_shares_of_no_image_are_refused():
-    with pytest.raises(ValueError, match="at least one image; got none"):
-        measure_vote_shares(networks.learner(), Digits(FEW.images[:0], FEW.labels[:0], "sample"))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_entropy_of_couplings_counts_bits_and_averages_over_the_capsules_below(dtype):
+    even = torch.full((2, 6, 8), 1 / 8, dtype=dtype)
+    certain = torch.eye(8, dtype=dtype)[:5].expand(2, 5, 8)
+    for c, bits in ((even, 3.0), (certain, 0.0), (torch.cat([certain[:, :3], even[:, :3]], dim=1), 1.5)):
+        torch.testing.assert_close(coupling_entropy(c), torch.full((2,), bits, dtype=dtype))
+    with pytest.raises(ValueError, match=r"\[..., I, J\]; got shape \[4\]"):
+        coupling_entropy(torch.ones(4) / 4)

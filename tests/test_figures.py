@@ -16,7 +16,6 @@ from capsnet_book.experiments.tables import results_of
 from capsnet_book.experiments.verdicts import verdicts
 from capsnet_book.figures import DrawnPair
 from capsnet_book.palette import DARK, LIGHT, css_variables
-from capsnet_book.race.plan import Plan, recorded_runs
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
@@ -54,7 +53,6 @@ DRAWN = {  # a figure of every kind
     "lines": lambda: figures.lines({"a": {"x": [1.0, 2.0]}}, [0, 1], "t"),
     "one_round": lambda: figures.one_round(),
     "themes": lambda: figures.themes({"a": "x", "b": "y"}),
-    "zoo_compared": lambda: figures.zoo_compared(recorded_runs(Plan("digits", "mnist", 12, range(10)), 60_000)),
     "bend_curves": lambda: figures.bend_curves(
         {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
     ),

@@ -8,7 +8,7 @@ import networks
 import pytest
 import torch
 import torch.nn.functional as F
-from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy, error_of
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
 from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
 
 from capsnet_tutorial.augment import Augmentation
@@ -121,13 +121,6 @@ def test_both_kinds_learn_from_pairs(kind):
     assert class_scores(trained.network, overlay(fixed_pairs(FEW).layers)).shape == (64, 10)
 
 
-def test_the_same_seed_takes_the_same_steps():
-    recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=4), seed=5)
-    ends = [fit(OnPairs(learner()), Pairs(FEW), recipe, progress=False)[0] for _ in range(2)]
-    weights = [network.state_dict().values() for network in ends]
-    assert all(one.equal(other) for one, other in zip(*weights, strict=True))
-
-
 class Knows(torch.nn.Module):
     """Answers with given lengths, and draws capsule k as k/10 everywhere."""
 
@@ -157,8 +150,3 @@ def test_what_is_measured():
     absent = [k for k in range(10) if k not in (1, 3)], [k for k in range(10) if k not in (2, 4)]
     assert min(asked) >= min(absent[0]) + min(absent[1]) and max(asked) <= 18
     assert sum(asked) / 200 == pytest.approx(sum(map(sum, absent)) / 8, abs=0.7)
-
-
-def test_the_error_is_that_of_error_of():
-    network, pairs = learner(), fixed_pairs(FEW)
-    assert evaluate_pairs(network, pairs, batch_size=17).error == error_of(network, pairs).error

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from capsnet_book.experiments.statistics import holm, over_images, paired, unpaired
+from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
 
 
 def test_sleep_of_ten_patients_as_student_had_it():
@@ -63,19 +63,45 @@ def test_a_difference_that_is_always_the_same_has_no_spread_though_the_lists_hav
     assert unpaired([0.49, 0.57, 0.55], [0.44, 0.52, 0.50]) is not None
 
 
-def test_over_images_is_mcnemars_for_one_network_each():
+def test_two_way_is_mcnemars_where_all_seeds_are_the_same():
     # 30 that only the first misreads, 12 that only the second does, 5 that both do
-    first, second = {*range(30), *range(100, 105)}, {*range(50, 62), *range(100, 105)}
-    found = over_images([first], [second], 10_000)
-    assert found.value == pytest.approx((12 - 30) / 10_000)
+    tables = np.zeros((2, 2, 10_000))
+    tables[0, :, [*range(30), *range(100, 105)]] = 1
+    tables[1, :, [*range(50, 62), *range(100, 105)]] = 1
+    tables[1, 1, 61] = 0  # else there is no spread over seeds
+    found = two_way(*tables)
+    assert found.value == pytest.approx((11.5 - 30) / 10_000)
     z = (30 - 12) / np.sqrt(30 + 12)  # McNemar, 1947, as a normal deviate
-    assert -found.value / (found.high - found.low) * 2 * 1.96 == pytest.approx(z, rel=0.01)
+    assert abs(found.value) / found.error == pytest.approx(z, rel=0.04)
 
 
-def test_over_images_takes_the_mean_of_each_arm():
-    found = over_images([{0, 1}, {0, 2}], [{3}], 10)
-    assert found.value == pytest.approx((1 - 2) / 10)
-    assert over_images([{1, 2}], [{1, 2}], 10) is None
+@pytest.mark.parametrize("in_pairs", [True, False])
+@pytest.mark.parametrize(("of_seeds", "of_images"), [(0.02, 0.0), (0.0, 0.2), (0.02, 0.2)])
+def test_the_two_way_interval_holds_the_truth_whether_seeds_or_images_matter(of_seeds, of_images, in_pairs):
+    draw = np.random.default_rng(3)
+    held, times, seeds, images = 0, 400, (8, 8) if in_pairs else (8, 6), 300
+    for _ in range(times):
+        harder = of_images * draw.normal(size=images)
+        first, second = (
+            0.5 + of_seeds * draw.normal(size=(n, 1)) + sign * harder + 0.3 * draw.normal(size=(n, images))
+            for n, sign in zip(seeds, (0, 1), strict=True)
+        )
+        found = two_way(first, second, in_pairs=in_pairs)
+        held += found.low <= 0 <= found.high
+    assert 0.92 <= held / times <= 0.99
+
+
+def test_without_any_difference_over_the_seeds_there_is_no_two_way_interval():
+    same = np.zeros((3, 10))
+    assert two_way(same, same) is None
+    assert two_way(same[:1], same[:1] + 1) is None
+
+
+def test_four_of_five_experiments_see_the_detectable_difference():
+    draw = np.random.default_rng(4)
+    detectable = np.mean([paired(np.zeros(10), draw.normal(0, 1, 10)).detectable for _ in range(500)])
+    seen = [paired(np.zeros(10), draw.normal(detectable, 1, 10)).p < 0.05 for _ in range(1000)]
+    assert np.mean(seen) == pytest.approx(0.8, abs=0.05)
 
 
 def test_holm_as_its_definition_says():

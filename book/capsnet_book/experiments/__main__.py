@@ -67,11 +67,11 @@ def _train(options: argparse.Namespace) -> int:
     )
     record = run.train(resume=options.resume)
     for split in ("validation", "test", "test_bent"):
-        if (errors := getattr(record, split)) is not None:
+        if (errors := record.get(split)) is not None:
             drawn = errors.get("reconstruction_mse")
             drawing = "" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel"
             print(f"{split.replace('_', ', ')}: {1 - errors['error']:.2%} right{drawing}")
-    print(f"{record.steps:,} steps in {record.training_seconds:.0f} s -> {run.folder}")
+    print(f"{record['steps']:,} steps in {record['training_seconds']:.0f} s -> {run.folder}")
     return 0
 
 

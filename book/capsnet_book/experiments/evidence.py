@@ -1,35 +1,49 @@
-"""Measurements for a run's record: wrongly read images, calibration, primary capsules' lengths, shares of the votes.
+"""What is measured of a trained network for its record, beside its errors.
 
 With the wrong images of two runs, their errors can be compared image by image.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import math
+import zlib
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from capsnet_book.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
-from capsnet_book.experiments.packing import pack
-from capsnet_book.experiments.rounds import measure_rounds
-from capsnet_tutorial.functional import prediction_vectors
+from capsnet_book.routings.entropy import coupling_entropy
+from capsnet_tutorial.functional import capsule_lengths, prediction_vectors, route
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import over_batches
 
+ROUNDS = 5
+"""Every CapsNet is read with 1, 2, … so many rounds, whatever it was trained with."""
 BINS = 10
 """Of a capsule's length from 0 to 1, all of the same width."""
 NOISE = 0.3
 """Standard deviation of the noise that `noisy` adds, on pixels from 0 to 1."""
-LEARNED = 100
-"""So many numbers, or fewer, that a routing has learned are in the record."""
 LONG = 0.99
 """A primary capsule that is longer is counted as saturated."""
+LEARNED = 100
+"""So many numbers, or fewer, that a routing has learned are in the record."""
 ALL_SHARES = 200
 """Up to so many capsules below, a record holds the share of every one."""
 LARGEST_SHARES = 20
 """How many it holds where there are more."""
+KEYS = {"test": "error", "test_bent": "bent", "test_noisy": "noisy"}
+"""What the error on a split is called in ``rounds``."""
+
+
+class Images(NamedTuple):
+    """Images [N, 1, H, W] and what they show, as `Labelled` has it."""
+
+    images: Tensor
+    labels: Tensor
 
 
 def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[str, Any]:
@@ -40,48 +54,89 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         data: what it is measured on, by split; ``test`` is one of them.
 
     Returns:
-        ``wrong``: for each split the positions of the images read wrongly, ascending. Of a CapsNet also
-        ``calibration``: `calibrate` for each split and for ``test_noisy``; ``saturated``: `measure_saturation` on
-        the test images; and, where the routing is the paper's, ``vote_shares``: `measure_vote_shares` on them.
+        ``wrong``: for each split the positions of the images read wrongly, ascending. Of a CapsNet also ``rounds``
+        and ``wrong_after`` (`measure_rounds`); ``calibration``: `calibrate` for each split and for ``test_noisy``;
+        ``saturated``: the share of its primary capsules on the test images that are longer than `LONG`; ``entropy``
+        of the last round's couplings, where the routing offers some that share out a capsule; ``learned``: what its
+        routing learned beside the matrices, a gain, say; of the paper's routing, ``vote_shares``.
     """
-    test = data["test"]
-    with_noise = {**data, "test_noisy": Images(noisy(test.images), test.labels)}
-    scores = {split: scores_of(network, each.images) for split, each in with_noise.items()}
+    scores = {split: scores_of(network, each.images) for split, each in data.items()}
     found: dict[str, Any] = {
-        "wrong": {
-            split: pack(read_wrongly(each, with_noise[split].labels).tolist(), len(each))
-            for split, each in scores.items()
-        }
+        "wrong": {split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()}
     }
-    if isinstance(network, CapsNet):
-        found["calibration"] = {split: calibrate(each, with_noise[split].labels) for split, each in scores.items()}
-        found["saturated"] = round(measure_saturation(network, test.images), 5)
-        found["rounds"], found["wrong_after"] = measure_rounds(network, with_noise)
-        learned = {name: each for name, each in own_parameters(network).items() if each.numel() <= LEARNED}
-        if learned:
-            found["learned"] = {name: [round(x, 5) for x in each.flatten().tolist()] for name, each in learned.items()}
-        if network.routed.routes_as_paper:
-            found["vote_shares"] = measure_vote_shares(network, test)
-    return found
-
-
-class Images(NamedTuple):
-    """Images [N, 1, H, W] and their labels."""
-
-    images: Tensor
-    labels: Tensor
-
-
-def own_parameters(network: CapsNet) -> dict[str, Tensor]:
-    """What a routing has learned beside the matrices, by name."""
-    routing = network.routed.routing
-    return dict(routing.named_parameters()) if isinstance(routing, nn.Module) else {}
+    if not isinstance(network, CapsNet):
+        return found
+    test = data["test"]
+    noise = Images(noisy(test.images), test.labels)
+    scores["test_noisy"] = scores_of(network, noise.images)
+    tests = {split: each for split, each in {**data, "test_noisy": noise}.items() if split in KEYS}
+    found["rounds"], found["wrong_after"] = measure_rounds(network, tests)
+    found["calibration"] = {
+        split: calibrate(each, (noise if split == "test_noisy" else data[split]).labels)
+        for split, each in scores.items()
+    }
+    found["saturated"] = round(measure_saturation(network, test.images), 5)
+    found["entropy"] = measure_entropy(network, test)
+    found["learned"] = {name: [round(x, 5) for x in each.flatten().tolist()] for name, each in _learned(network)}
+    if network.routed.routes_as_paper:
+        found["vote_shares"] = measure_vote_shares(network, test)
+    return {name: value for name, value in found.items() if value not in (None, {})}
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:
     """Images with normally distributed noise on every pixel, cut off at 0 and 1; the same for the same seed."""
     noise = torch.randn(images.shape, generator=torch.Generator().manual_seed(seed))
     return (images + NOISE * noise.to(images.device)).clamp(0, 1)
+
+
+def pack_wrong(wrong: Sequence[int], images: int) -> str:
+    """These positions among so many images as a short text: a bit an image, compressed."""
+    bits = np.zeros(images, dtype=bool)
+    bits[list(wrong)] = True
+    return base64.b85encode(zlib.compress(np.packbits(bits).tobytes(), 9)).decode()
+
+
+def unpack_wrong(text: str, images: int) -> np.ndarray:
+    """The inverse of `pack_wrong`: bool [images], True where an image is read wrongly."""
+    bits = np.frombuffer(zlib.decompress(base64.b85decode(text)), dtype=np.uint8)
+    return np.unpackbits(bits, count=images).astype(bool)
+
+
+def measure_rounds(
+    network: CapsNet, tests: Mapping[str, Labelled], batch_size: int = 50
+) -> tuple[list[dict[str, float]], dict[str, list[str]]]:
+    """Read images with one round, two and so on up to `ROUNDS`, in eval mode.
+
+    Args:
+        network: of any routing; one without rounds reads the same each time (a control: but for the first).
+        tests: images by split, of `KEYS`; ``test`` is one of them.
+
+    Returns:
+        For each number of rounds, the errors from 0 to 1, named by `KEYS`, and of the paper's routing ``entropy``: of
+        a capsule's couplings over the classes, the mean over all capsules and test images, from 0 (all to one class)
+        to 1 (even shares). And by split, for each number of rounds, which images are read wrongly, by `pack_wrong`.
+    """
+    routed, even = network.routed, math.log2(network.config.classes)
+
+    def measure(images: Tensor) -> tuple[Tensor, ...]:
+        u_hat = prediction_vectors(network.primary_capsules(images), routed.weight)
+        if not routed.routes_as_paper:
+            return (torch.stack([capsule_lengths(routed.routing(u_hat, r)) for r in range(1, ROUNDS + 1)], dim=1),)
+        _, trace = route(u_hat, ROUNDS, return_trace=True)
+        lengths = torch.stack([capsule_lengths(v) for v in trace.v], dim=1)  # [B, R, J]
+        return lengths, (coupling_entropy(trace.c) / even).T
+
+    rounds: list[dict[str, float]] = [{} for _ in range(ROUNDS)]
+    wrong_after: dict[str, list[str]] = {}
+    for split, each in tests.items():
+        lengths, *entropy = over_batches(network, measure, each.images, batch_size=batch_size)
+        wrong = [read_wrongly(after, each.labels) for after in lengths.unbind(dim=1)]
+        wrong_after[split] = [pack_wrong(positions.tolist(), len(each.labels)) for positions in wrong]
+        for r, found in enumerate(rounds):
+            if split == "test" and entropy:
+                found["entropy"] = round(entropy[0][:, r].double().mean().item(), 6)
+            found[KEYS[split]] = round(len(wrong[r]) / len(each.labels), 6)
+    return rounds, wrong_after
 
 
 def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
@@ -98,13 +153,13 @@ def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
     wanted = labels.view(len(labels), -1)
     longest, classes = lengths.topk(wanted.shape[1], dim=1)  # [N, K]
     right = (classes.unsqueeze(2) == wanted.unsqueeze(1)).any(dim=2).flatten()
-    longest = longest.flatten().double()
+    longest = longest.flatten().cpu().double()
     place = (longest * BINS).long().clamp(0, BINS - 1)
     count = place.bincount(minlength=BINS)
     total = place.bincount(longest, minlength=BINS)
     return {
         "count": count.tolist(),
-        "right": place[right].bincount(minlength=BINS).tolist(),
+        "right": place[right.cpu()].bincount(minlength=BINS).tolist(),
         "mean_length": [
             round(length / many, 5) if many else None
             for length, many in zip(total.tolist(), count.tolist(), strict=True)
@@ -113,22 +168,39 @@ def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
 
 
 def measure_saturation(network: CapsNet, images: Tensor) -> float:
-    """The share of the primary capsules that are longer than 0.99, from 0 to 1, in eval mode.
-
-    Args:
-        network: any CapsNet.
-        images: [N, C, H, W].
-
-    Raises:
-        ValueError: there are no images.
-    """
+    """The share of the primary capsules that are longer than `LONG`, from 0 to 1, in eval mode."""
 
     def measure(batch: Tensor) -> tuple[Tensor]:
         lengths = network.primary_capsules(batch).norm(dim=2)  # ‖u‖, [B, I]
-        return ((lengths > LONG).double().mean(dim=1),)
+        return ((lengths > LONG).float().mean(dim=1),)
 
     (shares,) = over_batches(network, measure, images)  # [N]
-    return shares.mean().item()
+    return shares.double().mean().item()
+
+
+def measure_entropy(network: CapsNet, data: Labelled, batch_size: int = 100) -> float | None:
+    """Entropy of the last round's couplings, as in `measure_rounds`; None where a routing has none to offer.
+
+    A routing offers them by its method ``couplings(u_hat, iterations)``; over the classes they must sum to 1.
+    """
+    routed = network.routed
+    offered = getattr(routed.routing, "couplings", None)
+    if offered is None and not routed.routes_as_paper:
+        return None
+
+    def measure(images: Tensor) -> tuple[Tensor]:
+        u_hat = prediction_vectors(network.primary_capsules(images), routed.weight)
+        c = (
+            offered(u_hat, routed.iterations)
+            if offered
+            else route(u_hat, routed.iterations, return_trace=True)[1].c[-1]
+        )
+        is_shared = (c >= 0).all() and ((c.sum(dim=2) - 1).abs() < 1e-3).all()
+        return (coupling_entropy(c) if is_shared else torch.full((len(images),), math.nan),)
+
+    (entropy,) = over_batches(network, measure, data.images, batch_size=batch_size)
+    mean = entropy.double().mean().item() / math.log2(network.config.classes)
+    return None if math.isnan(mean) else round(mean, 6)
 
 
 def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) -> dict[str, Any]:
@@ -141,9 +213,6 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
         ``before`` and ``after`` routing, each with ``effective_capsules``: 1 / Σ_i share_i², the mean over the images
         (I if all votes are as long, 1 if only one has any length); ``shares``: of the capsules ``capsules``, the mean
         over the images. Up to 200 capsules these are all, in order; of more, the 20 with the largest shares.
-
-    Raises:
-        ValueError: there are no images.
     """
     wanted = data.labels if data.labels.dim() == 2 else data.labels.unsqueeze(1)  # [N, K]
 
@@ -152,7 +221,7 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
         votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
         _, trace = network.routed.trace(u)
         asked = classes.unsqueeze(1).expand(-1, votes.shape[1], -1)  # [B, I, K]
-        lengths = torch.stack([each.gather(2, asked) for each in (votes, trace.c[-1] * votes)], dim=1).double()
+        lengths = torch.stack([each.gather(2, asked) for each in (votes, trace.c[-1] * votes)], dim=1)
         shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
         # Without any votes all shares are 0: then none counts for more than another.
         concentration = shares.square().sum(dim=2).clamp_min(1 / shares.shape[2])  # [B, 2, K]
@@ -161,7 +230,9 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
     shares, effective = over_batches(network, measure, data.images, wanted, batch_size=batch_size)  # [N, 2, …]
     return {
         name: {"effective_capsules": round(each.item(), 5)} | _listed(share)
-        for name, each, share in zip(("before", "after"), effective.mean(dim=0), shares.mean(dim=0), strict=True)
+        for name, each, share in zip(
+            ("before", "after"), effective.double().mean(dim=0), shares.double().mean(dim=0), strict=True
+        )
     }
 
 
@@ -170,3 +241,9 @@ def _listed(shares: Tensor) -> dict[str, list[Any]]:
     if len(shares) > ALL_SHARES:
         capsules = shares.topk(LARGEST_SHARES).indices
     return {"capsules": capsules.tolist(), "shares": [round(share, 5) for share in shares[capsules].tolist()]}
+
+
+def _learned(network: CapsNet) -> list[tuple[str, Tensor]]:
+    routing = network.routed.routing
+    named = routing.named_parameters() if isinstance(routing, nn.Module) else []
+    return [(name, each) for name, each in named if each.numel() <= LEARNED]

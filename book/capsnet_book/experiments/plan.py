@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ class Table(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A statement that one run has a smaller value than another.
+    """A statement that one run has a smaller value than another, of the paper or by hearsay: exploratory.
 
     Where a side names several runs, it is the one with the smallest error on the validation digits.
     """
@@ -49,11 +49,18 @@ class Claim(NamedTuple):
     larger: str | Sequence[str]
     column: str
 
-    @property
-    def runs(self) -> list[str]:
-        """All of both sides."""
-        sides = (self.smaller, self.larger)
-        return [run for side in sides for run in ([side] if isinstance(side, str) else side)]
+
+class Question(NamedTuple):
+    """A primary question, written down before its runs: does one arm err less than another?"""
+
+    name: str
+    text: str
+    smaller: dict[str, Any]
+    """``run`` and the ``rounds`` that it is read with; or, of viewpoints, ``arm``, ``rounds``, ``view``, ``clutter``."""
+    larger: dict[str, Any]
+    measure: str
+    """A key of the records' ``wrong_after``, or "viewpoints"."""
+    seeds: Sequence[int]
 
 
 class Job(NamedTuple):
@@ -62,7 +69,7 @@ class Job(NamedTuple):
     name: str
     """As in ``small-r3-0``."""
     arguments: Sequence[str]
-    """Of `capsnet train`."""
+    """Of ``train``."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +82,13 @@ class Experiments:
     common: str
     """Arguments of every run that does not have a ``common`` of its own."""
     order: Sequence[Sequence[str]]
-    """Tables by stages."""
+    """Runs by groups, the most telling first; in a group seed by seed, so that arms grow in pairs."""
     runs: dict[str, dict[str, Any]]
     """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above;
     ``large``, if it runs only when asked for by name; ``not_run``, why there is no record of it."""
     tables: dict[str, Table]
     claims: Sequence[Claim]
-    questions: Sequence[dict[str, Any]]
-    """The primary ones, written down before their runs."""
+    questions: Sequence[Question]
 
     @classmethod
     def read(cls, folder: str | Path | None = None) -> Experiments:
@@ -90,7 +96,7 @@ class Experiments:
 
         Raises:
             FileNotFoundError: there is none.
-            ValueError: it is no TOML, or names a run or table that it does not have.
+            ValueError: it is no TOML, or names a run that it does not have.
         """
         folder = records.folder() if folder is None else Path(folder)
         path = folder / "experiments.toml"
@@ -106,74 +112,58 @@ class Experiments:
                 for name, table in contents.pop("tables").items()
             }
             claims = [Claim(**claim) for claim in contents.pop("claims")]
-            experiments = cls(folder=folder, tables=tables, claims=claims, **contents)
+            questions = [Question(**question) for question in contents.pop("questions")]
+            experiments = cls(folder=folder, tables=tables, claims=claims, questions=questions, **contents)
         except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
             raise InputError(f"expected experiments in {path}; got {problem}") from problem
-        named = {row.run for table in tables.values() for row in table.rows}
-        named |= {run for claim in claims for run in claim.runs}
-        for run in sorted(named):
+        for run in sorted(experiments._named()):
             expect(run in experiments.runs, f"a run in {path}, one of {', '.join(experiments.runs)}", repr(run))
-        for run in experiments.runs:
-            experiments.seeds_of(run)
-        for table in (name for stage in experiments.order for name in stage):
-            expect(table in tables, f"a table in {path}, one of {', '.join(tables)}", repr(table))
         return experiments
 
-    def seeds_of(self, run: str) -> Sequence[int]:
-        """The seeds that a run is done with.
+    def _named(self) -> set[str]:
+        """Every run that an order, a table, a claim or a question names."""
+        named = {run for group in self.order for run in group}
+        named |= {row.run for table in self.tables.values() for row in table.rows}
+        for side in (side for claim in self.claims for side in (claim.smaller, claim.larger)):
+            named |= {side} if isinstance(side, str) else set(side)
+        sides = (side for question in self.questions for side in (question.smaller, question.larger))
+        return named | {side["run"] for side in sides if "run" in side}
 
-        Raises:
-            ValueError: they are no number above 0 and no list of different integers from 0 on.
-        """
+    def seeds_of(self, run: str) -> Sequence[int]:
+        """The seeds that a run is done with."""
         seeds = self.runs[run].get("seeds", self.seeds)
-        if type(seeds) is int and seeds > 0:
-            return range(seeds)
-        listed = isinstance(seeds, list) and all(type(seed) is int and seed >= 0 for seed in seeds)
-        expect(
-            listed and 0 < len(seeds) == len(set(seeds)),
-            f"seeds of {run} in {self.folder}, a number above 0 or a list of different integers from 0 on",
-            repr(seeds),
-        )
-        return seeds
+        return range(seeds) if isinstance(seeds, int) else seeds
 
     def result(self, name: str) -> Path:
         """Path of a job's record."""
         return self.folder / "runs" / f"{name}.json"
 
     def jobs(self, wanted: Sequence[str] = ()) -> list[Job]:
-        """Every job, the most telling first: stage by stage, seed by seed, row by row.
+        """Every job, the most telling first.
 
         Args:
-            wanted: names of tables, of runs or of jobs; none: all tables by stages, without the runs that are too
-                large to do unless they, or their table, are asked for by name.
+            wanted: names of tables, of runs or of jobs; none: all but those of large runs.
         """
-        stages = list(self.order)
-        names: list[str] = []
-        if wanted:
-            tables = [name for name in wanted if name in self.tables]
-            names = [name for name in wanted if name not in self.tables]
-            known = {*self.tables, *self.runs, *(f"{run}-{seed}" for run in self.runs for seed in self.seeds_of(run))}
-            for name in names:
-                expect(name in known, f"a table or a run, one of {', '.join([*self.tables, *self.runs])}", repr(name))
-            stages = [tables]
-        found = {
-            f"{row.run}-{seed}": self._job(row.run, seed)
-            for stage in stages
-            for seed in sorted({seed for run in self.runs for seed in self.seeds_of(run)})
-            for table in stage
-            for row in self.tables[table].rows
-            if seed in self.seeds_of(row.run) and (wanted or not self.runs[row.run].get("large"))
-        }
-        for run in self.runs:
-            for seed in self.seeds_of(run):
-                if run in names or f"{run}-{seed}" in names:
-                    found[f"{run}-{seed}"] = self._job(run, seed)
-        return list(found.values())
+        rows = {name: [row.run for row in table.rows] for name, table in self.tables.items()}
+        groups = [*self.order, [run for run in self.runs]]
+        every = {f"{run}-{seed}": run for group in groups for seed in self._seeds(group) for run in group
+                 if seed in self.seeds_of(run)}  # fmt: skip
+        if not wanted:
+            return [self._job(job) for job, run in every.items() if not self.runs[run].get("large")]
+        for name in wanted:
+            known = name in rows or name in self.runs or name in every
+            expect(known, f"a table or a run, one of {', '.join([*rows, *self.runs])}", repr(name))
+        runs = {run for name in wanted for run in rows.get(name, [name])}
+        return [self._job(job) for job, run in every.items() if run in runs or job in runs]
 
-    def _job(self, run: str, seed: int) -> Job:
+    def _seeds(self, group: Sequence[str]) -> list[int]:
+        return sorted({seed for run in group for seed in self.seeds_of(run)})
+
+    def _job(self, job: str) -> Job:
+        run, _, seed = job.rpartition("-")
         about = self.runs[run]
         common = about.get("common", self.common)
-        return Job(f"{run}-{seed}", [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", str(seed)])
+        return Job(job, [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", seed])
 
 
 Train = Callable[[Sequence[str]], int]
@@ -191,7 +181,7 @@ def run_jobs(
 ) -> int:
     """Do the jobs that have no record yet, one after another.
 
-    A run that diverges has that for its result. One that is interrupted goes on from its checkpoint the next time.
+    One that is interrupted goes on from its checkpoint the next time.
 
     Args:
         experiments: where results go.
@@ -202,27 +192,23 @@ def run_jobs(
         say: called with a line about each job.
 
     Returns:
-        The exit status: 0 when no job is left, else that of the run that was stopped or could not be done.
+        The exit status: 0 when no job is left, else that of the run that could not be done; 3 after the limit.
     """
     end = None if limit_minutes is None else time.monotonic() + 60 * limit_minutes
-    missing = list(missing_jobs(experiments, jobs))
+    missing = missing_jobs(experiments, jobs)
     for number, job in enumerate(missing, start=1):
-        output = work / job.name
-        arguments = ["train", *job.arguments, "--output", str(output), "--resume"]
         if end is not None and time.monotonic() >= end:
             return 3
         say(f"{number} of {len(missing)}: {job.name}")
-        status = train(arguments)
-        result = output / "result.json"
-        diverged = status == 1
-        if status != 0 and not (diverged and result.exists()):
+        output = work / job.name
+        if status := train(["train", *job.arguments, "--output", str(output), "--resume"]):
             return status
         target = experiments.result(job.name)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, result.read_bytes())
+        write_whole(target, (output / "result.json").read_bytes())
     return 0
 
 
-def missing_jobs(experiments: Experiments, jobs: Sequence[Job]) -> Iterator[Job]:
+def missing_jobs(experiments: Experiments, jobs: Sequence[Job]) -> list[Job]:
     """Jobs that have no record yet."""
-    return (job for job in jobs if not experiments.result(job.name).exists())
+    return [job for job in jobs if not experiments.result(job.name).exists()]

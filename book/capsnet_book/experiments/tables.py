@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from capsnet_book.experiments.cnn import build_empty, recognising_and_drawing
 from capsnet_book.experiments.plan import Experiments, Table
+from capsnet_book.experiments.records import read
 from capsnet_tutorial.errors import InputError, expect
-from capsnet_tutorial.model import CapsNetConfig
 
 Result = dict[str, Any]
 
@@ -37,20 +35,16 @@ def _of(*path: str, factor: float = 1) -> Callable[[Result], float | None]:
 
 
 def _rounds(key: str, factor: float = 1) -> Callable[[Result], list[float] | None]:
-    return lambda result: [factor * each[key] for each in result["rounds"]] if "rounds" in result else None
+    def value(result: Result) -> list[float] | None:
+        found = [factor * each[key] for each in result.get("rounds", []) if key in each]
+        return found or None
+
+    return value
 
 
 def _drawn(result: Result) -> float | None:
     """Of a decoder that was trained; another draws noise."""
     return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
-
-
-def _recognising(result: Result) -> float | None:
-    """All parameters but the decoder's, also of a record from before these were counted."""
-    if result["network"] != "capsnet":
-        return result["parameters"]
-    _, drawing = recognising_and_drawing(build_empty(CapsNetConfig.from_dict(result["config"])))
-    return result["parameters"] - drawing
 
 
 def _noisy(result: Result) -> float | None:
@@ -68,32 +62,26 @@ COLUMNS = {
     "ink": Column("ink of a digit", _of("test", "ink"), 0),
     "ink_present": Column("drawn, if there", _of("test", "ink_present"), 0),
     "ink_absent": Column("drawn, if not there", _of("test", "ink_absent"), 0),
-    "first": Column(
-        "loss after the first epoch", lambda result: result["curve"][0]["loss"] if result["curve"] else None, 3
-    ),
-    "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"] if result["curve"] else None, 1),
+    "first": Column("loss after the first epoch", lambda result: result["curve"][0]["loss"], 3),
+    "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"], 1),
     "parameters": Column("parameters", _of("parameters"), 0),
-    "recognising": Column("of them recognise", _recognising, 0),
+    "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
     "entropy": Column("entropy, round by round", _rounds("entropy")),
+    "entropy_last": Column("entropy of the couplings", _of("entropy")),
     "saturated": Column("primary capsules longer than 0.99, %", _of("saturated", factor=100), 1),
     "voting": Column("capsules whose votes count", _of("vote_shares", "before", "effective_capsules"), 1),
     "heard": Column("… after routing", _of("vote_shares", "after", "effective_capsules"), 1),
     "stopped": Column("error after each round, %", _rounds("error", factor=100)),
+    "stopped_bent": Column("bent: error after each round, %", _rounds("bent", factor=100)),
+    "stopped_noisy": Column("noise: error after each round, %", _rounds("noisy", factor=100), 1),
 }
 """Every column that a table can have, by its name."""
 
 
 def results_by_seed(experiments: Experiments, run: str) -> dict[int, Result]:
     """What a run found, by seed, as far as it was done."""
-    found = {}
-    for seed in experiments.seeds_of(run):
-        path = experiments.result(f"{run}-{seed}")
-        if path.exists():
-            try:
-                found[seed] = json.loads(path.read_text(encoding="utf-8"))
-            except ValueError as problem:
-                raise InputError(f"expected a run's result in {path}; got {problem}") from problem
-    return found
+    paths = {seed: experiments.result(f"{run}-{seed}") for seed in experiments.seeds_of(run)}
+    return {seed: read(path) for seed, path in paths.items() if path.exists()}
 
 
 def results_of(experiments: Experiments, run: str) -> list[Result]:
@@ -121,8 +109,8 @@ class Numbers(NamedTuple):
 
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:
-    """Of those runs that came to an end and have such a number."""
-    values = [column.value(result) for result in results if "diverged" not in result]
+    """Of those runs that have such a number."""
+    values = [column.value(result) for result in results]
     single = [value for value in values if isinstance(value, (int, float))]
     return Numbers(single) if single else None
 
@@ -133,7 +121,9 @@ def cell(column: Column, results: Sequence[Result]) -> str:
         return ""
     lists = [value for result in results if isinstance(value := column.value(result), list)]
     if lists:
-        return " → ".join(f"{fmean(each):.{column.digits}f}" for each in zip(*lists, strict=True))
+        longest = max(map(len, lists))  # the first records stop at the round that was trained with
+        whole = [each for each in lists if len(each) == longest]
+        return " → ".join(f"{fmean(each):.{column.digits}f}" for each in zip(*whole, strict=True))
     found = numbers(column, results)
     return "–" if found is None else found.show(column.digits)
 
@@ -166,9 +156,8 @@ def table_rows(experiments: Experiments, table: Table) -> str:
 
 
 def _seeds(experiments: Experiments, run: str, results: Sequence[Result]) -> str:
-    planned, diverged = len(experiments.seeds_of(run)), sum("diverged" in result for result in results)
-    shown = f"{len(results)}" if len(results) == planned else f"{len(results)} of {planned}"
-    return shown + (f", {diverged} diverged" if diverged else "")
+    planned = len(experiments.seeds_of(run))
+    return f"{len(results)}" if len(results) == planned else f"{len(results)} of {planned}"
 
 
 def table_text(experiments: Experiments, table: Table) -> str:

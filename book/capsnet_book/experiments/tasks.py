@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import torch
 from torch import nn
 
 from capsnet_book.experiments import affine, pairs, variants
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, ErrorRate, Labelled, cross_entropy, error_of
-from capsnet_tutorial.data import Digits, Source, digits, resolved_source
+from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.layers import Routing
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Evaluation, Objective, TrainingData, evaluate
 
 NETWORKS = ("capsnet", "cnn", "cnn-recognising")
@@ -75,17 +73,6 @@ TASKS = {
 """Every task, by its name."""
 
 
-class OwnRouting(NamedTuple):
-    """A routing that need not be one of this package's parts."""
-
-    name: str
-    """In a record, such as "my_routing.py:route"."""
-    make: Callable[[CapsNetConfig], Routing]
-    """A fresh one for a network of these sizes."""
-    version: str
-    """Of its code: a checkpoint of another version is not taken up."""
-
-
 @dataclass(frozen=True)
 class TrainingSetup:
     """Task and network of a training run: all of it but the recipe and the digits."""
@@ -97,8 +84,6 @@ class TrainingSetup:
     """Of routing, if other than the preset's."""
     changes: tuple[str, ...] = ()
     """Names of `variants.VARIANTS`."""
-    routing: OwnRouting | None = None
-    """In place of the paper's."""
 
     def __post_init__(self) -> None:
         expect(self.task in TASKS, f"a task, one of {', '.join(TASKS)}", repr(self.task))
@@ -107,10 +92,9 @@ class TrainingSetup:
             expect(self.iterations is None, "iterations of routing for a CapsNet only", "a CNN")
         if self.network == "cnn-recognising":
             expect(self.preset == "small", "the preset small for cnn-recognising", repr(self.preset))
-        if self.routing is not None:
-            expect(self.network == "capsnet" and not self.changes, "a routing of a CapsNet without changes", f"{self}")
         if self.changes:
             expect(self.task == "digits", "changes in the task digits only", f"the task {self.task}")
+            variants.chosen(self.changes)
 
     @property
     def config(self) -> CapsNetConfig | ConvNetConfig:
@@ -129,13 +113,7 @@ class TrainingSetup:
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        if self.routing is None:
-            network = variants.build_variant(self.config, self.changes)
-        else:
-            assert isinstance(self.config, CapsNetConfig)
-            with torch.random.fork_rng(devices=[]):  # the other weights shall be those of the paper's network
-                routing = self.routing.make(self.config)
-            network = CapsNet(self.config, Parts(routing=routing))
+        network = variants.build_variant(self.config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
@@ -145,15 +123,9 @@ class TrainingSetup:
         return variants.variant_objective(self.changes, reconstruction_weight)
 
     @property
-    def differences(self) -> list[str]:
-        """Names of what is not the paper's."""
-        return [*self.changes, *([] if self.routing is None else [self.routing.name])]
-
-    @property
     def identity(self) -> dict[str, Any]:
         """What a checkpoint must have in common with another run that goes on with it."""
-        own = {} if self.routing is None else {"routing": self.routing.version}
-        return {"task": self.task, "changes": self.differences} | own
+        return {"task": self.task, "changes": list(self.changes)}
 
 
 def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
@@ -167,11 +139,3 @@ def plain(network: nn.Module) -> CapsNet | ConvNet:
     """The network itself as weights files hold it: every W_ij written out."""
     found = unwrapped(network)
     return variants.with_own_matrices(found) if isinstance(found, CapsNet) else found
-
-
-def every_training_digit(source: Source = "auto", root: str | None = None) -> Digits:
-    """Training and validation digits together: MNIST's 60,000, as the paper trains on."""
-    source = resolved_source(source, root)
-    training, validation = (digits(split, source, root) for split in ("train", "validation"))
-    images = torch.cat([training.images, validation.images])
-    return Digits(images, torch.cat([training.labels, validation.labels]), training.source)

@@ -58,7 +58,6 @@ PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
     "route_last": lambda config: route_last,
     "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
     "BiasedRouting": lambda config: BiasedRouting(config.classes, config.class_dim),
-    "EvenShares": ZOO["even"].make,
     "GainedRouting": ZOO["learned-gain"].make,
     "SelfAttention": ZOO["self-attention"].make,
     "InvertedAttention": ZOO["inverted-attention"].make,
@@ -68,7 +67,7 @@ PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
     "SelfRouting": lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim),
     "StaticShares": lambda config: StaticShares(config.primary_capsules, config.classes),
     "LengthShares": lambda config: LengthShares(),
-    "OthersAgreement": lambda config: OthersAgreement(),
+    "OthersAgreement(1)": lambda config: OthersAgreement(),
     **{f"ScaledAgreement({beta:g})": partial(_scaled, beta=beta) for beta in BETAS},
 }
 """Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
@@ -192,7 +191,6 @@ VARIANTS: dict[str, Variant] = {
         reconstruction_loss=lambda reconstruction, images: F.mse_loss(reconstruction, images.flatten(1)),
     ),
     "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
-    "even": Variant("even shares instead of routing", parts={"routing": "EvenShares"}),
     "self-attention": Variant("self-attention routing instead of rounds", parts={"routing": "SelfAttention"}),
     "learned-gain": Variant("a learned gain on s_j, 1 at first", parts={"routing": "GainedRouting"}),
     "inverted-attention": Variant("inverted dot-product attention", parts={"routing": "InvertedAttention"}),
@@ -202,7 +200,7 @@ VARIANTS: dict[str, Variant] = {
     "self-routing": Variant("each capsule below chooses by itself", parts={"routing": "SelfRouting"}),
     "static-shares": Variant("learned couplings, the same for every image", parts={"routing": "StaticShares"}),
     "length-shares": Variant("couplings by the lengths of the votes alone", parts={"routing": "LengthShares"}),
-    "others-agreement": Variant("trained with another image's couplings", parts={"routing": "OthersAgreement"}),
+    "others-agreement": Variant("trained with another image's couplings", parts={"routing": "OthersAgreement(1)"}),
     **{
         f"beta-{beta:g}": Variant(f"agreement times {beta:g}", parts={"routing": f"ScaledAgreement({beta:g})"})
         for beta in BETAS
@@ -222,17 +220,17 @@ def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = 
     Raises:
         ValueError: no such variant, one twice, two that need the same part, or a CNN.
     """
-    chosen = _variants(names)
+    wanted = chosen(names)
     if isinstance(config, ConvNetConfig):
-        expect(not chosen, "a CapsNet for variants", "a CNN")
+        expect(not wanted, "a CapsNet for variants", "a CNN")
         return build(config)
     parts: dict[str, str] = {}
-    for name in chosen:
+    for name in wanted:
         for field, part in VARIANTS[name].parts.items():
             expect(field not in parts, f"one variant of the {field}", f"two, {parts.get(field)} and {part}")
             parts[field] = part
     network = CapsNet(config, parts_by_name(parts, config))
-    for name in chosen:
+    for name in wanted:
         if (start := VARIANTS[name].start) is not None:
             start(network)
     return network
@@ -241,13 +239,13 @@ def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = 
 def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
     """What `fit` minimises with these differences: margin loss plus the weighted reconstruction loss."""
     margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
-    for name in _variants(names):
+    for name in chosen(names):
         margin_loss = VARIANTS[name].margin_loss or margin_loss
         reconstruction_loss = VARIANTS[name].reconstruction_loss or reconstruction_loss
     return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
 
 
-def _variants(names: Sequence[str]) -> list[str]:
+def chosen(names: Sequence[str]) -> list[str]:
     """The names, checked, in the order of `VARIANTS`."""
     for name in names:
         expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))

@@ -1,12 +1,16 @@
-"""What the runs' numbers say of the claims: difference, interval, p, and how much is left of it among all of them."""
+"""What the runs' numbers say: the primary questions, judged once and together, and the claims, which are exploratory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from capsnet_book.experiments.plan import Claim, Experiments
-from capsnet_book.experiments.statistics import Difference, holm, over_images, paired, unpaired
+import numpy as np
+
+from capsnet_book.experiments import records
+from capsnet_book.experiments.evidence import unpack_wrong
+from capsnet_book.experiments.plan import Claim, Experiments, Question
+from capsnet_book.experiments.statistics import Difference, holm, paired, two_way, unpaired
 from capsnet_book.experiments.tables import (
     Column,
     Numbers,
@@ -20,19 +24,100 @@ from capsnet_book.experiments.tables import (
 )
 from capsnet_tutorial.errors import expect
 
-OTHER_WAY = "the other way round in these seeds"
-NO_DIFFERENCE = "no difference seen"
+OTHER_WAY = "the other way round"
 CONTRARY_HINT = "a hint of the other way round"
+NO_DIFFERENCE = "no difference seen"
 HINT = "a hint"
-SEEN = "seen in these seeds"
+SEEN = "seen"
 NO_INTERVAL = "no interval"
-WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, NO_INTERVAL)
-"""What did not come out first."""
+NOT_RUN = "not run"
+WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, NO_INTERVAL, NOT_RUN)
+"""What did not come out first. Only a primary question can be "seen" or "the other way round"."""
 LEVEL = 0.05
-TEST_IMAGES = 10_000
+IMAGES = 10_000
 """Of every task: MNIST's test digits, or a picture made of each."""
 
-Compare = Callable[[Sequence[float], Sequence[float]], Difference | None]
+
+class Answer(NamedTuple):
+    """A primary question and what its runs say."""
+
+    question: Question
+    seeds: int
+    """How many of its seeds both arms have."""
+    smaller: float
+    """Error of the first arm on these, in per cent; nan without any."""
+    larger: float
+    difference: Difference | None
+    """In points; None until all seeds are there."""
+    p: float
+    """Holm's, among all primary questions; 1 of one that is not judged yet."""
+
+    @property
+    def word(self) -> str:
+        """One of `WORDS`, or how many seeds are there."""
+        if self.difference is None:
+            return f"not judged yet, {self.seeds} of {len(self.question.seeds)} seeds" if self.seeds else NOT_RUN
+        if self.p >= LEVEL:
+            return NO_DIFFERENCE
+        return SEEN if self.difference.value > 0 else OTHER_WAY
+
+    @property
+    def sentence(self) -> str:
+        """Word, both errors, difference, interval and p, in a line of plain words."""
+        if not self.seeds:
+            return self.word
+        found = f"error, %: {self.smaller:.2f} against {self.larger:.2f}"
+        return _sentence(self.word, found, self.difference, 2, f"{self.seeds} seeds", f" (Holm {_p(self.p)})")
+
+
+def answers(experiments: Experiments) -> list[Answer]:
+    """The answer to every primary question, in the order in which they were written down."""
+    found = [_answer(experiments, question) for question in experiments.questions]
+    adjusted = holm([each.difference.p if each.difference else 1.0 for each in found])
+    return [each._replace(p=p) for each, p in zip(found, adjusted, strict=True)]
+
+
+def answer_list(found: Sequence[Answer]) -> str:
+    """A line for each primary question, in Markdown."""
+    return "".join(f"- **{_first(each.word)}.** {each.question.text}. {_rest(each.sentence)}\n" for each in found)
+
+
+def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
+    """Which of a split's images a network misreads when it is read with so many rounds: bool [10000]."""
+    return unpack_wrong(record["wrong_after"][split][rounds - 1], IMAGES)
+
+
+def _answer(experiments: Experiments, question: Question) -> Answer:
+    """Everything but Holm's p."""
+    sides = question.smaller, question.larger
+    if question.measure == "viewpoints":
+        arms = [_viewpoints(experiments, side) for side in sides]
+    else:
+        by_seed = [results_by_seed(experiments, side["run"]) for side in sides]
+        arms = [
+            {seed: wrong_after(each, question.measure, side["rounds"]) for seed, each in runs.items()}
+            for side, runs in zip(sides, by_seed, strict=True)
+        ]
+    seeds = [seed for seed in question.seeds if all(seed in arm for arm in arms)]
+    smaller, larger = (np.array([arm[seed] for seed in seeds], dtype=float) for arm in arms)
+    difference = None
+    if len(seeds) == len(question.seeds):
+        judge = paired if question.measure == "viewpoints" else two_way
+        found = judge(smaller, larger)  # type: ignore[arg-type]
+        difference = found and found.times(100)
+    means = (100 * float(each.mean()) if seeds else float("nan") for each in (smaller, larger))
+    return Answer(question, len(seeds), *means, difference, 1.0)
+
+
+def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, float]:
+    """Error of an arm of `viewpoints`, by seed."""
+    path = experiments.folder / "viewpoints.json"
+    runs = records.read(path)["runs"] if path.exists() else []
+    return {
+        run["seed"]: run["errors"][side["view"]][str(side["clutter"])][side["rounds"] - 1]
+        for run in runs
+        if run["arm"] == side["arm"]
+    }
 
 
 class Verdict(NamedTuple):
@@ -45,12 +130,8 @@ class Verdict(NamedTuple):
     """Of the seeds that are compared."""
     difference: Difference | None
     """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
-    seeds: str
-    """What the difference rests on."""
-    images: Difference | None
-    """The same networks, other images; None where the records do not say which ones were read wrongly."""
-    p: float
-    """Holm's, among all claims that could be judged; 1 without a difference."""
+    basis: str
+    """What the interval is over."""
 
     @property
     def word(self) -> str:
@@ -59,47 +140,29 @@ class Verdict(NamedTuple):
             return NO_INTERVAL
         if self.difference.p >= LEVEL:
             return NO_DIFFERENCE
-        as_claimed = self.difference.value > 0
-        if self.p < LEVEL:
-            return SEEN if as_claimed else OTHER_WAY
-        return HINT if as_claimed else CONTRARY_HINT
+        return HINT if self.difference.value > 0 else CONTRARY_HINT
 
     @property
     def sentence(self) -> str:
-        """Verdict, both means, difference, interval and p, in a line of plain words."""
-        unit, digits = self.column.title, self.column.digits
-        found = f"{unit}: {self.smaller.show(digits)} against {self.larger.show(digits)}"
-        if self.difference is None:
-            return f"{self.word} ({self.seeds}). {found}"
-        each = self.difference
-        word = self.word
-        if word == NO_DIFFERENCE:
-            word += f", could be as large as {each.reach:,.{digits}f}"
-        said = f"{word}. {found}; difference {_signed(each, digits)}; p {_p(each.p)} (Holm {_p(self.p)})"
-        other = f"; with other images {_between(self.images, digits)}" if self.images else ""
-        return f"{said}; {self.seeds}{other}"
+        """Word, both means, difference, interval and p, in a line of plain words."""
+        digits = self.column.digits
+        found = f"{self.column.title}: {self.smaller.show(digits)} against {self.larger.show(digits)}"
+        return _sentence(self.word, found, self.difference, digits, self.basis)
 
 
 def verdicts(experiments: Experiments) -> list[Verdict]:
     """The verdict on every claim of which both sides were run, what did not come out first."""
     judged = [found for claim in experiments.claims if (found := _compare(experiments, claim))]
-    able = [place for place, each in enumerate(judged) if each.difference]
-    for place, p in zip(able, holm([d.p for each in judged if (d := each.difference)]), strict=True):
-        judged[place] = judged[place]._replace(p=p)
     return sorted(judged, key=lambda each: WORDS.index(each.word))
 
 
 def verdict_list(found: Sequence[Verdict]) -> str:
     """A line for each, in Markdown: the verdict first, in bold, so that nobody takes a claim for what was found."""
-    lines = []
-    for each in found:
-        verdict, _, numbers = each.sentence.partition(". ")
-        lines.append(f"- **{verdict[0].upper()}{verdict[1:]}.** {each.claim.text}. {numbers}.\n")
-    return "".join(lines)
+    return "".join(f"- **{_first(each.word)}.** {each.claim.text}. {_rest(each.sentence)}\n" for each in found)
 
 
 def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
-    """The verdicts, every table, and what was not run; or only these tables."""
+    """Answers, verdicts, every table, and what was not run; or only these tables."""
     for name in names:
         expect(name in experiments.tables, f"a table, one of {', '.join(experiments.tables)}", repr(name))
     shown = [
@@ -108,24 +171,42 @@ def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
     if names:
         return "\n".join(shown)
     missing = not_run(experiments)
-    last = [f"## Not run\n\n{missing}"] if missing else []
-    return "\n".join([f"## What came out\n\n{verdict_list(verdicts(experiments))}", *shown, *last])
+    primary = f"## Primary questions\n\n{answer_list(answers(experiments))}"
+    exploratory = f"## Exploratory\n\n{verdict_list(verdicts(experiments))}"
+    return "\n".join([primary, exploratory, *shown, *([f"## Not run\n\n{missing}"] if missing else [])])
 
 
 def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
-    """Everything but Holm's p; None where a side was not run."""
+    """The verdict; None where a side was not run.
+
+    Two CapsNets of one seed begin with the same weights and see the same batches: they are compared in pairs, unless
+    that would leave out a third of an arm's seeds or more. Then, and with a CNN, all seeds of both sides count.
+    """
     column = column_of(claim.column)
     arms = [results_by_seed(experiments, _chosen(experiments, side)) for side in (claim.smaller, claim.larger)]
     arms = [{seed: each for seed, each in arm.items() if column.value(each) is not None} for arm in arms]
-    used, compare, seeds = _matched(arms)
-    smaller, larger = (numbers(column, each) for each in used)
-    if smaller is None or larger is None:
+    if not all(arms):
         return None
-    difference = compare(smaller.values, larger.values)
-    if difference is None and min(len(smaller.values), len(larger.values)) > 1:
-        seeds += f", all {larger.mean - smaller.mean:+.{column.digits}f}, no spread to judge by"
-    images = _over_images(column, used) if difference else None
-    return Verdict(claim, column, smaller, larger, difference, seeds, images, 1.0)
+    shared = sorted(arms[0].keys() & arms[1].keys())
+    capsnets = all(result["network"] == "capsnet" for arm in arms for result in arm.values())
+    in_pairs = capsnets and 3 * len(shared) > 2 * max(map(len, arms))
+    used = [[arm[seed] for seed in shared] if in_pairs else list(arm.values()) for arm in arms]
+    smaller, larger = (numbers(column, each) for each in used)
+    assert smaller is not None and larger is not None
+    basis = f"{len(shared)} seeds, paired" if in_pairs else f"{len(used[0])} and {len(used[1])} seeds"
+    if all(column.split in result.get("wrong", {}) for arm in used for result in arm):
+        found = two_way(*(_wrong(column, arm) for arm in used), in_pairs=in_pairs)
+        return Verdict(claim, column, smaller, larger, found and found.times(100), f"{basis}, and all images")
+    found = (paired if in_pairs else unpaired)(smaller.values, larger.values)
+    return Verdict(claim, column, smaller, larger, found, basis)
+
+
+def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
+    """[seeds, images], 1 where an image is misread."""
+    table = np.zeros((len(results), IMAGES), dtype=np.int8)
+    for row, result in zip(table, results, strict=True):
+        row[result["wrong"][column.split]] = 1
+    return table
 
 
 def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
@@ -136,35 +217,21 @@ def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
     return min(side, key=lambda run: error.mean if (error := errors[run]) else 2.0e9)
 
 
-def _matched(arms: Sequence[dict[int, Result]]) -> tuple[Sequence[Sequence[Result]], Compare, str]:
-    """The results to compare, how, and a word on the seeds.
-
-    Two CapsNets of one seed begin with the same weights and see the same batches: they are compared in pairs. A CNN
-    has other weights, so with it all seeds of both sides count, each by itself.
-    """
-    shared = sorted(arms[0].keys() & arms[1].keys())
-    kinds = {result.get("network") for arm in arms for result in arm.values()}
-    if shared and kinds == {"capsnet"}:
-        seeds = "1 seed" if len(shared) == 1 else f"{len(shared)} seeds, paired"
-        return [[arm[seed] for seed in shared] for arm in arms], paired, seeds
-    return [list(arm.values()) for arm in arms], unpaired, f"{len(arms[0])} and {len(arms[1])} seeds"
+def _sentence(word: str, found: str, each: Difference | None, digits: int, basis: str, adjusted: str = "") -> str:
+    if each is None:
+        return f"{word}. {found}; {basis}."
+    could = f"; it could be as large as {each.reach:,.{digits}f}, and one of {each.detectable:,.{digits}f} would "
+    could = could + "most likely have been seen" if word == NO_DIFFERENCE else ""
+    value = f"{each.value:+,.{digits}f} (95 %: {each.low:+,.{digits}f} to {each.high:+,.{digits}f})".replace("-", "−")
+    return f"{word}. {found}; difference {value}; p {_p(each.p)}{adjusted}; {basis}{could}."
 
 
-def _over_images(column: Column, used: Sequence[Sequence[Result]]) -> Difference | None:
-    """In per cent, as the columns are."""
-    wrong = [[each["wrong"][column.split] for each in arm if column.split in each.get("wrong", {})] for arm in used]
-    if not column.split or [len(arm) for arm in wrong] != [len(arm) for arm in used]:
-        return None
-    found = over_images(wrong[0], wrong[1], TEST_IMAGES)
-    return found and Difference(100 * found.value, 100 * found.low, 100 * found.high, found.p)
+def _first(word: str) -> str:
+    return word[:1].upper() + word[1:]
 
 
-def _signed(each: Difference, digits: int) -> str:
-    return f"{each.value:+,.{digits}f} (95 %: {_between(each, digits)})".replace("-", "−")
-
-
-def _between(each: Difference, digits: int) -> str:
-    return f"{each.low:+,.{digits}f} to {each.high:+,.{digits}f}".replace("-", "−")
+def _rest(sentence: str) -> str:
+    return sentence.partition(". ")[2]
 
 
 def _p(p: float) -> str:

@@ -8,7 +8,6 @@ capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 from collections.abc import Sequence
@@ -295,7 +294,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     found: dict[str, Any] = {"runs": []}
     if options.output.exists():
-        found = json.loads(options.output.read_text(encoding="utf-8"))
+        found = records.read(options.output)
     found["about"] = {
         "command": "python -m capsnet_book.experiments.viewpoints",
         "steps": STEPS,

@@ -24,7 +24,6 @@ from capsnet_book.figures.squash import roots_at_zero, squash_curve
 from capsnet_book.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_book.figures.verdicts import verdict_chart
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
-from capsnet_book.figures.zoo import zoo_compared
 
 __all__ = [
     "WIDTH",
@@ -71,5 +70,4 @@ __all__ = [
     "two_losses",
     "verdict_chart",
     "vote_rings",
-    "zoo_compared",
 ]

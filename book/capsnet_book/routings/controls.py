@@ -75,6 +75,7 @@ class ScaledAgreement(nn.Module):
     def __init__(self, beta: float) -> None:
         super().__init__()
         self.beta = beta
+        self.__name__ = f"{type(self).__name__}({beta:g})"  # what a weights file calls it
 
     def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
         """c of the last round: [B, I, J]."""

@@ -1,4 +1,4 @@
-"""The zoo: published ways to route, by name, each with its source and the run that trained the small network with it.
+"""The zoo: published ways to route, by name, each with its source.
 
 The wrong ones live in `capsnet_book.bugs`.
 """
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from capsnet_book.routings.em import EMRouting
-from capsnet_book.routings.even import EvenShares
 from capsnet_book.routings.gained import GainedRouting
 from capsnet_book.routings.inverted_attention import InvertedAttention
 from capsnet_book.routings.k_means import KMeansRouting
@@ -29,8 +28,6 @@ class Species(NamedTuple):
     link: str
     make: Callable[[CapsNetConfig], Routing]
     """A fresh one for a network of these sizes: (u_hat [B, I, J, D], iterations) -> v [B, J, D]."""
-    run: str
-    """Run of ``results/experiments.toml``."""
     iterations: int = 3
     """Rounds that it was trained with; 1 where rounds have no meaning."""
 
@@ -38,14 +35,13 @@ class Species(NamedTuple):
 _SABOUR = "Sabour, Frosst and Hinton 2017", "https://arxiv.org/abs/1710.09829"
 
 ZOO: dict[str, Species] = {
-    "paper": Species("routing by agreement: Procedure 1", *_SABOUR, lambda config: route, "small-r3"),
-    "even": Species("even shares: nothing is routed", *_SABOUR, lambda config: EvenShares(), "small-r1", iterations=1),
+    "paper": Species("routing by agreement: Procedure 1", *_SABOUR, lambda config: route),
+    "even": Species("even shares: nothing is routed", *_SABOUR, lambda config: route, iterations=1),
     "learned-gain": Species(
         "even shares with a learned gain for each class",
         "this book, after Sabour et al. 2017",
         _SABOUR[1],
         lambda config: GainedRouting(config.classes),
-        "small-r1-gain",
         iterations=1,
     ),
     "self-attention": Species(
@@ -53,7 +49,6 @@ ZOO: dict[str, Species] = {
         "Mazzia, Salvetti and Chiaberge 2021",
         "https://arxiv.org/abs/2101.12491",
         lambda config: SelfAttention(config.primary_capsules, config.classes),
-        "self-attention",
         iterations=1,
     ),
     "inverted-attention": Species(
@@ -61,28 +56,24 @@ ZOO: dict[str, Species] = {
         "Tsai, Srivastava, Goh and Salakhutdinov 2020",
         "https://arxiv.org/abs/2002.04764",
         lambda config: InvertedAttention(config.class_dim),
-        "inverted-attention",
     ),
     "em": Species(
         "EM of Gaussians, on vectors",
         "Hinton, Sabour and Frosst 2018",
         "https://openreview.net/forum?id=HJWLfGWRb",
         lambda config: EMRouting(config.classes),
-        "em",
     ),
     "k-means": Species(
         "soft k-means on the sphere",
         "Wang and Liu 2018",
         "https://openreview.net/forum?id=HJjtFYJDf",
         lambda config: KMeansRouting(),
-        "k-means",
     ),
     "sinkhorn": Species(
         "balanced couplings: every class gets an equal share",
         "Cuturi 2013",
         "https://arxiv.org/abs/1306.0895",
         lambda config: SinkhornRouting(),
-        "sinkhorn",
     ),
 }
 """Every way to route that is no mistake, by its name."""

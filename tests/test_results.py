@@ -1,0 +1,229 @@
+"""records.py, tables.py and verdicts.py: what is printed is what the records hold, judged as it was written down."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from capsnet_book.experiments.evidence import pack_wrong
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.records import code_version, stored, write_json
+from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
+from capsnet_book.experiments.tables import COLUMNS, results_of
+from capsnet_book.experiments.verdicts import (
+    CONTRARY_HINT,
+    HINT,
+    NO_DIFFERENCE,
+    NO_INTERVAL,
+    NOT_RUN,
+    SEEN,
+    answer_list,
+    answers,
+    report,
+    verdict_list,
+    verdicts,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# --- files
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_checkout_has_its_commit_and_only_the_packages_changes_make_it_dirty(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    assert code_version(package) is None
+    (package / "__init__.py").write_text("")
+    git(tmp_path, "init", "--quiet")
+    assert code_version(package) is None  # it lies in a checkout, but is no part of it
+    git(tmp_path, "add", ".")
+    git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--message", "first")
+    (tmp_path / "notes").write_text("elsewhere")
+    assert code_version(package) == {"id": git(tmp_path, "rev-parse", "HEAD"), "dirty": False}
+    (package / "new.py").write_text("")
+    assert code_version(package)["dirty"] is True
+
+
+def test_a_stored_result_is_found_and_what_is_plain_is_on_one_line(tmp_path):
+    assert stored("runs/small-r3-0")["recipe"]["seed"] == 0
+    with pytest.raises(ValueError, match="a stored result .*; got 'runs/none'"):
+        stored("runs/none")
+    write_json(tmp_path / "a.json", {"x": [1, 2], "y": [{"z": 0.5}], "w": {}})
+    assert (tmp_path / "a.json").read_text() == '{\n  "x": [1, 2],\n  "y": [\n    {"z": 0.5}\n  ],\n  "w": {}\n}\n'
+
+
+# --- tables and claims
+
+HEAD = """
+seeds = [0, 1, 2, 3, 4, 5]
+common = ""
+order = []
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "runs").mkdir()
+    return tmp_path
+
+
+def store(folder: Path, run: str, errors: dict[int, float], **more: object) -> None:
+    """Records of a run, by seed, errors in percent."""
+    for seed, error in errors.items():
+        result = {"network": "capsnet", "test": {"error": error / 100}, "validation": {"error": error / 50}, **more}
+        result = {key: value[seed] if key == "wrong" else value for key, value in result.items()}
+        (folder / "runs" / f"{run}-{seed}.json").write_text(json.dumps(result))
+
+
+def read(folder: Path, *claims: tuple[object, object], columns: str = '["error"]', questions: str = "") -> Experiments:
+    """Experiments with such claims about runs, and a table of all runs."""
+    names = {"never", *(path.name.rpartition("-")[0] for path in (folder / "runs").iterdir())}
+    lines = [HEAD, "" if questions else "questions = []", "" if claims else "claims = []", "[runs]"]
+    lines += [f'{name} = {{ arguments = "", not_run = "too dear" }}' for name in sorted(names)]
+    rows = ", ".join(f'{{ label = "{name}", run = "{name}", paper = "0.25" }}' for name in sorted(names))
+    lines.append(f'[tables.t]\ntitle = "T"\ncolumns = {columns}\nrows = [{rows}]')
+    for smaller, larger in claims:
+        lines.append(f'[[claims]]\ntext = "{smaller} < {larger}"\ncolumn = "error"')
+        lines.append(f"smaller = {json.dumps(smaller)}\nlarger = {json.dumps(larger)}")
+    (folder / "experiments.toml").write_text("\n".join([*lines, questions]), encoding="utf-8")
+    return Experiments.read(folder)
+
+
+GOOD = {0: 0.30, 1: 0.33, 2: 0.35, 3: 0.31}
+
+
+def test_a_row_has_mean_and_spread_over_the_seeds_and_a_mean_for_each_round(folder):
+    store(folder, "a", {0: 0.3, 1: 0.4}, rounds=[{"error": 0.5}, {"error": 0.25}])
+    text = report(read(folder, columns='["error", "stopped", "entropy"]'))
+    line = next(line for line in text.splitlines() if line.startswith("| a "))
+    cells = [each.strip() for each in line.strip("|").split("|")]
+    assert cells == ["a", "0.35 ± 0.071", "0.25", "50.00 → 25.00", "2 of 6"]  # nothing has an entropy: no column
+    assert "| never" not in text
+    assert text.endswith("## Not run\n\n- Too dear: never (`never`).\n")
+
+
+def test_unknown_tables_and_columns_are_refused(folder):
+    store(folder, "a", {0: 1.0})
+    with pytest.raises(ValueError, match="a table, one of t; got 'u'"):
+        report(read(folder), ["u"])
+    with pytest.raises(ValueError, match="a column, one of error, .*; got 'colour'"):
+        report(read(folder, columns='["colour"]'))
+
+
+def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(folder):
+    store(folder, "good", GOOD)
+    store(folder, "bad", {1: 0.45, 2: 0.46, 3: 0.44})
+    store(folder, "few", {1: 0.45, 2: 0.46})
+    store(folder, "cnn", {0: 0.45, 1: 0.46, 2: 0.4, 3: 0.5}, network="cnn")
+    found = {
+        each.claim.larger: each for each in verdicts(read(folder, *(("good", each) for each in ("bad", "few", "cnn"))))
+    }
+    assert found["bad"].difference == pytest.approx(paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44]))
+    assert (found["bad"].word, found["bad"].basis) == (HINT, "3 seeds, paired")
+    assert found["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
+    assert found["few"].basis == "4 and 2 seeds"
+    assert found["cnn"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46, 0.4, 0.5]))
+    assert "error, %: 0.33 ± 0.020 against 0.45 ± 0.010; difference +0.12 (95 %: +0.10" in found["bad"].sentence
+
+
+def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder):
+    store(folder, "good", GOOD)
+    store(folder, "bad", {seed: value + 0.2 + 0.01 * (seed == 1) for seed, value in GOOD.items()})
+    store(folder, "same", {0: 0.33, 1: 0.31, 2: 0.32, 3: 0.34})
+    store(folder, "shifted", {seed: value + 0.1 for seed, value in GOOD.items()})
+    claims = [("good", "bad"), ("good", "never"), ("good", "shifted"), ("good", "same"), ("bad", "good")]
+    found = verdicts(read(folder, *claims))
+    assert [each.word for each in found] == [CONTRARY_HINT, NO_DIFFERENCE, HINT, NO_INTERVAL]
+    assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
+    assert verdict_list(found).startswith("- **A hint of the other way round.** bad < good. error, %: 0.5")
+
+
+def test_of_several_runs_the_validation_digits_choose_one(folder):
+    store(folder, "slow", GOOD)
+    store(folder, "fast", {seed: value + 0.1 for seed, value in GOOD.items()})
+    store(folder, "bad", {seed: 0.6 + 0.01 * seed for seed in GOOD})
+    (verdict,) = verdicts(read(folder, (["fast", "slow"], "bad")))
+    assert verdict.smaller.values == list(GOOD.values())
+
+
+def test_where_the_misread_images_are_known_the_interval_is_over_them_too(folder):
+    wrong = {seed: [*range(seed, 33 + seed)] for seed in GOOD}
+    worse = {seed: [*range(seed, 40 + 2 * seed)] for seed in GOOD}
+    store(folder, "good", dict.fromkeys(GOOD, 0.33), wrong={seed: {"test": each} for seed, each in wrong.items()})
+    store(folder, "bad", {s: len(w) / 100 for s, w in worse.items()}, wrong={s: {"test": w} for s, w in worse.items()})
+    (verdict,) = verdicts(read(folder, ("good", "bad")))
+    tables = np.zeros((2, 4, 10_000))
+    for seed in GOOD:
+        tables[0, seed, wrong[seed]] = tables[1, seed, worse[seed]] = 1
+    assert verdict.difference == pytest.approx(two_way(*tables).times(100))
+    assert verdict.basis == "4 seeds, paired, and all images"
+
+
+# --- the primary questions
+
+QUESTION = """
+[[questions]]
+name = "reading"
+text = "Fewer after three rounds"
+smaller = { run = "r3", rounds = 3 }
+larger = { run = "r3", rounds = 1 }
+measure = "test_bent"
+seeds = [2, 3, 4]
+[[questions]]
+name = "view"
+text = "Fewer with matrices"
+smaller = { arm = "m", rounds = 1, view = "new", clutter = 6 }
+larger = { arm = "v", rounds = 2, view = "new", clutter = 6 }
+measure = "viewpoints"
+seeds = [2, 3]
+"""
+
+
+def store_rounds(folder: Path, seed: int) -> None:
+    after = [pack_wrong(range(seed, 300 + seed), 10_000), "", pack_wrong(range(200 + seed), 10_000)]
+    record = {"network": "capsnet", "test": {"error": 0}, "wrong_after": {"test_bent": after}}
+    (folder / "runs" / f"r3-{seed}.json").write_text(json.dumps(record))
+
+
+def test_a_question_is_judged_when_all_its_seeds_are_there_and_only_of_these(folder):
+    for seed in (2, 3, 5):
+        store_rounds(folder, seed)
+    first, second = answers(read(folder, questions=QUESTION))
+    assert (first.seeds, first.difference, first.p) == (2, None, 1.0)
+    assert first.word == "not judged yet, 2 of 3 seeds" and "2.02 against 3.00" in first.sentence
+    assert second.word == NOT_RUN
+    store_rounds(folder, 4)
+    errors = {("m", 2): 0.2, ("m", 3): 0.21, ("v", 2): 0.3, ("v", 3): 0.32}
+    runs = [
+        {"arm": arm, "seed": seed, "errors": {"new": {"6": [e if arm == "m" else 1, e]}}}
+        for (arm, seed), e in errors.items()
+    ]
+    (folder / "viewpoints.json").write_text(json.dumps({"runs": runs}))
+    first, second = answers(read(folder, questions=QUESTION))
+    tables = np.zeros((2, 3, 10_000))
+    for row, seed in enumerate((2, 3, 4)):
+        tables[0, row, : 200 + seed] = tables[1, row, seed : 300 + seed] = 1
+    assert first.difference == pytest.approx(two_way(*tables).times(100))
+    assert second.difference == pytest.approx(paired([20, 21], [30, 32]))
+    assert [first.p, second.p] == holm([first.difference.p, second.difference.p])
+    assert first.word == SEEN
+    assert answer_list([first]).startswith("- **Seen.** Fewer after three rounds. error, %: 2.03 against 3.00;")
+
+
+def test_the_projects_own_are_printed_and_use_every_column():
+    experiments = Experiments.read(ROOT / "results")
+    said = report(experiments)
+    for table in experiments.tables.values():
+        assert (f"## {table.title}\n" in said) == any(results_of(experiments, row.run) for row in table.rows)
+    assert {column for table in experiments.tables.values() for column in table.columns} == COLUMNS.keys()
+    assert len(answers(experiments)) == len(experiments.questions)
