@@ -4,25 +4,27 @@ from torch import nn
 
 
 def squash(s):
-    length = s.square().sum(-1, keepdim=True).clamp_min(1e-16).sqrt()
-    return s / (length + 1 / length)  # same direction, length below 1
+    squared = s.square().sum(-1, keepdim=True).clamp_min(1e-16)
+    return squared / (1 + squared) * s / squared.sqrt()
 
 
 class PrimaryCapsules(nn.Module):
-    def __init__(self):
+    def __init__(self, maps=64, types=8, kernel=5):
         super().__init__()
-        self.conv = nn.Conv2d(64, 8 * 8, 5, stride=2)
+        self.conv = nn.Conv2d(maps, types * 8, kernel, stride=2)
 
     def forward(self, x):
-        x = self.conv(x).view(-1, 8, 8, 3, 3)  # [B, types, dim, 3, 3]
+        x = self.conv(x)  # [B, types·8, H, W]
+        B, channels, H, W = x.shape
+        x = x.view(B, channels // 8, 8, H, W)  # [B, types, 8, H, W]
         x = x.permute(0, 1, 3, 4, 2)  # a capsule's numbers to the end
-        return squash(x.reshape(-1, 72, 8))  # u [B, 72, 8]
+        return squash(x.reshape(B, -1, 8))  # u [B, I, 8]
 
 
 class RoutedCapsules(nn.Module):
-    def __init__(self):
+    def __init__(self, I=72):
         super().__init__()
-        self.weight = nn.Parameter(0.1 * torch.randn(72, 10, 8, 16))
+        self.weight = nn.Parameter(0.1 * torch.randn(I, 10, 8, 16))
 
     def forward(self, u, rounds=3):
         u_hat = torch.einsum("bid,ijde->bije", u, self.weight)
@@ -34,19 +36,31 @@ class RoutedCapsules(nn.Module):
         return v  # [B, 10, 16]
 
 
+#       maps, stride; types, kernel; I; the decoder's hidden layers
+SMALL = 64, 2, 8, 5, 72, 128, 256
+PAPER = 256, 1, 32, 9, 1152, 512, 1024
+
+
 class CapsNet(nn.Module):
-    def __init__(self):
+    def __init__(self, sizes=SMALL):
         super().__init__()
-        self.conv = nn.Conv2d(1, 64, 9, stride=2)
-        self.primary, self.routed = PrimaryCapsules(), RoutedCapsules()
-        draw = [nn.Linear(160, 128), nn.ReLU(), nn.Linear(128, 256)]
-        draw += [nn.ReLU(), nn.Linear(256, 784), nn.Sigmoid()]
-        self.decoder = nn.Sequential(*draw)
+        maps, stride, types, kernel, I, first, second = sizes
+        self.conv = nn.Conv2d(1, maps, 9, stride)
+        self.primary = PrimaryCapsules(maps, types, kernel)
+        self.routed = RoutedCapsules(I)
+        self.decoder = nn.Sequential(
+            nn.Linear(10 * 16, first),
+            nn.ReLU(),
+            nn.Linear(first, second),
+            nn.ReLU(),
+            nn.Linear(second, 28 * 28),
+            nn.Sigmoid(),
+        )
 
     def forward(self, images, labels=None):
-        x = self.conv(images).relu()  # [B, 64, 10, 10]
+        x = self.conv(images).relu()  # [B, maps, H, W]
         v = self.routed(self.primary(x))  # [B, 10, 16]
-        lengths = v.norm(dim=2)  # [B, 10]; PyTorch's is safe at 0
+        lengths = v.norm(dim=2)  # [B, 10]
         if labels is None:
             labels = lengths.argmax(dim=1)  # the longest
         kept = v * F.one_hot(labels, 10)[:, :, None]  # the mask
@@ -63,20 +77,90 @@ def capsnet_loss(output, images, labels):
     return margin + 0.0005 * wrong.sum(dim=1).mean()
 
 
+def one_step(network, optimizer, images, labels):
+    output = network(images, labels)  # the labels go to the mask
+    loss = capsnet_loss(output, images, labels)
+    optimizer.zero_grad()  # forget the gradient of the last step
+    loss.backward()  # compute that of this one
+    optimizer.step()  # and move every weight a little
+    return loss.item()
+
+
 def train_one_epoch(network, optimizer, images, labels):
-    for chosen in torch.randperm(len(images)).split(32):  # shuffle
-        x, y = images[chosen], labels[chosen]  # a batch of 32
-        right, down = torch.randint(-2, 3, (2,)).tolist()  # pixels
+    for chosen in torch.randperm(len(images)).split(16):  # shuffle
+        x, y = images[chosen], labels[chosen]  # a batch of 16
+        right, down = torch.randint(-1, 2, (2,)).tolist()  # a pixel
         x = F.pad(x, (right, -right, down, -down))  # shifted
-        output = network(x, y)  # forward; the labels go to the mask
-        loss = capsnet_loss(output, x, y)
-        optimizer.zero_grad()  # forget the gradient of the last step
-        loss.backward()  # compute that of this one
-        optimizer.step()  # and move every weight a little
-    return loss.item()  # of the last batch
+        loss = one_step(network, optimizer, x, y)
+    return loss  # of the last batch
 
 
 def accuracy(network, images, labels):
-    with torch.no_grad():
-        answers = network(images)[1].argmax(dim=1)  # the longest
-    return (answers == labels).float().mean().item()
+    right = 0
+    for x, y in zip(images.split(500), labels.split(500), strict=True):
+        with torch.no_grad():
+            answers = network(x)[1].argmax(dim=1)  # the longest
+        right += (answers == y).sum().item()
+    return right / len(images)
+
+
+def load(train):
+    """MNIST's images and labels; offline, the sample of the book's package."""
+    from torchvision.datasets import MNIST
+
+    try:
+        data = MNIST("data", train, download=True)
+        return data.data[:, None] / 255, data.targets
+    except RuntimeError:  # there is no way to download it
+        from capsnet_tutorial import digits
+
+        print("without MNIST, from the sample")
+        return digits("train" if train else "test", source="sample")[:2]
+
+
+@torch.no_grad()
+def bent(network, images, labels):
+    """A row for each digit: written, and nine drawings as one of its sixteen numbers moves. [100, 1, 28, 28]"""
+    v = network(images[:2000])[0]  # [N, 10, 16]
+    steps = torch.linspace(-0.4, 0.4, 9, device=v.device)
+    rows = []
+    for k in range(10):
+        those = (labels[: len(v)] == k).nonzero()[:, 0]
+        capsules = torch.zeros(9, 10, 16, device=v.device)
+        capsules[:, k] = v[those[0], k]
+        capsules[:, k, v[those, k].std(dim=0).argmax()] += steps  # the one that varies most
+        drawn = network.decoder(capsules.flatten(1)).view(9, 1, 28, 28)
+        rows += [images[those[:1]], drawn]
+    return 1 - torch.cat(rows)  # ink is dark
+
+
+def main():
+    import argparse
+
+    from torchvision.utils import save_image
+
+    parser = argparse.ArgumentParser(description="Train a capsule network, test it, and draw bent digits.")
+    parser.add_argument("--paper", action="store_true", help="the paper's sizes: for a GPU")
+    parser.add_argument("--epochs", type=int, default=25, help="of 4,000 digits each (default: 25)")
+    options = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if not options.paper:
+        torch.set_num_threads(1)  # so small that threads mostly wait for each other
+    torch.manual_seed(0)
+    images, labels = (each.to(device) for each in load(train=True))
+    test = [each.to(device) for each in load(train=False)]
+    network = CapsNet(PAPER if options.paper else SMALL).to(device)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.001 if options.paper else 0.004)
+    smaller = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
+    for epoch in range(1, options.epochs + 1):
+        some = torch.randperm(len(images))[:4000]
+        loss = train_one_epoch(network, optimizer, images[some], labels[some])
+        smaller.step()
+        print(f"epoch {epoch:2} of {options.epochs}: loss {loss:.2f}", flush=True)
+    print(f"{accuracy(network, *test):.1%} of {len(test[0]):,} test digits are read")
+    save_image(bent(network, *test), "bent.png", nrow=10)
+    print("bent.png: ten digits, each bent by one of its sixteen numbers")
+
+
+if __name__ == "__main__":
+    main()

@@ -37,13 +37,13 @@ def test_a_trained_network_answers_as_it_always_did(name):
 def test_its_file_is_in_low_precision_and_under_a_megabyte_or_the_papers(name):
     path = asset(f"weights/{name}.safetensors")
     kinds = {tensor.dtype for tensor in read_tensors(path)[0].values()}
-    assert kinds == ({torch.float16} if name == "small" else {torch.int8, torch.float16, torch.float32})
+    assert kinds == ({torch.float16} if name in ("small", "chapter-9") else {torch.int8, torch.float16, torch.float32})
     assert path.stat().st_size < (8_400_000 if name == "paper" else 1_000_000)
 
 
 def test_they_have_the_sizes_that_their_cards_say():
     sizes = {name: sum(each.numel() for each in trained_network(name).parameters()) for name in TRAINED}
-    assert sizes["small"] == sizes["small-shifted"] == 454_992
+    assert sizes["small"] == sizes["chapter-9"] == sizes["small-shifted"] == 454_992
     assert sizes["small-cnn"] == pytest.approx(454_992, rel=0.002)
     assert sizes["small-pairs"] == 750_416
     assert sizes["paper"] == 8_215_568

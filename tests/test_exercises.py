@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import symtable
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ from capsnet_tutorial.check import Report
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
+HOLE = "your-turn"  # the tag of a hole in a chapter, and of the cells that check it
 
 # Other ways of writing it than the book's solution.
 RIGHT = {
@@ -80,16 +82,41 @@ class MyPrimaryCapsules(nn.Module):
         self.conv(maps)
 """: "`return`",
     },
+    "02-why-capsules": {
+        "def more_ink():\n    return four": "It needs more ink; it has 1.00 times",
+        "def more_ink():\n    return (2 * four).clamp(0, 1)": "The bag notices",
+        "def more_ink():\n    F.unfold(four, 7, stride=7)": "`return`",
+    },
+    "04-squash": {
+        """
+def squash(s, dim=-1, eps=1e-8):
+    squared = (s * s).sum(dim, keepdim=True)
+    length = squared.sqrt().clamp_min(eps)
+    return squared / (1 + squared) * s / length
+""": "squash-nan",
+        "def unsquash(v):\n    return v": "The lengths are wrong",
+        """
+def unsquash(v):
+    r = v.norm(dim=-1, keepdim=True)
+    return v / (r * (1 - r)).sqrt()
+""": "zeros becomes nan",
+        """
+def unsquash(v):
+    r = v.norm(dim=1, keepdim=True)
+    return v / (r * (1 - r)).abs().clamp_min(1e-16).sqrt()
+""": "directions",
+    },
     "05-prediction-vectors": {
-        'def my_prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bije", u, weight)': "colleague",
         """
-def my_prediction_vectors(u, weight):
-    return torch.einsum("bid,ijed->bjie", u, weight)[:, :1]
-""": "Expected [3, 2, 2, 4]",
-        """
-def my_prediction_vectors(u, weight):
-    return 2 * torch.einsum("bid,ijed->bije", u, weight)
-""": "u_hat[0, 0, 0, 0]",
+def prediction_vectors(u, weight):
+    return torch.einsum("bid,ijed->bije", u, weight.transpose(2, 3).reshape(*weight.shape[:2], -1, u.shape[2]).mT)
+""": "",
+        'def prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bjie", u, weight)': "Expected [3, 2, 5, 4]",
+        'def prediction_vectors(u, weight):\n    return 2 * torch.einsum("bid,ijde->bije", u, weight)': "u_hat[0, 0, 0, 0]",
+        "def prediction_vectors(u, weight):\n    return (u[:, :, None, None] @ weight).squeeze()": "Expected [1, 6, 1, 5]",
+        "boat_from_sail = torch.eye(5)": "Expected a [4, 4]",
+        "boat_from_sail = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [-0.3, 0, 1, 0], [-0.7, 0, 0, 1]])": "tilted",
+        "boat_from_sail = torch.eye(4)": "0° is elsewhere",
     },
     "06-routing": {
         "def my_route(u_hat, iterations):\n    return route(u_hat, 3)": "written in: 3",
@@ -104,21 +131,34 @@ def my_route(u_hat, iterations):
     },
     "07-margin-loss": {
         """
-def my_margin_loss(lengths, labels):
-    T = F.one_hot(labels, 10)
-    return (T * (0.9 - lengths) ** 2 + 0.5 * (1 - T) * (lengths - 0.1) ** 2).sum(dim=1).mean()
+def margin_loss(lengths, T, m_plus=0.9, m_minus=0.1, lambda_=0.5):
+    return (T * (m_plus - lengths) ** 2 + lambda_ * (1 - T) * (lengths - m_minus) ** 2).sum(dim=1).mean()
 """: "at 0",
         """
-def my_margin_loss(lengths, labels):
-    T = F.one_hot(labels, 10)
-    return (T * (0.9 - lengths).relu() ** 2 + 0.5 * (1 - T) * (lengths - 0.1).relu() ** 2).sum()
+def margin_loss(lengths, T, m_plus=0.9, m_minus=0.1, lambda_=0.5):
+    return (T * (m_plus - lengths).relu() ** 2 + lambda_ * (1 - T) * (lengths - m_minus).relu() ** 2).sum()
 """: "sum over the images",
+        "def multi_hot(present):\n    return torch.zeros(3, 10)": "Expected ones at [[3, 8], [], [5]]",
+        "def multi_hot(present):\n    return F.one_hot(torch.tensor([3, 0, 5]), 10)": "The empty sheet has a 1 at 0",
+        """
+def second_choice(lengths):
+    lengths[torch.arange(len(lengths)), lengths.argmax(dim=1)] = -1
+    return lengths.argmax(dim=1)
+""": "It changed the lengths",
+        "def second_choice(lengths):\n    return lengths.topk(2, dim=1).values[:, 1]": "These are lengths",
+        "def second_choice(lengths):\n    return lengths.topk(2, dim=1).indices[:, 1].tolist()": "A list",
+        "def second_choice(lengths):\n    return lengths.argmax(dim=1)": "the first choice",
     },
     "08-masking-and-decoder": {
         """
-def my_mask(v, labels=None):
+def mask_capsules(v, labels=None):
     return v[torch.arange(len(v)), capsule_lengths(v).argmax(dim=1) if labels is None else labels]
 """: "the kept capsule alone",
+        "def two_masks(v):\n    return mask_capsules(v)": "Expected [2, 7, 10, 16]",
+        """
+def two_masks(v):
+    return torch.stack([mask_capsules(v, k) for k in capsule_lengths(v).topk(2, dim=1).indices.T.flip(0)])
+""": "the second longest comes first",
         """
 def my_reconstruction_loss(reconstruction, images):
     return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
@@ -134,13 +174,13 @@ def dressed_as(pose, label):
     },
     "09-training": {
         """
-def one_step(network, optimizer, images, labels):
+def my_step(network, optimizer, images, labels):
     optimizer.zero_grad()
     capsnet_loss(network(images, labels), images, labels).backward()
     optimizer.step()
 """: "`return`",
         """
-def one_step(network, optimizer, images, labels):
+def my_step(network, optimizer, images, labels):
     optimizer.zero_grad()
     loss = capsnet_loss(network(images, labels), images, labels)
     loss.backward()
@@ -148,12 +188,41 @@ def one_step(network, optimizer, images, labels):
     return loss
 """: "this is a Tensor",
         """
-def one_step(network, optimizer, images, labels):
+def my_step(network, optimizer, images, labels):
     optimizer.zero_grad()
     capsnet_loss(network(images, labels), images, labels).backward()
     optimizer.step()
     return capsnet_loss(network(images, labels), images, labels).item()
 """: "the loss after it",
+        """
+def my_step(network, optimizer, images, labels):
+    loss = capsnet_loss(network(images), images, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+""": "The network got no labels",
+        """
+def my_step(network, optimizer, images, labels):
+    loss = capsnet_loss(network(images, labels), images, labels)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+""": "still there in the second",
+        """
+def my_step(network, optimizer, images, labels):
+    loss = capsnet_loss(network(images, labels), images, labels)
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+    return loss.item()
+""": "The weights did not move",
+        "def share_by_class(answers, labels):\n    return (answers == labels).float()": "the shape [14]",
+        """
+def share_by_class(answers, labels):
+    right = (answers == labels).float()
+    return torch.stack([right[answers == k].mean() for k in range(10)])
+""": "Group by label",
     },
     "10-sixteen-numbers": {
         """
@@ -161,6 +230,19 @@ def between(first, last, steps):
     t = torch.linspace(0, 1, steps)[:, None]
     first + t * (last - first)
 """: "`return`",
+        """
+def between(first, last, steps):
+    return [first + t * (last - first) for t in torch.linspace(0, 1, steps)]
+""": "A list",
+        """
+def strengths(pose, label):
+    return (draw(pose + 0.25 * torch.eye(16), label) - draw(pose[None], label)).abs().sum(dim=(1, 2))
+""": "Too little",
+        """
+def strengths(pose, label):
+    steps = 0.25 * torch.eye(16)
+    return (draw(pose + steps, label) - draw(pose - steps, label)).sum(dim=(1, 2)).abs()
+""": "",
     },
 }
 
@@ -177,15 +259,9 @@ class MyPrimaryCapsules(nn.Module):  # keeps no convolution, so there is nothing
         return torch.zeros(len(maps), *self.sizes)
 """
     ],
-    "05-prediction-vectors": [
-        """
-def my_prediction_vectors(u, weight):
-    return torch.einsum("bid,ijde->bije", u, weight)
-""",
-        """
-def my_prediction_vectors(u, weight):
-    return (u[:, :, None, None, :] @ weight.reshape(*weight.shape[:2], u.shape[2], -1)).squeeze(3)
-""",
+    "06-routing": [
+        "def agreement(u_hat, v):\n    return F.cosine_similarity(u_hat, v[:, None], dim=3)",
+        "def agreement(u_hat, v):\n    return (u_hat * v[:, None]).mean(dim=3)",
     ],
     "12-who-votes-who-decides": [
         "for_pairs = 20",
@@ -273,10 +349,18 @@ def code(path: Path) -> list[Any]:
 
 
 def exercises(path: Path) -> list[Any]:
-    """The code cells after the heading."""
+    """The code cells after the heading, and the holes before it."""
     cells = nbformat.read(path, as_version=4).cells
     start = next((k for k, cell in enumerate(cells) if HEADING in cell.source), len(cells))
-    return [cell for cell in cells[start:] if cell.cell_type == "code"]
+    asked = [cell for k, cell in enumerate(cells) if k > start or HOLE in cell.metadata.get("tags", [])]
+    return [cell for cell in asked if cell.cell_type == "code"]
+
+
+def own_lines(path: Path) -> dict[str, str]:
+    """What a chapter shows as its own filling of its holes, folded: name -> code."""
+    texts = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
+    shown = [code for text in texts for code in re.findall(r"<details>.*?```python\n(.*?)```", text, re.DOTALL)]
+    return {defined(each)[0]: each for each in shown}
 
 
 def defined(source: str) -> list[str]:
@@ -343,16 +427,17 @@ def asked_for(source: str) -> set[str]:
 def needed(path: Path) -> list[str]:
     """The cells that exercises and answers build on, directly or not, and the exercises; nbval has run all others."""
     asked = [cell.source for cell in exercises(path)]
+    order = [cell.source for cell in code(path)]
     answers = [answer for each in (RIGHT, WRONG, NAMED) for answer in each.get(path.stem, ())]
-    before = [cell.source for cell in code(path)][: -len(asked)]
+    before = [source for source in order if source not in asked]
     modules = set().union(*map(imported, before))
     names = set().union(*map(asked_for, [*asked, *answers]))
     kept: list[str] = []
     for source in reversed(before):
         if (changed(source) - modules | imported(source)) & names:
-            kept.insert(0, source)
+            kept.append(source)
             names |= asked_for(source)
-    return kept + asked
+    return [source for source in order if source in kept or source in asked]
 
 
 def blanks(path: Path) -> list[str]:
@@ -419,7 +504,7 @@ def test_there_are_chapters_with_exercises():
 @each_chapter
 def test_every_exercise_has_a_check_and_a_solution(path):
     solutions = BOOK / "solutions" / path.name
-    known = [name for cell in code(solutions) for name in defined(cell.source)]
+    known = [name for cell in code(solutions) for name in defined(cell.source)] + [*own_lines(path)]
     assert blanks(path), "an exercise has a blank"
     assert [name for name in blanks(path) if name not in known] == [], "not solved"
     checks = [cell for cell in exercises(path) if "check_" in cell.source]
@@ -449,8 +534,9 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
         }
         for cell in exercises(path)
     }
-    values, variables = run(needed(path), path.parent, solutions)
-    reports = [value for value in values[-len(exercises(path)) :] if isinstance(value, Report)]
+    ours = {cell.source: lines for name, lines in own_lines(path).items() for cell in exercises(path) if name in defined(cell.source)}
+    values, variables = run([ours.get(source, source) for source in needed(path)], path.parent, solutions)
+    reports = [value for value in values if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)
     for answer in RIGHT.get(path.stem, ()):

@@ -85,7 +85,7 @@ DRAWN = {  # a figure of every kind
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
     "network_diagram": lambda: figures.network_diagram("mask"),
     "rounds_compared": lambda: figures.rounds_compared(EXPERIMENTS),
-    "roots_at_zero": lambda: figures.roots_at_zero(),
+    "roof_and_house": lambda: figures.roof_and_house(20, 50),
     "share_bars": lambda: figures.share_bars(torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),

@@ -15,7 +15,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, Parts
 from capsnet_tutorial.weights import filled, load_weights, pack, read_tensors, save_weights, write_tensors
 
-TRAINED = ("small", "small-shifted", "small-cnn", "small-pairs", "paper")
+TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `trained_network` knows."""
 
 
@@ -29,6 +29,7 @@ def trained_network(name: str) -> CapsNet | ConvNet:
     """A network that the book trained, in eval mode, float32. Its card is beside its weights, NAME.md.
 
     "small": the module's own, which is `capsnet_tutorial.load_pretrained("small")`.
+    "chapter-9": the same sizes, trained by the lines of chapter 9, on the sample alone.
     "small-shifted": the same sizes, trained for less long, on all 60,000 digits, shifted but never turned or bent.
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": for two overlapping digits on 36×36 pixels (see `capsnet_book.experiments.pairs`).

@@ -14,13 +14,13 @@ from capsnet_book.figures.masking import ten_drawings, two_losses
 from capsnet_book.figures.network import network_diagram
 from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
-from capsnet_book.figures.predictions import broadcast_grid, vote_rings
+from capsnet_book.figures.predictions import broadcast_grid, roof_and_house, vote_rings
 from capsnet_book.figures.primary_capsules import capsule_cuts, patches_by_direction
 from capsnet_book.figures.rounds import rounds_compared
 from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
-from capsnet_book.figures.squash import roots_at_zero, squash_curve
+from capsnet_book.figures.squash import squash_curve
 from capsnet_book.figures.training import LiveCurve, epoch_histograms, film_strip
 from capsnet_book.figures.verdicts import verdict_chart
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
@@ -58,7 +58,7 @@ __all__ = [
     "pose_bars",
     "reliability",
     "roofline",
-    "roots_at_zero",
+    "roof_and_house",
     "rounds_compared",
     "seed_points",
     "share_bars",

@@ -21,12 +21,18 @@ def digit_row(images: Tensor, titles: Sequence[str] | None = None) -> Figure:
     return figure
 
 
-def digit_grid(rows: dict[str, Tensor]) -> Figure:
-    """Rows of images, each with its name. rows: name -> [N, 28, 28] or [N, 1, 28, 28], N the same for all."""
+def digit_grid(rows: dict[str, Tensor], titles: Sequence[str] | None = None) -> Figure:
+    """Rows of images, each with its name; above them a title for each column.
+
+    rows: name -> [N, 28, 28] or [N, 1, 28, 28], N the same for all.
+    """
     columns = len(next(iter(rows.values())))
-    with grid_of_plots(len(rows), columns, height=len(rows) * (WIDTH - 0.9) / columns) as (figure, axes):
+    height = len(rows) * (WIDTH - 0.9) / columns + (0.3 if titles else 0)
+    with grid_of_plots(len(rows), columns, height) as (figure, axes):
         for line, (name, images) in zip(axes, rows.items(), strict=True):
             for axis, image in zip(line, images.reshape(columns, *images.shape[-2:]), strict=True):
                 show_digit(axis, image)
             line[0].text(-0.15, 0.5, name, transform=line[0].transAxes, ha="right", va="center")
+        for axis, title in zip(axes[0], titles or [""] * columns, strict=True):
+            axis.set_title(title, fontsize=9)
     return figure

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Polygon, Rectangle
 from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, WIDTH, one_plot, phone_form, show_digit
+from capsnet_book.figures._style import _STYLE, WIDTH, grid_of_plots, one_plot, phone_form, show_digit
 from capsnet_book.palette import LIGHT
 
 
@@ -67,7 +67,7 @@ def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
         for left, (name, shape, columns) in zip((0.0, 5.6, 11.2), grids, strict=True):
             for i in range(parts):
                 for j in range(wholes):
-                    index = f"{i + 1}" if name == "u" else f"{i + 1}{j + 1}"
+                    index = {"u": f"{i + 1}", "W": f"{i + 1}{j + 1}", "û": rf"{j + 1}\mid {i + 1}"}[name]
                     _cell(axes, left + j, -i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
                           LIGHT["muted"] if name == "W" else hues[i % 3], ghost=j >= columns)  # fmt: skip
             axes.text(left + wholes / 2, 1.25, f"{name}  {shape}", ha="center", weight="bold")
@@ -75,6 +75,26 @@ def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
             axes.text(x, 1 - parts / 2, sign, ha="center", va="center", fontsize=16)
         axes.set(xlim=(-0.1, 11.3 + wholes), ylim=(1 - parts - 0.1, 1.7), aspect="equal")
         axes.axis("off")
+    return figure
+
+
+def roof_and_house(*angles: float) -> Figure:
+    """A roof at each angle, in degrees, and the house that lies 0.4 below it in the roof's own direction."""
+    triangle = np.array([[-0.55, -0.15], [0.55, -0.15], [0, 0.35]])
+    walls = np.array([[-0.45, -0.25], [0.45, -0.25], [0.45, 0.25], [-0.45, 0.25]]) - [0, 0.4]
+    with grid_of_plots(1, len(angles), height=2.4) as (figure, plots):
+        for axes, angle in zip(plots[0], angles, strict=True):
+            a = np.radians(angle)
+            turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # for points as rows
+            axes.add_patch(Polygon(triangle @ turned, fill=False, edgecolor=LIGHT["accent"], linewidth=2))
+            axes.add_patch(
+                Polygon(walls @ turned, fill=False, edgecolor=LIGHT["contrast"], linewidth=1.5, linestyle="--")
+            )
+            below = 0.4 * np.array([np.sin(a), -np.cos(a)])
+            axes.annotate("", below, (0, 0), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"]})
+            axes.text(*(below / 2 + [0.06, 0]), "0.4", va="center")
+            axes.set(xlim=(-1.2, 1.2), ylim=(-0.9, 0.6), aspect="equal")
+            axes.set_title(f"roof at {angle:g}°")
     return figure
 
 

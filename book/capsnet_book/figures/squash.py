@@ -31,17 +31,3 @@ def squash_curve() -> Figure:
         )
         axes.set(xlim=(0, 6), ylim=(0, 1.15), xlabel="‖s‖, length in", ylabel="‖v‖, length out")
     return figure
-
-
-def roots_at_zero() -> Figure:
-    """The root of the squared length near zero, bare and with the floor underneath; ε² is the unit."""
-    squared = np.linspace(0, 6, 600)
-    with one_plot(height=2.6) as (figure, axes):
-        axes.plot(squared, np.sqrt(squared), color=LIGHT["contrast"], linewidth=1.6)
-        axes.plot(squared, np.sqrt(np.maximum(squared, 1)), color=LIGHT["accent"])
-        axes.plot([0, 0], [0, 0.75], color=LIGHT["contrast"], linewidth=1.2, linestyle=(0, (3, 3)), clip_on=False)
-        axes.plot([0, 0], [0, 1], "o", color=LIGHT["muted"], markersize=4, clip_on=False, zorder=3)
-        axes.text(0.3, 0.2, "the bare root: its slope at 0 is ∞", color=LIGHT["contrast"])
-        axes.text(1.7, 0.95, "with a floor underneath: its slope at 0 is 0", color=LIGHT["accent"], weight="bold")
-        axes.set(xlim=(0, 6), ylim=(0, 2.5), xlabel="‖s‖², in units of ε²", ylabel="what s is divided by, in ε")
-    return figure
