@@ -7,6 +7,7 @@ Nothing may be reported of those in `RIGHT`. `make()` gives a new one: some reme
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -14,8 +15,8 @@ from torch import nn
 from torch.nn import functional as F
 
 
-class Wrong(NamedTuple):
-    """A function that a checker must reject, and the bugs that it must name."""
+class Sample(NamedTuple):
+    """A function that a checker must accept, or reject with these bugs named."""
 
     name: str
     piece: str
@@ -23,48 +24,22 @@ class Wrong(NamedTuple):
     make: Callable[[], Any]
 
 
-class Right(NamedTuple):
-    """A function that a checker must accept."""
-
-    name: str
-    piece: str
-    make: Callable[[], Any]
+WRONG: list[Sample] = []
+RIGHT: list[Sample] = []
 
 
-WRONG: list[Wrong] = []
-RIGHT: list[Right] = []
+def wrong(piece: str, *bugs: str, made: bool = False, among: list[Sample] = WRONG) -> Callable[[Any], Any]:
+    """Enter a function under its own name, a class whose instances are called, or what makes a function."""
 
-
-def wrong(piece: str, *bugs: str) -> Callable[[Any], Any]:
-    """Enter a function, or a class whose instances are called, under its own name."""
-
-    def enter(fn: Any) -> Any:
-        make = fn if isinstance(fn, type) else lambda: fn
-        WRONG.append(Wrong(fn.__name__.replace("_", " "), piece, frozenset(bugs), make))
-        return fn
+    def enter(function: Any) -> Any:
+        make = function if made or isinstance(function, type) else lambda: function
+        among.append(Sample(function.__name__.replace("_", " "), piece, frozenset(bugs), make))
+        return function
 
     return enter
 
 
-def wrong_made_by(piece: str, *bugs: str) -> Callable[[Any], Any]:
-    """Enter a function that makes the function: a new one, with nothing kept from the last, at every call."""
-
-    def enter(make: Any) -> Any:
-        WRONG.append(Wrong(make.__name__.replace("_", " "), piece, frozenset(bugs), make))
-        return make
-
-    return enter
-
-
-def right(piece: str) -> Callable[[Any], Any]:
-    """Enter a function, or a class whose instances are called, under its own name."""
-
-    def enter(fn: Any) -> Any:
-        make = fn if isinstance(fn, type) else lambda: fn
-        RIGHT.append(Right(fn.__name__.replace("_", " "), piece, make))
-        return fn
-
-    return enter
+right = partial(wrong, among=RIGHT)
 
 
 # Two squashes for functions that are about something else: one with, one without epsilon.
@@ -103,29 +78,10 @@ def squash_patched_by_where(s):
     return torch.where(n > 0, n**2 / (1 + n**2) * s / n, torch.zeros_like(s))
 
 
-@wrong("squash", "squash-axis", "squash-nan")
-def squash_over_the_classes_without_epsilon(s):
-    n = torch.norm(s, p=2, dim=1, keepdim=True)
-    return (n**2 / (1 + n**2)) * (s / n)
-
-
-@wrong("squash")
-def squash_of_efficient_capsnet(s):
-    n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
-    return (1 - torch.exp(-n)) * s / (n + 1e-8)
-
-
 @right("squash")
 def squash_by_vector_norm_plus_epsilon(s):
     n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)  # its gradient at zero is zero
     return n**2 / (1 + n**2) * s / (n + 1e-9)
-
-
-@right("squash")
-def squash_in_double(s):
-    x = s.double()
-    n2 = torch.einsum("...d,...d->...", x, x).unsqueeze(-1)
-    return n2 / (1 + n2) * x / torch.sqrt(n2 + 1e-12)
 
 
 @right("squash")
@@ -161,16 +117,6 @@ def capsules_after_relu(features, dim):
     return squash(F.relu(features).permute(0, 2, 3, 1).reshape(len(features), -1, dim))
 
 
-@wrong("primary_capsules")
-def capsules_averaged_over_places(features, dim):
-    return squash(features.mean((2, 3)).view(len(features), -1, dim))
-
-
-@right("primary_capsules")
-def capsules_column_by_column(features, dim):
-    return squash(features.transpose(1, 3).reshape(len(features), -1, dim))
-
-
 @right("primary_capsules")
 def capsules_from_strided_slices(features, dim):
     return torch.stack([features[:, d::dim].flatten(1) for d in range(dim)], dim=2)
@@ -189,16 +135,6 @@ def routing_in_five_dimensions_softmax_over_i(u_hat, iterations):
 
 
 @wrong("routing", "softmax-axis")
-def routing_by_a_softmax_over_a_trailing_one(u_hat, iterations):
-    b = torch.zeros_like(u_hat[..., :1])
-    for _ in range(iterations):
-        c = b.softmax(-1)
-        v = squash((c * u_hat).sum(1, keepdim=True))
-        b = b + (u_hat * v).sum(-1, keepdim=True)
-    return v[:, 0]
-
-
-@wrong("routing", "softmax-axis")
 def routing_by_messages_weighed_at_their_destination(u_hat, iterations):
     B, I, J, D = u_hat.shape
     to = torch.arange(J).repeat(I)
@@ -212,24 +148,6 @@ def routing_by_messages_weighed_at_their_destination(u_hat, iterations):
     return v
 
 
-@wrong("routing", "no-update-rounds")
-def routing_that_adds_to_nothing(u_hat, iterations):
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(iterations):
-        v = squash((b.softmax(-1)[..., None] * u_hat).sum(1))
-        b.add((u_hat * v.unsqueeze(1)).sum(-1))  # add_ was meant
-    return v
-
-
-@wrong("routing", "no-update-rounds")
-def routing_with_a_round_too_few(u_hat, iterations):
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(iterations - 1):
-        v = squash((b.softmax(-1)[..., None] * u_hat).sum(1))
-        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
-    return v  # unknown after a single round
-
-
 @wrong("routing", "batch-agreement")
 def routing_by_the_first_image(u_hat, iterations):
     b = torch.zeros(u_hat.shape[:3])
@@ -239,34 +157,7 @@ def routing_by_the_first_image(u_hat, iterations):
     return v
 
 
-@wrong("routing", "stale-logits")
-class RoutingWithLogitsInABuffer(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("b", torch.zeros(0))
-
-    def forward(self, u_hat, iterations):
-        if self.b.shape != u_hat.shape[:3]:
-            self.b = torch.zeros(u_hat.shape[:3])
-        b = self.b
-        for _ in range(iterations):
-            v = squash(torch.einsum("bij,bijd->bjd", b.softmax(2), u_hat))
-            b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
-        self.b = b.detach()
-        return v
-
-
-@wrong("routing", "squash-nan")
-def routing_with_a_squash_patched_by_where(u_hat, iterations):
-    b = u_hat.new_zeros(*u_hat.shape[:3], 1)
-    for _ in range(iterations):
-        s = (b.softmax(-2) * u_hat).sum(1, keepdim=True)
-        v = torch.where((s == 0).all(-1, keepdim=True), s, bare(s))
-        b = b + u_hat.mul(v).sum(-1, keepdim=True)
-    return v.squeeze(1)
-
-
-@wrong_made_by("routing", "batch-agreement", "stale-logits")
+@wrong("routing", "batch-agreement", "stale-logits", made=True)
 def routing_with_one_set_of_logits_for_all_images_and_calls():
     logits = {}
 
@@ -292,24 +183,6 @@ def routing_with_all_four(u_hat, iterations):
         if r < iterations - 1:
             b = b + (u * v).sum(3).mean(0, keepdim=True)
     return v.flatten(3).squeeze(1)
-
-
-@wrong("routing")
-def routing_with_a_mean_over_i(u_hat, iterations):
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(iterations):
-        v = squash((b.softmax(2).unsqueeze(-1) * u_hat).mean(dim=1))
-        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
-    return v
-
-
-@wrong("routing")
-def routing_with_logits_that_begin_at_random(u_hat, iterations):
-    b = torch.randn(u_hat.shape[:3])
-    for _ in range(iterations):
-        v = squash((b.softmax(2).unsqueeze(-1) * u_hat).sum(dim=1))
-        b = b + (u_hat * v.unsqueeze(1)).sum(-1)
-    return v
 
 
 @wrong("routing")
@@ -381,24 +254,6 @@ def margin_of_lengths_softmaxed_by_hand(lengths, labels):
     return total / len(labels)
 
 
-@wrong("margin_loss", "margin-not-squared", "lengths-softmax")
-def margin_of_softmaxed_lengths_not_squared(lengths, labels):
-    p = lengths.softmax(dim=1)
-    T = torch.arange(p.shape[1]) == labels[:, None]
-    return torch.where(T, F.relu(0.9 - p), 0.5 * F.relu(p - 0.1)).sum(dim=-1).mean()
-
-
-@wrong("margin_loss")
-def margin_with_a_mean_over_classes(lengths, labels):
-    T = F.one_hot(labels, lengths.shape[1])
-    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).mean()
-
-
-@wrong("margin_loss")
-def margin_by_cross_entropy(lengths, labels):
-    return F.cross_entropy(lengths, labels)
-
-
 @wrong("margin_loss")
 def margin_as_a_number_of_python(lengths, labels):
     T = F.one_hot(labels, lengths.shape[1])
@@ -431,11 +286,6 @@ def mask_that_fills_all_but_the_prediction(v, labels):
 
 
 @wrong("mask")
-def mask_by_labels_or_nothing(v, labels):
-    return v if labels is None else v * F.one_hot(labels, v.shape[1])[..., None]
-
-
-@wrong("mask")
 def mask_by_a_softmax_over_the_batch(v, labels):
     if labels is None:
         labels = v.norm(dim=-1).softmax(dim=0).argmax(dim=1)
@@ -464,14 +314,6 @@ def mask_that_cuts_out(v, labels):
     return v[torch.arange(len(v)), labels]
 
 
-@right("mask")
-def mask_by_diagonal_matrices(v, labels, training=True):
-    with torch.no_grad():
-        j = labels if labels is not None and training else v.norm(dim=-1).argmax(-1)
-        selection = torch.diag_embed(F.one_hot(j, v.shape[1]).to(v.dtype))  # [B, J, J]
-    return torch.bmm(selection, v)
-
-
 @wrong("reconstruction_loss", "recon-mean")
 def reconstruction_by_mse_loss(reconstruction, images):
     return 0.0005 * F.mse_loss(reconstruction, images.view(images.size(0), -1))
@@ -483,17 +325,6 @@ def reconstruction_by_a_mean_over_pixels_summed_over_the_batch(reconstruction, i
     for drawn, image in zip(reconstruction, images, strict=True):
         loss = loss + F.mse_loss(drawn, image.view(-1))
     return 0.0005 * loss
-
-
-@wrong("reconstruction_loss")
-def reconstruction_with_its_weight_forgotten(reconstruction, images):
-    return (reconstruction - images.flatten(1)).pow(2).sum(1).mean()
-
-
-@wrong("reconstruction_loss")
-def reconstruction_of_every_image_against_every_other(reconstruction, images):
-    difference = reconstruction.view(-1, 28, 28) - images  # [B, 28, 28] beside [B, 1, 28, 28]
-    return 0.0005 * difference.square().sum((2, 3)).mean()
 
 
 @right("reconstruction_loss")

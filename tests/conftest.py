@@ -16,7 +16,8 @@ settings.load_profile("reproducible")
 # fifty examined.
 SLOW = {
     "browser",
-    "test_checked_networks.py",
+    "test_check_command.py",
+    "test_check_networks.py",
     "test_cli.py",
     "test_exercises.py",
     "test_train.py",

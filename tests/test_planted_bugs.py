@@ -16,7 +16,7 @@ import test_functional
 import test_layers
 import test_model
 import test_properties
-import test_training
+import test_train
 import torch
 from capsnet_book.bugs import BUGS, variant
 from networks import noise
@@ -110,7 +110,7 @@ couplings_move = once(test_properties.test_couplings_move_from_round_to_round, u
 twice = once(test_properties.test_a_second_call_gives_what_the_first_gave, u_hat=U_HAT, iterations=3)
 margins = partial(test_functional.test_margin_loss_is_equation_4_for_labels, dtype=EXACTLY)
 several_classes = partial(test_functional.test_margin_loss_is_equation_4_for_several_classes_at_once, dtype=EXACTLY)
-training_loss = test_training.test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions
+training_loss = test_train.test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions
 
 
 class _OnePlace:

@@ -1,7 +1,7 @@
 """Checkers that name the mistake: each runs what it is given and says which known bug it has.
 
 `check_squash`, `check_primary_capsules`, `check_routing`, `check_margin_loss`, `check_mask` and
-`check_reconstruction_loss` examine one piece of a capsule network, `check_layer` a layer, `check_model` a whole network.
+`check_reconstruction_loss` examine one piece of a capsule network, `check_layer` a layer, `check_model` all of one.
 A function is run on inputs that tell the mistakes apart, and what comes is compared with every wrong variant
 (`variants`); what none of them explains "differs". In a network the operations are watched as they run (`trace`), so
 that it does not matter how it is written (`sites`).

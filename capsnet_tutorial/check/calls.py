@@ -38,7 +38,6 @@ class Subject:
 
     def __init__(self, function: Any, signature: str) -> None:
         self.function = function
-        self.dtype = torch.float32
         self.seed = 0  # a function that draws random numbers shall not look like one that remembers
         wanted = f"expected a function or a module that is called as {signature}"
         if function is ...:
@@ -59,7 +58,8 @@ class Subject:
 
         With ``grad``, a pair: (output, gradient of its sum by the first argument, or None).
         """
-        leaves = [self._input(argument, grad and k == 0) for k, argument in enumerate(arguments)]
+        leaves = list(arguments)
+        leaves[:1] = [arguments[0].detach().requires_grad_()] if grad else leaves[:1]
 
         def call() -> Any:
             torch.default_generator.manual_seed(self.seed)
@@ -76,35 +76,19 @@ class Subject:
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
-        try:
-            out = self(*arguments)
-        except Trouble as trouble:
-            if self.dtype is torch.float64:
-                raise
-            self.dtype = torch.float64  # some write their constants in double precision
-            try:
-                out = self(*arguments)
-            except Trouble:
-                self.dtype = torch.float32
-                raise trouble from trouble.__cause__
-        return numbers(out, shape, _described([self._input(argument, False) for argument in arguments]))
+        return numbers(self(*arguments), shape, _described(arguments))
 
     def gradient(self, shape: Sequence[int], *arguments: Any) -> tuple[Tensor, Tensor]:
         """(output, gradient of its sum by the first argument), both float64."""
         result = self(*arguments, grad=True)
         out, gradient = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
-        value = numbers(out, shape, _described([self._input(argument, False) for argument in arguments]), finite=False)
+        value = numbers(out, shape, _described(arguments), finite=False)
         if gradient is None:
             raise Trouble(
                 "Its output carries no gradient back to its input, so nothing below it could learn "
                 "(.detach(), .item(), .data, numpy and no_grad cut it)."
             )
         return value, gradient.detach().double()
-
-    def _input(self, argument: Any, grad: bool) -> Any:
-        if not isinstance(argument, Tensor) or not argument.is_floating_point():
-            return argument
-        return argument.detach().to(self.dtype).requires_grad_(grad)
 
 
 def examined(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +14,7 @@ from capsnet_tutorial.check.compare import nan_at_zero
 from capsnet_tutorial.check.report import Example, Finding, Report
 from capsnet_tutorial.check.sites import Site
 from capsnet_tutorial.check.trace import Graph, Target, Trace, memory
-from capsnet_tutorial.check.variants import close
+from capsnet_tutorial.check.variants import close, recognise
 
 
 class Sizes(NamedTuple):
@@ -105,24 +104,23 @@ def _examine(
         return [Finding(None, text)]
     channel, place = source
     mixed = int((place != place[:, :1]).any(dim=1).sum())
-    if not mixed and not _is_a_partition(channel, place):
-        return [Finding(None, "The capsules of one type take other channels at one place than at another.")]
     findings = [_mixed(sizes, place, mixed)] if mixed else []
     s = features.double().flatten(2)[:, channel, place]  # [B, N, dim]
-    kind = _kind_of_squash(s, came, channel, place, features.shape[3], mixed=bool(mixed))
-    if kind is None:
+    squashed = not close(came, s)
+    wrong = recognise("squash", [((s,), came)], at_most=2) if squashed else ()
+    if wrong is None:
         text = "Each number is where it belongs, but it is neither the feature nor squashed along any axis: "
         text += f"output[0, 0, 0] is {float(came[0, 0, 0]):.4f}, made of the feature {float(s[0, 0, 0]):.4f}."
         findings.append(Finding(None, text))
-    elif kind == "wrong axis":
+    elif wrong:
         squared = s.square().sum(-1)[0, :4]
         lengths = squared / (1 + squared), came[0, :4].norm(dim=-1)
         example = Example("the first image's first four capsules", "their lengths", *lengths)
-        findings.append(Finding("squash-axis", "The length of the primary capsules is another's.", example))
-    elif kind == "none" and inside:
+        findings.append(Finding("squash-axis", f"Here: {wrong[0].description}.", example))
+    elif inside and not squashed:
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         findings.append(Finding(None, text, topic="unsquashed"))
-    if kind != "none":
+    if squashed:
         findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), sizes.dim, name="features")
     if not findings and not close(subject.tensor(sizes.output(1), features[:1], sizes.dim), came[:1]):
         findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
@@ -166,43 +164,6 @@ def _source(subject: Subject, sizes: Sizes) -> tuple[Tensor, Tensor] | None:
     channel, place = found
     everything = (channel * sizes.places + place).flatten().sort().values
     return (channel, place) if torch.equal(everything, torch.arange(sizes.channels * sizes.places)) else None
-
-
-def _is_a_partition(channel: Tensor, place: Tensor) -> bool:
-    """Whether every place has the same groups of channels, in the same order of a capsule's numbers."""
-    groups: dict[int, set[tuple[int, ...]]] = {}
-    for row, where in zip(channel.tolist(), place[:, 0].tolist(), strict=True):
-        groups.setdefault(where, set()).add(tuple(row))
-    return all(group == groups[0] for group in groups.values())
-
-
-def _kind_of_squash(s: Tensor, came: Tensor, channel: Tensor, place: Tensor, width: int, *, mixed: bool) -> str | None:
-    """ "none", "right", "wrong axis", or None if it is no squash along any axes."""
-    if close(came, s):
-        return "none"
-    # The axes along which a length may have been measured: batch, type, component, row, column; or of the output.
-    capsule = torch.arange(s.shape[1]).reshape(1, -1, 1).expand_as(s)
-    kind = channel.sort(dim=1).values[:, 0].reshape(1, -1, 1).expand_as(s)
-    batch = torch.arange(len(s)).reshape(-1, 1, 1).expand_as(s)
-    component = torch.arange(s.shape[2]).expand_as(s)
-    where = [(place // width).expand_as(s), (place % width).expand_as(s), channel.expand_as(s)]
-    labels = [batch, capsule if mixed else kind, component, *where, capsule]
-    if close(came, _squashed_within(s, [batch, capsule])):
-        return "right"
-    for count in range(len(labels) + 1):
-        if any(close(came, _squashed_within(s, list(kept))) for kept in combinations(labels, count)):
-            return "wrong axis"
-    return None
-
-
-def _squashed_within(s: Tensor, labels: list[Tensor]) -> Tensor:
-    """Squash with the length taken over all numbers that have the same labels."""
-    group = torch.zeros(s.shape, dtype=torch.long)
-    for label in labels:
-        group = group * (int(label.max()) + 1) + label
-    index = group.flatten().unique(return_inverse=True)[1]
-    squared = torch.zeros(int(index.max()) + 1, dtype=s.dtype).index_add(0, index, s.flatten().square())[index]
-    return (s.flatten() * squared.sqrt() / (1 + squared)).reshape(s.shape)
 
 
 def _mixed(sizes: Sizes, place: Tensor, count: int) -> Finding:

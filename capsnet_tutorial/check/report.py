@@ -1,4 +1,4 @@
-"""What a checker answers: a report that shows itself, as text in a terminal and with numbers and arrows in a notebook."""
+"""What a checker answers: a report that shows itself, as text and, in a notebook, with numbers and arrows."""
 
 from __future__ import annotations
 
@@ -200,7 +200,8 @@ def _html(finding: Finding) -> str:
         parts.append(f"<code>{escape(finding.line)}</code>")
     if finding.bug and finding.text:
         parts.append(escape(finding.text))
-    text = "".join(f'<p style="margin:.5em 0 .2em">{part}</p>' for part in parts)
+    text = f'<p style="margin:.5em 0 .2em">{parts[0]}</p>'
+    text += "".join(f'<p style="margin:.2em 0">{part}</p>' for part in parts[1:])
     if finding.example:
         text += f'<p style="margin:.5em 0 .2em;{_QUIET}">Example: {escape(finding.example.given)}</p>'
         text += _picture(finding.example)

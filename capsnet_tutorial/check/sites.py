@@ -115,8 +115,8 @@ def _site(
         return None
     readings = tuple(_readings(votes, couplings.outputs[0], s, batch, classes))
     moved = graph.moved(made)
-    uses = [each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)]
-    uses = [each for each in uses if each.index in graph.needed and memory(each.outputs[0]) not in moved]
+    all_uses = [each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)]
+    uses = [each for each in all_uses if each.index in graph.needed and memory(each.outputs[0]) not in moved]
     if not readings or not uses:
         return None
     results = graph.derived(uses[-1].outputs, uses[-1].index)
@@ -131,7 +131,7 @@ def _site(
     where = _places(target, made, meeting, votes)
     if where is None or not finals:
         return None
-    loops = sum(each.place == meeting.place and each.name == meeting.name for each in uses)
+    loops = sum(each.place == meeting.place and each.name == meeting.name for each in all_uses)
     return Site(couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), readings, loops)
 
 
