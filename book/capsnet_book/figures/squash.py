@@ -42,6 +42,6 @@ def roots_at_zero() -> Figure:
         axes.plot([0, 0], [0, 0.75], color=LIGHT["contrast"], linewidth=1.2, linestyle=(0, (3, 3)), clip_on=False)
         axes.plot([0, 0], [0, 1], "o", color=LIGHT["muted"], markersize=4, clip_on=False, zorder=3)
         axes.text(0.3, 0.2, "the bare root: its slope at 0 is ∞", color=LIGHT["contrast"])
-        axes.text(1.7, 0.95, "with a floor underneath: its slope at 0 is 0", color=LIGHT["accent"], weight="bold")
+        axes.text(1.7, 0.9, "with a floor underneath: its slope at 0 is 0", color=LIGHT["accent"], weight="bold")
         axes.set(xlim=(0, 6), ylim=(0, 2.5), xlabel="‖s‖², in units of ε²", ylabel="what s is divided by, in ε")
     return figure
