@@ -9,6 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from phone_figures import PHONE
 from refresh_notebooks import all_notebooks, normalise
 from stored_widgets import LARGE, OURS, SOURCES, stored_models
 
@@ -112,6 +113,6 @@ def stored_texts(notebook: Any) -> list[str]:
 def test_the_notebooks_hold_text_and_png_and_no_source(path: Path) -> None:
     for output in (output for cell in read(path).cells for output in cell.get("outputs", [])):
         assert {kind for kind in output.get("data", {}) if not kind.startswith("text/")} <= {"image/png"}
-        assert set(output.get("metadata", {})) <= {"image/png", OURS}
+        assert set(output.get("metadata", {})) <= {"image/png", OURS, PHONE}
     for model in stored_models(read(path)).values():
         assert not model["state"].keys() & set(SOURCES)

@@ -16,7 +16,7 @@ from stored_widgets import SENTENCE
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PAGES = BOOK / "_static" / "stills"
 THUMBNAILS = BOOK / "_static" / "thumbnails"
-COLOURS = 256  # of a figure; with 64, small text takes on the colour of what it stands on
+COLOURS = 64  # of a figure
 WIDTH = 360  # pixels of a still in a notebook
 STRIP = 28  # of them below it for the sentence
 
@@ -58,11 +58,11 @@ def as_png(picture: Image.Image, colours: int, **options: Any) -> str:
 
 
 def with_a_palette(png: str) -> str:
-    """A figure with few colours: a third of the bytes to the reader, and no difference to see."""
+    """A figure with few colours: a third of the bytes, and no difference to see."""
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
-    if picture.mode == "P" and len(picture.getcolors() or ()) <= COLOURS:
+    if picture.mode == "P":
         return png
-    return as_png(picture.convert("RGB"), COLOURS, dpi=(200, 200))
+    return as_png(picture.convert("RGB"), COLOURS, dpi=(150, 150))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ come, two runs would differ in timings, model ids and versions, and the network'
 After this script a second run changes no byte:
 
 * widgets are stored as `book/_ext/stored_widgets.py` says, a still picture in the place of each;
-* figures are PNG with a palette of 256 colours, and with it a third of their size;
+* figures are PNG with a palette of few colours, and with it a third of their size; beside each lies its form for a
+  phone (`capsnet_book/figures/_phone.py`);
 * timings, the interpreter's version and the kernel's display name are normalised.
 
 With --only-normalise nothing is executed: the notebooks named are brought into this form, as after a merge.
@@ -27,8 +28,10 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
 from notebook_pictures import still, with_a_palette  # noqa: E402
+from phone_figures import PHONE  # noqa: E402
 from stored_widgets import OURS, pack, unpack  # noqa: E402
 
+PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
@@ -75,6 +78,7 @@ def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(path.resolve().parent)}},
+        extra_arguments=[f"--IPKernelApp.exec_lines={PHONE_FORMS}"],
     )
     try:
         client.execute()
@@ -92,11 +96,9 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
         if FOLDED & set(cell.metadata.get("tags", [])):
             cell.metadata["jupyter"] = {"source_hidden": True}
         for output in cell.get("outputs", []):
-            output.get("metadata", {}).pop("capsnet_figure", None)
-            if "image/jpeg" in output.get("data", {}):  # an older still
-                del output["data"]["image/jpeg"], output["metadata"]["image/jpeg"]
-            if "image/png" in output.get("data", {}):
-                output["data"]["image/png"] = with_a_palette(output["data"]["image/png"])
+            for place, key in ((output.get("data", {}), "image/png"), (output.get("metadata", {}), PHONE)):
+                if key in place:
+                    place[key] = with_a_palette(place[key])
     unpack(notebook)
     pack(notebook, name, ROOT, still)
 

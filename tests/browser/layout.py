@@ -23,7 +23,7 @@ CLIPPED = """(what) => {
 }"""
 """Selectors -> "12 px of table: its first words" for each part of which something is hidden."""
 
-FIGURES = ".themed-figure svg, img"
+FIGURES = "img"
 
 SLABS = """async () => {
     // Pictures of the article whose pixels, as they are shown, are mostly light. (A filter turns pixels over.)
@@ -42,28 +42,23 @@ SLABS = """async () => {
         const turned = getComputedStyle(picture).filter.includes("invert(1)");
         if (!turned && light > 800) found.push(picture.alt || picture.src.slice(-60));
     }
-    const filled = document.querySelectorAll(".themed-figure svg rect, .themed-figure svg path");
-    for (const shape of filled) {
-        const { width, height } = shape.getBoundingClientRect();
-        const fill = getComputedStyle(shape).fill.match(/[\\d.]+/g) ?? [0, 0, 0, 0];
-        const [red, green, blue, alpha = 1] = fill.map(Number);
-        if (width * height > 40_000 && alpha > 0.5 && red + green + blue > 560 && !shape.closest("defs"))
-            found.push(shape.closest(".themed-figure").getAttribute("aria-label"));
-    }
     return found;
 }"""
 """The descriptions of figures that are light slabs in the dark."""
 
-SMALL_LABELS = """(least) => [...document.querySelectorAll(".themed-figure svg text")]
-    .filter((text) => text.checkVisibility() && text.textContent.trim())
-    .map((text) => {
-        const { a, b } = text.getScreenCTM();
-        const size = [text, ...text.querySelectorAll("tspan")].map((t) => parseFloat(getComputedStyle(t).fontSize));
-        return [Math.hypot(a, b) * Math.max(...size), text.textContent];
-    })
-    .filter(([size]) => size < least)
-    .map(([size, words]) => `${size.toFixed(1)} px: ${words}`)"""
-"""Pixels -> the labels of figures that are set smaller."""
+SHRUNK = """async () => {
+    // A figure's file has 1.5 pixels for each of the page's, where its letters have the size that was meant.
+    const found = [];
+    for (const figure of document.querySelectorAll(".two-forms img")) {
+        if (!figure.checkVisibility()) continue;
+        figure.loading = "eager";
+        await figure.decode();
+        const { naturalWidth } = Object.assign(new Image(), { src: figure.currentSrc });
+        if (naturalWidth / 1.5 > 1.13 * figure.clientWidth) found.push(figure.alt);
+    }
+    return found;
+}"""
+"""The descriptions of figures that the window shrinks by an eighth or more."""
 
 SMALL_TARGETS = """([least, narrow]) => {
     // What is pressed, pulled or chosen, in widgets and around them. Ten side by side are as wide as a phone lets them.

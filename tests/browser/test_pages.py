@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from .conftest import ROOT, Visit
-from .layout import CLIPPED, FIGURES, SLABS, SMALL_LABELS, SMALL_TARGETS, STRETCHES
+from .layout import CLIPPED, FIGURES, SHRUNK, SLABS, SMALL_TARGETS, STRETCHES
 
 PAGES = [
     f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
@@ -69,7 +69,7 @@ def test_a_page_from_the_disk_fits_a_phone(visit: Callable[..., Visit], addresse
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert seen.page.evaluate(OVERFLOW) <= 0, f"the page scrolls sideways in the {scheme} theme"
     assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}, {EQUATIONS}"), "parts that are clipped"
-    assert not seen.page.evaluate(SMALL_LABELS, 11), "labels of figures that cannot be read"
+    assert not seen.page.evaluate(SHRUNK), "figures whose letters cannot be read"
     assert not seen.page.evaluate(SMALL_TARGETS, [40, 34]), "targets too small for a finger"
 
 

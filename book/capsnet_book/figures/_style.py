@@ -16,10 +16,10 @@ from torch import Tensor
 
 from capsnet_book.palette import LIGHT
 
-WIDTH = 7.0  # inches; the page shows 100 pixels an inch, the file holds twice as many
+WIDTH = 7.0  # inches; the page shows 100 pixels an inch, the file holds 150
 
 _STYLE = {
-    "figure.dpi": 200,
+    "figure.dpi": 150,
     "figure.facecolor": LIGHT["surface"],
     "axes.facecolor": LIGHT["surface"],
     "axes.edgecolor": LIGHT["line"],
@@ -43,7 +43,7 @@ Drawing = TypeVar("Drawing", bound=Callable[..., Figure])
 
 
 def phone_form(**arguments: Any) -> Callable[[Drawing], Drawing]:
-    """A chart that takes these arguments on a phone: its figure's `on_a_phone`, for tools/page_figures.py, draws it."""
+    """A chart that takes these arguments on a phone: its figure's `on_a_phone`, which `_phone.py` takes, draws it."""
 
     def decorated(draw: Drawing) -> Drawing:
         @wraps(draw)

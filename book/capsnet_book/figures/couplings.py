@@ -28,7 +28,7 @@ def coupling_graphs(c: Tensor, lengths: Tensor, types: int, rounds: Sequence[int
         types: of the capsules below; each is drawn as a square of its I / types places.
         rounds: which to show, counted from 1.
     """
-    with plt.rc_context({**_STYLE, "figure.dpi": 150}):  # haze compresses badly
+    with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(
             2, len(rounds), figsize=(WIDTH, 4.5), layout="constrained", squeeze=False, height_ratios=(1.75, 1)
         )

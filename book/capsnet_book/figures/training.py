@@ -55,7 +55,7 @@ def film_strip(run: Recording, epochs: Sequence[int] = STRIP) -> Figure:
         curve = figure.add_axes((left, 1 - (above - 0.15) / height, right - left, (above - 0.45) / height))
         _error_above(curve, run, epochs, columns)
         plt.close(figure)
-    vars(figure)["on_a_phone"] = lambda: film_strip(run, epochs[::3])  # tools/page_figures.py asks for it
+    vars(figure)["on_a_phone"] = lambda: film_strip(run, epochs[::3])
     return figure
 
 

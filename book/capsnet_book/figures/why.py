@@ -52,7 +52,7 @@ def length_and_direction(images: Tensor, angles: Tensor, lengths: Tensor, direct
             axes.set_axis_off()
         _band(figure.add_subplot(grid[1, :]), angles, lengths, seen, "accent", "‖v‖, the length")
         below = figure.add_subplot(grid[2, :])
-        _band(below, angles, directions, seen, "contrast", "v has turned by, degrees")
+        _band(below, angles, directions, seen, "contrast", "v has turned, °")
         figure.axes[-2].set(ylim=(0, 1), xticklabels=[])
         below.set(ylim=(0, None), xlabel="the digit is turned by, degrees")
         plt.close(figure)

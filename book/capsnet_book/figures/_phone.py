@@ -1,0 +1,66 @@
+"""A figure's form for a phone, which a notebook stores beside the figure.
+
+The book's pages show it in narrow windows (`book/_ext/phone_figures.py`). Only `tools/refresh_notebooks.py` asks
+for it: nothing of this happens when a reader runs a notebook.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import pickle
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from matplotlib.image import AxesImage
+from matplotlib.text import Text
+
+PHONE = 3.43  # inches: the 343 pixels that a phone of 375 leaves for the text, 100 an inch
+SMALLEST = 8.6  # points of a label there, which are 11.9 of the phone's pixels
+ROOM = {"left": 0.16, "right": 0.97, "top": 0.97, "bottom": 0.06, "hspace": 0.5}  # where no layout engine makes it
+
+
+def register() -> None:
+    """Make this IPython kernel store the phone's form of every figure that it shows, in the output's metadata."""
+    from IPython import get_ipython
+
+    get_ipython().display_formatter.mimebundle_formatter.for_type(Figure, with_phone_form)
+
+
+def with_phone_form(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """No other format than the kernel's own PNG, and as metadata the PNG of the form for a phone, in base64."""
+    phone_form_of(figure).savefig(stream := io.BytesIO(), format="png", bbox_inches="tight", pad_inches=0.02)
+    return {}, {"capsnet_phone": base64.b64encode(stream.getvalue()).decode()}
+
+
+def phone_form_of(figure: Figure) -> Figure:
+    """A copy of a figure, as wide as a phone: panels of a plot one below the other, text as large as it was."""
+    less = getattr(figure, "on_a_phone", None)  # a figure may have less to say there
+    phone: Figure = less() if less else pickle.loads(pickle.dumps(figure))
+    width, height = phone.get_size_inches()
+    panels = {spec: axes for axes in phone.axes if (spec := axes.get_subplotspec())}
+    grids = {spec.get_gridspec() for spec in panels}
+    rows, columns = grids.pop().get_geometry() if len(grids) == 1 else (0, 0)
+    if columns in (2, 3, 4) and not phone.findobj(AxesImage) and len(panels) == rows * columns:
+        across = columns // 4 + 1
+        room = {} if phone.get_layout_engine() else ROOM
+        below = GridSpec(rows * columns // across, across, figure=phone, **room)
+        in_order = sorted(panels.items(), key=lambda panel: (panel[0].rowspan.start, panel[0].colspan.start))
+        for k, (_, axes) in enumerate(in_order):
+            axes.set_subplotspec(below[k])
+            axes.tick_params(labelleft=k % across == 0, labelbottom=True)
+        height *= 0.85 * columns / across
+    elif all(axes.get_images() for axes in phone.axes):
+        height *= PHONE / width
+    else:
+        height *= 0.75
+    for text in phone.findobj(Text):
+        text.set_fontsize(max(text.get_fontsize(), SMALLEST))
+    for text in (text for axes in phone.axes for text in axes.texts):
+        text.set_wrap(True)
+    phone.set_size_inches(PHONE, height)
+    for _ in range(0 if phone.get_layout_engine() else 2):  # what stands beyond the axes takes its part of the width
+        phone.draw_without_rendering()
+        phone.set_figwidth(phone.get_figwidth() * PHONE / (phone.get_tightbbox().width + 0.04))
+    return phone
