@@ -199,9 +199,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     const caption = figure.querySelector(":scope > figcaption");
     caption.textContent = "";
     if (!mine) return;
-    const words = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt own-network" });
-    button.textContent = words;
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "live-prompt own-network" });
+    button.textContent = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
     button.addEventListener("click", () => changeOwn({ asked: !own.asked }));
     caption.append(" ", button);
   };

@@ -94,9 +94,9 @@ function tieToPage(model, root, session, { change, attempt }) {
   const addressed = () => model.get("addressed") && root.closest("figure.live-widget") !== null;
   let waits = false; // until the tab is seen again
   const hidden = () => {
-    if (document.hidden && session.running) session.pause();
-    else if (!document.hidden && waits) attempt(session.train);
+    if (!document.hidden && waits) attempt(session.train);
     waits = document.hidden && session.running;
+    if (waits) session.pause();
   };
   const addressChanged = () => {
     const found = addressed() && fromAddress(location.hash);
