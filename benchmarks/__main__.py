@@ -1,13 +1,12 @@
 """Measure everything that is claimed about speed: ``python -m benchmarks``, or ``make bench``.
 
-Prints the tables and writes results/speed.json, from which the book's tables and figures are drawn. --quick takes less
-than two minutes and writes nothing, unless --output says where.
+Prints the tables and writes results/speed.json, from which the book's tables and figures are drawn. Wants a quiet
+machine; --quick takes small sizes and writes nothing, unless --output says where.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,76 +14,85 @@ from typing import Any
 import torch
 from capsnet_book.experiments.records import write_json
 
-from benchmarks import layer, machine
-from benchmarks.baselines import BASELINES
-from benchmarks.sections import QUICK, SECTIONS, Effort
-from benchmarks.tables import table
-from capsnet_tutorial.errors import expect, expect_count
+from benchmarks import layer, network
+from benchmarks.measure import machine
+from capsnet_tutorial.errors import InputError, expect, expect_count
+from capsnet_tutorial.model import CapsNetConfig
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0, or 2 if what was asked for cannot be measured."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes and few turns, to see that it runs")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of the processor")
+    parser.add_argument("--output", type=Path, help="the JSON file (default: results/speed.json; none with --quick)")
+    options = parser.parse_args(arguments)
+    output = options.output or (None if options.quick else RESULTS)
     try:
-        options = _parser().parse_args(arguments)
-        output = options.output or (None if options.quick else RESULTS)
-        effort = _effort(options)
-        wanted = options.only or (QUICK if options.quick else tuple(SECTIONS))
-        for name in wanted:
-            expect(name in SECTIONS, f"parts among {', '.join(SECTIONS)}", repr(name))
+        expect_count("threads", options.threads)
         if output is not None:
             expect(output.parent.is_dir(), f"the folder {output.parent} to exist", "no such folder")
-        if options.device == "cpu" and "fits" in wanted:
-            machine.expect_room(12)
         torch.set_num_threads(options.threads)
-        found = machine.describe(options.device)
-        before = _before(output, found) if options.only and output is not None else {}
-        print(table("What the machine can do", {found["name"]: found["peak"]}))
-        command = "python -m benchmarks" + (" --quick" if options.quick else "")
-        measured = {"command": command, "machine": found, **before}
-        measured |= {name: SECTIONS[name](effort) for name in wanted}
+        found = measure(options.quick)
         if output is not None:
-            write_json(output, measured)
-            print(f"-> {output.name}")
-    except (ValueError, OSError) as problem:
+            write_json(output, found)
+            print(f"-> {output}")
+    except (InputError, OSError) as problem:
         print(f"benchmarks: {problem}", file=sys.stderr)
         return 2
     return 0
 
 
-def _effort(options: argparse.Namespace) -> Effort:
-    expect_count("turns", options.turns or 1)
-    expect_count("threads", options.threads)
-    expect(options.device == "cpu" or torch.cuda.is_available(), "a CUDA device, for --device cuda", "none")
-    names = options.baselines or (["einsum"] if options.quick else list(BASELINES))
-    many, few = ((options.turns,) * 2) if options.turns else ((3, 1) if options.quick else (9, 5))
-    return Effort(layer.chosen_layers(names), many, few, options.quick, options.device)
+def measure(quick: bool) -> dict[str, Any]:
+    """Everything, printed as it comes."""
+    sizes = layer.Sizes(batch=16, in_capsules=72) if quick else layer.Sizes()
+    presets, batch, many, few = (("small",), 16, 2, 2) if quick else (("small", "paper"), 128, 9, 5)
+    here = machine()
+    print(table("What the machine can do", {here["name"]: here["peak"]}))
+    rows = layer.compare(layer.layers(), sizes, many)
+    print(table("Routing layer, forward and backward", rows))
+    half = layer.half_precision(sizes)
+    print(table("How far v is off with bfloat16 in", {name: {"distance": off} for name, off in half.items()}))
+    networks: dict[str, Any] = {preset: {} for preset in presets}
+    compiled: dict[str, Any] = {}
+    for preset in presets:
+        config, turns = CapsNetConfig.preset(preset), few if preset == "paper" else 3 * many
+        for title, make in (("training step", network.training_step), ("recognition", network.recognition)):
+            networks[preset][title] = network.compare(make, network.VARIANTS, config, batch=batch, turns=turns)
+            print(table(f"{preset}: {title}, {batch} images", networks[preset][title]))
+        compiled[preset] = network.compile_gain(config, batch=batch, turns=few)
+        print(table(f"{preset}: torch.compile of ours, a training step", {"compiled": compiled[preset]["compiled"]}))
+    axes = {axis: layer.growth(axis, few) for axis in (("batch",) if quick else layer.AXES)}
+    for axis, grown in axes.items():
+        print(table(f"Exponents along {axis}", {name: row["exponents"] for name, row in grown["layers"].items()}))
+    return {
+        "command": "python -m benchmarks" + (" --quick" if quick else ""),
+        "machine": here,
+        "layer": {"sizes": vars(sizes), "rows": rows},
+        "half_precision": half,
+        "network": networks,
+        "compile": compiled,
+        "growth": {"base": vars(layer.BASE), **axes},
+    }
 
 
-def _before(output: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """What stays in the file when only some parts are measured again: it must be of the same machine."""
-    if not output.exists():
-        return {}
-    before = json.loads(output.read_text(encoding="utf-8"))
-    for key in ("device", "name", "cores", "threads", "versions"):
-        was = before["machine"][key]
-        expect(was == found[key], f"the {key} of the other parts in {output.name}, {was}", f"{found[key]}")
-    return before
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="less of everything, in under two minutes")
-    parser.add_argument("--only", nargs="+", metavar="PART", help=f"among {', '.join(SECTIONS)}; the others stay")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of the processor")
-    parser.add_argument("--turns", type=int, help="how often each is run (default: as often as serves)")
-    parser.add_argument(
-        "--baselines", nargs="+", help=f"among {', '.join(BASELINES)} (default: all; with --quick einsum)"
-    )
-    parser.add_argument("--output", type=Path, help="the JSON file (default: results/speed.json; none with --quick)")
-    return parser
+def table(title: str, rows: dict[str, dict[str, Any]]) -> str:
+    """A title, a line of column names and a line for each row, in columns."""
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    cells = [["", *(column.replace("_", " ") for column in columns)]]
+    cells += [
+        [name, *(f"{row[column]:,g}" if column in row else "" for column in columns)] for name, row in rows.items()
+    ]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(columns) + 1)]
+    lines = [
+        "  ".join(
+            [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in cells
+    ]
+    return "\n".join(["", title, *lines])
 
 
 if __name__ == "__main__":

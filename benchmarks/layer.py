@@ -1,17 +1,18 @@
-"""The routing layer, forward and backward: ours against the textbook's."""
+"""The routing layer, forward and backward: ours against the textbook's, and against what a compiler makes of that."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.baselines import BASELINES
-from benchmarks.measure import Function, against, peak_bytes, work
+from benchmarks.baselines import BASELINES, by_einsum
+from benchmarks.measure import Function, against, peak_bytes, rounded, take_turns, work
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.fast import route_capsules
 from capsnet_tutorial.functional import prediction_vectors, route, squash
@@ -23,6 +24,13 @@ OURS: dict[str, Layer] = {
     "last round": partial(route_capsules, gradient="last"),
 }
 """What the gradient flows through."""
+COMPILED = "einsum, compiled"
+
+
+def layers() -> dict[str, Layer]:
+    """Every way to route: the textbook's first, then what a user would try to make it fast, others, ours."""
+    first = {"einsum": by_einsum, COMPILED: torch.compile(by_einsum, fullgraph=True)}
+    return first | BASELINES | OURS
 
 
 @dataclass(frozen=True)
@@ -40,33 +48,29 @@ class Sizes:
         for name, value in asdict(self).items():
             expect_count(name, value)
 
+    def inputs(self) -> tuple[Tensor, Tensor]:
+        """u, of a trained network's lengths, and W."""
+        generator = torch.Generator().manual_seed(0)
+        u = squash(torch.randn(self.batch, self.in_capsules, self.in_dim, generator=generator))
+        shape = (self.in_capsules, self.out_capsules, self.in_dim, self.out_dim)
+        return u, torch.randn(shape, generator=generator) * 0.1
 
-def chosen_layers(names: list[str]) -> dict[str, Layer]:
-    """Baselines by name, then ours."""
-    for name in names:
-        expect(name in BASELINES, f"baselines among {', '.join(BASELINES)}", repr(name))
-    return {name: BASELINES[name] for name in names} | OURS
 
-
-def pass_through(layer: Layer, sizes: Sizes, device: str = "cpu") -> Function:
-    """A run of the layer forward and backward, on capsules of a trained network's length."""
-    generator = torch.Generator().manual_seed(0)
-    u = squash(torch.randn(sizes.batch, sizes.in_capsules, sizes.in_dim, generator=generator)).to(device)
-    shape = (sizes.in_capsules, sizes.out_capsules, sizes.in_dim, sizes.out_dim)
-    weight = (torch.randn(shape, generator=generator) * 0.1).to(device)
-    direction = torch.randn(sizes.batch, sizes.out_capsules, sizes.out_dim, generator=generator).to(device)
-    inputs = u.requires_grad_(), weight.requires_grad_()
+def pass_through(layer: Layer, sizes: Sizes) -> Function:
+    """A run of the layer forward and backward."""
+    u, weight = (each.requires_grad_() for each in sizes.inputs())
+    direction = torch.randn(sizes.batch, sizes.out_capsules, sizes.out_dim, generator=torch.Generator().manual_seed(1))
 
     def run() -> tuple[Tensor, ...]:
-        v = layer(*inputs, sizes.iterations)
-        return v.detach(), *torch.autograd.grad(v, inputs, direction)
+        v = layer(u, weight, sizes.iterations)
+        return v.detach(), *torch.autograd.grad(v, (u, weight), direction)
 
     return run
 
 
-def compare(layers: dict[str, Layer], sizes: Sizes, turns: int, device: str = "cpu") -> dict[str, dict[str, Any]]:
-    """Time and memory of each beside the first. Says so if one of them computes something else."""
-    runs = {name: pass_through(layer, sizes, device) for name, layer in layers.items()}
+def compare(layers: dict[str, Layer], sizes: Sizes, turns: int) -> dict[str, dict[str, Any]]:
+    """Time, memory and work of each beside the first. Says so if one of them computes something else."""
+    runs = {name: pass_through(layer, sizes) for name, layer in layers.items()}
     reference = next(iter(runs))
     expected: Any = runs[reference]()
     for name, run in runs.items():
@@ -75,15 +79,15 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int, device: str = "c
             off = ((ours - theirs).norm() / theirs.norm()).item()
             expect(off < 1e-5, f"{name} to compute what {reference} computes, to 1e-5", f"{off:.1g}")
     rows = against(reference, runs, turns)
-    memory = {name: peak_bytes(run, device) for name, run in runs.items()}
+    memory = {name: peak_bytes(run) for name, run in runs.items()}
     for name, run in runs.items():
-        flops, moved = work(run)
         rows[name] |= {
             "megabytes": round(memory[name] / 1e6, 1),
             "share_of_memory": round(memory[name] / memory[reference], 3),
-            "gigaflops": round(flops / 1e9, 3),
-            "gigabytes_moved": round(moved / 1e9, 3),
         }
+        if name != COMPILED:
+            flops, moved = work(run)
+            rows[name] |= {"gigaflops": round(flops / 1e9, 3), "gigabytes_moved": round(moved / 1e9, 3)}
     return rows
 
 
@@ -92,18 +96,48 @@ def half_precision(sizes: Sizes) -> dict[str, float]:
 
     The largest distance between a v and the one computed in float64 from the very same numbers.
     """
-    generator = torch.Generator().manual_seed(0)
-    u = squash(torch.randn(sizes.batch, sizes.in_capsules, sizes.in_dim, generator=generator)).bfloat16()
-    shape = (sizes.in_capsules, sizes.out_capsules, sizes.in_dim, sizes.out_dim)
-    weight = (torch.randn(shape, generator=generator) * 0.1).bfloat16()
+    u, weight = (each.bfloat16() for each in sizes.inputs())
     exact = route(prediction_vectors(u.double(), weight.double()), sizes.iterations)
 
     def distance(v: Tensor) -> float:
         return float(f"{(v.double() - exact).norm(dim=-1).max().item():.2g}")
 
-    inside = route_capsules(u.float(), weight.float(), sizes.iterations)
     return {
-        "float32 inside": distance(inside),
+        "float32 inside": distance(route_capsules(u.float(), weight.float(), sizes.iterations)),
         "float32 inside, v handed back as bfloat16": distance(route_capsules(u, weight, sizes.iterations)),
-        "bfloat16 throughout": distance(BASELINES["einsum"](u, weight, sizes.iterations)),
+        "bfloat16 throughout": distance(by_einsum(u, weight, sizes.iterations)),
     }
+
+
+# --- how its cost grows
+
+BASE = Sizes(batch=32, in_capsules=288)
+AXES = {
+    "batch": (8, 16, 32, 64, 128),
+    "in_capsules": (72, 144, 288, 576, 1152),
+    "out_capsules": (4, 8, 16, 32, 64),
+    "iterations": (1, 2, 4, 8, 16),
+}
+MEASURES = ("ms", "megabytes", "gigaflops", "gigabytes_moved")
+
+
+def growth(axis: str, turns: int) -> dict[str, Any]:
+    """Time, memory, FLOPs and bytes along one axis, and the exponents that fit them: cost ∝ size^exponent."""
+    ways: dict[str, Layer] = {"einsum": by_einsum, **OURS}
+    rows: dict[str, dict[str, Any]] = {name: {measure: [] for measure in MEASURES} for name in ways}
+    for value in AXES[axis]:
+        runs = {name: pass_through(way, replace(BASE, **{axis: value})) for name, way in ways.items()}
+        seconds = take_turns(runs, turns)
+        for name, run in runs.items():
+            flops, moved = work(run)
+            found = (1000 * min(seconds[name]), peak_bytes(run) / 1e6, flops / 1e9, moved / 1e9)
+            for measure, number in zip(MEASURES, found, strict=True):
+                rows[name][measure].append(rounded(number))
+    for row in rows.values():
+        row["exponents"] = {measure: exponent(AXES[axis], row[measure]) for measure in MEASURES}
+    return {"values": list(AXES[axis]), "layers": rows}
+
+
+def exponent(sizes: tuple[int, ...], costs: list[float]) -> float:
+    """The slope of log cost over log size, by least squares."""
+    return round(float(np.polyfit(np.log(sizes), np.log(costs), 1)[0]), 3)

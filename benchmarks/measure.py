@@ -1,10 +1,11 @@
-"""Time, memory and work of a function. Ratios are of runs that took turns: a noisy machine is noisy to all."""
+"""Time, memory and work of a function, and the machine. Ratios are of runs that took turns: noise is noisy to all."""
 
 from __future__ import annotations
 
 import os
+import platform
 import statistics
-import timeit
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,7 +25,9 @@ def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[flo
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(turns):
         for name, run in functions.items():
-            seconds[name].append(timeit.timeit(lambda run=run: _finish(run), number=1))  # type: ignore[misc]
+            started = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - started)
     return seconds
 
 
@@ -42,29 +45,22 @@ def against(reference: str, functions: dict[str, Function], turns: int) -> dict[
         own = seconds.get("own", seconds["reference"])
         ratios = [theirs / ours for theirs, ours in zip(seconds["reference"], own, strict=True)]
         rows[name] = {
-            "ms": _rounded(1000 * statistics.median(own)),
-            "times_as_fast": _rounded(statistics.median(ratios)),
-            "from": _rounded(min(ratios)),
-            "to": _rounded(max(ratios)),
+            "ms": rounded(1000 * statistics.median(own)),
+            "times_as_fast": rounded(statistics.median(ratios)),
+            "from": rounded(min(ratios)),
+            "to": rounded(max(ratios)),
         }
     return rows
 
 
-def peak_bytes(run: Function, device: str = "cpu") -> int:
+def peak_bytes(run: Function) -> int:
     """The most memory for tensors that stood at once above what stood before, as PyTorch's allocator counts it."""
-    if device != "cpu":
-        torch.cuda.synchronize()
-        before = torch.cuda.memory_allocated()
-        torch.cuda.reset_peak_memory_stats()
-        run()
-        torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
         run()
     results = profiler.profiler.kineto_results  # type: ignore[union-attr]
     events = [event for event in results.events() if event.name() == "[memory]"]
-    held = peak = 0  # of all tensors, as PyTorch's allocator counts it
+    held = peak = 0
     for event in sorted(events, key=lambda event: event.start_ns()):
         held += event.nbytes()
         peak = max(peak, held)
@@ -81,7 +77,7 @@ class Work(NamedTuple):
 
 
 def work(run: Function) -> Work:
-    """Counted while it runs."""
+    """Counted while it runs; of compiled code nothing can be counted."""
     with FlopCounterMode(display=False) as flops, _Traffic() as traffic:
         run()
     return Work(flops.get_total_flops(), traffic.bytes)
@@ -92,19 +88,51 @@ class _Traffic(TorchDispatchMode):
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
-        is_view = any(returned.alias_info is not None and not returned.alias_info.is_write
-                      for returned in function._schema.returns)  # fmt: skip
-        if not is_view:
+        outputs = (returned.alias_info for returned in function._schema.returns)
+        if not any(alias is not None and not alias.is_write for alias in outputs):  # a view moves nothing
             tensors = [each for each in tree_leaves((args, kwargs, result)) if isinstance(each, torch.Tensor)]
             self.bytes += sum(each.nbytes for each in tensors)
         return result
 
 
-def _finish(run: Function) -> None:
-    run()
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()  # a GPU is handed its work and does it later
-
-
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
+    """To three digits."""
     return float(f"{value:.3g}")
+
+
+def machine() -> dict[str, Any]:
+    """Processor, its instructions, PyTorch's version, peak rates."""
+    has_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
+    return {
+        "name": _cpuinfo("model name") or platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "vector_instructions": torch.backends.cpu.get_cpu_capability(),
+        "bfloat16_in_hardware": bool(has_bf16 and {"avx512_bf16", "amx_bf16", "bf16"} & {*flags}),
+        "versions": {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]},
+        "peak": _peak(),
+    }
+
+
+def _peak() -> dict[str, float]:
+    """Matrix products in GFLOP/s, and GB/s of copying memory: the best of a few tries."""
+    size, source = 2048, torch.zeros(64 * 2**20)
+    single, half, target = torch.randn(size, size), torch.randn(size, size).bfloat16(), torch.empty_like(source)
+    runs: dict[str, tuple[Function, int]] = {
+        "float32_gigaflops_a_second": (lambda: single @ single, 2 * size**3),
+        "bfloat16_gigaflops_a_second": (lambda: half @ half, 2 * size**3),
+        "gigabytes_a_second": (lambda: target.copy_(source), 2 * source.nbytes),
+    }
+    best = {
+        name: min(seconds) for name, seconds in take_turns({name: run for name, (run, _) in runs.items()}, 4).items()
+    }
+    return {name: round(amount / 1e9 / best[name], 1) for name, (_, amount) in runs.items()}
+
+
+def _cpuinfo(key: str) -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            return next((line.partition(":")[2].strip() for line in file if line.startswith(key)), "")
+    except OSError:
+        return ""

@@ -267,7 +267,7 @@ def fit(
         in_bf16 = recipe.precision == "bf16"
         with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
             output = network(images, targets)
-        return objective(_in_float32(output), images, targets)
+        return objective(in_float32(output), images, targets)
 
     def share_done(seconds: float) -> float:
         return history.step / total_steps if recipe.seconds is None else seconds / recipe.seconds
@@ -362,9 +362,9 @@ def _threads() -> Iterator[int]:
         torch.set_num_threads(usual)
 
 
-def _in_float32(output: Any) -> Any:
+def in_float32(output: Any) -> Any:
     """A network's output, a tensor or a named tuple of tensors, for the loss."""
-    return at_least_float32(output) if isinstance(output, Tensor) else type(output)(*map(_in_float32, output))
+    return at_least_float32(output) if isinstance(output, Tensor) else type(output)(*map(in_float32, output))
 
 
 @torch.no_grad()

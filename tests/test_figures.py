@@ -41,7 +41,7 @@ def live_curve():
 
 IMAGES, LENGTHS = torch.rand(3, 28, 28), torch.rand(3, 10)
 SPEED = json.loads((folder() / "speed.json").read_text(encoding="utf-8"))
-LAYER = SPEED["layer"]["allocator as it comes"]
+LAYER = SPEED["layer"]["rows"]
 EXPERIMENTS = Experiments.read()
 
 

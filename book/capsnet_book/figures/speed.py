@@ -63,6 +63,7 @@ def growth_lines(growth: dict[str, Any], measure: str = "ms", label: str = "mill
 
 def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure:
     """Work a second against work a byte: under the slope memory is the limit, under the flat roof arithmetic is."""
+    rows = {name: row for name, row in rows.items() if "gigaflops" in row}  # of compiled code nothing is counted
     peak = machine["peak"]["float32_gigaflops_a_second"]
     bandwidth = machine["peak"]["gigabytes_a_second"]
     intensity = {name: row["gigaflops"] / row["gigabytes_moved"] for name, row in rows.items()}
