@@ -253,7 +253,7 @@ def test_scrolling_steps_through_routing_and_lets_go(above_routing: Any) -> None
         page.mouse.wheel(0, 90)
         step = attribute(widget, "step")
         seen.add(step)
-        if 0 < int(step) < 12:
+        if "0" in seen and 0 < int(step) < 12:
             places.add(round(stage.bounding_box()["y"]))
     assert seen >= {str(step) for step in range(13)}, "every step is met on the way"
     assert len(places) == 1, "the stage stands still while its track scrolls past"

@@ -385,10 +385,11 @@ function followScrolling({ track, stage, changed, reached }) {
   );
   for (const stretch of stretches) observer.observe(stretch);
   const pinned = () => "pinned" in track.dataset;
+  let covered = 0; // of the window's upper edge: the page says so to whoever jumps to a heading
 
   function arrange() {
     const height = document.documentElement.clientHeight;
-    const covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
+    covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
     const spare = height - covered - stage.offsetHeight;
     const top = covered + spare / 2;
     const fits = track.closest("figure.live-widget") !== null && !wantsCalm() && spare >= 0;
@@ -403,7 +404,7 @@ function followScrolling({ track, stage, changed, reached }) {
   function scrollTo(step) {
     const { top, bottom } = track.getBoundingClientRect();
     const way = WAY * document.documentElement.clientHeight;
-    const by = (step > LAST ? bottom : top + (step + 0.5) * way) - Number.parseFloat(stage.style.top);
+    const by = step > LAST ? bottom - covered : top + (step + 0.5) * way - Number.parseFloat(stage.style.top);
     window.scrollBy({ top: by, behavior: "instant" });
   }
 
