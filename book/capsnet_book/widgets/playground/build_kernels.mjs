@@ -1,14 +1,15 @@
-// node tools/build_kernels.mjs [--check]: kernels_simd.ts to WebAssembly, as text in kernels_wasm.js; or whether it is so.
+// `npm run kernels`: kernels_simd.ts to WebAssembly, as text in kernels_wasm.js. With --check: whether it is so.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
-const folder = new URL("../book/capsnet_book/widgets/playground/", import.meta.url);
+const folder = new URL(".", import.meta.url);
 const target = new URL("kernels_wasm.js", folder);
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
 
 let binary;
-const { error, stderr } = await asc.main(["kernels_simd.ts", "--baseDir", fileURLToPath(folder), ...OPTIONS, "-o", "k.wasm"], {
+const files = ["kernels_simd.ts", "--baseDir", fileURLToPath(folder), "-o", "kernels.wasm"];
+const { error, stderr } = await asc.main([...files, ...OPTIONS], {
   writeFile: (_, contents) => {
     binary = contents;
   },
