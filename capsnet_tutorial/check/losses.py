@@ -101,7 +101,9 @@ def _ways_of_margin_loss(function: Callable[..., Any]) -> list[tuple[str, Callab
     ways = []
     for keras, capsules, hot in product((False, True), repeat=3):
 
-        def way(lengths: Tensor, labels: Tensor, keras=keras, capsules=capsules, hot=hot) -> Any:
+        def way(
+            lengths: Tensor, labels: Tensor, keras: bool = keras, capsules: bool = capsules, hot: bool = hot
+        ) -> Any:
             given: list[Tensor] = [
                 lengths.unsqueeze(-1) * torch.full((16,), 0.25).to(lengths) if capsules else lengths,
                 torch.nn.functional.one_hot(labels, lengths.shape[1]).to(lengths) if hot else labels,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import torch
@@ -36,10 +38,17 @@ class _Found:
 
     def report(self, checked: str, agrees: str = "") -> Report:
         """A mistake stands in it once, first seen first; nothing is right whose routing was not examined."""
-        seen: set[str] = set()
-        kept = [each for each in self.findings if not each.bug or not (each.bug in seen or seen.add(each.bug))]
-        coverage = {name: tuple(getattr(self, name)) for name in ("examined", "unexamined", "absent")}
-        return judged(checked, kept, agrees, needed="routing", **coverage)
+        first = {finding.bug: finding for finding in reversed(self.findings) if finding.bug}
+        kept = [finding for finding in self.findings if not finding.bug or first[finding.bug] is finding]
+        return judged(
+            checked,
+            kept,
+            agrees,
+            examined=tuple(self.examined),
+            unexamined=tuple(self.unexamined),
+            absent=tuple(self.absent),
+            needed="routing",
+        )
 
 
 def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
@@ -205,39 +214,33 @@ def _with_input(layer: Any, u: Tensor | None) -> Target:
     Raises:
         Trouble: none runs.
     """
-    call = lambda thing, u: thing(u.clone())  # noqa: E731
-    if u is not None:
-        target = Target(layer, lambda thing: call(thing, u), u)
-        called(target.run, f"for u of shape {list(u.shape)}")
-        return target
+    first: Trouble | None = None
+    for example in _examples(layer) if u is None else [u]:
+        target = Target(layer, partial(_called_with, example), example)
+        try:
+            out = called(target.run, f"for u of shape {list(example.shape)}")
+        except Trouble as trouble:
+            first = first or trouble
+            continue
+        if any(each.numel() % len(example) == 0 and each.numel() > len(example) for each in tensors_in(out)):
+            return target
+    hint = "" if u is not None else " Give an example of its input: check_layer(layer, u)."
+    raise Trouble(f"Its routing was not found: it gives no capsules for any u that was tried. {first or ''}{hint}")
+
+
+def _called_with(u: Tensor, layer: Any) -> Any:
+    return layer(u.clone())
+
+
+def _examples(layer: Any) -> Iterator[Tensor]:
+    """u in the layouts that the sizes of parameters and attributes allow; the usual layout first, of all sizes."""
     modules = list(layer.modules()) if isinstance(layer, nn.Module) else []
-    shapes = [each.shape for each in (layer.parameters() if modules else ())]
-    counts = {value for module in modules for value in vars(module).values() if isinstance(value, int)}
-    sizes = sorted({size for shape in shapes for size in shape} | {n for n in counts if n > 1}, reverse=True)
-    problem = ""
-    for capsules in sizes:
-        for layout in ("BID", "BDI", "BID1", "BI1D", "BI1D1", "B1ID"):
-            for depth in sizes:
-                if depth in (1, capsules) or capsules == 1 or depth > capsules:
-                    continue
-                shape = [{"B": _BATCH, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout]
-                example = torch.randn(shape, generator=torch.Generator().manual_seed(0))
-                target = Target(layer, lambda thing, example=example: call(thing, example), example)
-                try:
-                    called(lambda target=target: _runs(target), f"for u of shape {shape}")
-                except Trouble as trouble:
-                    problem = problem or str(trouble)
-                    continue
-                return target
-    hint = "Give an example of its input: check_layer(layer, u)."
-    raise Trouble(f"Its routing was not found: it runs with no u that its sizes suggest. {problem} {hint}")
-
-
-def _runs(target: Target) -> None:
-    """Whether it runs, with v for each image and û no larger than W allows."""
-    out = target.run()
-    if not any(each.numel() % _BATCH == 0 and each.numel() > _BATCH for each in tensors_in(out)):
-        raise Trouble("It returns no capsules.")
+    sizes = {size for each in (layer.parameters() if modules else ()) for size in each.shape}
+    sizes |= {value for module in modules for value in vars(module).values() if isinstance(value, int)}
+    for layout in ("BID", "BDI", "BID1", "BI1D", "BI1D1", "B1ID"):
+        for capsules, depth in combinations(sorted(sizes - {0, 1}, reverse=True), 2):
+            shape = [{"B": _BATCH, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout]
+            yield torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
 # --- what is in it
@@ -281,13 +284,13 @@ def _routing(
     else:
         found.unexamined.append("routing (no couplings were seen that share out predictions)")
     if primary and verdicts:
-        findings = examine_within(target, graph, verdicts[0][0], verdicts[0][1].reading.sizes)
-        if isinstance(findings, str):
-            found.unexamined.append(f"primary capsules ({findings})")
+        known = examine_within(target, graph, verdicts[0][0], verdicts[0][1].reading.sizes)
+        if isinstance(known, str):
+            found.unexamined.append(f"primary capsules ({known})")
         else:
             # What explains the routing no better than "it differs" may be a layer that squashes its input itself.
             explained = verdicts[0][1].deviations is not None
-            found.findings += [each for each in findings if each.bug or explained]
+            found.findings += [each for each in known if each.bug or explained]
             found.examined.append("primary capsules")
     elif primary:
         found.unexamined.append("primary capsules (their layer was not found)")
@@ -358,7 +361,10 @@ class _Shown(NamedTuple):
 
     def trace(self) -> Trace:
         """One that puts long predictions in the place of û."""
-        return Trace({self.routed[0].made.index: lambda compute: self.routed[1].given} if self.routed else {}, keep=())
+        if self.routed is None:
+            return Trace(keep=())
+        site, verdict = self.routed
+        return Trace({site.made.index: lambda compute: verdict.given}, keep=())
 
     def __call__(self, target: Target, *, long: bool = False, grad: bool = False, thing: Any = None) -> _Outputs:
         given, of_labels = f"for images of shape {list(target.given.shape)}", self.caller.way != "none"

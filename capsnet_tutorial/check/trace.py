@@ -7,7 +7,8 @@ import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,8 @@ Change = Callable[[Callable[[], Any]], Any]
 _theirs = lru_cache(is_theirs)
 
 
-class Operation(NamedTuple):
+@dataclass(frozen=True)
+class Operation:
     """One call of a function of torch."""
 
     index: int
@@ -140,7 +142,7 @@ class Target(NamedTuple):
             return self.thing.eval()
         for module in made.modules():  # ours computes without û, which is what is looked for
             if isinstance(module, RoutedCapsules) and module.routing in (route, route_last):
-                module.routing = lambda u_hat, iterations, own=module.routing: own(u_hat, iterations)
+                module.routing = partial(module.routing)
         return made
 
     def run(self, trace: Trace | None = None, *, grad: bool = False, thing: Any = None) -> Any:
