@@ -11,7 +11,6 @@ import pytest
 import torch
 from capsnet_book.experiments.cnn import error_of
 from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
-from capsnet_book.experiments.rounds import measure_rounds
 from networks import noise
 from oracle import agrees
 
@@ -136,8 +135,6 @@ def test_what_examines_a_network_leaves_every_part_in_its_own_mode():
     wider = frozen_in_part(CapsNet(replace(model.config, image_size=36)))
     before, few = modes(model), Digits(torch.rand(4, 1, 28, 28), torch.arange(4), "made")
     error_of(model, few)
-    assert modes(model) == before
-    measure_rounds(model, few)
     assert modes(model) == before
     evaluate_pairs(wider, fixed_pairs(few))
     assert modes(wider) == before

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 USE = """
 import capsnet_tutorial, sys
 from capsnet_tutorial import digits, load_pretrained
-from capsnet_book.widgets import TwoRoutings
-TwoRoutings()  # reads every network of the zoo
 images, labels, source = digits("test", source="sample")
 right = (load_pretrained("small").predict(images) == labels).float().mean().item()
 print(capsnet_tutorial.__file__, source, right > 0.98, sep="\\n")
@@ -55,6 +54,12 @@ def test_it_brings_digits_and_weights(programs: Path, tmp_path: Path) -> None:
     where, source, reads = run(programs / "python", "-c", USE, cwd=tmp_path).split("\n")[:3]
     assert programs.parent in Path(where).parents
     assert (source, reads) == ("sample", "True")
+
+
+def test_it_is_small_and_holds_the_module_alone(programs: Path) -> None:
+    (wheel,) = programs.parents[1].glob("*.whl")
+    assert wheel.stat().st_size <= 2_000_000
+    assert all(name.startswith("capsnet_tutorial") for name in zipfile.ZipFile(wheel).namelist())
 
 
 def test_it_brings_the_command(programs: Path, tmp_path: Path) -> None:
