@@ -183,7 +183,7 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
 
 @pytest.fixture
 def alone(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) -> Callable[..., Any]:
-    """Open a page whose article holds one widget and nothing else, and give the widget, alive. `values` make a prompt beside it.
+    """Open a page whose article holds one widget, and a prompt if there are `values`; give the widget, alive.
 
     That page loads in a third of the time. How the widget fits among text, formulas and figures, test_pages.py tries.
     """

@@ -100,7 +100,8 @@ def test_margin_loss_cross_entropy_and_their_gradients_are_pytorchs(evaluate: Ev
 
 @pytest.mark.parametrize("poses", [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))])
 def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: Evaluate, poses: Any) -> None:
-    widget = PartVotes(poses=poses)
+    widget = PartVotes()
+    widget.poses = [list(map(float, pose)) for pose in poses]
     body = """
         const scenes = [data.poses, m.arranged(0, data.poses, data.places), m.arranged(1, data.poses, data.places),
           m.turned(data.poses, 30)];

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import anywidget
 import numpy as np
+import traitlets
 
 from capsnet_book.widgets._sources import module as module
 from capsnet_book.widgets._sources import stylesheet as stylesheet
@@ -67,49 +68,27 @@ def one_of_each() -> tuple[np.ndarray, list[int]]:
     return pixels(sample.images[chosen]), list(range(10))
 
 
-def digits_to_show(
-    images: Any, labels: Any, otherwise: Callable[[], tuple[np.ndarray, list[int]]] = one_of_each
-) -> tuple[np.ndarray, list[int]]:
-    """The digits and labels that a widget was given, or its own if it was given neither."""
+def digits_to_show(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
+    """The digits and labels that a widget was given, or one digit of each class if it was given neither."""
     if images is not None:
         return digits_and_labels(images, labels)
     if labels is not None:
         raise ValueError("expected digits beside the labels; got labels alone")
-    return otherwise()
+    return one_of_each()
 
 
-def index_of_a_digit(labels: Sequence[int], proposal: dict[str, Any]) -> int:
-    """The proposed index of one of the digits, or a `ValueError` if there is no such digit."""
-    if not 0 <= proposal["value"] < len(labels):
-        raise ValueError(f"expected an index from 0 to {len(labels) - 1}; got {proposal['value']}")
-    return proposal["value"]
-
-
-def bytes_of_a_digit(proposal: dict[str, Any]) -> bytes:
-    """The proposed picture, a byte a pixel, or a `ValueError` if it is of another size."""
-    if len(proposal["value"]) != SIDE**2:
-        raise ValueError(f"expected an image of {SIDE**2} bytes; got {len(proposal['value'])}")
-    return proposal["value"]
-
-
-def finite(name: str, values: Sequence[float], length: int) -> list[float]:
-    """A list of `length` finite numbers, or a `ValueError` that says what came."""
+def numbers(name: str, values: Any, *shapes: tuple[int, ...]) -> np.ndarray:
+    """Finite numbers of one of these shapes, float64, or a `ValueError` that says what came."""
+    expected = f"expected {name} as finite numbers of shape {' or '.join(str(list(shape)) for shape in shapes)}"
     try:
-        array = np.asarray(values, dtype=float)
+        array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
     except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (length,) or not np.isfinite(array).all():
-        raise ValueError(f"expected {name} to be {length} finite numbers; got {values!r}")
-    return array.tolist()
-
-
-def within(bounds: Mapping[str, tuple[float, float]], proposal: dict[str, Any]) -> float:
-    """The proposed value of a trait, or a `ValueError` if it is out of the trait's bounds."""
-    name, value = proposal["trait"].name, proposal["value"]
-    low, high = bounds[name]
-    if not low <= value <= high:
-        raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value:g}")
-    return value
+        raise ValueError(f"{expected}; got {values!r}") from None
+    if array.shape not in shapes:
+        raise ValueError(f"{expected}; got shape {list(array.shape)}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{expected}; got nan or infinity")
+    return array
 
 
 def _array(values: Any) -> np.ndarray:
@@ -119,3 +98,21 @@ def _array(values: Any) -> np.ndarray:
         return np.asarray(values)
     except ValueError:
         raise ValueError("expected an array of numbers; got lists of different lengths") from None
+
+
+class DigitsWidget(anywidget.AnyWidget):
+    """A widget that shows one of several digits, and asks a network about it."""
+
+    network = anywidget.WidgetTrait().tag(sync=True)
+    images = traitlets.Bytes().tag(sync=True)
+    labels = traitlets.List(traitlets.Int()).tag(sync=True)
+    index = traitlets.Int(0).tag(sync=True)
+
+    @traitlets.validate("index")
+    def _index_is_a_digit(self, proposal: dict[str, Any]) -> int:
+        if not 0 <= proposal["value"] < len(self.labels):
+            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
+        return int(proposal["value"])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.labels)} digit{'s' * (len(self.labels) != 1)})"

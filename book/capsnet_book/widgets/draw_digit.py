@@ -15,9 +15,6 @@ FIRST = 5
 class DrawDigit(anywidget.AnyWidget):
     """Classifies and redraws while the reader draws.
 
-    Args:
-        digit: the sample that is on the pad at first, 0 to 9.
-
     Attributes:
         digit: the sample that was put on the pad last. Setting it puts one there.
         image: the 28×28 pixels that the network sees, 784 bytes, 0 (paper) to 255 (ink). Setting it shows the
@@ -32,16 +29,15 @@ class DrawDigit(anywidget.AnyWidget):
     digit = traitlets.Int(FIRST, min=0, max=9).tag(sync=True)
     image = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
 
-    def __init__(self, digit: int = FIRST) -> None:
-        if digit not in range(10):
-            raise ValueError(f"expected a digit from 0 to 9; got {digit!r}")
+    def __init__(self) -> None:
         digits, _ = _parts.one_of_each()
-        image = digits[digit].tobytes()
-        super().__init__(network=shared_network(), samples=digits.tobytes(), digit=digit, image=image)
+        super().__init__(network=shared_network(), samples=digits.tobytes(), image=digits[FIRST].tobytes())
 
     @traitlets.validate("image")
     def _image_is_a_digit(self, proposal: dict) -> bytes:
-        return _parts.bytes_of_a_digit(proposal)
+        if len(proposal["value"]) != _parts.SIDE**2:
+            raise ValueError(f"expected an image of {_parts.SIDE**2} bytes; got {len(proposal['value'])}")
+        return proposal["value"]
 
     def __repr__(self) -> str:
         return "DrawDigit()"

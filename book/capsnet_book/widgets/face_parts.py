@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import anywidget
@@ -77,13 +76,9 @@ class FaceParts(anywidget.AnyWidget):
 
     The prediction vectors, the routing and the squash are the book's; the matrices are made by hand, not learned.
 
-    Args:
-        poses: (x, y, turn in degrees, size) of the left eye, the right eye, the nose and the mouth at first.
-        shown: which of them are in the picture.
-
     Attributes:
-        poses: as they are now.
-        shown: as it is now.
+        poses: (x, y, turn in degrees, size) of the left eye, the right eye, the nose and the mouth.
+        shown: which of them are in the picture.
 
     Raises:
         ValueError: not four poses of four finite numbers; a part too far from the centre, or of no possible size;
@@ -98,41 +93,28 @@ class FaceParts(anywidget.AnyWidget):
     weight = traitlets.Bytes(read_only=True).tag(sync=True)
     waves = traitlets.Bytes(read_only=True).tag(sync=True)
 
-    def __init__(self, poses: Sequence[Sequence[float]] = FACE, shown: Sequence[bool] = (True,) * len(PARTS)) -> None:
-        super().__init__(poses=_four_poses(poses), shown=_four_truths(shown))
+    def __init__(self) -> None:
+        super().__init__(poses=list(map(list, FACE)), shown=[True] * len(PARTS))
         self.set_trait("weight", weight().tobytes())
         self.set_trait("waves", np.asarray(WAVES, dtype=np.float32).tobytes())
 
     @traitlets.validate("poses")
     def _poses_are_poses(self, proposal: dict) -> list[list[float]]:
-        return _four_poses(proposal["value"])
+        poses = _parts.numbers(
+            "poses (x, y, turn, size) of the four parts", proposal["value"], (len(PARTS), 4)
+        ).tolist()
+        for part, (x, y, _, size) in zip(PARTS, poses, strict=True):
+            if np.hypot(x, y) > REACH + 1e-3:
+                raise ValueError(f"expected the {part} within {REACH} of the centre; got ({x:g}, {y:g})")
+            if not SIZES[0] <= size <= SIZES[1]:
+                raise ValueError(f"expected the {part}'s size from {SIZES[0]} to {SIZES[1]}; got {size:g}")
+        return poses
 
     @traitlets.validate("shown")
     def _shown_are_truths(self, proposal: dict) -> list[bool]:
-        return _four_truths(proposal["value"])
+        if len(proposal["value"]) != len(PARTS):
+            raise ValueError(f"expected {len(PARTS)} truth values; got {proposal['value']!r}")
+        return proposal["value"]
 
     def __repr__(self) -> str:
         return f"FaceParts({sum(self.shown)} of {len(PARTS)} parts)"
-
-
-def _four_poses(poses: Any) -> list[list[float]]:
-    try:
-        rows = list(poses)
-    except TypeError:
-        rows = []
-    if len(rows) != len(PARTS):
-        raise ValueError(f"expected poses of {len(PARTS)} parts, (x, y, turn, size) each; got {poses!r}")
-    checked = [_parts.finite(f"the pose of the {part}", row, 4) for part, row in zip(PARTS, rows, strict=True)]
-    for part, (x, y, _, size) in zip(PARTS, checked, strict=True):
-        if np.hypot(x, y) > REACH + 1e-3:
-            raise ValueError(f"expected the {part} within {REACH} of the centre; got ({x:g}, {y:g})")
-        if not SIZES[0] <= size <= SIZES[1]:
-            raise ValueError(f"expected the {part}'s size from {SIZES[0]} to {SIZES[1]}; got {size:g}")
-    return checked
-
-
-def _four_truths(shown: Any) -> list[bool]:
-    values = list(shown) if isinstance(shown, Sequence) else []
-    if len(values) != len(PARTS) or not all(isinstance(value, bool | np.bool_) for value in values):
-        raise ValueError(f"expected shown to be {len(PARTS)} truth values; got {shown!r}")
-    return [bool(value) for value in values]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import anywidget
@@ -19,13 +18,9 @@ LENGTHS = (0.05, 0.04, 0.16, 0.62, 0.06, 0.24, 0.03, 0.08, 0.48, 0.12)
 class MarginLoss(anywidget.AnyWidget):
     """Ten capsule lengths to drag, the margin loss of each as a curve, and what cross-entropy would make of them.
 
-    Args:
-        lengths: ten numbers from 0 to 1, the lengths at first. None: a three that could be an eight.
-        present: the classes that are in the image, any number of 0 to 9, none included.
-
     Attributes:
-        lengths: the lengths now.
-        present: the classes that are present now, in order.
+        lengths: ten numbers from 0 to 1; at first a three that could be an eight.
+        present: the classes that are in the image, in order; any number of 0 to 9, none included.
         selected: the class whose curve is shown.
 
     Raises:
@@ -35,17 +30,9 @@ class MarginLoss(anywidget.AnyWidget):
     _esm = _parts.module("margin_loss.js")
     _css = _parts.stylesheet("margin_loss.css")
 
-    lengths = traitlets.List(traitlets.Float()).tag(sync=True)
-    present = traitlets.List(traitlets.Int()).tag(sync=True)
-    selected = traitlets.Int(0).tag(sync=True)
-
-    def __init__(self, lengths: Sequence[float] | None = None, present: Iterable[int] = (3,)) -> None:
-        there = _classes(present)
-        super().__init__(
-            lengths=_lengths(LENGTHS if lengths is None else lengths),
-            present=there,
-            selected=there[0] if there else 0,
-        )
+    lengths = traitlets.List(traitlets.Float(), default_value=list(LENGTHS)).tag(sync=True)
+    present = traitlets.List(traitlets.Int(), default_value=[3]).tag(sync=True)
+    selected = traitlets.Int(3).tag(sync=True)
 
     @traitlets.validate("lengths")
     def _lengths_are_lengths(self, proposal: dict) -> list[float]:
@@ -64,20 +51,14 @@ class MarginLoss(anywidget.AnyWidget):
 
 
 def _lengths(values: Any) -> list[float]:
-    lengths = _parts.finite("lengths", values, CLASSES)
+    lengths = _parts.numbers("lengths", values, (CLASSES,)).tolist()
     if min(lengths) < 0 or max(lengths) > 1:
         raise ValueError(f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}")
     return lengths
 
 
-def _classes(values: Any) -> list[int]:
+def _classes(values: list[int]) -> list[int]:
     """Class numbers in order, each once."""
-    try:
-        values = list(values)
-        classes = [int(value) for value in values]
-        whole = all(value == number for value, number in zip(values, classes, strict=True))
-    except (TypeError, ValueError):
-        classes, whole = [], False
-    if not whole or not all(0 <= number < CLASSES for number in classes):
-        raise ValueError(f"expected classes as whole numbers from 0 to 9; got {values!r}")
-    return sorted(set(classes))
+    if not all(0 <= number < CLASSES for number in values):
+        raise ValueError(f"expected classes from 0 to 9; got {values!r}")
+    return sorted(set(values))

@@ -24,6 +24,8 @@ import {
   withArticle,
 } from "./shared/ui.js";
 
+const REACH = 0.25; // so far the paper moves each number
+
 /**
  * Capsules with numbers added to that of one class, [J, D].
  * @param {Float32Array} capsules  [J, D]
@@ -59,15 +61,14 @@ const replaced = (d, offset, /** @type {Float64Array} */ offsets) =>
 /**
  * One dimension: what it draws at its low end, the slider, what it draws at its high end.
  * @param {number} d
- * @param {number[]} range  low and high
  * @param {{ move(d: number, offset: number): void, set(d: number, offset: number): void, done(): void }} _
  *   move: while it is dragged
  */
-function makeSlider(d, [low, high], { move, set, done }) {
+function makeSlider(d, { move, set, done }) {
   const oninput = () => move(d, input.valueAsNumber);
   const { input, show: showInput } = rangeInput({
-    min: low,
-    max: high,
+    min: -REACH,
+    max: REACH,
     step: 0.01,
     zero: 0,
     reset: () => set(d, 0),
@@ -76,7 +77,7 @@ function makeSlider(d, [low, high], { move, set, done }) {
     onchange: done,
   });
   const end = (side, offset) => thumbnail({ class: `end ${side}`, onclick: () => set(d, offset) });
-  const ends = [end("low", low), end("high", high)];
+  const ends = [end("low", -REACH), end("high", REACH)];
   const name = element("span", { class: "name" });
   const value = element("output", { "aria-hidden": "true" });
   const row = element(
@@ -97,10 +98,10 @@ function makeSlider(d, [low, high], { move, set, done }) {
   function showEnds(text, draw) {
     name.textContent = name.title = text;
     input.setAttribute("aria-label", text ? `Dimension ${d + 1}, ${text}` : `Dimension ${d + 1}`);
-    return pixelsChanged(draw(ends[0], low), draw(ends[1], high));
+    return pixelsChanged(draw(ends[0], -REACH), draw(ends[1], REACH));
   }
 
-  return { row, range: [low, high], show, showEnds };
+  return { row, show, showEnds };
 }
 
 /** The digit as it is drawn, and as it was written. */
@@ -166,9 +167,6 @@ function makeSway({ root, sway, settled }) {
   return { button, start, stop, remove };
 }
 
-/** The offset at a share, from -1 to 1, of a slider's way from its middle to its ends. */
-const atShare = ([low, high], share) => (share < 0 ? -share * low : share * high);
-
 /**
  * What the hand has done to the digit.
  * @param {{ label: number, offsets: Float64Array, last: number | null, name: string | undefined, changed: number,
@@ -205,10 +203,10 @@ async function build(root, model, host) {
   const reset = pushButton("reset", "Reset", () => setOffsets(new Float64Array(D), null));
   const setOne = (d, offset) => setOffsets(replaced(d, offset, offsets), d);
   const hand = { move, set: setOne, done: () => model.save_changes() };
-  const sliders = model.get("ranges").map((range, d) => makeSlider(d, range, hand));
+  const sliders = Array.from({ length: D }, (_, d) => makeSlider(d, hand));
   const sway = makeSway({
     root,
-    sway: (share) => bend(primary, atShare(sliders[primary].range, share)),
+    sway: (share) => bend(primary, share * REACH),
     settled: () => save(model, { offsets: Array.from(offsets) }),
   });
   const large = element("div", { class: "large" });

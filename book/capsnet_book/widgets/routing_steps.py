@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import anywidget
-import numpy as np
 import traitlets
 
 from capsnet_book.widgets import _parts
@@ -32,19 +31,8 @@ class RoutingSteps(anywidget.AnyWidget):
     u_hat = traitlets.List(traitlets.Float()).tag(sync=True)
 
     def __init__(self, u_hat: Any) -> None:
-        super().__init__(u_hat=_votes(u_hat))
+        votes = _parts.numbers("votes", u_hat, SHAPE, (1, *SHAPE))
+        super().__init__(u_hat=votes.ravel().tolist())
 
     def __repr__(self) -> str:
         return "RoutingSteps(3 parts, 2 wholes)"
-
-
-def _votes(u_hat: Any) -> list[float]:
-    try:
-        array = np.asarray(u_hat.detach().cpu() if hasattr(u_hat, "detach") else u_hat, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {type(u_hat).__name__}") from None
-    if array.shape not in (SHAPE, (1, *SHAPE)):
-        raise ValueError(f"expected votes of shape {list(SHAPE)}; got {list(array.shape)}")
-    if not np.isfinite(array).all():
-        raise ValueError("expected votes of finite numbers; got nan or infinity")
-    return array.ravel().tolist()

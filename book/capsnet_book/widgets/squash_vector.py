@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import anywidget
 import traitlets
 
@@ -12,9 +10,6 @@ from capsnet_book.widgets import _parts
 
 class SquashVector(anywidget.AnyWidget):
     """A vector s in the plane, v = squash(s) in the unit disc, and the curve ‖v‖ = ‖s‖² / (1 + ‖s‖²) beside them.
-
-    Args:
-        s: where the vector points at first.
 
     Attributes:
         s: [x, y], where it points now.
@@ -26,14 +21,11 @@ class SquashVector(anywidget.AnyWidget):
     _esm = _parts.module("squash_vector.js")
     _css = _parts.stylesheet("squash_vector.css")
 
-    s = traitlets.List(traitlets.Float()).tag(sync=True)
-
-    def __init__(self, s: Sequence[float] = (1.2, 0.9)) -> None:
-        super().__init__(s=_parts.finite("s", s, 2))
+    s = traitlets.List(traitlets.Float(), default_value=[1.2, 0.9]).tag(sync=True)
 
     @traitlets.validate("s")
     def _s_is_a_vector(self, proposal: dict) -> list[float]:
-        return _parts.finite("s", proposal["value"], 2)
+        return _parts.numbers("s", proposal["value"], (2,)).tolist()
 
     def __repr__(self) -> str:
         return f"SquashVector(s={self.s})"

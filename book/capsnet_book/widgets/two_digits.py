@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import anywidget
 import numpy as np
@@ -28,10 +27,7 @@ class TwoDigits(anywidget.AnyWidget):
     """Lays two digits over each other, to be dragged, and shows what the network of pairs makes of it.
 
     Args:
-        images: digits to choose from, [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; or a `Digits`, which
-            brings its labels. None: three of each class, from the bundled sample.
-        labels: the class of each digit, N whole numbers from 0 to 9.
-        first: which of them lies below.
+        first: which of the digits, three of each class, lies below.
         second: which lies above. None: the first one of another class, if there is one.
         at: where they lie.
         cases: what the buttons show: a name -> (first, second, at).
@@ -60,14 +56,12 @@ class TwoDigits(anywidget.AnyWidget):
 
     def __init__(
         self,
-        images: Any = None,
-        labels: Any = None,
         first: int = 0,
         second: int | None = None,
         at: Place = (-2, -1, 2, 1),
         cases: Mapping[str, tuple[int, int, Place]] | None = None,
     ) -> None:
-        digits, classes = _parts.digits_to_show(images, labels, hands_of_each)
+        digits, classes = hands_of_each()
         first = _digit(first, classes)
         if second is None:
             second = next((n for n, label in enumerate(classes) if label != classes[first]), first)
