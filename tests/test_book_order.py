@@ -26,7 +26,7 @@ WITH = {
     "load_pretrained": "RoutedCapsules",  # a trained network, to read answers and draw with; its own comes later
     **dict.fromkeys(["load_weights", "save_weights"], "CapsNet"),
     **dict.fromkeys(["RoutingTrace", "route_capsules", "coupling_entropy"], "route"),
-    "group_into_capsules": "PrimaryCapsules",
+    "group_into_capsules": "group",
 }
 """What is no piece by itself: it may be used once another is built."""
 

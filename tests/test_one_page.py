@@ -9,7 +9,15 @@ import pytest
 import torch
 from torchvision.io import read_image
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, digits, margin_loss, reconstruction_loss
+from capsnet_tutorial import (
+    CapsNet,
+    CapsNetConfig,
+    check_answer,
+    digits,
+    load_pretrained,
+    margin_loss,
+    reconstruction_loss,
+)
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 FILE = BOOK / "my_capsnet.py"
@@ -115,3 +123,31 @@ def test_without_a_way_to_download_it_takes_the_sample(page, tmp_path, monkeypat
     images, labels = page["load"](train=False)
     assert images.shape == (500, 1, 28, 28)
     assert labels.shape == (500,)
+
+
+SLIPS = {
+    "one round": ("rounds=3", "rounds=1"),
+    "ten rounds": ("rounds=3", "rounds=10"),
+    "agreement taken away": ("b = b + torch", "b = b - torch"),
+    "agreement summed over the images": ('"bije,bje->bij", u_hat, v)', '"bije,bje->bij", u_hat, v).sum(0, keepdim=True)'),
+    "softmax over i": ("b.softmax(dim=2)", "b.softmax(dim=1)"),
+    "a mask that ignores the labels": ("if labels is None:", "if True:"),
+    "no floor": (".clamp_min(1e-16)", ""),
+    "a ReLU too many": ("self.conv(x)  # [B, types", "self.conv(x).relu()  # [B, types"),
+    "places mixed": ("x = x.permute(0, 1, 3, 4, 2)", "x = x"),
+}
+
+
+@pytest.mark.parametrize("slip", [None, *SLIPS])
+def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
+    text, (right, wrong) = FILE.read_text(encoding="utf-8"), SLIPS.get(slip, ("", ""))
+    assert right in text
+    space = {"__name__": "a reader's page", "load_pretrained": load_pretrained}
+    exec(text.replace(right, wrong) if slip else text, space)
+    test = digits("test", source="sample")
+    space.update(five=test.images[4:9], labels=test.labels)
+    for cell in nbformat.read(BOOK / "chapters" / "09-training.ipynb", as_version=4).cells:
+        if cell.source.startswith(("def first_difference", "def gives_the_books_answers")):
+            exec(cell.source, space)
+    report = check_answer(space["CapsNet"], space["gives_the_books_answers"])
+    assert bool(report) == (slip is None), report
