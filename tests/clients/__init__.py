@@ -1,1 +1,1 @@
-"""Every reader's client: `make clients`."""
+"""What readers open the book with: `make nightly`."""
