@@ -12,25 +12,6 @@ from hypothesis import settings
 settings.register_profile("reproducible", deadline=None, derandomize=True, database=None, max_examples=30)
 settings.load_profile("reproducible")
 
-# What `make quick` leaves out: whatever needs a browser, a fresh environment, a chapter executed, a network trained or
-# fifty examined.
-SLOW = {
-    "browser",
-    "test_check_command.py",
-    "test_check_networks.py",
-    "test_cli.py",
-    "test_exercises.py",
-    "test_train.py",
-    "test_wheel.py",
-}
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents and item.path.relative_to(here).parts[0] in SLOW:
-            item.add_marker(pytest.mark.slow)
-
 
 @pytest.fixture
 def fails_once(monkeypatch: pytest.MonkeyPatch) -> list[Path]:

@@ -14,6 +14,8 @@ import pytest
 from capsnet_tutorial.check import command
 from capsnet_tutorial.check.loading import CannotLoad, found_in
 
+pytestmark = pytest.mark.slow
+
 SQUASH = """
 def squash(s):
     n2 = (s * s).sum({axis}, keepdim=True)

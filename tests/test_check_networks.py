@@ -28,6 +28,8 @@ from capsnet_tutorial import check_layer, check_model, functional, load_pretrain
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = digits("test", "sample")
 IMAGES, LABELS = SAMPLE.images[:4], SAMPLE.labels[:4]
 

@@ -24,6 +24,8 @@ from capsnet_tutorial.data import digits
 from capsnet_tutorial.train import Recipe, evaluate
 from capsnet_tutorial.weights import load_weights, read_tensors, save_weights
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
 SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5", "--threads", "1"]
 

@@ -18,6 +18,8 @@ import torch
 
 from capsnet_tutorial.check import Report
 
+pytestmark = pytest.mark.slow
+
 BOOK = Path(__file__).resolve().parent.parent / "book"
 CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
@@ -534,7 +536,12 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
         }
         for cell in exercises(path)
     }
-    ours = {cell.source: lines for name, lines in own_lines(path).items() for cell in exercises(path) if name in defined(cell.source)}
+    ours = {
+        cell.source: lines
+        for name, lines in own_lines(path).items()
+        for cell in exercises(path)
+        if name in defined(cell.source)
+    }
     values, variables = run([ours.get(source, source) for source in needed(path)], path.parent, solutions)
     reports = [value for value in values if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))

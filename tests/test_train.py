@@ -33,6 +33,8 @@ from capsnet_tutorial.model import CapsNet, CapsNetOutput, Parts
 from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, faster_threads, fit, one_cycle
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
+pytestmark = pytest.mark.slow
+
 RECIPE = Recipe(
     epochs=6,
     batch_size=16,

@@ -1,4 +1,4 @@
-"""Find a Chromium and start it: for the browser tests and for the pictures of the book."""
+"""Start a Chromium: for the browser tests and for the pictures of the book."""
 
 from __future__ import annotations
 
@@ -8,32 +8,22 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-PLACES = (
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "C:/Program Files/Google/Chrome/Application/chrome.exe",
-    "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
-)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 MISSING = (
     "no Chromium found: install one (Debian, Ubuntu: apt install chromium), "
     "run `.venv/bin/playwright install chromium`, or name one in the variable CAPSNET_CHROMIUM"
 )
 
 
-def find_chromium(playwright: Playwright) -> str | None:
-    """The path of a Chromium, Chrome or Edge: $CAPSNET_CHROMIUM, one on the PATH, or Playwright's own."""
-    named = os.environ.get("CAPSNET_CHROMIUM")
-    if named:
-        if not Path(named).is_file():
-            raise SystemExit(f"CAPSNET_CHROMIUM names {named}, which is no file")
-        return named
-    found = [path for name in NAMES if (path := shutil.which(name))]
-    found += [place for place in (*PLACES, playwright.chromium.executable_path) if Path(place).is_file()]
-    return found[0] if found else None
+def launch(playwright: Playwright, *options: str) -> Browser:
+    """Start $CAPSNET_CHROMIUM, a Chromium or Chrome on the PATH, or Playwright's own, without a window.
 
-
-def launch(playwright: Playwright, executable: str, *options: str) -> Browser:
-    """Start it without a window. Containers run as root, where Chromium's sandbox does not work."""
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    return playwright.chromium.launch(executable_path=executable, args=[*options, *["--no-sandbox"] * as_root])
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    named = os.environ.get("CAPSNET_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    program = Path(named or playwright.chromium.executable_path)
+    if not program.is_file():
+        raise FileNotFoundError(MISSING)
+    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # in containers, where Chromium's sandbox does not work
+    return playwright.chromium.launch(executable_path=program, args=[*options, *["--no-sandbox"] * as_root])

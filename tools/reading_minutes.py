@@ -1,6 +1,6 @@
 """Print how many minutes each chapter takes to read, and each part of the book.
 
-    python tools/reading_minutes.py [notebook …]        (all chapters, in the order of _toc.yml, when none is named)
+    python tools/reading_minutes.py
 
 A minute is 200 words of prose or 12 lines of code. What is folded does not count (a cell tagged "hide-…" or "remove-…",
 a <details>), nor do outputs, blank lines and the addresses of links. A formula is one word.
@@ -8,9 +8,7 @@ a <details>), nor do outputs, blank lines and the addresses of links. A formula 
 
 from __future__ import annotations
 
-import argparse
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,18 +65,14 @@ def parts(root: Path) -> dict[str, list[Path]]:
     return {part: paths for part, paths in chapters.items() if paths}
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all chapters, part by part")
-    named = parser.parse_args(arguments).notebooks
-    print("minutes  words  lines  words a line")
-    for part, paths in ({"": named} if named else parts(ROOT)).items():
+    print("minutes  words  lines")
+    for part, paths in parts(ROOT).items():
         lengths = [length(path) for path in paths]
-        for path, each in zip(paths, lengths, strict=True):
-            density = each.words / max(each.lines, 1)
-            print(f"{each.minutes:7.1f} {each.words:6} {each.lines:6} {density:9.1f}    {path.stem}")
-        print(f"{sum(each.minutes for each in lengths):7.1f}  {part or 'in all'}\n")
+        for path, found in zip(paths, lengths, strict=True):
+            print(f"{found.minutes:7.1f} {found.words:6} {found.lines:6}    {path.stem}")
+        print(f"{sum(found.minutes for found in lengths):7.1f}  {part}\n")
 
 
 if __name__ == "__main__":

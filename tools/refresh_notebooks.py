@@ -17,6 +17,8 @@ With --only-normalise nothing is executed: the notebooks named are brought into 
 from __future__ import annotations
 
 import argparse
+import base64
+import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,15 +26,17 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
-from notebook_pictures import still, with_a_palette  # noqa: E402
 from phone_figures import PHONE  # noqa: E402
-from stored_widgets import OURS, pack, unpack  # noqa: E402
+from stored_widgets import OURS, SENTENCE, pack, unpack  # noqa: E402
 
 PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
+STILLS = ROOT / "book" / "_static" / "stills"
+WIDTH, STRIP = 360, 28  # pixels of a still in a notebook, and of its height for the sentence below
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
 
@@ -101,6 +105,30 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
                     place[key] = with_a_palette(place[key])
     unpack(notebook)
     pack(notebook, name, ROOT, still)
+
+
+def with_a_palette(png: str) -> str:
+    """A figure with few colours: a third of the bytes, and no difference to see."""
+    picture = Image.open(io.BytesIO(base64.b64decode(png)))
+    return png if picture.mode == "P" else as_png(picture.convert("RGB"), 64)
+
+
+def still(widget: str) -> str:
+    """What an output shows in the place of a widget of this class: a small PNG with a sentence below, in base64."""
+    path = STILLS / f"{widget}.webp"  # there is none of a new widget before `make stills`
+    whole = Image.open(path).convert("RGB") if path.exists() else Image.new("RGB", (WIDTH, 1), "white")
+    height = whole.height * WIDTH // whole.width
+    small = whole.resize((WIDTH, height), Image.Resampling.LANCZOS)
+    picture = ImageOps.pad(small, (WIDTH, height + STRIP), color="white", centering=(0, 0))
+    ImageDraw.Draw(picture).text((8, height + 6), SENTENCE, "#444444", ImageFont.load_default(12))
+    return as_png(picture, 16)
+
+
+def as_png(picture: Image.Image, colours: int) -> str:
+    """A picture as PNG with a palette, in base64."""
+    stream = io.BytesIO()
+    picture.quantize(colours, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+    return base64.b64encode(stream.getvalue()).decode()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from sphinx.util.osutil import relative_uri
 from stored_widgets import class_name, shown_models, stored_models
 
 SHORT, LENGTH = 40, 160  # characters: a paragraph of fewer says nothing of the page; more of it is not shown
-PICTURE = "_static/social-card.png"
+PICTURE = "_static/screenshot.png"
 
 
 class ChapterCards(SphinxDirective):

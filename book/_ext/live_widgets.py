@@ -184,7 +184,7 @@ def skip(writer: Any, node: live_widget) -> None:
 def placed(still: Path, page: str) -> str:
     """A still's address on a page and its size, as HTML attributes: a browser reserves the place before it is there.
 
-    Stills hold two pixels for each of the page's (tools/stills.py).
+    Stills hold two pixels for each of the page's (tools/pictures.py).
     """
     width, height = imagesize.get(still)
     return f'"{relative_uri(page, f"_static/stills/{still.name}")}" width="{width // 2}" height="{height // 2}"'

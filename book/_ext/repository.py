@@ -1,7 +1,6 @@
 """The project's address on GitHub, from pyproject.toml: the theme's buttons, where there is one.
 
-Without an address there are none. A notebook's link to its own page, which it has for readers elsewhere, is left out of
-that page.
+Without an address there are none.
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
 def set_buttons(app: Sphinx, config: Config) -> None:
@@ -31,21 +28,7 @@ def set_buttons(app: Sphinx, config: Config) -> None:
         }
 
 
-class LeaveOutOwnAddress(SphinxPostTransform):
-    """Remove links to the page that they stand on."""
-
-    default_priority = 500
-
-    def run(self, **kwargs: Any) -> None:
-        own = f"/{self.env.docname}.html"
-        for link in list(self.document.findall(nodes.reference)):
-            address = link.get("refuri", "")
-            if ".github.io/" in address and address.endswith(own):
-                link.parent.remove(link)
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.connect("config-inited", set_buttons)
-    app.add_post_transform(LeaveOutOwnAddress)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,15 +14,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium import MISSING, find_chromium, launch
+from chromium import launch
 from filelock import FileLock
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, sync_playwright
-from serve import serve
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
@@ -50,10 +51,20 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return output / "_build" / "html"
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """The book's files, without a line of log for each."""
+
+    # Said here because Windows takes these from its registry, where .js may be plain text.
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript", ".css": "text/css"}
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 @pytest.fixture(scope="session")
 def addresses(book: Path) -> Iterator[dict[str, str]]:
     """Where the book is found: over http, and on the disk."""
-    server = serve(book)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(book)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield {"http": f"http://localhost:{server.server_address[1]}/", "file": f"{book.as_uri()}/"}
     server.shutdown()
@@ -66,17 +77,22 @@ def address(addresses: dict[str, str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    """One for all browsers of a process."""
+    with sync_playwright() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
     """A Chromium. Where there is none the tests say so and are skipped, but never in CI."""
-    with sync_playwright() as playwright:
-        executable = find_chromium(playwright)
-        if executable is None:
-            assert not any(map(os.environ.get, ("CI", "CAPSNET_ALL_CLIENTS"))), MISSING
-            pytest.skip(MISSING)
-        alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
-        browser = launch(playwright, executable, alone, "--disable-gpu")  # an emulated one takes a tenth longer
-        yield browser
-        browser.close()
+    alone = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"
+    try:
+        browser = launch(playwright, alone, "--disable-gpu")  # an emulated one takes a tenth longer
+    except FileNotFoundError as missing:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
+    yield browser
+    browser.close()
 
 
 # A widget redraws with the screen: what was done to it shows by the second frame from now. What takes longer (a glide,
@@ -183,9 +199,10 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
 
 @pytest.fixture
 def alone(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) -> Callable[..., Any]:
-    """Open a page whose article holds one widget, and a prompt if there are `values`; give the widget, alive.
+    """Open a page whose article holds one widget and nothing else, and give the widget, alive.
 
-    That page loads in a third of the time. How the widget fits among text, formulas and figures, test_pages.py tries.
+    `values` make a prompt beside it. That page loads in a third of the time. How the widget fits among text, formulas
+    and figures, test_pages.py tries.
     """
 
     def open_alone(name: str, page: str, values: dict[str, Any] | None = None, **options: Any) -> Any:

@@ -14,6 +14,8 @@ from stored_widgets import stored_models
 
 from .conftest import ROOT, build
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = "book/chapters/01-try-it.ipynb"
 
 

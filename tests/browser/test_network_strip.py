@@ -14,6 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 from .conftest import Visit, attribute, picture
 from .test_pages import OVERFLOW, PAGES, PHONE
 
+pytestmark = pytest.mark.slow
+
 CHAPTERS = [page for page in PAGES if "/chapters/" in page]
 TRY_IT, PRIMARY, ROUTING, TRAINING = (
     next(page for page in CHAPTERS if page.endswith(f"{name}.html"))

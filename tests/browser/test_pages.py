@@ -15,6 +15,8 @@ from playwright.sync_api import Page, expect
 from .conftest import ROOT, Visit
 from .layout import CLIPPED, FIGURES, SHRUNK, SLABS, SMALL_TARGETS, STRETCHES
 
+pytestmark = pytest.mark.slow
+
 PAGES = [
     f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 ]

@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from .conftest import Visit
 
+pytestmark = pytest.mark.slow
+
 VALUES = '{"index": 7, "offsets.2": 0.25}'
 
 

@@ -15,6 +15,8 @@ from capsnet_tutorial.data import digits
 
 from .conftest import attribute, number, picture, write_a_one
 
+pytestmark = pytest.mark.slow
+
 PAGE = "book/raise-one.html"
 SECONDS = 1000
 FEED = """([root, pixels]) => {

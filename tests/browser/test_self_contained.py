@@ -16,6 +16,8 @@ from fontTools.ttLib import TTFont
 
 from .conftest import Visit
 
+pytestmark = pytest.mark.slow
+
 BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
 ELSEWHERE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
 LOADED_LINKS = {"stylesheet", "preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "icon", "manifest"}

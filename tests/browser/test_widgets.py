@@ -11,6 +11,8 @@ from playwright.sync_api import Locator, expect
 
 from .conftest import attribute, number, picture, write_a_one
 
+pytestmark = pytest.mark.slow
+
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
 CHAPTER = "book/chapters/{}.html"
 

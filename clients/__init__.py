@@ -1,1 +1,0 @@
-"""Every reader's client: `make clients`."""

@@ -1,0 +1,1 @@
+"""What readers open the book with: `make nightly`."""

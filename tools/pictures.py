@@ -1,0 +1,104 @@
+"""Photograph the built book: a still of every widget, pictures for the chapters' cards, and the front page.
+
+    python tools/pictures.py          (after `make book`; `make stills` does both)
+
+A still stands in a widget's place until the widget is awake, and for readers without JavaScript. Each is taken four
+times: light and dark, for wide windows and for phones. The next build shows them, and a notebook that is executed
+stores a small copy. A card shows the figure of the chapter's cell tagged `card`, else its first widget.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from chromium import launch
+from PIL import Image, ImageOps
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ROOT / "_build" / "html" / "book"
+STATIC = ROOT / "book" / "_static"
+WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
+THEMES = {"": "light", "-dark": "dark"}
+SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
+HEAVY = 60_000  # bytes
+TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
+CARD = "tag_card"  # the class of a cell so tagged
+
+
+def main() -> None:
+    """Take all pictures."""
+    pages = [path for path in sorted(PAGES.rglob("*.html")) if has_pictures(path.read_text(encoding="utf-8"))]
+    if not pages:
+        raise SystemExit("There is no book yet: `make book` builds it.")
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for window, width in WIDTHS.items():
+            for theme, scheme in THEMES.items():
+                taken: set[str] = set()
+                for path in pages:
+                    page = opened(browser, path, {"width": width, "height": TALL}, scheme, SCALE)
+                    take_widgets(page, window, theme, taken)
+                    if not window and page.locator(f".{CARD} img").count():
+                        save_thumbnail(page.locator(f".{CARD} img").screenshot(), f"{path.stem}{theme}")
+                    page.close()
+        front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
+        front.screenshot(path=STATIC / "screenshot.png")  # in the README, and with a link to the book
+        browser.close()
+
+
+def has_pictures(html: str) -> bool:
+    """Whether a page has a widget or a card's figure."""
+    return "data-widget=" in html or CARD in html
+
+
+def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, scale: int) -> Page:
+    """A page with all its widgets alive, at its top."""
+    page = browser.new_page(
+        viewport={"width": window["width"], "height": window["height"]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        device_scale_factor=scale,
+        reduced_motion="reduce",
+    )
+    page.goto(path.as_uri())
+    for widget in page.locator("figure.live-widget").all():
+        widget.scroll_into_view_if_needed()
+        widget.and_(page.locator("[data-live]")).wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def take_widgets(page: Page, window: str, theme: str, taken: set[str]) -> None:
+    """The first widget of each class on the page, unless an earlier page had one."""
+    for widget in page.locator("figure.live-widget").all():
+        name = widget.get_attribute("data-widget") or ""
+        if name not in taken:
+            taken.add(name)
+            png = widget.locator(".live-view").screenshot()
+            save(Image.open(io.BytesIO(png)).convert("RGB"), STATIC / "stills" / f"{name}{window}{theme}.webp")
+            if not window:
+                save_thumbnail(png, f"{name}{theme}")
+
+
+def save(picture: Image.Image, path: Path) -> None:
+    """Write a still, small."""
+    for quality in (60, 45, 30):
+        picture.save(path, quality=quality, method=6)
+        if path.stat().st_size <= HEAVY:
+            break
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
+
+
+def save_thumbnail(png: bytes, name: str) -> None:
+    """Write a card's picture: of a tall one the top, of a strip the left."""
+    whole = Image.open(io.BytesIO(png)).convert("RGB")
+    width, height = min(whole.width, whole.height * 12 // 5), min(whole.height, whole.width * 9 // 16)
+    part = whole.crop((0, 0, width, height))
+    fitted = ImageOps.pad(part, (480, 270), Image.Resampling.LANCZOS, part.getpixel((0, 0)))  # type: ignore[arg-type]
+    fitted.save(STATIC / "thumbnails" / f"{name}.webp", quality=50, method=6)
+
+
+if __name__ == "__main__":
+    main()
