@@ -129,7 +129,10 @@ SLIPS = {
     "one round": ("rounds=3", "rounds=1"),
     "ten rounds": ("rounds=3", "rounds=10"),
     "agreement taken away": ("b = b + torch", "b = b - torch"),
-    "agreement summed over the images": ('"bije,bje->bij", u_hat, v)', '"bije,bje->bij", u_hat, v).sum(0, keepdim=True)'),
+    "agreement summed over the images": (
+        '"bije,bje->bij", u_hat, v)',
+        '"bije,bje->bij", u_hat, v).sum(0, keepdim=True)',
+    ),
     "softmax over i": ("b.softmax(dim=2)", "b.softmax(dim=1)"),
     "a mask that ignores the labels": ("if labels is None:", "if True:"),
     "no floor": (".clamp_min(1e-16)", ""),

@@ -64,9 +64,7 @@ def network_diagram(lit: str | None = None) -> Figure:
         if lit is not None:
             _frame_runs(axes, bright)
         for start, end, words in _NETWORK["arrows"]:
-            _arrow(
-                axes, PARTS[start], PARTS[end], words, start in bright and end in bright
-            )
+            _arrow(axes, PARTS[start], PARTS[end], words, start in bright and end in bright)
         _elbow(axes, "classes" in bright and "mask" in bright)
         for side in ("reconstruction loss", "margin"):
             _to_total(axes, PARTS[side], side in bright and "total" in bright)
