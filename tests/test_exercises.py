@@ -113,9 +113,9 @@ def unsquash(v):
 def prediction_vectors(u, weight):
     return torch.einsum("bid,ijed->bije", u, weight.transpose(2, 3).reshape(*weight.shape[:2], -1, u.shape[2]).mT)
 """: "",
-        'def prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bjie", u, weight)': "Expected [3, 2, 5, 4]",
-        'def prediction_vectors(u, weight):\n    return 2 * torch.einsum("bid,ijde->bije", u, weight)': "u_hat[0, 0, 0, 0]",
-        "def prediction_vectors(u, weight):\n    return (u[:, :, None, None] @ weight).squeeze()": "Expected [1, 6, 1, 5]",
+        'def prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bjie", u, weight)': "Expected [3, 2, 5, 4]",  # noqa: E501
+        'def prediction_vectors(u, weight):\n    return 2 * torch.einsum("bid,ijde->bije", u, weight)': "u_hat[0, 0, 0, 0]",  # noqa: E501
+        "def prediction_vectors(u, weight):\n    return (u[:, :, None, None] @ weight).squeeze()": "Expected [1, 6, 1, 5]",  # noqa: E501
         "boat_from_sail = torch.eye(5)": "Expected a [4, 4]",
         "boat_from_sail = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [-0.3, 0, 1, 0], [-0.7, 0, 0, 1]])": "tilted",
         "boat_from_sail = torch.eye(4)": "0° is elsewhere",
