@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from capsnet_book.experiments.plan import Experiments, Table
 from capsnet_book.experiments.records import read
-from capsnet_tutorial.errors import InputError, expect
+from capsnet_tutorial.errors import expect
 
 Result = dict[str, Any]
 
