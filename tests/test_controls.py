@@ -1,4 +1,4 @@
-"""controls.py: couplings without agreement, or with another image's, or more of it, against loops and against `route`."""
+"""controls.py: couplings without agreement, or another image's, or with more, against loops and `route`."""
 
 from __future__ import annotations
 

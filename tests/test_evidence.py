@@ -55,7 +55,7 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert evidence(ConvNet(ConvNetConfig.small()), {"test": FEW}).keys() == {"wrong"}
     config = networks.learner().config
     keys = {"wrong", "wrong_after", "rounds", "calibration", "saturated"}
-    assert evidence(build_variant(config, ["self-attention"]), {"test": FEW}).keys() == keys
+    assert evidence(build_variant(config, ["inverted-attention"]), {"test": FEW}).keys() >= keys
     found = evidence(build_variant(config, ["stop-gradient"]), {"validation": FEW, "test": FEW, "test_bent": FEW})
     assert found.keys() == keys | {"vote_shares", "entropy"}
     assert found["wrong"].keys() == {"validation", "test", "test_bent"}
@@ -65,12 +65,8 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert found["learned"] == {"gain": [1.0] * 10}
 
 
-@pytest.mark.parametrize("task", ["digits", "pairs"])
-def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads(task):
-    torch.manual_seed(0)
-    network = plain(TrainingSetup(task=task).build())
-    network.routed.weight.data *= 20
-    data = TASKS[task].to_measure_on(FEW)
+def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads():
+    network, data = load_pretrained(), Digits(noisy(FEW.images), FEW.labels, "sample")
     rounds, wrong_after = measure_rounds(network, {"test": data, "test_bent": data}, batch_size=7)
     for r, (found, packed) in enumerate(zip(rounds, wrong_after["test"], strict=True), start=1):
         network.routed.iterations = r
@@ -78,7 +74,7 @@ def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads(task):
         assert unpack_wrong(packed, 40).nonzero()[0].tolist() == wrong.tolist()
         assert found["error"] == found["bent"] == len(wrong) / 40
         assert found["entropy"] == pytest.approx(measure_entropy(network, data), abs=1e-5)
-    assert rounds[0]["entropy"] == 1 > rounds[4]["entropy"]
+    assert rounds[0]["entropy"] == pytest.approx(1) and rounds[4]["entropy"] < 1
     assert len({each["error"] for each in rounds}) > 1
 
 
@@ -139,7 +135,8 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
         torch.testing.assert_close(torch.tensor(found[when]["shares"]), expected.detach(), atol=1e-5, rtol=0)
         effective = (1 / share.square().sum(dim=1)).mean().item()
         assert found[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
-    assert (found["before"] == found["after"]) == (iterations == 1)
+    same = found["before"]["effective_capsules"] == pytest.approx(found["after"]["effective_capsules"], abs=1e-4)
+    assert same == (iterations == 1)
     monkeypatch.setattr(module, "ALL_SHARES", 10)
     largest = measure_vote_shares(network, data)["after"]
     assert len(largest["shares"]) == 20

@@ -48,7 +48,7 @@ def run(network: CapsNet) -> CapsNetOutput:
 
 
 # What leaves the weights as they are, what draws them anew, and what changes the loss alone.
-ROUTINGS = ("even", "inverted-attention", "em", "k-means", "sinkhorn", "self-attention")
+ROUTINGS = ("inverted-attention", "em", "k-means", "sinkhorn", "self-attention")
 IN_THE_PARTS = ("primary-divided", "bias-released", "mask-prediction", "softmax-axis", *ROUTINGS)
 IN_THE_GRADIENT = ("stop-gradient", "learned-gain")
 IN_THE_WEIGHTS = ("init-released", "w-std-0.01", "w-std-1")

@@ -150,14 +150,12 @@ def test_em_fits_gaussians_to_the_votes(rounds):
     oracle.agrees(routing(U_HAT, rounds), np.array(v_found))
 
 
-def test_the_entropy_of_a_trained_network_is_that_of_its_last_couplings():
-    digits_ = digits("test", "sample")
-    few = Digits(digits_.images[:8], digits_.labels[:8], "sample")
-    for network in (networks.learner(), changed("k-means"), changed("even")):
-        network.routed.weight.data *= 30
-        u_hat = prediction_vectors(network.primary_capsules(few.images), network.routed.weight)
-        c = couplings(network.routed.routing, u_hat, 3).detach().double().numpy()
-        assert measure_entropy(network, few) == pytest.approx(
-            -(c * np.log(c) / np.log(10)).sum(axis=2).mean(), abs=1e-5
-        )
+def test_the_entropy_is_that_of_the_last_couplings_where_there_are_some():
+    few = Digits(*(part[:8] for part in digits("test", "sample")[:2]), "sample")
+    network = changed("k-means")
+    network.routed.weight.data *= 30
+    u_hat = prediction_vectors(network.primary_capsules(few.images), network.routed.weight)
+    c = network.routed.routing.couplings(u_hat, 3).detach().double().numpy()
+    entropy = -(c * np.log(c) / np.log(10)).sum(axis=2).mean()
+    assert measure_entropy(network, few) == pytest.approx(entropy, abs=1e-5)
     assert measure_entropy(changed("softmax-axis"), few) is None

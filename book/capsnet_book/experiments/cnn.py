@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -36,20 +35,13 @@ class ConvNetConfig:
     """After each of them."""
 
     def __post_init__(self) -> None:
-        for name in ("image_size", "in_channels", "stride", "pool", "classes"):
-            expect_count(name, getattr(self, name))
         for name in ("channels", "kernels", "hidden"):
-            widths = getattr(self, name)
-            expect(isinstance(widths, Sequence) and not isinstance(widths, str), f"{name} as a tuple", repr(widths))
-            for width in widths:
-                expect_count(f"each of the {name}", width)
-            object.__setattr__(self, name, tuple(widths))  # a list when it was JSON
-        expect(
-            len(self.kernels) == len(self.channels) > 0,
-            "as many kernels as channels, at least one",
-            f"{self.kernels} and {self.channels}",
-        )
-        expect(all(kernel % 2 for kernel in self.kernels), "odd kernels", f"{self.kernels}")
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list when it was JSON
+        sizes = (self.image_size, self.in_channels, self.stride, self.pool, self.classes)
+        for size in (*sizes, *self.channels, *self.kernels, *self.hidden):
+            expect_count("each size", size)
+        fits = len(self.kernels) == len(self.channels) and all(kernel % 2 for kernel in self.kernels)
+        expect(fits, "an odd kernel for each of the channels", f"{self.kernels} and {self.channels}")
         expect(0 <= self.dropout < 1, "dropout from 0 to below 1", repr(self.dropout))
         expect(self.sides[-1] >= 1, "an image that survives the pooling", f"{self.image_size} pixels")
 

@@ -56,7 +56,7 @@ class Question(NamedTuple):
     name: str
     text: str
     smaller: dict[str, Any]
-    """``run`` and the ``rounds`` that it is read with; or, of viewpoints, ``arm``, ``rounds``, ``view``, ``clutter``."""
+    """``run`` and the ``rounds`` that it is read with; of viewpoints ``arm``, ``rounds``, ``view``, ``clutter``."""
     larger: dict[str, Any]
     measure: str
     """A key of the records' ``wrong_after``, or "viewpoints"."""

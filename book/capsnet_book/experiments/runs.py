@@ -32,8 +32,8 @@ def load_splits(source: Source, root: str | None, everything: bool) -> tuple[Dig
     training, validation, test = (digits(split, source, root) for split in ("train", "validation", "test"))
     if not everything:
         return training, {"validation": validation, "test": test}
-    both = [torch.cat(pair) for pair in zip(training[:2], validation[:2], strict=True)]
-    return Digits(*both, training.source), {"test": test}
+    images = torch.cat([training.images, validation.images])
+    return Digits(images, torch.cat([training.labels, validation.labels]), training.source), {"test": test}
 
 
 @dataclass(frozen=True)

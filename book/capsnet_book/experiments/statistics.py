@@ -93,7 +93,8 @@ def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Di
         return None
     value = float(arms[1].mean() - arms[0].mean())
     images = arms[1].mean(axis=0) - arms[0].mean(axis=0)
-    parts, freedom = [float(images.var(ddof=1)) / len(images)], [len(images) - 1]
+    parts = [float(images.var(ddof=1)) / len(images)]
+    freedom: list[float] = [len(images) - 1]
     for sample in [arms[1] - arms[0]] if in_pairs else arms:
         seeds = sample.mean(axis=1)
         rest = sample - seeds[:, None] - sample.mean(axis=0) + sample.mean()
@@ -101,7 +102,8 @@ def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Di
         parts += [float(seeds.var(ddof=1)) / len(seeds), -float((rest**2).sum()) / free / rest.size]
         freedom += [len(seeds) - 1, free]
     if sum(parts) < max(parts):  # what is subtracted is an estimate, too
-        parts, freedom = ([each[parts.index(max(parts))]] for each in (parts, freedom))
+        largest = parts.index(max(parts))
+        parts, freedom = [parts[largest]], [freedom[largest]]
     return _difference(value, *_sum_of(parts, freedom))
 
 

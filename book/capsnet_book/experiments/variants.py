@@ -165,7 +165,7 @@ class Variant(NamedTuple):
     """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
     reconstruction_loss: Loss | None = None
     """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
-    sizes: Mapping[str, int] = {}
+    sizes: Mapping[str, Any] = {}
     """Fields of `CapsNetConfig`."""
 
 

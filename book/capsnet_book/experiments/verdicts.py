@@ -1,4 +1,4 @@
-"""What the runs' numbers say: the primary questions, judged once and together, and the claims, which are exploratory."""
+"""What the runs say: the primary questions, judged once and together, and the claims, which are exploratory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ class Answer(NamedTuple):
         if not self.seeds:
             return self.word
         found = f"error, %: {self.smaller:.2f} against {self.larger:.2f}"
-        return _sentence(self.word, found, self.difference, 2, f"{self.seeds} seeds", f" (Holm {_p(self.p)})")
+        return _sentence(
+            self.word, found, self.difference, 2, f"{self.seeds} seed{'s' * (self.seeds > 1)}", f" (Holm {_p(self.p)})"
+        )
 
 
 def answers(experiments: Experiments) -> list[Answer]:
@@ -90,26 +92,22 @@ def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
 def _answer(experiments: Experiments, question: Question) -> Answer:
     """Everything but Holm's p."""
     sides = question.smaller, question.larger
-    if question.measure == "viewpoints":
-        arms = [_viewpoints(experiments, side) for side in sides]
-    else:
-        by_seed = [results_by_seed(experiments, side["run"]) for side in sides]
-        arms = [
-            {seed: wrong_after(each, question.measure, side["rounds"]) for seed, each in runs.items()}
-            for side, runs in zip(sides, by_seed, strict=True)
-        ]
+    arms = [_viewpoints(experiments, side) if question.measure == "viewpoints" else
+            {seed: wrong_after(each, question.measure, side["rounds"])
+             for seed, each in results_by_seed(experiments, side["run"]).items()}
+            for side in sides]  # fmt: skip
     seeds = [seed for seed in question.seeds if all(seed in arm for arm in arms)]
     smaller, larger = (np.array([arm[seed] for seed in seeds], dtype=float) for arm in arms)
     difference = None
     if len(seeds) == len(question.seeds):
-        judge = paired if question.measure == "viewpoints" else two_way
-        found = judge(smaller, larger)  # type: ignore[arg-type]
+        judge: Any = paired if question.measure == "viewpoints" else two_way
+        found: Difference | None = judge(smaller, larger)
         difference = found and found.times(100)
-    means = (100 * float(each.mean()) if seeds else float("nan") for each in (smaller, larger))
-    return Answer(question, len(seeds), *means, difference, 1.0)
+    first, second = (100 * float(each.mean()) if seeds else float("nan") for each in (smaller, larger))
+    return Answer(question, len(seeds), first, second, difference, 1.0)
 
 
-def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, float]:
+def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, Any]:
     """Error of an arm of `viewpoints`, by seed."""
     path = experiments.folder / "viewpoints.json"
     runs = records.read(path)["runs"] if path.exists() else []
