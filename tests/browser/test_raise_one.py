@@ -45,8 +45,8 @@ def has_seen(widget: Any, least: int, seconds: int = 60) -> None:
 
 
 @pytest.mark.parametrize("place", ["http", "file"])  # the digits come by other ways
-def test_it_learns_to_read(alone: Callable[..., Any], place: str) -> None:
-    widget = alone("RaiseOne", PAGE, place=place)
+def test_it_learns_to_read(visit: Callable[..., Any], addresses: dict[str, str], place: str) -> None:
+    widget = visit(addresses[place] + PAGE).widget("RaiseOne")
     asked: list[str] = []
     widget.page.on("request", lambda request: asked.append(request.url))
     fog = picture(widget.locator('[data-role="wall"]').first)
@@ -54,7 +54,7 @@ def test_it_learns_to_read(alone: Callable[..., Any], place: str) -> None:
     has_seen(widget, 4000)
     assert number(widget, "right") > 85
     assert picture(widget.locator('[data-role="wall"]').first) != fog
-    assert len([url for url in asked if "widget-buffers" in url]) == 1, "the digits, when they are asked for"
+    assert len([url for url in asked if "widget-buffers" in url]) == 1, "the digits, once they are asked for"
 
 
 def test_it_can_be_followed_and_reads_nine_in_ten_soon(raise_one: Any) -> None:

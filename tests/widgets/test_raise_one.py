@@ -24,7 +24,6 @@ from torch import Tensor
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
 
-ENGINE = ("playground/kernels_load.js", "playground/network.js")
 SETTINGS = {
     "rounds": 3, "types": 8, "batch": 8, "seed": 1,
     "m_plus": 0.9, "m_minus": 0.1, "lambda": 0.5, "drawing": 0.0005, "bug": "",
@@ -45,7 +44,7 @@ class Engine:
         paths = {"images": str(folder / "images"), "out": str(folder / "out")}
         job = {"kernels": "fast", "steps": STEPS, "rate": 0.003, "labels": labels.tolist()} | job | paths
         (folder / "job.json").write_text(json.dumps({"settings": self.settings, **job}))
-        report = run_node("trainee.mjs", folder / "job.json", modules=ENGINE)
+        report = run_node("trainee.mjs", folder / "job.json")
         self.losses = report["losses"]
         self.bytes = (folder / "out").read_bytes()
         numbers = torch.from_numpy(np.frombuffer(self.bytes, np.float32).copy())

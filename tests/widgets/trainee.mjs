@@ -1,8 +1,10 @@
 // node trainee.mjs MODULE JOB: what the engine of the playground computes; JOB is a JSON file (see test_raise_one.py).
 import { readFileSync, writeFileSync } from "node:fs";
+import { plainKernels } from "../../book/capsnet_book/widgets/playground/kernels.js";
+import { loadKernels } from "../../book/capsnet_book/widgets/playground/kernels_load.js";
+import { makeNetwork } from "../../book/capsnet_book/widgets/playground/network.js";
 
-const [module, jobFile] = process.argv.slice(2);
-const { loadKernels, makeNetwork, plainKernels } = await import(module);
+const [, jobFile] = process.argv.slice(2);
 const { settings, kernels, images, labels, steps, rate, weights, out } = JSON.parse(readFileSync(jobFile));
 
 const network = makeNetwork(settings, kernels === "plain" ? plainKernels : await loadKernels());
