@@ -95,7 +95,7 @@ HANDS = {
         {"keep": "all"},
     ),
     "TwoDigits": Hand(
-        CHAPTER.format("15-two-digits-at-once"),
+        CHAPTER.format("14-two-digits-at-once"),
         "lengths",
         ('[data-role="stage"]', (0.5, 0.5), (0.8, 0.3)),
         ('[data-digit="1"]', ("ArrowRight", "ArrowUp")),
