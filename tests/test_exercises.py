@@ -111,11 +111,20 @@ def unsquash(v):
     "05-prediction-vectors": {
         """
 def prediction_vectors(u, weight):
-    return torch.einsum("bid,ijed->bije", u, weight.transpose(2, 3).reshape(*weight.shape[:2], -1, u.shape[2]).mT)
-""": "",
-        'def prediction_vectors(u, weight):\n    return torch.einsum("bid,ijde->bjie", u, weight)': "Expected [3, 2, 5, 4]",  # noqa: E501
-        'def prediction_vectors(u, weight):\n    return 2 * torch.einsum("bid,ijde->bije", u, weight)': "u_hat[0, 0, 0, 0]",  # noqa: E501
-        "def prediction_vectors(u, weight):\n    return (u[:, :, None, None] @ weight).squeeze()": "Expected [1, 6, 1, 5]",  # noqa: E501
+    return torch.einsum("bid,ijed->bije", u, weight)
+""": "It sums over D_out",
+        """
+def prediction_vectors(u, weight):
+    return torch.einsum("bid,ijde->bjie", u, weight)
+""": "Expected [3, 2, 5, 4]",
+        """
+def prediction_vectors(u, weight):
+    return 2 * torch.einsum("bid,ijde->bije", u, weight)
+""": "u_hat[0, 0, 0, 0]",
+        """
+def prediction_vectors(u, weight):
+    return (u[:, :, None, None] @ weight).squeeze()
+""": "Expected [1, 6, 1, 5]",
         "boat_from_sail = torch.eye(5)": "Expected a [4, 4]",
         "boat_from_sail = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [-0.3, 0, 1, 0], [-0.7, 0, 0, 1]])": "tilted",
         "boat_from_sail = torch.eye(4)": "0° is elsewhere",
@@ -536,12 +545,8 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
         }
         for cell in exercises(path)
     }
-    ours = {
-        cell.source: lines
-        for name, lines in own_lines(path).items()
-        for cell in exercises(path)
-        if name in defined(cell.source)
-    }
+    lines = own_lines(path)
+    ours = {cell.source: lines[name] for cell in exercises(path) for name in defined(cell.source) if name in lines}
     values, variables = run([ours.get(source, source) for source in needed(path)], path.parent, solutions)
     reports = [value for value in values if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
