@@ -38,10 +38,10 @@ lab: $(ALL) ## open the chapters live, in JupyterLab
 # times as long. The tests of a file stay together, and so share what the file sets up.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations 10
 
-quick: $(ALL) ## run the tests that take no time, for every edit (a minute on two cores)
+quick: $(ALL) ## run the tests that take no time, for every edit
 	@$(PYTEST) -m "not slow and not nightly" tests
 
-test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser (ten minutes on two cores)
+test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
 	@$(PYTEST) -m "not nightly" tests
 	@$(PYTEST) --nbval --nbval-current-env book
 

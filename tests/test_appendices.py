@@ -81,45 +81,6 @@ def test_the_page_cites_what_the_citation_file_cites() -> None:
     assert paper in text
 
 
-def test_every_function_that_the_pages_name_is_there() -> None:
-    """Names in backticks that look like the module's: functions, classes and options of it."""
-    files = [path for folder in ("capsnet_tutorial", "book/capsnet_book") for path in (ROOT / folder).rglob("*.py")]
-    module = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    theirs = {
-        "tile",
-        "matmul",
-        "safe_norm",
-        "bmm",
-        "einsum",
-        "one_hot",
-        "mask_with_labels",
-        "extra_capsnets",
-        "while_loop",
-        "reduce_mean",
-        "reduce_sum",
-    }
-    theirs |= {
-        "Squash",
-        "Router",
-        "MarginLoss",
-        "step",
-        "init_graph",
-        "group_apply_edges",
-        "apply_edges",
-        "copy_e",
-        "cat",
-        "leaky",
-        "softmax",
-    }
-    named = re.findall(
-        r"`((?:\w+\.)*\w+)(?:\(.*?\))?`", page("paper-and-code").split("## What is")[1] + page("coming-from")
-    )
-    ours = {name.rpartition(".")[2] for name in named} - theirs
-    commits = {name for name in ours if re.fullmatch(r"[0-9a-f]{7}", name)}
-    assert {name for name in ours - commits if not re.search(rf"\b{name}\b", module)} <= {"compile"}
-    assert {"route", "squash", "mask_capsules", "CapsuleRouting"} <= ours
-
-
 def test_the_table_of_training_times_says_what_results_say() -> None:
     notebook = json.loads((ROOT / "book/results.ipynb").read_text(encoding="utf-8"))
     (text,) = [text for cell in notebook["cells"] if "| half a minute |" in (text := "".join(cell["source"]))]
