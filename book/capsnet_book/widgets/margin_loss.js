@@ -1,6 +1,5 @@
 // Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill; beside it cross-entropy.
 import {
-  aboutAll,
   aboutClass,
   aboutStep,
   crossEntropy,
@@ -11,7 +10,7 @@ import {
   RATE,
   stepDown,
 } from "./margin_loss_model.js";
-import { arrowKeys, axes, drag, grip, makeArrow, readout } from "./shared/controls.js";
+import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { layOut } from "./shared/stage.js";
 import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
@@ -47,7 +46,7 @@ function render({ model, el }) {
       });
       one.show(terms);
       ten.show(terms);
-      cake.show(entropy, aboutAll(present, terms.losses, entropy.shares, entropy.loss));
+      cake.show(entropy);
       const about = aboutClass(present.has(selected), lengths[selected]);
       say(state.happened ?? `Class ${selected}. ${about}`);
     }
@@ -140,14 +139,7 @@ function makeActions(state, model, schedule) {
 function makeOne(state, { setLength, lengthKeys, save }) {
   const curve = makeCurve();
   const title = element("p", { class: "heading" });
-  const [length, loss, gradient] = [readout("length", "v", ""), readout("loss"), readout("gradient", "slope", "")];
-  const panel = element(
-    "div",
-    { class: "one" },
-    title,
-    curve.picture,
-    element("dl", { class: "numbers" }, length.entry, loss.entry, gradient.entry),
-  );
+  const panel = element("div", { class: "one" }, title, curve.picture);
   const along = ({ x }) => setLength(state.selected, curve.lengthAt(x));
   drag(curve.picture, {
     start(at) {
@@ -165,9 +157,6 @@ function makeOne(state, { setLength, lengthKeys, save }) {
     const at = { length: state.lengths[selected], loss: losses[selected], gradient: gradients[selected] };
     title.textContent = `Class ${selected} is ${there ? "present: it should be long" : "absent: it should be short"}`;
     curve.show(there, at);
-    length.value.textContent = format(at.length);
-    loss.value.textContent = format(at.loss, 3);
-    gradient.value.textContent = format(at.gradient, 2, true);
     setAttributes(curve.dot, {
       "aria-label": `Length of class ${selected}`,
       "aria-valuenow": at.length.toFixed(3),
@@ -262,11 +251,10 @@ function makeCake(state) {
   const pieces = state.lengths.map((_, k) => element("span", { class: "share" }, String(k)));
   const cake = element("div", { class: "cake", role: "img", "data-role": "cake" }, ...pieces);
   const entropy = element("strong", { "data-role": "cross-entropy" });
-  const words = element("p", { class: "remark", "data-role": "about-all" });
   const sum = element("p", { class: "sum" }, element("span", {}, "cross-entropy sees one cake"), entropy);
-  const panel = element("div", { class: "contest-cake" }, sum, cake, words);
+  const panel = element("div", { class: "contest-cake" }, sum, cake);
 
-  function show({ shares, loss }, about) {
+  function show({ shares, loss }) {
     entropy.textContent = loss === null ? "no target" : format(loss, 3);
     pieces.forEach((piece, k) => {
       piece.style.flexGrow = String(shares[k]);
@@ -274,7 +262,6 @@ function makeCake(state) {
     });
     const each = shares.map((p, k) => `${k} ${Math.round(100 * p)} %`);
     cake.setAttribute("aria-label", `Softmax of the lengths: ${each.join(", ")}`);
-    words.textContent = about;
   }
   return { panel, show };
 }

@@ -68,26 +68,3 @@ export function aboutStep(what, before, after, lost, left) {
   const others = moved.length > 2 ? `, ${moved.length - 2} more moved` : "";
   return `${what}: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
 }
-
-/** What the ten together show. */
-export function aboutAll(present, losses, shares, lost) {
-  if (lost === null) {
-    return (
-      "No digit is there: the margin loss asks every capsule to be short. " +
-      "Softmax must still hand out the whole cake."
-    );
-  }
-  const settled = losses.every((loss) => loss < 1e-5);
-  if (settled) {
-    return `All ten are content: the margin loss is 0. Cross-entropy still finds ${format(lost)} to complain about.`;
-  }
-  if (present.size > 1) {
-    return (
-      `${present.size} classes are there at once: each has its own margin to reach, ` +
-      "while softmax makes them share one cake."
-    );
-  }
-  const [k] = present;
-  const share = format(100 * shares[k], 0);
-  return `Softmax gives class ${k} a share of ${share} %; even the lengths 1 and nine times 0 would give it only 23 %.`;
-}

@@ -3,7 +3,7 @@
 import { fromBase64, hasInk, heightOf, linesOf, makeMemory, sentenceOn, strongestMaps } from "./network_strip_model.js";
 import { LONG } from "./shared/bars.js";
 import { arrowKeys, fitCanvas, measure, wantsCalm } from "./shared/controls.js";
-import { makeNetwork, norm } from "./shared/core.js";
+import { makeNetwork } from "./shared/core.js";
 import {
   clamp,
   css,
@@ -69,36 +69,21 @@ function paintMaps(sheet, { network, answer, colours, large }) {
   enlarge(sheet, picture, false);
 }
 
-/** In large the numbers of each capsule, a row; in small an arrow's shaft. @param {Sheet} sheet @param {Scene} scene */
-function paintPrimary(sheet, { network, answer, colours, large }) {
-  const { I, D_in, config } = network;
-  (large ? paintRows : paintShafts)(sheet, answer.u, config.primary_types, I / config.primary_types, D_in, colours);
-}
-
-/** Numbers below 0 in one colour, above in the other. @param {Sheet} sheet @param {Float32Array} u  [I, D] */
-function paintRows({ brush, width, height }, u, types, places, D, { contrast, raised, accent }) {
+/**
+ * The numbers of each capsule, a row: below 0 in one colour, above in the other.
+ * @param {Sheet} sheet
+ * @param {Scene} scene
+ */
+function paintPrimary({ brush, width, height }, { network, answer, colours }) {
+  const { I, D_in: D, config } = network;
+  const [types, places] = [config.primary_types, I / config.primary_types];
+  const { contrast, raised, accent } = colours;
   const thick = 0.8 * (heightOf(1, types, places) - heightOf(0, types, places)) * height;
-  u.forEach((number, k) => {
+  answer.u.forEach((number, k) => {
     const y = heightOf(Math.floor(k / D), types, places) * height;
     brush.fillStyle = css(mix(raised, number < 0 ? contrast : accent, Math.min(1, 1.4 * Math.abs(number))));
     brush.fillRect(((k % D) * width) / D, y - thick / 2, (0.9 * width) / D, thick);
   });
-}
-
-/** A capsule's first two numbers as a direction. @param {Sheet} sheet @param {Float32Array} u  [I, D] */
-function paintShafts({ brush, width, height, ratio }, u, types, places, D, { accent }) {
-  brush.strokeStyle = css(accent);
-  brush.lineWidth = 1.2 * ratio;
-  const [across, down] = [width / places, height / types];
-  brush.beginPath();
-  for (let i = 0; i < types * places; i++) {
-    const [x, y] = [((i % places) + 0.5) * across, (Math.floor(i / places) + 0.5) * down];
-    const turn = Math.atan2(u[i * D + 1], u[i * D]);
-    const reach = norm(u, i * D, D) * Math.min(across, down) * 0.5;
-    brush.moveTo(x - Math.cos(turn) * reach, y - Math.sin(turn) * reach);
-    brush.lineTo(x + Math.cos(turn) * reach, y + Math.sin(turn) * reach);
-  }
-  brush.stroke();
 }
 
 /** Every vote, a line from below to above, as thick as its coupling c_ij. @param {Sheet} sheet @param {Scene} scene */

@@ -6,12 +6,10 @@ import { layOut } from "./shared/stage.js";
 import {
   clamp,
   digitAt,
-  digitRow,
   element,
   format,
   greysOf,
   listen,
-  makePainter,
   makeRoot,
   mix,
   mount,
@@ -246,15 +244,6 @@ async function build(root, model, host) {
   });
   const pictures = makePictures(pad, stage);
   const lengths = classes.map((j) => makeLength(j, () => ask(j)));
-  const hands = classes.map((j) => labels.indexOf(j)).filter((n) => n >= 0); // the first of each class
-  const choosers = NAMES.map((name, which) =>
-    digitRow(
-      hands.map((n) => labels[n]),
-      `${name} digit`,
-      (label) => `${name} digit: ${label}`,
-      (n) => take(which, hands[n]),
-    ),
-  );
   const cases = model
     .get("cases")
     .map((each) => element("button", { type: "button", "data-case": each.name, onclick: () => show(each) }, each.name));
@@ -271,10 +260,7 @@ async function build(root, model, host) {
         element("div", ten, ...lengths.map(({ button }) => button)),
       ),
     ],
-    more: choosers.map(({ row }) => row),
-    about: "Lay two others over each other",
   });
-  const painter = makePainter(root);
 
   function change(changes) {
     state = { ...state, ...changes };
@@ -287,12 +273,6 @@ async function build(root, model, host) {
     for (const [trait, value] of Object.entries({ first, second, at: at.flat(), asked })) model.set(trait, value);
     telling = false;
     schedule();
-  }
-
-  function take(which, n) {
-    choose(which);
-    change({ digits: replaced(state.digits, which, n), asked: NOBODY });
-    model.save_changes();
   }
 
   function ask(j) {
@@ -313,7 +293,6 @@ async function build(root, model, host) {
     pictures.show(image, truth, seen, colours);
     two.forEach((layer, which) => frame(boxes[which], layer, truth[which], state.at[which]));
     lengths.forEach((each, j) => each.show(seen.lengths[j], truth, seen.classes, seen.third));
-    choosers.forEach((chooser, which) => chooser.show(hands.indexOf(state.digits[which])));
     setAttributes(root, {
       "data-labels": truth.join(","),
       "data-classes": seen.classes.join(","),
@@ -332,11 +311,8 @@ async function build(root, model, host) {
     schedule();
   };
   const stopListening = listen(model, { first: follow, second: follow, at: follow, asked: follow });
-  const first = Float32Array.from(hands.flatMap((n) => Array.from(digitAt(digits, n))));
   const refresh = () => {
-    painter.refresh();
     colours = themeColours(root);
-    for (const chooser of choosers) chooser.paint(painter, first);
     draw();
   };
   const stopWatching = whenThemeChanges(refresh);

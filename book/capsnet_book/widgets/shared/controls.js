@@ -203,13 +203,6 @@ export const grip = (attributes, ring = 11, knob = 6.5) =>
     svg("circle", { class: "knob", r: knob }),
   );
 
-/** A number with its name, an entry of a <dl class="numbers">. @param {string} name */
-export function readout(name, kind = "", valueKind = kind) {
-  const value = element("dd", { class: valueKind });
-  const term = element("dt", { class: kind }, name);
-  return { term, value, entry: element("div", {}, term, value) };
-}
-
 /**
  * An arrow. point(from, to, { gap, size }) draws it from place to place, less `gap` at its tip; `size` is its head's.
  * @param {string} kind  a class
