@@ -18,6 +18,7 @@ from matplotlib.text import Text
 
 PHONE = 3.43  # inches: the 343 pixels that a phone of 375 leaves for the text, 100 an inch
 SMALLEST = 8.6  # points of a label there, which are 11.9 of the phone's pixels
+LONG = 30  # letters of a text within a panel that is broken into lines there
 ROOM = {"left": 0.16, "right": 0.97, "top": 0.97, "bottom": 0.06, "hspace": 0.5}  # where no layout engine makes it
 
 
@@ -58,7 +59,7 @@ def phone_form_of(figure: Figure) -> Figure:
     for text in phone.findobj(Text):
         text.set_fontsize(max(text.get_fontsize(), SMALLEST))
     for text in (text for axes in phone.axes for text in axes.texts):
-        text.set_wrap(True)
+        text.set_wrap(len(text.get_text()) > LONG)
     phone.set_size_inches(PHONE, height)
     for _ in range(0 if phone.get_layout_engine() else 2):  # what stands beyond the axes takes its part of the width
         phone.draw_without_rendering()

@@ -59,21 +59,30 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = F
     return figure
 
 
-def broadcast_grid(parts: int = 3, wholes: int = 4) -> Figure:
-    """A column of u beside a grid of matrices: the column is read once for each whole, and never copied."""
+@phone_form(stacked=True)
+def broadcast_grid(parts: int = 3, wholes: int = 4, *, stacked: bool = False) -> Figure:
+    """A column of u beside a grid of matrices: the column is read once for each whole, and never copied.
+
+    Args:
+        parts: I, the capsules below.
+        wholes: J, the capsules above.
+        stacked: the three one below the other, as a phone has room for.
+    """
     hues = [LIGHT["accent"], LIGHT["contrast"], LIGHT["agree"]]
     grids = (("u", "[I, 1]", 1), ("W", "[I, J]", wholes), ("û", "[I, J]", wholes))
-    with one_plot(height=2.5) as (figure, axes):
-        for left, (name, shape, columns) in zip((0.0, 5.6, 11.2), grids, strict=True):
+    right, down = (0.0, parts + 1.4) if stacked else (wholes + 1.6, 0.0)
+    with one_plot(height=10 if stacked else 2.5) as (figure, axes):
+        for k, (name, shape, columns) in enumerate(grids):
+            left, top = k * right, -k * down
             for i in range(parts):
                 for j in range(wholes):
                     index = {"u": f"{i + 1}", "W": f"{i + 1}{j + 1}", "û": rf"{j + 1}\mid {i + 1}"}[name]
-                    _cell(axes, left + j, -i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
+                    _cell(axes, left + j, top - i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
                           LIGHT["muted"] if name == "W" else hues[i % 3], ghost=j >= columns)  # fmt: skip
-            axes.text(left + wholes / 2, 1.25, f"{name}  {shape}", ha="center", weight="bold")
-        for x, sign in ((4.8, "@"), (10.4, "=")):
-            axes.text(x, 1 - parts / 2, sign, ha="center", va="center", fontsize=16)
-        axes.set(xlim=(-0.1, 11.3 + wholes), ylim=(1 - parts - 0.1, 1.7), aspect="equal")
+            axes.text(left + wholes / 2, top + 1.25, f"{name}  {shape}", ha="center", weight="bold")
+            if k:
+                axes.text(left - 0.8, top + 1 - parts / 2, " @="[k], ha="center", va="center", fontsize=16)
+        axes.set(xlim=(-1.1 if stacked else -0.1, left + wholes + 0.1), ylim=(top + 0.9 - parts, 1.9), aspect="equal")
         axes.axis("off")
     return figure
 
