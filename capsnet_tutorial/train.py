@@ -103,16 +103,18 @@ def one_cycle(share_done: float, warmup: float) -> float:
 
 def paper_objective(
     reconstruction_weight: float = RECONSTRUCTION_WEIGHT,
-    margin_loss: Loss = functional.margin_loss,
-    reconstruction_loss: Loss = functional.reconstruction_loss,
+    margin_loss: Loss | None = None,
+    reconstruction_loss: Loss | None = None,
 ) -> Objective:
     """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone.
 
     Args:
         reconstruction_weight: what the reconstruction loss is multiplied by.
-        margin_loss: (lengths [B, J], targets) -> scalar, equation 4.
-        reconstruction_loss: (reconstruction [B, P], images) -> scalar, not weighted yet, section 4.1.
+        margin_loss: (lengths [B, J], targets) -> scalar. None: equation 4.
+        reconstruction_loss: (reconstruction [B, P], images) -> scalar, not weighted yet. None: section 4.1's.
     """
+    margin_loss = margin_loss or functional.margin_loss
+    reconstruction_loss = reconstruction_loss or functional.reconstruction_loss
 
     def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
         margin = margin_loss(output.lengths, targets)
