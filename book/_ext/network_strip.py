@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from live_widgets import publish
+from live_widgets import notebook_models, publish
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from stored_widgets import WIDGETS, class_name, files_by_hash, sources, stored_models
 
 CHAPTERS = "book/chapters"
+SPARED = 250_000  # bytes: where a page loads more besides, the strip waits until it is opened: 2 MB a page are enough
 CHAPTER = re.compile(rf"^{CHAPTERS}/(\d+)-(.+)$")
 NETWORK = json.loads((WIDGETS.parent / "network.json").read_text(encoding="utf-8"))
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
@@ -86,12 +87,20 @@ def add_strip(
     """Put the strip above a chapter, with the script that wakes it and the weights."""
     if not CHAPTER.match(page):
         return None
-    context["strip"] = strip(app, page)
+    context["strip"] = strip(app, page) | {"waits": other_weights(app, page) > SPARED}
     app.add_css_file(f"{FILE}.css")
     app.add_js_file("live-host.js", loading_method="defer")
     app.add_js_file(f"{FILE}.js", loading_method="defer", priority=900)  # after the host, which loads the weights
     publish(app, page, {"strip": {"buffers": [{"encoding": "sha256", "data": sha256(app)}]}})
     return "with_strip.html"
+
+
+def other_weights(app: Sphinx, page: str) -> int:
+    """The bytes of the files that a page's widgets load, without the strip's own."""
+    buffers = [buffer for model in notebook_models(app, page).values() for buffer in model.get("buffers", [])]
+    names = {buffer["data"] for buffer in buffers if buffer["encoding"] == "sha256"} - {sha256(app)}
+    files = files_by_hash(Path(app.srcdir))
+    return sum(files[name].stat().st_size for name in names if name in files)
 
 
 def sha256(app: Sphinx) -> str:

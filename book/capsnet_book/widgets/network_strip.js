@@ -320,7 +320,7 @@ export function start(strip, { bytes, samples }) {
   // The page comes first; and who saves data does not pay for a network before asking for it.
   const thrifty = /** @type {any} */ (navigator).connection?.saveData;
   const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);
-  if (thrifty) return; // until it is opened
+  if (thrifty || "waits" in strip.dataset) return; // until it is opened
   if (document.readyState === "complete") whenIdle();
   else addEventListener("load", whenIdle, { once: true });
 }
