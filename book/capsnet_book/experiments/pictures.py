@@ -1,0 +1,199 @@
+"""Two parts, one relation: does a network that sees pixels carry a relation of two parts over to a new angle?
+
+Every picture shows a bar and a wedge. Which side of the wedge the bar lies on, and whether it lies along or across, is
+the class, so a bag of parts cannot tell the eight classes apart. Four of them are shown at every angle, the other four
+turned by up to 30 degrees only: each part, each side and both ways to lie were seen at every angle; four combinations
+were not. `python -m capsnet_book.experiments.pictures` does the runs that results/pictures.json lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_book.experiments import records
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
+from capsnet_book.experiments.variants import share_matrices
+from capsnet_tutorial.functional import margin_loss, reconstruction_loss
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+
+CLASSES = 8
+EVERYWHERE = (0, 3, 5, 6)
+"""Classes that are shown at every angle. Class 2 s + t has the bar on side s of the wedge, along (0) or across it (1)."""
+LIMITED = (1, 2, 4, 7)
+"""Classes that are shown near the upright only."""
+FAMILIAR = math.pi / 6
+"""They are turned by up to so much, either way."""
+NEW = (math.pi / 3, 5 * math.pi / 3)
+"""New angles lie between these."""
+SIDE, APART = 28, 7.0
+"""Pixels: of a picture, and between the middles of bar and wedge."""
+TESTED, STEPS, BATCH = 2000, 1200, 128
+
+
+def draw(labels: Tensor, angles: Tensor, generator: torch.Generator) -> Tensor:
+    """Pictures [N, 1, 28, 28] in [0, 1] of classes [N], turned by angles [N] in radians, moved by up to 2 pixels."""
+    side, across = labels // 2 * (math.pi / 2), labels % 2 * (math.pi / 2)
+    middle = (SIDE - 1) / 2 + 4 * torch.rand((len(labels), 2), generator=generator) - 2
+    half = torch.stack([(angles + side).cos(), (angles + side).sin()], dim=1) * (APART / 2)
+    wedge = _own_axes(middle - half, angles)
+    bar = _own_axes(middle + half, angles + across)
+    along, beside = wedge.unbind(dim=-1)
+    slope = math.hypot(1, 0.3)
+    flanks = [(beside - 0.3 * (4 - along)) / slope, (-beside - 0.3 * (4 - along)) / slope]
+    triangle = torch.stack([-along - 3, *flanks])  # its base at -3, its tip at 4
+    box = torch.stack([bar[..., 0].abs() - 4, bar[..., 1].abs() - 1.2])
+    outside = torch.minimum(triangle.amax(dim=0), box.amax(dim=0))  # signed distance to the nearer part's edge
+    return (0.5 - outside).clamp(0, 1).unsqueeze(1)
+
+
+def _own_axes(middle: Tensor, angle: Tensor) -> Tensor:
+    """Every pixel's place as a part at middle [N, 2], turned by angle [N], has it: along and across, [N, 28, 28, 2]."""
+    y, x = torch.meshgrid(torch.arange(SIDE), torch.arange(SIDE), indexing="ij")
+    x, y = (each - at.view(-1, 1, 1) for each, at in zip((x, y), middle.unbind(dim=1), strict=True))
+    cos, sin = angle.cos().view(-1, 1, 1), angle.sin().view(-1, 1, 1)
+    return torch.stack([cos * x + sin * y, cos * y - sin * x], dim=-1)
+
+
+def pick(classes: Sequence[int], count: int, generator: torch.Generator) -> Tensor:
+    """Classes by chance, int64 [count]."""
+    return torch.tensor(classes)[torch.randint(len(classes), (count,), generator=generator)]
+
+
+def angles_of(labels: Tensor, generator: torch.Generator) -> Tensor:
+    """Angles as in training, [N]: any for a class that is shown everywhere, else within `FAMILIAR`."""
+    turn = torch.where(torch.isin(labels, torch.tensor(LIMITED)), FAMILIAR, math.pi)
+    return turn * (2 * torch.rand(len(labels), generator=generator) - 1)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A network, and what it is trained with."""
+
+    summary: str
+    build: Callable[[], nn.Module]
+    decoder: bool = False
+    """The reconstruction loss is added, times 0.0005."""
+    learning_rate: float = 0.003
+
+    def loss(self, network: nn.Module, images: Tensor, labels: Tensor) -> Tensor:
+        """What training minimises, a scalar."""
+        if isinstance(network, ConvNet):
+            return cross_entropy(network(images), images, labels)
+        output = network(images, labels if self.decoder else None)
+        loss = margin_loss(output.lengths, labels)
+        return loss + 0.0005 * reconstruction_loss(output.reconstruction, images) if self.decoder else loss
+
+
+def capsules(iterations: int, shared: bool = False) -> CapsNet:
+    """The book's small network with eight classes."""
+    network = CapsNet(replace(CapsNetConfig.small(), classes=CLASSES, iterations=iterations))
+    if shared:
+        share_matrices(network)
+    return network
+
+
+def convolutions(first: int) -> ConvNet:
+    """The small CNN with as many parameters as that network recognises with, and another first kernel."""
+    sizes = ConvNetConfig.small_recognising()
+    return ConvNet(replace(sizes, kernels=(first, *sizes.kernels[1:]), classes=CLASSES))
+
+
+ARMS = {
+    "capsnet-r1": Arm("capsules, one round", lambda: capsules(1)),
+    "capsnet-r3": Arm("capsules, three rounds", lambda: capsules(3)),
+    "capsnet-r3-decoder": Arm("capsules, three rounds, with decoder", lambda: capsules(3), decoder=True),
+    "capsnet-r3-shared": Arm("capsules, three rounds, one W for all places", lambda: capsules(3, shared=True)),
+    "cnn-5": Arm("CNN, first kernel 5 × 5", lambda: convolutions(5)),
+    "cnn-9": Arm("CNN, first kernel 9 × 9", lambda: convolutions(9)),
+}
+"""Every arm, by its name."""
+
+
+def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
+    """A network trained on pictures that are made as they are needed, the same for every arm of this seed."""
+    torch.manual_seed(seed)
+    network = arm.build()
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    adam = torch.optim.Adam(network.parameters(), lr=arm.learning_rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, arm.learning_rate, total_steps=steps, cycle_momentum=False)
+    for _ in range(steps):
+        labels = pick(range(CLASSES), BATCH, generator)
+        images = draw(labels, angles_of(labels, generator), generator)
+        loss = arm.loss(network, images, labels)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        schedule.step()
+    return network.eval()
+
+
+@torch.no_grad()
+def error(network: nn.Module, images: Tensor, labels: Tensor, among: Sequence[int]) -> float:
+    """Share of pictures whose class is not told among some classes, 0 to 1."""
+    chosen = torch.tensor(among)
+    found = [chosen[class_scores(network, batch)[:, chosen].argmax(dim=1)] for batch in images.split(500)]
+    return (torch.cat(found) != labels).double().mean().item()
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
+    """Train an arm and measure it; pictures and first weights follow from the seed.
+
+    Returns:
+        ``errors``, 0 to 1: ``everywhere`` of the classes shown at every angle; ``familiar`` of the others, as shown;
+        ``new`` of the others at new angles, among those four alone, since a strange angle speaks for the first four
+        (chance: 0.75).
+    """
+    arm = ARMS[name]
+    began = time.process_time()
+    network = train(arm, seed, steps)
+    seconds = time.process_time() - began
+    generator = torch.Generator().manual_seed(20_000 + seed)
+    errors = {}
+    for view, classes in (("everywhere", EVERYWHERE), ("familiar", LIMITED), ("new", LIMITED)):
+        labels = pick(classes, TESTED, generator)
+        low, high = NEW
+        angles = low + (high - low) * torch.rand(TESTED, generator=generator)
+        if view != "new":
+            angles = angles_of(labels, generator)
+        images = draw(labels, angles, generator)
+        errors[view] = round(error(network, images, labels, LIMITED if view == "new" else range(CLASSES)), 6)
+    used = [each for part, each in network.named_parameters() if arm.decoder or not part.startswith("decoder.")]
+    parameters = sum(each.numel() for each in used)
+    return {"arm": name, "seed": seed, "parameters": parameters, "seconds": round(seconds, 1), "errors": errors}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do the runs that the file lacks, seed by seed; whatever stops it, the same command goes on."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
+    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument("--output", type=Path, default=records.folder() / "pictures.json")
+    options = parser.parse_args(arguments)
+    found = records.read(options.output) if options.output.exists() else {"runs": []}
+    found["about"] = {
+        "command": "python -m capsnet_book.experiments.pictures",
+        "steps": STEPS,
+        "batch": BATCH,
+        "tested": TESTED,
+        "arms": {name: arm.summary for name, arm in ARMS.items()},
+    }
+    done = {(each["arm"], each["seed"]) for each in found["runs"]}
+    for seed in options.seeds:
+        for name in options.arms:
+            if (name, seed) not in done:
+                found["runs"].append(run(name, seed))
+                records.write_json(options.output, found)
+                print(f"{name}, seed {seed}: {found['runs'][-1]['errors']}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
