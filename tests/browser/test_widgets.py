@@ -110,6 +110,14 @@ HANDS = {
         '[data-role="digit"] >> nth=2',
         {"turn": 45, "right": -3},
     ),
+    "TurnScene": Hand(
+        CHAPTER.format("15-new-viewpoints"),
+        "lengths",
+        ('[data-role="scene"]', (0.9, 0.5), (0.5, 0.1)),
+        ('[data-role="clutter"]', ("ArrowRight",) * 4),
+        '[data-role="next"]',
+        {"angle": 120, "rounds": 1},
+    ),
 }
 
 

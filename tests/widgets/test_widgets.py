@@ -24,6 +24,7 @@ from capsnet_book.widgets import (
     PoseSliders,
     RoutingSteps,
     SquashVector,
+    TurnScene,
     TwoDigits,
     _sources,
 )
@@ -282,6 +283,9 @@ REFUSED = [
     (BendDigit, {"index": 10}, "index from 0 to 9; got 10"),
     (BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
     (BendDigit, {"size": 0.0}, "size from 0.5 to 2; got 0"),
+    (TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
+    (TurnScene, {"clutter": 13}, "clutter from 0 to 12"),
+    (TurnScene, {"rounds": 2}, "rounds 1 or 3; got 2"),
     (TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
     (TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
     (TwoDigits, {"asked": 10}, "a class from 0 to 9"),

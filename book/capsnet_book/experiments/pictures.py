@@ -27,7 +27,7 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 CLASSES = 8
 EVERYWHERE = (0, 3, 5, 6)
-"""Classes that are shown at every angle. Class 2 s + t has the bar on side s of the wedge, along (0) or across it (1)."""
+"""Classes shown at every angle. In class 2 s + t the bar lies on side s of the wedge, along it (t = 0) or across."""
 LIMITED = (1, 2, 4, 7)
 """Classes that are shown near the upright only."""
 FAMILIAR = math.pi / 6
@@ -39,10 +39,10 @@ SIDE, APART = 28, 7.0
 TESTED, STEPS, BATCH = 2000, 1200, 128
 
 
-def draw(labels: Tensor, angles: Tensor, generator: torch.Generator) -> Tensor:
-    """Pictures [N, 1, 28, 28] in [0, 1] of classes [N], turned by angles [N] in radians, moved by up to 2 pixels."""
+def draw(labels: Tensor, angles: Tensor, moves: Tensor) -> Tensor:
+    """Pictures [N, 1, 28, 28] in [0, 1] of classes [N], turned by angles [N] in radians and moved by [N, 2] pixels."""
     side, across = labels // 2 * (math.pi / 2), labels % 2 * (math.pi / 2)
-    middle = (SIDE - 1) / 2 + 4 * torch.rand((len(labels), 2), generator=generator) - 2
+    middle = (SIDE - 1) / 2 + moves
     half = torch.stack([(angles + side).cos(), (angles + side).sin()], dim=1) * (APART / 2)
     wedge = _own_axes(middle - half, angles)
     bar = _own_axes(middle + half, angles + across)
@@ -66,6 +66,11 @@ def _own_axes(middle: Tensor, angle: Tensor) -> Tensor:
 def pick(classes: Sequence[int], count: int, generator: torch.Generator) -> Tensor:
     """Classes by chance, int64 [count]."""
     return torch.tensor(classes)[torch.randint(len(classes), (count,), generator=generator)]
+
+
+def moves_of(count: int, generator: torch.Generator) -> Tensor:
+    """By how many pixels pictures are moved, across and down: up to 2 either way, [count, 2]."""
+    return 4 * torch.rand((count, 2), generator=generator) - 2
 
 
 def angles_of(labels: Tensor, generator: torch.Generator) -> Tensor:
@@ -127,7 +132,7 @@ def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
     schedule = torch.optim.lr_scheduler.OneCycleLR(adam, arm.learning_rate, total_steps=steps, cycle_momentum=False)
     for _ in range(steps):
         labels = pick(range(CLASSES), BATCH, generator)
-        images = draw(labels, angles_of(labels, generator), generator)
+        images = draw(labels, angles_of(labels, generator), moves_of(BATCH, generator))
         loss = arm.loss(network, images, labels)
         adam.zero_grad()
         loss.backward()
@@ -164,7 +169,7 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
         angles = low + (high - low) * torch.rand(TESTED, generator=generator)
         if view != "new":
             angles = angles_of(labels, generator)
-        images = draw(labels, angles, generator)
+        images = draw(labels, angles, moves_of(TESTED, generator))
         errors[view] = round(error(network, images, labels, LIMITED if view == "new" else range(CLASSES)), 6)
     used = [each for part, each in network.named_parameters() if arm.decoder or not part.startswith("decoder.")]
     parameters = sum(each.numel() for each in used)

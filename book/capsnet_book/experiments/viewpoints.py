@@ -285,13 +285,41 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     }
 
 
+def for_the_page(seed: int, steps: int = STEPS) -> dict[str, Any]:
+    """What the widget `TurnScene` shows: two networks trained with three rounds, and a scene of every whole.
+
+    Returns:
+        ``weights`` by kind, flat, as `Capsules.weight` has them; ``scenes``: for every whole its five parts, then 12
+        that belong to none, each (angle in radians, x, y, type).
+    """
+    wholes = make_wholes(torch.Generator().manual_seed(seed))
+    kinds = {arm.kind: train(arm, wholes, seed, steps) for arm in (ARMS["matrices-r3"], ARMS["vectors-r3"])}
+    shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed))
+    cos, sin, x, y = shown.poses.unbind(dim=2)
+    parts = torch.stack([torch.atan2(sin, cos), x, y, shown.types.argmax(dim=2)], dim=2)
+    first = [int((shown.labels == whole).nonzero()[0]) for whole in range(WHOLES)]
+    return {
+        "command": f"python -m capsnet_book.experiments.viewpoints --page {seed}",
+        "weights": {kind: _rounded(network.get_parameter("weight").flatten()) for kind, network in kinds.items()},
+        "scenes": [[_rounded(part) for part in parts[each]] for each in first],
+    }
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [round(value, 4) for value in values.tolist()]
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do the runs that the file lacks, seed by seed; whatever stops it, the same command goes on."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--page", type=int, metavar="SEED", help="write the widget's file from this seed, and no more")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
     parser.add_argument("--output", type=Path, default=records.folder() / "viewpoints.json")
     options = parser.parse_args(arguments)
+    if options.page is not None:
+        records.write_json(records.PACKAGE / "assets" / "scenes.json", for_the_page(options.page))
+        return
     found: dict[str, Any] = {"runs": []}
     if options.output.exists():
         found = records.read(options.output)

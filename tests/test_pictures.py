@@ -1,0 +1,75 @@
+"""pictures.py: a class is a relation of two parts, the same at every angle; runs go on where they stopped."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+from capsnet_book.experiments import pictures
+from capsnet_book.experiments.pictures import (
+    ARMS,
+    CLASSES,
+    EVERYWHERE,
+    FAMILIAR,
+    LIMITED,
+    angles_of,
+    draw,
+    moves_of,
+    pick,
+)
+
+
+def test_turned_by_a_quarter_the_picture_turns_with_it_and_no_class_is_another_one_turned():
+    labels, still = torch.arange(CLASSES), torch.zeros(CLASSES, 2)
+    upright = draw(labels, torch.zeros(CLASSES), still)[:, 0]
+    for k in range(4):
+        seen = draw(labels, torch.full((CLASSES,), k * math.pi / 2), still)[:, 0]
+        off = (torch.rot90(upright, -k, (1, 2)).unsqueeze(1) - seen).abs().sum(dim=(2, 3))  # [8, 8]
+        assert off.diagonal().max() < 0.01
+        assert off[~torch.eye(CLASSES, dtype=torch.bool)].min() > 10
+
+
+def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
+    generator = torch.Generator().manual_seed(0)
+    assert sorted(EVERYWHERE + LIMITED) == list(range(CLASSES))
+    for classes, most in ((EVERYWHERE, math.pi), (LIMITED, FAMILIAR)):
+        labels = pick(classes, 2000, generator)
+        angles = angles_of(labels, generator)
+        assert 0.98 * most < angles.abs().max() <= most
+        assert set(labels.tolist()) == set(classes)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_every_arm_learns(name):
+    """Its own loss falls on a batch that it sees thirty times."""
+    torch.manual_seed(0)
+    arm, generator = ARMS[name], torch.Generator().manual_seed(0)
+    network = arm.build()
+    labels = pick(range(CLASSES), 64, generator)
+    images = draw(labels, angles_of(labels, generator), moves_of(64, generator))
+    adam = torch.optim.Adam(network.parameters(), lr=0.003)
+    losses = []
+    for _ in range(30):
+        losses.append(arm.loss(network, images, labels))
+        adam.zero_grad()
+        losses[-1].backward()
+        adam.step()
+    assert losses[-1] < 0.95 * losses[0]
+
+
+def test_runs_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
+    done: list[tuple[str, int]] = []
+
+    def run(name: str, seed: int) -> dict:
+        done.append((name, seed))
+        return {"arm": name, "seed": seed, "errors": {}}
+
+    monkeypatch.setattr(pictures, "run", run)
+    command = ["--arms", "cnn-5", "cnn-9", "--output", str(tmp_path / "found.json"), "--seeds"]
+    pictures.main([*command, "10"])
+    pictures.main([*command, "10", "11"])
+    assert done == [("cnn-5", 10), ("cnn-9", 10), ("cnn-5", 11), ("cnn-9", 11)]
+    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert len(found["runs"]) == 4 and found["about"]["tested"] == pictures.TESTED
