@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -26,15 +25,14 @@ from tqdm import tqdm
 from capsnet_tutorial import functional
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import InputError, expect, expect_count, expect_fields, expect_floating
+from capsnet_tutorial.errors import expect, expect_count, expect_floating
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, at_least_float32
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.weights import read_tensors, write_tensors
+from capsnet_tutorial.weights import only_writer, read_tensors, write_tensors
 
 Network = TypeVar("Network", bound=nn.Module)
 Objective = Callable[[Any, Tensor, Tensor], Tensor]
 """The loss: (output of network(images, targets), images, targets) -> a scalar, the mean over the images."""
-Loss = Callable[..., Tensor]
 
 # --- what is chosen
 
@@ -46,12 +44,10 @@ def _choice(default: Any, description: str) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides how a network is trained; with the data, it decides the result."""
+    """How a network is trained: with the network and the data, it decides the result."""
 
     epochs: float = _choice(10.0, "how often to see each image; ignored where seconds are given")
-    seconds: float | None = _choice(
-        None, "train for so long instead, evaluation not counted; the rate follows the clock"
-    )
+    seconds: float | None = _choice(None, "train for so long instead, evaluation not counted")
     batch_size: int = _choice(128, "images a step")
     learning_rate: float = _choice(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
     warmup: float = _choice(0.3, "share of the run in which the rate rises")
@@ -65,33 +61,22 @@ class Recipe:
 
     def __post_init__(self) -> None:
         expect_count("batch_size", self.batch_size)
-        for name in ("epochs", "seconds", "learning_rate"):
-            value = getattr(self, name)
-            expect(value is None or value > 0, f"{name} above 0", repr(value))
-            expect(value is None or value < math.inf, f"{name} to be finite", repr(value))
+        seconds, weight, accuracy = self.seconds, self.reconstruction_weight, self.stop_at_accuracy
+        expect(0 < self.epochs < math.inf, "epochs above 0, finite", repr(self.epochs))
+        expect(seconds is None or 0 < seconds < math.inf, "seconds above 0, finite", repr(seconds))
+        expect(0 < self.learning_rate < math.inf, "learning_rate above 0, finite", repr(self.learning_rate))
         expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
-        weight, accuracy = self.reconstruction_weight, self.stop_at_accuracy
-        expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
         expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
-        if accuracy is not None:
-            expect(0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy))
-            expect(self.seconds is None, "stop_at_accuracy in a run of epochs", "a run of seconds, validated once")
+        expect(accuracy is None or 0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy))
+        validated = accuracy is None or seconds is None
+        expect(validated, "stop_at_accuracy in a run of epochs", "a run of seconds, validated once")
+        expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
         expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
 
     @classmethod
     def quick(cls, seconds: float) -> Recipe:
         """A recipe for a minute or two: chosen on the validation digits, on two cores."""
         return cls(seconds=seconds, warmup=0.2, average=0.99, augmentation=Augmentation(shift=1.0))
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
-        """The inverse of `dataclasses.asdict`, from JSON."""
-        known = dict(values)
-        expect_fields(cls, known)
-        expect_fields(Augmentation, known.get("augmentation", {}))
-        known["augmentation"] = Augmentation(**known.get("augmentation", {}))
-        known["betas"] = tuple(known.get("betas", cls.betas))
-        return cls(**known)
 
 
 def one_cycle(share_done: float, warmup: float) -> float:
@@ -103,18 +88,10 @@ def one_cycle(share_done: float, warmup: float) -> float:
 
 def paper_objective(
     reconstruction_weight: float = RECONSTRUCTION_WEIGHT,
-    margin_loss: Loss | None = None,
-    reconstruction_loss: Loss | None = None,
+    margin_loss: Callable[..., Tensor] = functional.margin_loss,
+    reconstruction_loss: Callable[..., Tensor] = functional.reconstruction_loss,
 ) -> Objective:
-    """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone.
-
-    Args:
-        reconstruction_weight: what the reconstruction loss is multiplied by.
-        margin_loss: (lengths [B, J], targets) -> scalar. None: equation 4.
-        reconstruction_loss: (reconstruction [B, P], images) -> scalar, not weighted yet. None: section 4.1's.
-    """
-    margin_loss = margin_loss or functional.margin_loss
-    reconstruction_loss = reconstruction_loss or functional.reconstruction_loss
+    """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
 
     def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
         margin = margin_loss(output.lengths, targets)
@@ -136,10 +113,7 @@ class TrainingData(Protocol):
         """How many examples there are."""
 
     def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The chosen examples (int64 [B], from 0 to count - 1): images [B, …] and targets [B, …].
-
-        All chance comes from the generator.
-        """
+        """Images [B, …] and targets [B, …] of the chosen examples, int64 [B]; all chance comes from the generator."""
 
 
 class OnDevice:
@@ -147,26 +121,16 @@ class OnDevice:
 
     def __init__(self, digits: Digits, device: torch.device) -> None:
         expect_floating("images", digits.images)
-        in_bytes = (255 * digits.images).round()
-        are_bytes = bool((in_bytes / 255 == digits.images).all())
-        self.images = (in_bytes.to(torch.uint8) if are_bytes else digits.images).to(device)
+        in_bytes = (255 * digits.images).round().to(torch.uint8)
+        self.images = (in_bytes if (in_bytes / 255 == digits.images).all() else digits.images).to(device)
         self.labels = digits.labels.to(device)
         self.count = digits.count
 
     def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """As `TrainingData` has it; images are made of the bytes and shifted on the device."""
         chosen = chosen.to(self.images.device)
         images = self.images[chosen]
-        if images.dtype == torch.uint8:
-            images = images.float() / 255
+        images = images / 255 if images.dtype == torch.uint8 else images
         return augmentation(images, generator), self.labels[chosen]
-
-
-def best_device() -> torch.device:
-    """A GPU, where there is one."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
 
 
 # --- the loop
@@ -184,18 +148,9 @@ class History:
     curve: list[dict[str, float]] = field(default_factory=list)
     """One entry an epoch: epoch, seconds, loss, and the validation error if there is a validation set."""
 
-    @property
-    def validation_errors(self) -> list[float]:
-        return [point["validation_error"] for point in self.curve if "validation_error" in point]
-
 
 class Diverged(RuntimeError):
     """The loss or the weights are no longer finite numbers."""
-
-    def __init__(self, why: str, history: History) -> None:
-        super().__init__(why)
-        self.history = history
-        """Of the run, the steps that spoilt it included."""
 
 
 def fit(
@@ -210,10 +165,9 @@ def fit(
     resume: bool = False,
     progress: bool = True,
     on_epoch: Callable[[Network, History], None] | None = None,
-    device: torch.device | str | None = None,
     threads: int | None = None,
 ) -> tuple[Network, History]:
-    """Train a network on images and their targets.
+    """Train a network on images and their targets; on a GPU, where there is one.
 
     Args:
         network: trained in place; called with images and targets.
@@ -228,37 +182,38 @@ def fit(
         resume: go on from that file, if it exists.
         progress: show a bar.
         on_epoch: called after every epoch with the network so far and the history.
-        device: to train on; without one, `best_device`.
         threads: of the processor; without a number, `faster_threads` tries which is faster here and now.
 
     Returns:
         The network to use (the average of the weights, if the recipe averages), in eval mode, and the history.
 
     Raises:
-        Diverged: the loss became nan or infinite; it brings the history, the last checkpoint is from before.
+        Diverged: the loss became nan or infinite; the last checkpoint is from before.
         OSError: a checkpoint cannot be written; the last one is whole.
         ValueError: the checkpoint is damaged, or of another network or recipe; another run writes into its folder; too
             few examples for a batch, or bad ones.
     """
-    device = best_device() if device is None else torch.device(device)
+    gpu = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else None
+    device, usual_threads = torch.device(gpu or "cpu"), torch.get_num_threads()
     steps_per_epoch = data.count // recipe.batch_size
     total_steps = math.ceil(recipe.epochs * steps_per_epoch)
     expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
-    if threads is not None:
-        expect_count("threads", threads)
+    expect_count("threads", 1 if threads is None else threads)
     watched = recipe.stop_at_accuracy is None or validation is not None
     expect(watched, "something to validate on, for stop_at_accuracy", "nothing")
     objective = objective or paper_objective(recipe.reconstruction_weight)
     data = OnDevice(data, device) if isinstance(data, Digits) else data
 
     network.to(device).train()
-    run = _Run(
-        network=network,
-        average=deepcopy(network) if recipe.average else None,
-        adam=torch.optim.Adam(network.parameters(), betas=recipe.betas, fused=device.type != "mps"),
-        identity=_identity(network, recipe, {"examples": data.count, **(identity or {})}),
-    )
-    result = network if run.average is None else run.average
+    average = deepcopy(network) if recipe.average else None
+    result = network if average is None else average
+    adam, history = _adam(network, recipe, fused=device.type != "mps"), History()
+    identity = _identity(network, recipe) | {"examples": data.count} | dict(identity or {})
+
+    def store() -> None:
+        if checkpoint is not None:
+            about = {"checkpoint": {**identity, "history": asdict(history)}}
+            write_tensors(checkpoint, _state(network, average, adam), about)
 
     def loss_of(network: nn.Module, epoch: int, position: int) -> Tensor:
         """Loss of one step's images: which they are, and all other chance, follows from the seed and its place."""
@@ -266,8 +221,7 @@ def fit(
         generator = torch.Generator().manual_seed(_mixed_seed(recipe.seed, epoch, position + 1))
         images, targets = (each.to(device) for each in data.batch(chosen, recipe.augmentation, generator))
         torch.manual_seed(_mixed_seed(recipe.seed, epoch, position + 1, 1))  # what a network draws, for dropout say
-        in_bf16 = recipe.precision == "bf16"
-        with torch.autocast(device.type, torch.bfloat16) if in_bf16 else nullcontext():
+        with torch.autocast(device.type, torch.bfloat16) if recipe.precision == "bf16" else nullcontext():
             output = network(images, targets)
         return objective(in_float32(output), images, targets)
 
@@ -275,40 +229,38 @@ def fit(
         return history.step / total_steps if recipe.seconds is None else seconds / recipe.seconds
 
     def is_over() -> bool:
-        errors, wanted = history.validation_errors, recipe.stop_at_accuracy
-        is_accurate = wanted is not None and bool(errors) and 100 * (1 - errors[-1]) >= wanted
-        return share_done(history.seconds) >= 1 or is_accurate
+        error = history.curve[-1].get("validation_error", 1) if history.curve else 1
+        return share_done(history.seconds) >= 1 or 100 * (1 - error) >= (recipe.stop_at_accuracy or math.inf)
 
     with (
-        _only_run(checkpoint),
+        ExitStack() as afterwards,
+        only_writer(checkpoint) if checkpoint is not None else nullcontext(),
         torch.random.fork_rng([device] if device.type == "cuda" else []),  # chance elsewhere is left alone
-        _threads() as usual,
         tqdm(total=100, disable=not progress, bar_format=BAR) as bar,
     ):
         if checkpoint is not None and resume and checkpoint.exists():
-            run.restore(checkpoint)
-        history = run.history
-        if threads is None and history.threads in (1, usual):
+            history = _restored(checkpoint, _state(network, average, adam), identity)
+        if threads is None and history.threads in (1, usual_threads):
             threads = history.threads  # a resumed run adds up in the same order
+        afterwards.callback(torch.set_num_threads, usual_threads)
         if threads is None:
             twin = deepcopy(network)
-            threads = faster_threads(lambda: loss_of(twin, 0, 0).backward()) if device.type == "cpu" else usual
+            threads = usual_threads if gpu else faster_threads(lambda: loss_of(twin, 0, 0).backward())
         torch.set_num_threads(threads)
         history.threads = threads
-        if checkpoint is not None:
-            run.store(checkpoint)
+        store()
 
         while not is_over():
             epoch, losses, started, seconds = history.step // steps_per_epoch, [], time.perf_counter(), history.seconds
             for position in range(steps_per_epoch):
-                for group in run.adam.param_groups:
+                for group in adam.param_groups:
                     group["lr"] = recipe.learning_rate * one_cycle(share_done(seconds), recipe.warmup)
                 loss = loss_of(network, epoch, position)
-                run.adam.zero_grad()
+                adam.zero_grad()
                 loss.backward()
-                run.adam.step()
-                if run.average is not None:
-                    _follow(run.average, network, recipe.average if history.step else 0.0)
+                adam.step()
+                if average is not None:
+                    _follow(average, network, recipe.average if history.step else 0.0)
                 losses.append(loss.detach())
                 history.step += 1
                 seconds = history.seconds + time.perf_counter() - started
@@ -319,7 +271,7 @@ def fit(
             history.seconds += time.perf_counter() - started
             if not math.isfinite(mean) or not all(bool(each.isfinite().all()) for each in network.parameters()):
                 what = "the weights are not finite" if math.isfinite(mean) else f"the loss is {mean}"
-                raise Diverged(f"{what} after {history.step} steps; try a lower learning rate", history)
+                raise Diverged(f"{what} after {history.step} steps; try a lower learning rate")
             point = {"loss": mean}
             if validation is not None and (recipe.seconds is None or share_done(history.seconds) >= 1):
                 error = evaluate(result, validation).error if isinstance(validation, Digits) else validation(result)
@@ -327,8 +279,7 @@ def fit(
                 point["validation_error"] = error
             bar.set_postfix({name: f"{value:.4f}" for name, value in point.items()})
             history.curve.append({"epoch": history.step / steps_per_epoch, "seconds": history.seconds} | point)
-            if checkpoint is not None:
-                run.store(checkpoint)
+            store()
             if on_epoch is not None:
                 on_epoch(result, history)
     return result.eval(), history
@@ -340,8 +291,7 @@ BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 def faster_threads(step: Callable[[], object]) -> int:
     """Threads that a training step is faster with, here and now: one, or as many as PyTorch takes.
 
-    Many win on a quiet machine. Beside other work they wait for each other at every operation: measured, a small
-    network's step took 20 times as long as with one.
+    Many win on a quiet machine. Beside other work they wait for each other: measured, a step took 20 times as long.
     """
     seconds: dict[int, float] = {}
     for threads in dict.fromkeys((torch.get_num_threads(), 1)):
@@ -354,18 +304,8 @@ def faster_threads(step: Callable[[], object]) -> int:
     return min(seconds, key=lambda threads: seconds[threads])
 
 
-@contextmanager
-def _threads() -> Iterator[int]:
-    """How many threads PyTorch uses; it uses them again afterwards."""
-    usual = torch.get_num_threads()
-    try:
-        yield usual
-    finally:
-        torch.set_num_threads(usual)
-
-
 def in_float32(output: Any) -> Any:
-    """A network's output, a tensor or a named tuple of tensors, for the loss."""
+    """The output of a network for the loss: a tensor, or a named tuple of tensors."""
     return at_least_float32(output) if isinstance(output, Tensor) else type(output)(*map(in_float32, output))
 
 
@@ -391,106 +331,53 @@ def _mixed_seed(*numbers: int) -> int:
 # --- checkpoints
 
 
-@contextmanager
-def _only_run(checkpoint: Path | None) -> Iterator[None]:
-    """Keep the folder of a checkpoint to this process. The lock ends with the process, however that ends.
-
-    Raises:
-        ValueError: another process has it.
-    """
-    if checkpoint is None:
-        yield
-        return
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    with (checkpoint.parent / ".lock").open("w") as lock:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as problem:
-            raise InputError(
-                f"expected a folder that no other run writes to; got {checkpoint.parent}, where one is at work"
-            ) from problem
-        for left in checkpoint.parent.glob(f".{checkpoint.name}.*.partial"):  # by a run that was killed
-            left.unlink()
-        yield
+def _adam(network: nn.Module, recipe: Recipe, fused: bool) -> torch.optim.Adam:
+    """Adam whose moments are there from the beginning, so that every checkpoint holds the same tensors."""
+    adam = torch.optim.Adam(network.parameters(), betas=recipe.betas, fused=fused)
+    for each in network.parameters():
+        step = torch.zeros((), device=each.device if fused else "cpu")
+        adam.state[each] = {"step": step, "exp_avg": torch.zeros_like(each), "exp_avg_sq": torch.zeros_like(each)}
+    return adam
 
 
-_ADAM = ("step", "exp_avg", "exp_avg_sq")
+def _state(network: nn.Module, average: nn.Module | None, adam: torch.optim.Adam) -> dict[str, Tensor]:
+    """What the next step depends on beside recipe, data and history: the tensors themselves, by name."""
+    tensors = {f"model.{name}": tensor for name, tensor in network.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": tensor for name, tensor in average.state_dict().items()}
+    for name, parameter in network.named_parameters():
+        tensors |= {f"adam.{key}.{name}": moment for key, moment in adam.state[parameter].items()}
+    return tensors
 
 
-@dataclass
-class _Run(Generic[Network]):
-    """What the next step depends on, beside the recipe and the data; a checkpoint holds all of it."""
+@torch.no_grad()
+def _restored(path: Path, tensors: dict[str, Tensor], identity: Mapping[str, Any]) -> History:
+    """Fill a run's tensors from its checkpoint, which is checked first; its history until then."""
+    stored, metadata = read_tensors(path)
+    about: Any = metadata.get("checkpoint")
+    expect(isinstance(about, dict), f"a checkpoint of a training run in {path}", "another safetensors file")
+    for key, wanted in identity.items():
+        came = about.get(key)
+        expect(came == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{came} in {path}")
+    history: Any = about.get("history")
+    kinds = {key: type(value) for key, value in asdict(History()).items()}
+    fits = isinstance(history, dict) and {key: type(value) for key, value in history.items()} == kinds
+    expect(fits, f"a history in {path}", repr(history))
+    for name in sorted(tensors.keys() | stored.keys()):
+        ours, found = (list(each[name].shape) if name in each else None for each in (tensors, stored))
+        expect(ours == found, f"{name} of shape {ours} in the checkpoint {path}", f"{found}")
+    for name, tensor in tensors.items():
+        tensor.copy_(stored[name])
+    return History(**history)
 
-    network: Network
-    average: Network | None
-    adam: torch.optim.Adam
-    identity: Mapping[str, Any]
+
+def _identity(network: nn.Module, recipe: Recipe) -> dict[str, Any]:
     """What a run that goes on from a checkpoint must have in common with the one that wrote it, as JSON has it."""
-    history: History = field(default_factory=History)
-
-    def store(self, path: Path) -> None:
-        """Write ``model.NAME`` and ``average.NAME``, ``adam.KEY.NAME`` of all that had a gradient, and the history."""
-        names = [name for name, _ in self.network.named_parameters()]
-        tensors = self._modules()
-        for index, moments in self.adam.state_dict()["state"].items():
-            tensors |= {f"adam.{key}.{names[index]}": moments[key] for key in _ADAM}
-        write_tensors(path, tensors, {"checkpoint": {**self.identity, "history": asdict(self.history)}})
-
-    @torch.no_grad()
-    def restore(self, path: Path) -> None:
-        """Take up where `store` left off.
-
-        Raises:
-            ValueError: the file is damaged, no checkpoint, or one of a run with another identity.
-        """
-        stored, metadata = read_tensors(path)
-        about: Any = metadata.get("checkpoint")
-        expect(isinstance(about, dict), f"a checkpoint of a training run in {path}", "another safetensors file")
-        for key, wanted in self.identity.items():
-            came = about.get(key)
-            expect(came == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{came} in {path}")
-        history: Any = about.get("history")
-        kinds = {key: type(value) for key, value in asdict(History()).items()}
-        fits = isinstance(history, dict) and {key: type(value) for key, value in history.items()} == kinds
-        expect(fits, f"a history in {path}", repr(history))
-
-        ours, parameters = self._modules(), dict(self.network.named_parameters())
-        moved = [name for name in parameters if f"adam.step.{name}" in stored]  # the others never had a gradient
-        shapes = {name: list(tensor.shape) for name, tensor in ours.items()}
-        for name in moved:
-            shapes |= {f"adam.{key}.{name}": [] if key == "step" else list(parameters[name].shape) for key in _ADAM}
-        for name in sorted(shapes.keys() | stored.keys()):
-            wanted, found = shapes.get(name), list(stored[name].shape) if name in stored else None
-            expect(found == wanted, f"{name} of shape {wanted} in the checkpoint {path}", f"{found}")
-
-        for name, tensor in ours.items():
-            tensor.copy_(stored[name])
-        place = {name: index for index, name in enumerate(parameters)}
-        moments = {place[name]: {key: stored[f"adam.{key}.{name}"] for key in _ADAM} for name in moved}
-        self.adam.load_state_dict(self.adam.state_dict() | {"state": moments})
-        self.history = History(**history)
-
-    def _modules(self) -> dict[str, Tensor]:
-        """The tensors themselves, by their names in a checkpoint."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.network.state_dict().items()}
-        if self.average is not None:
-            tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
-        return tensors
-
-
-def _identity(network: nn.Module, recipe: Recipe, more: Mapping[str, Any]) -> dict[str, Any]:
     config = getattr(network, "config", None)
     ours = {"network": type(network).__name__, "config": config and asdict(config), "recipe": asdict(recipe)}
     if isinstance(network, CapsNet):  # other parts may have the same weights
         ours["parts"] = network.parts.names
-    return json.loads(json.dumps({**ours, **more}))
+    return json.loads(json.dumps(ours))
 
 
 # --- evaluation
@@ -507,11 +394,7 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
-    """Test error, margin loss and reconstruction error of a network, in eval mode.
-
-    Raises:
-        ValueError: there are no digits.
-    """
+    """Errors of a network on some digits, at least one, in eval mode."""
 
     def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
         output = network(images)
@@ -525,19 +408,16 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
 def over_batches(
     network: nn.Module, measure: Callable[..., tuple[Tensor, ...]], *examples: Tensor, batch_size: int = 500
 ) -> tuple[Tensor, ...]:
-    """Measurements of every example, in eval mode and without gradients.
+    """Measurements of every example, in eval mode and without gradients, on the network's device.
 
     Args:
-        network: its device is where batches are measured; its mode is what it was, afterwards.
+        network: afterwards in the mode that it was in.
         measure: (a batch of each of the examples' tensors) -> some tensors [B, …].
-        examples: tensors [N, …], images and labels, say.
+        examples: tensors [N, …], at least one long: images and labels, say.
         batch_size: B, of all batches but the last.
 
     Returns:
         What ``measure`` gave, [N, …] each, on the CPU.
-
-    Raises:
-        ValueError: there are no examples.
     """
     expect(len(examples[0]) > 0, "at least one image", "none")
     device = next(network.parameters()).device

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -141,6 +142,32 @@ def write_whole(path: str | Path, content: bytes) -> None:
         if isinstance(problem, OSError) and problem.errno and problem.filename is None:
             problem.filename = str(path)  # a full disk does not say for what
         raise
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Keep a file's folder to this process, and clear it of what killed ones left. The lock ends with the process.
+
+    Raises:
+        ValueError: another process has the folder.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (path.parent / ".lock").open("w") as lock:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError) as problem:
+            wanted = "a folder that no other run writes to"
+            raise InputError(f"expected {wanted}; got {path.parent}, where one is at work") from problem
+        for left in path.parent.glob(f".{path.name}.*.partial"):
+            left.unlink()
+        yield
 
 
 def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -10,7 +10,7 @@ import torch
 from capsnet_book import figures
 from capsnet_book.experiments.affine import SWEEPS
 from capsnet_book.experiments.plan import Experiments
-from capsnet_book.experiments.recordings import recorded_bugs, recorded_run
+from capsnet_book.experiments.recordings import recorded_bugs
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.experiments.verdicts import verdicts
@@ -68,7 +68,6 @@ DRAWN = {  # a figure of every kind
     "drawn_pairs": lambda: figures.drawn_pairs(
         {"right": 2 * [DrawnPair(torch.rand(1, 36, 36), torch.rand(2, 1296), (3, 8), (0.9, 0.2), (3, 8))]}
     ),
-    "film_strip": lambda: figures.film_strip(recorded_run()),
     "follow_map": lambda: figures.follow_map(torch.linspace(-1, 1, 32).view(2, 16), ["p", "q"]),
     "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
     "layer_bars": lambda: figures.layer_bars(LAYER),
@@ -77,9 +76,6 @@ DRAWN = {  # a figure of every kind
     ),
     "lengths_below": lambda: figures.lengths_below(IMAGES[:, None], LENGTHS, [[1, 2], [3], []]),
     "margin_curves": lambda: figures.margin_curves(),
-    "patches_by_direction": lambda: figures.patches_by_direction(
-        torch.randn(18, 2, 2), torch.rand(18, 17, 17), columns=6
-    ),
     "pictures_and_bags": lambda: figures.pictures_and_bags(IMAGES[:, None], torch.rand(3, 5), ["a", "b", "c"]),
     "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
@@ -98,7 +94,6 @@ DRAWN = {  # a figure of every kind
     "two_agreements": lambda: figures.two_agreements(
         torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")
     ),
-    "two_losses": lambda: figures.two_losses({"a": (1.0, 3.0)}),
     "vote_rings": lambda: figures.vote_rings(torch.randn(12, 2, 4), IMAGES[0], 0),
 }
 

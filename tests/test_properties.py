@@ -77,14 +77,6 @@ def test_each_capsule_below_shares_itself_out_completely_in_every_round(u_hat, i
     torch.testing.assert_close(trace.c.sum(dim=3), torch.ones(iterations, *u_hat.shape[:2], dtype=u_hat.dtype))
 
 
-@given(predictions(), rounds)
-def test_routing_starts_even_and_ends_with_what_it_returns(u_hat, iterations):
-    v, trace = functional.route(u_hat, iterations, return_trace=True)
-    assert trace.b[0].eq(0).all()
-    assert len(trace.b) == len(trace.c) == len(trace.v) == iterations
-    assert trace.v[-1].equal(v)
-
-
 @given(predictions(scales=(0.3, 1.0), least_above=2))
 def test_couplings_move_from_round_to_round(u_hat):
     _, trace = functional.route(u_hat, 4, return_trace=True)
@@ -109,21 +101,12 @@ def test_a_second_call_gives_what_the_first_gave(u_hat, iterations):
 
 
 @given(predictions(), rounds, st.randoms(use_true_random=False))
-def test_the_order_of_the_capsules_below_does_not_matter(u_hat, iterations, random):
-    order = random.sample(range(u_hat.shape[1]), u_hat.shape[1])
+def test_the_order_of_the_capsules_does_not_matter(u_hat, iterations, random):
+    below, above = (random.sample(range(count), count) for count in u_hat.shape[1:3])
     v, trace = functional.route(u_hat, iterations, return_trace=True)
-    permuted, its_trace = functional.route(u_hat[:, order], iterations, return_trace=True)
-    torch.testing.assert_close(permuted, v)
-    torch.testing.assert_close(its_trace.c, trace.c[:, :, order])
-
-
-@given(predictions(), rounds, st.randoms(use_true_random=False))
-def test_permuting_the_capsules_above_permutes_the_answer(u_hat, iterations, random):
-    order = random.sample(range(u_hat.shape[2]), u_hat.shape[2])
-    v, trace = functional.route(u_hat, iterations, return_trace=True)
-    permuted, its_trace = functional.route(u_hat[:, :, order], iterations, return_trace=True)
-    torch.testing.assert_close(permuted, v[:, order])
-    torch.testing.assert_close(its_trace.c, trace.c[..., order])
+    permuted, its_trace = functional.route(u_hat[:, below][:, :, above], iterations, return_trace=True)
+    torch.testing.assert_close(permuted, v[:, above])
+    torch.testing.assert_close(its_trace.c, trace.c[:, :, below][..., above])
 
 
 @given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
@@ -132,15 +115,14 @@ def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient
     batch, below, above, out_dim = u_hat.shape
     u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
     expected = functional.route(functional.prediction_vectors(u, weight), iterations)
+
+    def routed(u: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return fast.route_capsules(u, weight, iterations, gradient=gradient)
+
     for _ in range(2):
-        together = fast.route_capsules(u, weight, iterations, gradient=gradient)
-        torch.testing.assert_close(together, expected)
-    alone = [fast.route_capsules(each[None], weight, iterations, gradient=gradient) for each in u]
-    torch.testing.assert_close(torch.cat(alone), expected)
-    below_flipped = fast.route_capsules(u.flip(1), weight.flip(0), iterations, gradient=gradient)
-    torch.testing.assert_close(below_flipped, expected)
-    above_flipped = fast.route_capsules(u, weight.flip(1), iterations, gradient=gradient)
-    torch.testing.assert_close(above_flipped, expected.flip(1))
+        torch.testing.assert_close(routed(u, weight), expected)
+    torch.testing.assert_close(torch.cat([routed(each[None], weight) for each in u]), expected)
+    torch.testing.assert_close(routed(u.flip(1), weight.flip(0).flip(1)), expected.flip(1))
 
 
 # --- gradients stay finite
@@ -203,15 +185,3 @@ def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(types, 
     expected = torch.zeros_like(changed)
     expected[:, :, row, column] = True
     assert changed.equal(expected)
-
-
-# --- losses
-
-
-@given(st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**31))
-def test_margin_loss_is_the_mean_of_the_images_losses(batch, classes, seed):
-    lengths = noise(batch, classes, seed=seed).sigmoid()
-    labels = torch.arange(batch) % classes
-    each = [functional.margin_loss(lengths[k : k + 1], labels[k : k + 1]) for k in range(batch)]
-    torch.testing.assert_close(functional.margin_loss(lengths, labels), torch.stack(each).mean())
-    assert functional.margin_loss(lengths, labels) >= 0

@@ -141,17 +141,12 @@ def test_without_weight_the_reconstruction_is_not_learnt():
     assert not result.conv.weight.equal(before.conv.weight)
 
 
-def test_bf16_learns_too():
-    recipe = replace(RECIPE, precision="bf16", epochs=8)
+def test_bf16_learns_too_and_a_part_of_an_epoch_is_enough():
+    recipe = replace(RECIPE, precision="bf16", epochs=4.5)
     model, history = fit(networks.learner(), few(), recipe, progress=False)
     assert history.curve[-1]["loss"] < history.curve[0]["loss"]
+    assert [point["epoch"] for point in history.curve] == [1, 2, 3, 4, 4.5]  # part of an epoch is enough
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-
-
-def test_part_of_an_epoch_is_enough():
-    _, history = fit(networks.learner(), few(), replace(RECIPE, epochs=1.5), progress=False)
-    assert history.step == 6
-    assert [point["epoch"] for point in history.curve] == [1, 1.5]
 
 
 def test_a_run_on_time_ends_in_time():
@@ -166,15 +161,14 @@ def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
     errors = iter([0.5, 0.3, 0.201, 0.2, 0.1, 0.0])
     recipe = replace(RECIPE, stop_at_accuracy=80)
     _, history = fit(networks.learner(), few(), recipe, validation=lambda _: next(errors), progress=False)
-    assert history.validation_errors == [0.5, 0.3, 0.201, 0.2]
-    assert history.step == 16
+    assert [point["validation_error"] for point in history.curve] == [0.5, 0.3, 0.201, 0.2]
     with pytest.raises(ValueError, match="something to validate on, for stop_at_accuracy; got nothing"):
         fit(networks.learner(), few(), recipe, progress=False)
 
 
 def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
     model, raw, held_out = networks.learner(), [], digits("validation", source="sample")
-    recipe = replace(RECIPE, batch_size=64)  # one step an epoch
+    recipe = replace(RECIPE, batch_size=64, epochs=4)  # one step an epoch
     result, history = fit(
         model,
         few(),
@@ -189,12 +183,6 @@ def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
     torch.testing.assert_close(result.conv.weight, expected)
     assert not raw[-1].allclose(expected)
     assert history.curve[-1]["validation_error"] == evaluate(result, held_out).error
-
-
-def test_without_an_average_the_network_itself_is_returned():
-    model = networks.learner()
-    result, _ = fit(model, few(), replace(ONE_EPOCH, average=0), progress=False)
-    assert result is model
 
 
 def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero():
@@ -306,26 +294,14 @@ def test_an_evaluation_is_what_one_would_count_by_hand():
     labels = images[:, 0, 0, :10].argmax(dim=1)
     labels[:3] = (labels[:3] + 1) % 10  # three are wrong
     model = HandMade()
+    with pytest.raises(ValueError, match="at least one image; got none"):
+        evaluate(model, Digits(images[:0], labels[:0], "sample"))
     for batch_size in (500, 4):
         result = evaluate(model, Digits(images, labels, "sample"), batch_size)
         assert result.error == pytest.approx(3 / 11)
         expected = oracle.margin_loss(images[:, 0, 0, :10], oracle.multi_hot(labels, 10))
         assert result.margin_loss == pytest.approx(expected, rel=1e-5)
         assert result.reconstruction_mse == pytest.approx((images - 0.5).square().mean().item(), rel=1e-5)
-
-
-def test_an_evaluation_leaves_every_part_in_the_mode_that_it_was_in():
-    model = networks.learner().train()
-    model.conv.eval()  # frozen, as for fine-tuning
-    evaluate(model, few(4))
-    assert model.training
-    assert model.decoder.training
-    assert not model.conv.training
-
-
-def test_no_digits_cannot_be_evaluated():
-    with pytest.raises(ValueError, match="at least one image; got none"):
-        evaluate(networks.learner(), Digits(torch.zeros(0, 1, 28, 28), torch.zeros(0, dtype=torch.long), "sample"))
 
 
 # --- the same again
@@ -464,7 +440,7 @@ def test_a_run_that_is_killed_at_any_moment_can_be_resumed_and_ends_bit_equal(tm
         assert (killed / "checkpoint").exists() == (dies_in_write > 1)
     chance = random.Random(0)
     steps = [read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"]]
-    for _ in range(5):
+    for _ in range(4):
         process, epochs_done = in_a_process(train_until_killed, killed, 0)
         for _ in range(chance.randint(1, 2)):
             assert epochs_done.poll(60)
@@ -481,9 +457,7 @@ def test_a_run_that_is_killed_at_any_moment_can_be_resumed_and_ends_bit_equal(tm
     for name in ("checkpoint", "weights"):
         assert_same_tensors(read_tensors(killed / name)[0], read_tensors(undisturbed / name)[0])
     assert (killed / "curve").read_text() == (undisturbed / "curve").read_text()
-    assert {path.name for path in killed.iterdir()} == {".lock", "checkpoint", "weights", "curve"}, (
-        "dead files are left"
-    )
+    assert {path.name for path in killed.iterdir()} == {".lock", "checkpoint", "weights", "curve"}
 
 
 def hold(folder: Path, epochs_done: Connection) -> None:
@@ -513,9 +487,8 @@ def test_a_second_run_in_the_same_folder_is_refused_until_the_first_is_gone(tmp_
 # --- what can go wrong
 
 
-@pytest.mark.parametrize("batch_size", [16, 64], ids=["four steps an epoch", "one step an epoch"])
-def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(batch_size, tmp_path):
-    recipe = replace(RECIPE, learning_rate=1e37, batch_size=batch_size)
+def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
+    recipe = replace(RECIPE, learning_rate=1e37)
     with pytest.raises(Diverged, match="the loss is (nan|inf) after .* steps; try a lower learning rate"):
         fit(networks.learner(), few(), recipe, checkpoint=tmp_path / "c", progress=False)
     tensors, metadata = read_tensors(tmp_path / "c")
@@ -523,7 +496,7 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(batch_size, tm
     assert all(math.isfinite(point["loss"]) for point in metadata["checkpoint"]["history"]["curve"])
 
 
-@pytest.mark.parametrize("step", [1, 3, 4], ids=["first step", "third step", "last of the epoch"])
+@pytest.mark.parametrize("step", [1, 4], ids=["first step", "last of the epoch"])
 def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, tmp_path):
     model, calls = networks.learner(), []
 
@@ -532,20 +505,18 @@ def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, 
         return grad * torch.nan if len(calls) == step else grad
 
     model.conv.weight.register_hook(poison)
-    with pytest.raises(Diverged) as end:
+    with pytest.raises(Diverged, match="after 4 steps"):
         fit(model, few(), ONE_EPOCH, checkpoint=tmp_path / "c", progress=False)
-    assert (end.value.history.step, end.value.history.curve) == (4, [])
     assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
 
 
-@pytest.mark.parametrize("fails", ["fsync", "replace"])
-def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(fails, tmp_path, monkeypatch):
+def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(tmp_path, monkeypatch):
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
     def fill_the_disk(_: Any, history: Any) -> None:
         if history.step == 8:
-            monkeypatch.setattr(os, fails, full)
+            monkeypatch.setattr(os, "fsync", full)
 
     expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
     with pytest.raises(OSError, match=f"No space left on device: '.*{tmp_path.name}"):
@@ -554,12 +525,6 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(fails, tm
     assert {path.name for path in tmp_path.iterdir()} == {".lock", "c"}
     result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
     assert_same_tensors(result.state_dict(), expected.state_dict())
-
-
-def test_a_first_checkpoint_that_cannot_be_written_ends_the_run_at_once(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match="file"):
-        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "file" / "c", progress=False)
 
 
 def test_bad_digits_are_refused():
@@ -576,11 +541,8 @@ def test_bad_digits_are_refused():
     for message, data in cases.items():
         with pytest.raises(ValueError, match=message):
             fit(networks.learner(), data, replace(ONE_EPOCH, augmentation=Augmentation()), progress=False)
-
-
-def test_a_validation_that_gives_no_number_is_refused():
     with pytest.raises(ValueError, match="a finite validation error; got nan"):
-        fit(networks.learner(), few(), RECIPE, validation=lambda _: math.nan, progress=False)
+        fit(networks.learner(), good, ONE_EPOCH, validation=lambda _: math.nan, progress=False)
 
 
 def stored_run(folder: Path) -> Path:
@@ -607,64 +569,47 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         resume(path, model=other)
 
 
-def test_a_truncated_checkpoint_and_weights_are_no_checkpoint(tmp_path):
+DAMAGE = {
+    "no checkpoint": lambda tensors, about: about.pop("recipe"),
+    "no history": lambda tensors, about: about.pop("history"),
+    "a history of text": lambda tensors, about: about["history"].update(step="4"),
+    "no weights": lambda tensors, about: tensors.pop("model.routed.weight"),
+    "no moments": lambda tensors, about: tensors.pop("adam.exp_avg.routed.weight"),
+    "another shape": lambda tensors, about: tensors.update({"model.conv.bias": torch.zeros(3)}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
     path = stored_run(tmp_path)
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="expected a whole safetensors file"):
+    tensors, metadata = read_tensors(path)
+    damage(tensors, metadata["checkpoint"])
+    write_tensors(path, tensors, metadata)
+    with pytest.raises(ValueError, match="expected .*; got"):
         resume(path)
-    save_weights(networks.learner(), path)
+
+
+def test_weights_are_no_checkpoint(tmp_path):
+    save_weights(networks.learner(), tmp_path / "c")
     with pytest.raises(ValueError, match="expected a checkpoint of a training run in .*; got another safetensors file"):
-        resume(path)
-
-
-@pytest.mark.parametrize("content", [5, None, "text", {"step": "4"}, {"seconds": [1.0]}, {"curve": 3}], ids=repr)
-def test_what_a_foreign_file_calls_a_checkpoint_is_refused(content, tmp_path):
-    path = stored_run(tmp_path)
-    tensors, metadata = read_tensors(path)
-    if isinstance(content, dict):
-        metadata["checkpoint"]["history"] |= content
-    else:
-        metadata["checkpoint"] = content
-    write_tensors(path, tensors, metadata)
-    with pytest.raises(ValueError, match="expected a (history|checkpoint of a training run) in .*; got"):
-        resume(path)
-
-
-@pytest.mark.parametrize("lacks", ["model.routed.weight", "adam.exp_avg.routed.weight", "its history", "its recipe"])
-def test_a_checkpoint_that_lacks_a_part_is_refused(lacks, tmp_path):
-    path = stored_run(tmp_path)
-    tensors, metadata = read_tensors(path)
-    if lacks in tensors:
-        del tensors[lacks]
-    else:
-        del metadata["checkpoint"][lacks.removeprefix("its ")]
-    write_tensors(path, tensors, metadata)
-    with pytest.raises(ValueError, match="expected"):
-        resume(path)
+        resume(tmp_path / "c")
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("field", "values"),
     [
-        *(("epochs", value) for value in (0, -1.0, math.nan, math.inf)),
-        *(("seconds", value) for value in (0, -1.0, math.nan)),
-        *(("batch_size", value) for value in (0, -1, 1.5)),
-        *(("learning_rate", value) for value in (0, -1.0, math.nan, math.inf)),
-        *(("reconstruction_weight", value) for value in (-1.0, math.nan, math.inf)),
-        *(("warmup", value) for value in (0, 1, -0.1, math.nan)),
-        *(("average", value) for value in (1, 1.5, -0.1, math.nan)),
-        *(("stop_at_accuracy", value) for value in (0, -1.0, 101, math.nan)),
-        ("precision", "fp16"),
+        ("epochs", (0, math.nan, math.inf)),
+        ("seconds", (0, math.nan, math.inf)),
+        ("batch_size", (0, 1.5)),
+        ("learning_rate", (0, math.nan, math.inf)),
+        ("reconstruction_weight", (-1.0, math.nan, math.inf)),
+        ("warmup", (0, 1, math.nan)),
+        ("average", (1, -0.1, math.nan)),
+        ("stop_at_accuracy", (0, 101, math.nan)),
+        ("precision", ("fp16",)),
     ],
 )
-def test_a_recipe_that_cannot_be_followed_is_refused(field, value):
-    with pytest.raises(ValueError, match="expected .*; got") as refusal:
-        replace(RECIPE, **{field: value})
-    assert repr(value) in str(refusal.value)
-
-
-def test_a_recipe_survives_json():
-    assert Recipe.from_dict(json.loads(json.dumps(train.asdict(RECIPE)))) == RECIPE
-    for values in ({"depth": 3}, {"augmentation": {"blur": 1}}):
-        with pytest.raises(ValueError, match="fields among"):
-            Recipe.from_dict(values)
+def test_a_recipe_that_cannot_be_followed_is_refused(field, values):
+    for value in values:
+        with pytest.raises(ValueError, match=f"expected {field}.*; got {value!r}"):
+            replace(RECIPE, **{field: value})

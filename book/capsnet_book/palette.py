@@ -52,10 +52,5 @@ def css_variables() -> str:
     )
 
 
-def css_colour(role: str) -> str:
-    """A colour of the page, in its light value where the page has no palette."""
-    return f"var(--caps-{role}, {LIGHT[role]})"
-
-
 def _declarations(colours: dict[str, str]) -> str:
     return " ".join(f"--caps-{role}: {value};" for role, value in colours.items())

@@ -26,7 +26,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import route_last
 from capsnet_tutorial.layers import draw_truncated, group_and_squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.train import Loss, paper_objective
+from capsnet_tutorial.train import paper_objective
 
 # --- parts
 
@@ -161,9 +161,9 @@ class Variant(NamedTuple):
     """Names of parts, by field of `Parts`."""
     start: Callable[[CapsNet], None] | None = None
     """Prepares a fresh network."""
-    margin_loss: Loss | None = None
+    margin_loss: Callable[..., Tensor] | None = None
     """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
-    reconstruction_loss: Loss | None = None
+    reconstruction_loss: Callable[..., Tensor] | None = None
     """(reconstruction [B, P], images) -> scalar, not weighted yet, instead of the paper's."""
     sizes: Mapping[str, Any] = {}
     """Fields of `CapsNetConfig`."""

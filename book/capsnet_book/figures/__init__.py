@@ -10,18 +10,18 @@ from capsnet_book.figures.couplings import coupling_graphs
 from capsnet_book.figures.digits import digit_grid, digit_row
 from capsnet_book.figures.graph import one_round
 from capsnet_book.figures.margin import lengths_below, margin_curves
-from capsnet_book.figures.masking import ten_drawings, two_losses
+from capsnet_book.figures.masking import ten_drawings
 from capsnet_book.figures.network import network_diagram
 from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_book.figures.predictions import broadcast_grid, roof_and_house, vote_rings
-from capsnet_book.figures.primary_capsules import capsule_cuts, patches_by_direction
+from capsnet_book.figures.primary_capsules import capsule_cuts
 from capsnet_book.figures.rounds import rounds_compared
 from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve
-from capsnet_book.figures.training import LiveCurve, epoch_histograms, film_strip
+from capsnet_book.figures.training import LiveCurve, epoch_histograms
 from capsnet_book.figures.verdicts import verdict_chart
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
 
@@ -42,7 +42,6 @@ __all__ = [
     "digit_row",
     "drawn_pairs",
     "epoch_histograms",
-    "film_strip",
     "follow_map",
     "growth_lines",
     "in_proportion",
@@ -53,7 +52,6 @@ __all__ = [
     "margin_curves",
     "network_diagram",
     "one_round",
-    "patches_by_direction",
     "pictures_and_bags",
     "pose_bars",
     "reliability",
@@ -67,7 +65,6 @@ __all__ = [
     "themes",
     "traversal_grid",
     "two_agreements",
-    "two_losses",
     "verdict_chart",
     "vote_rings",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
@@ -51,28 +50,5 @@ def ten_drawings(
         axes[0, 0].set_title("image", fontsize=9)
         for j in range(10):
             axes[0, j + 1].set_title(str(j), fontsize=9)
-        plt.close(figure)
-    return figure
-
-
-def two_losses(parts: dict[str, tuple[float, float]]) -> Figure:
-    """What the two losses add up to, a bar a way of counting. parts: name -> (margin, reconstruction)."""
-    with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(figsize=(WIDTH, 0.5 * len(parts) + 0.7), layout="constrained")
-        places = np.arange(len(parts))[::-1]
-        margin, drawing = np.array(list(parts.values())).T
-        share = 100 * margin / (margin + drawing)
-        axes.barh(places, share, color=LIGHT["accent"], height=0.55, label="margin loss")
-        axes.barh(places, 100 - share, left=share, color=LIGHT["contrast"], height=0.55, label="reconstruction")
-        for place, part in zip(places, share, strict=True):
-            for at, value in ((part / 2, part), (part + (100 - part) / 2, 100 - part)):
-                if value > 7:
-                    axes.text(at, place, f"{value:.0f} %", color=LIGHT["surface"], ha="center", va="center")
-        axes.set_yticks(places, list(parts))
-        axes.set(xlim=(0, 100), xticks=[])
-        axes.tick_params(length=0, labelcolor=LIGHT["ink"])
-        for side in axes.spines.values():
-            side.set_visible(False)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderpad=0)
         plt.close(figure)
     return figure

@@ -1,8 +1,7 @@
-"""Feature maps cut into capsules, and patches ordered by the direction of their capsule."""
+"""Feature maps cut into capsules."""
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -10,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from capsnet_book.figures._style import INK, WIDTH, grid_of_plots
+from capsnet_book.figures._style import grid_of_plots
 from capsnet_book.palette import LIGHT
 
 
@@ -56,43 +55,3 @@ def _draw_borders(axis: Axes, cut: Tensor) -> None:
                 axis.plot([p + 0.5] * 2, [c - 0.5, c + 0.5], color=white, linewidth=1.1)
             if c + 1 < channels and cut[c, p] != cut[c + 1, p]:
                 axis.plot([p - 0.5, p + 0.5], [c + 0.5] * 2, color=white, linewidth=1.1)
-
-
-def patches_by_direction(capsules: Tensor, patches: Tensor, columns: int = 9) -> Figure:
-    """What the arrow of each type turns with: a row a type, mean patches in the order of the arrow's direction.
-
-    The arrows of one type are ordered along the direction in which they vary most (their first principal
-    component), cut into `columns` groups of equal size, and the patches of each group averaged.
-
-    Args:
-        capsules: [N, types, dim], the capsules at one place, of N images.
-        patches: [N, size, size], the pixels they read.
-        columns: groups a type.
-    """
-    types = capsules.shape[1]
-    with grid_of_plots(types, columns, height=WIDTH * types / (columns + 1.1) + 0.25) as (figure, axes):
-        for row in range(types):
-            order, share = _order(capsules[:, row])
-            for column, group in enumerate(np.array_split(order.numpy(), columns)):
-                axis = axes[row, column]
-                axis.imshow(patches[group].mean(0).numpy(), cmap=INK, vmin=0, vmax=0.85, interpolation="nearest")
-            first, last = axes[row, 0], axes[row, -1]
-            first.text(-0.2, 0.5, f"type {row}", transform=first.transAxes, ha="right", va="center")
-            text = f"{100 * share:.0f} %"
-            last.text(1.15, 0.5, text, transform=last.transAxes, va="center", color=LIGHT["muted"], fontsize=8)
-            for axis in (first, last):
-                for side in axis.spines.values():
-                    side.set(visible=True, color=LIGHT["accent"], linewidth=0.8)
-        axes[0, 0].set_title("one end", fontsize=8, color=LIGHT["muted"])
-        axes[0, columns // 2].set_title("← the arrow turns →", fontsize=8, color=LIGHT["muted"])
-        axes[0, -1].set_title("the other", fontsize=8, color=LIGHT["muted"])
-        figure.subplots_adjust(left=0.09, right=0.93, top=0.95, bottom=0.01)
-    return figure
-
-
-def _order(arrows: Tensor) -> tuple[Tensor, float]:
-    """The arrows' order along their first principal component, and its share of their variance."""
-    centred = (arrows - arrows.mean(0)).double()
-    _, strengths, directions = torch.linalg.svd(centred, full_matrices=False)
-    axis = directions[0] * directions[0][directions[0].abs().argmax()].sign()  # an axis has no sign of its own
-    return (centred @ axis).argsort(), float(strengths[0] ** 2 / (strengths**2).sum())

@@ -10,53 +10,13 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator
 
-from capsnet_book.experiments.recordings import Recording
 from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import History, in_eval_mode
-
-STRIP = (0, 1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 60)
-"""The moments of the film strip."""
-
-
-def film_strip(run: Recording, epochs: Sequence[int] = STRIP) -> Figure:
-    """The validation error of a run, and under it what its network drew at some of its moments."""
-    columns = np.arange(1, len(epochs) + 1)  # column 0 holds the digits as they were written
-    count = len(run.labels)
-    strip = (WIDTH - 0.1) / (len(epochs) + 1)  # inches a frame
-    above = 2.1
-    with plt.rc_context(_STYLE):
-        figure = plt.figure(figsize=(WIDTH, above + count * strip + 0.32))
-        height = figure.get_figheight()
-        left, right = 0.05 / WIDTH, 1 - 0.05 / WIDTH
-        grid = figure.add_gridspec(count, len(epochs) + 1, left=left, right=right, bottom=0.02 / height,
-                                   top=1 - (above + 0.3) / height, wspace=0.05, hspace=0.05)  # fmt: skip
-        for n in range(count):
-            written = figure.add_subplot(grid[n, 0])
-            _frame(written, run.images[n], f"{run.labels[n]}", LIGHT["muted"])
-            if n == 0:
-                written.set_title("written", fontsize=8)
-            for column, epoch in enumerate(epochs, start=1):
-                moment, trained = run.epochs.index(epoch), epoch > 0
-                prediction = int(run.predictions[moment, n])
-                right_answer = trained and prediction == run.labels[n]
-                axes = figure.add_subplot(grid[n, column])
-                colour = LIGHT["agree"] if right_answer else LIGHT["contrast"]
-                _frame(axes, run.reconstructions[moment, n], f"{prediction}" if trained else "", colour)
-                if n == 0:
-                    axes.set_title(f"{epoch}" if trained else "untrained", fontsize=8)
-                if right_answer:
-                    for side in axes.spines.values():
-                        side.set(visible=True, color=LIGHT["agree"], linewidth=1.4)
-        curve = figure.add_axes((left, 1 - (above - 0.15) / height, right - left, (above - 0.45) / height))
-        _error_above(curve, run, epochs, columns)
-        plt.close(figure)
-    vars(figure)["on_a_phone"] = lambda: film_strip(run, epochs[::3])
-    return figure
 
 
 def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
@@ -67,25 +27,6 @@ def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
     if answer:
         ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 1.2}
         axes.text(26.5, 1, answer, ha="right", va="top", fontsize=7.5, weight="bold", color=colour, bbox=ground)
-
-
-def _error_above(axes: Axes, run: Recording, epochs: Sequence[int], columns: np.ndarray) -> None:
-    """The error over the frames: between two frames the epochs lie evenly, as on a film that slows down."""
-    passed = [point["epoch"] for point in run.curve]
-    errors = np.array([point["validation_error"] for point in run.curve])
-    axes.plot(np.interp(passed, epochs, columns), errors, color=LIGHT["accent"])
-    at = dict(zip(passed, errors, strict=True))
-    for column, epoch in zip(columns, epochs, strict=True):
-        if epoch in at:
-            axes.plot(column, at[epoch], "o", color=LIGHT["accent"], markersize=4)
-            label = f"{100 * at[epoch]:.1f} %" if at[epoch] >= 0.01 else f"{100 * at[epoch]:.2f} %"
-            axes.annotate(label, (column, at[epoch]), (0, 6), textcoords="offset points", ha="center", fontsize=8)
-    axes.set(xlim=(-0.5, len(epochs) + 0.5), ylim=(0.0025, 0.3), yscale="log", xticks=[], yticks=[])
-    axes.yaxis.set_minor_locator(NullLocator())
-    for side in axes.spines.values():
-        side.set_visible(False)
-    label = "validation error, by epochs of training"
-    axes.text(len(epochs) + 0.4, 0.3, label, color=LIGHT["accent"], weight="bold", ha="right", va="top")
 
 
 class LiveCurve:
