@@ -56,6 +56,9 @@ DRAWN = {  # a figure of every kind
     "bend_curves": lambda: figures.bend_curves(
         {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
     ),
+    "errors_by_angle": lambda: figures.errors_by_angle(stored("viewpoints"), {"matrices": "matrices-r3"}),
+    "errors_by_clutter": lambda: figures.errors_by_clutter(stored("viewpoints"), {"one round": ("vectors-r1", 1)}),
+    "relations": lambda: figures.relations(),
     "broadcast_grid": lambda: figures.broadcast_grid(),
     "bug_curves": lambda: figures.bug_curves(recorded_bugs()),
     "capsule_cuts": lambda: figures.capsule_cuts({"a": torch.randint(8, (4, 9)), "b": torch.randint(8, (4, 9))}, 1),

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -174,6 +175,22 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     used = [each for part, each in network.named_parameters() if arm.decoder or not part.startswith("decoder.")]
     parameters = sum(each.numel() for each in used)
     return {"arm": name, "seed": seed, "parameters": parameters, "seconds": round(seconds, 1), "errors": errors}
+
+
+def error_table(found: dict[str, Any]) -> str:
+    """Per cent of pictures read wrongly, the mean over the seeds: a table in Markdown of results/pictures.json."""
+    views = {
+        "everywhere": "shown at every angle",
+        "familiar": "shown near the upright",
+        "new": "these at new angles, one of four",
+    }
+    lines = [f"| wrong, % | {' | '.join(views.values())} | seeds |", "|:--|--:|--:|--:|--:|"]
+    for name, arm in ARMS.items():
+        runs = [each["errors"] for each in found["runs"] if each["arm"] == name]
+        if runs:
+            means = " | ".join(f"{100 * fmean(run[view] for run in runs):.1f}" for view in views)
+            lines.append(f"| {arm.summary} | {means} | {len(runs)} |")
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

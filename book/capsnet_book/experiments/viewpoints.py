@@ -13,6 +13,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
@@ -285,8 +286,26 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     }
 
 
+def error_table(found: dict[str, Any], clutter: Sequence[int] = (0, 6)) -> str:
+    """Per cent of wholes not told, the mean over the seeds, each arm read as it was trained: a table in Markdown.
+
+    Args:
+        found: results/viewpoints.json.
+        clutter: two columns for each, views as in training and new ones.
+    """
+    columns = [(view, str(others)) for others in clutter for view in ("familiar", "new")]
+    titles = ["as in training" if view == "familiar" else "new view" for view, _ in columns]
+    titles = [f"{title}, {others} others" for title, (_, others) in zip(titles, columns, strict=True)]
+    lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(columns)]
+    for name, arm in ARMS.items():
+        runs = [each["errors"] for each in found["runs"] if each["arm"] == name]
+        means = [fmean(100 * run[view][others][arm.rounds - 1] for run in runs) for view, others in columns]
+        lines.append(f"| {arm.summary} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def for_the_page(seed: int, steps: int = STEPS) -> dict[str, Any]:
-    """What the widget `TurnScene` shows: two networks trained with three rounds, and a scene of every whole.
+    """What the widget `TurnScene` shows: two networks trained with three rounds, and a scene of every whole, upright.
 
     Returns:
         ``weights`` by kind, flat, as `Capsules.weight` has them; ``scenes``: for every whole its five parts, then 12
@@ -294,7 +313,7 @@ def for_the_page(seed: int, steps: int = STEPS) -> dict[str, Any]:
     """
     wholes = make_wholes(torch.Generator().manual_seed(seed))
     kinds = {arm.kind: train(arm, wholes, seed, steps) for arm in (ARMS["matrices-r3"], ARMS["vectors-r3"])}
-    shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed))
+    shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed), turn=0)
     cos, sin, x, y = shown.poses.unbind(dim=2)
     parts = torch.stack([torch.atan2(sin, cos), x, y, shown.types.argmax(dim=2)], dim=2)
     first = [int((shown.labels == whole).nonzero()[0]) for whole in range(WHOLES)]

@@ -23,6 +23,7 @@ from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
 from capsnet_book.figures.verdicts import verdict_chart
+from capsnet_book.figures.viewpoints import errors_by_angle, errors_by_clutter, relations
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
 
 __all__ = [
@@ -42,6 +43,8 @@ __all__ = [
     "digit_row",
     "drawn_pairs",
     "epoch_histograms",
+    "errors_by_angle",
+    "errors_by_clutter",
     "follow_map",
     "growth_lines",
     "in_proportion",
@@ -55,6 +58,7 @@ __all__ = [
     "pictures_and_bags",
     "pose_bars",
     "reliability",
+    "relations",
     "roof_and_house",
     "roofline",
     "rounds_compared",

@@ -53,7 +53,7 @@ function makePanel(kind) {
     svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
     dots,
   );
-  const names = bars.map((_, j) => svg("text", { class: "name", x: -HALF + 17 + j * 18, y: 54 }, String(j)));
+  const names = bars.map((_, j) => svg("text", { class: "class-number", x: -HALF + 17 + j * 18, y: 54 }, String(j)));
   const view = `${-HALF} 0 ${2 * HALF} 58`;
   const lengths = svg("svg", { viewBox: view, class: "lengths-row", role: "img" }, ...bars, ...names);
   const panel = element(
