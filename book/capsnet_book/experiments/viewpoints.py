@@ -121,27 +121,40 @@ class Capsules(Network):
     Args:
         matrices: pose matrices, not vectors.
         beta: of agreement: b_ij += β û_j|i · v_j.
-        gate: shares that a part chooses by its type and pose, instead of agreement: softmax over the wholes.
+        shares: where they come from if there is more than one round. "agreement"; "gate": a part's type and pose alone
+            choose them; "length": a vote's length alone, times a learned number; "others": agreement, but in training
+            that of the next scene in the batch.
     """
 
-    def __init__(self, matrices: bool, beta: float = 1.0, gate: bool = False) -> None:
+    def __init__(self, matrices: bool, beta: float = 1.0, shares: str = "agreement") -> None:
         super().__init__()
         self.matrices = matrices
         numbers, votes = (3, 3) if matrices else (5, 8)
         self.weight = nn.Parameter(torch.randn(PARTS * numbers, WHOLES * votes) / math.sqrt(numbers))
-        self.gate = nn.Parameter(torch.zeros(PARTS * 5, WHOLES)) if gate else None
-        self.beta = beta
+        self.beta, self.shares = beta, shares
+        self.gate = nn.Parameter(torch.zeros(PARTS * 5, WHOLES)) if shares == "gate" else None
+        self.gain = nn.Parameter(torch.ones(1)) if shares == "length" else None
 
     def forward(self, scenes: Scenes, rounds: int) -> Tensor:
         u_hat = self.votes(scenes)
-        b = u_hat.new_zeros(u_hat.shape[:3])  # [N, I, 10]
-        if self.gate is not None and rounds > 1:
-            b = (_by_type(_vectors(scenes.poses), scenes.types) @ self.gate).squeeze(1)
-            rounds = 1
+        c = self.logits(scenes, u_hat, rounds).softmax(dim=2)
+        if self.training and self.shares == "others":
+            c = c.roll(1, dims=0)
+        return capsule_lengths(_sum_and_squash(c, u_hat))
+
+    def logits(self, scenes: Scenes, u_hat: Tensor, rounds: int) -> Tensor:
+        """b of the last round, [N, I, 10]."""
+        b = u_hat.new_zeros(u_hat.shape[:3])
+        if rounds == 1:
+            return b
+        if self.gate is not None:
+            return (_by_type(_vectors(scenes.poses), scenes.types) @ self.gate).squeeze(1)
+        if self.gain is not None:
+            return self.gain * torch.linalg.vector_norm(u_hat, dim=3)
         for _ in range(rounds - 1):
             v = _sum_and_squash(b.softmax(dim=2), u_hat)
             b = b + self.beta * (u_hat * v.unsqueeze(1)).sum(dim=3)
-        return capsule_lengths(_sum_and_squash(b.softmax(dim=2), u_hat))
+        return b
 
     def votes(self, scenes: Scenes) -> Tensor:
         """û: [N, I, 10, 8 or 9]; zeros of a part that is not there."""
@@ -199,7 +212,7 @@ class Arm:
     rounds: int = 1
     """That it is trained with."""
     beta: float = 1.0
-    gate: bool = False
+    shares: str = "agreement"
     turn: float = FAMILIAR
     learning_rate: float = 0.01
 
@@ -207,7 +220,7 @@ class Arm:
         """A fresh network."""
         if self.kind == "none":
             return NoCapsules()
-        return Capsules(self.kind == "matrices", self.beta, self.gate)
+        return Capsules(self.kind == "matrices", self.beta, self.shares)
 
 
 ARMS = {
@@ -215,11 +228,15 @@ ARMS = {
     "none-all": Arm("no capsules, trained at every angle", "none", turn=math.pi),
     "vectors-r1": Arm("vectors, one round", "vectors"),
     "vectors-r3": Arm("vectors, three rounds", "vectors", rounds=3),
-    "vectors-gate": Arm("vectors, a gate without agreement", "vectors", rounds=3, gate=True),
+    "vectors-gate": Arm("vectors, a gate without agreement", "vectors", rounds=3, shares="gate"),
     "matrices-r1": Arm("matrices, one round", "matrices"),
     "matrices-r3": Arm("matrices, three rounds", "matrices", rounds=3),
-    "matrices-gate": Arm("matrices, a gate without agreement", "matrices", rounds=3, gate=True),
+    "matrices-gate": Arm("matrices, a gate without agreement", "matrices", rounds=3, shares="gate"),
+    "matrices-length": Arm("matrices, shares by the votes' lengths", "matrices", rounds=3, shares="length"),
+    "matrices-others": Arm("matrices, agreement of another scene", "matrices", rounds=3, shares="others"),
+    "matrices-beta-0.25": Arm("matrices, three rounds, agreement times ¼", "matrices", rounds=3, beta=0.25),
     "matrices-beta-4": Arm("matrices, three rounds, agreement times 4", "matrices", rounds=3, beta=4.0),
+    "matrices-beta-16": Arm("matrices, three rounds, agreement times 16", "matrices", rounds=3, beta=16.0),
 }
 """Every arm, by its name."""
 
