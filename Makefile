@@ -71,6 +71,7 @@ train: $(ALL) ## train the network that comes with the module, on MNIST (50 minu
 results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped) and print the tables
 	@$(BIN)/python -m capsnet_book.experiments run
 	@$(BIN)/python -m capsnet_book.experiments.viewpoints
+	@$(BIN)/python -m capsnet_book.experiments.pictures
 	@$(BIN)/python -m capsnet_book.experiments tables
 
 lock: $(ALL) ## make requirements.txt from requirements.in
