@@ -1,0 +1,49 @@
+"""Read and Build: what is folded, what the switch keeps, and what a link opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from .conftest import Visit
+
+pytestmark = pytest.mark.slow
+
+PAGE = "book/chapters/04-squash.html"
+CODE = "div.cell:not(.tag_hide-input, .tag_remove-cell) > .cell_input pre"
+
+
+def test_read_folds_code_and_exercises_and_build_shows_them(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + PAGE).page
+    code, exercise = page.locator(CODE).first, page.locator(f"#exercises {CODE}").first
+    expect(code).to_be_hidden()
+    expect(exercise).to_be_hidden()
+    page.locator(".fold.code").first.click()
+    expect(code).to_be_visible()
+    page.get_by_role("button", name="Build").click()
+    expect(exercise).to_be_visible()
+    expect(page.locator(".fold").first).to_be_hidden()
+
+
+def test_the_choice_stays_on_the_next_page(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + PAGE).page
+    page.get_by_role("button", name="Build").click()
+    page.goto(address + "book/chapters/05-prediction-vectors.html")
+    expect(page.locator(CODE).first).to_be_visible()
+    expect(page.get_by_role("button", name="Build")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_link_to_what_is_folded_opens_it(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + PAGE).page
+    expect(page.locator(f"#exercises {CODE}").first).to_be_hidden()
+    page.evaluate("location.hash = document.querySelector('#exercises .cell').id ||= 'a-cell'")
+    expect(page.locator("#exercises .cell").first).to_be_visible()
+
+
+def test_without_javascript_all_is_there(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + PAGE, java_script_enabled=False).page
+    expect(page.locator(CODE).first).to_be_visible()
+    expect(page.locator(f"#exercises {CODE}").first).to_be_visible()
+    expect(page.locator(".fold").first).to_be_hidden()
