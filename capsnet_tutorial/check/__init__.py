@@ -7,7 +7,6 @@ A function is run on inputs that tell the mistakes apart, and what comes is comp
 that it does not matter how it is written (`sites`).
 """
 
-from capsnet_tutorial.check.answers import check_answer, check_function
 from capsnet_tutorial.check.catalogue import BUGS, Bug
 from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
 from capsnet_tutorial.check.mask import check_mask
@@ -32,8 +31,6 @@ __all__ = [
     "CHECKERS",
     "Bug",
     "Report",
-    "check_answer",
-    "check_function",
     "check_layer",
     "check_margin_loss",
     "check_mask",
