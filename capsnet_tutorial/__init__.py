@@ -5,8 +5,6 @@ The book in this repository builds it step by step; this module holds the finish
 
 from capsnet_tutorial.check import (
     Report,
-    check_answer,
-    check_function,
     check_layer,
     check_margin_loss,
     check_mask,
@@ -43,8 +41,6 @@ __all__ = [
     "RoutedCapsules",
     "RoutingTrace",
     "capsule_lengths",
-    "check_answer",
-    "check_function",
     "check_layer",
     "check_margin_loss",
     "check_mask",

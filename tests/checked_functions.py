@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 
@@ -56,11 +55,6 @@ def bare(s, dim=-1):
 
 
 @wrong("squash", "squash-axis")
-def squash_of_each_number(s):
-    return s * s.abs() / (1 + s**2)
-
-
-@wrong("squash", "squash-axis")
 def squash_with_the_default_axis_of_normalize(s):
     n2 = s.square().sum(-1, keepdim=True)
     return n2 / (1 + n2) * F.normalize(s)  # over dim=1, unless told otherwise
@@ -84,27 +78,6 @@ def squash_by_vector_norm_plus_epsilon(s):
     return n**2 / (1 + n**2) * s / (n + 1e-9)
 
 
-@right("squash")
-class SquashModule(nn.Module):
-    def forward(self, s):
-        n = torch.sqrt(torch.sum(s**2, -1, keepdim=True) + 1e-11)
-        return n * n / (1 + n * n) * s / n
-
-
-@wrong("primary_capsules", "capsule-view")
-def capsules_with_rows_and_channels_swapped(features, dim):
-    return features.transpose(1, 2).reshape(features.shape[0], -1, dim)
-
-
-@wrong("primary_capsules", "squash-axis")
-def capsules_squashed_before_they_are_transposed(features, dim):
-    B, C = features.shape[:2]
-    units = [features[:, d * (C // dim) : (d + 1) * (C // dim)].reshape(B, -1) for d in range(dim)]
-    u = torch.stack(units, dim=1)  # [B, dim, 1152]
-    n2 = (u**2).sum(dim=2, keepdim=True)
-    return (n2 / (1 + n2) * u / torch.sqrt(n2 + 1e-8)).transpose(1, 2)
-
-
 @wrong("primary_capsules", "capsule-view", "squash-axis", "squash-nan")
 def capsules_with_all_three(features, dim):
     u = [unit.reshape(len(unit), -1) for unit in features.chunk(dim, dim=1)]
@@ -123,18 +96,6 @@ def capsules_from_strided_slices(features, dim):
 
 
 @wrong("routing", "softmax-axis")
-def routing_in_five_dimensions_softmax_over_i(u_hat, iterations):
-    u_hat = u_hat.unsqueeze(-1)  # [B, I, J, D, 1]
-    b = torch.zeros(*u_hat.shape[:3], 1, 1)
-    for r in range(iterations):
-        c = F.softmax(b, dim=1)
-        v = squash((c * u_hat).sum(dim=1, keepdim=True), dim=3)
-        if r < iterations - 1:
-            b = b + torch.matmul(u_hat.transpose(3, 4), v)
-    return v.squeeze(4).squeeze(1)
-
-
-@wrong("routing", "softmax-axis")
 def routing_by_messages_weighed_at_their_destination(u_hat, iterations):
     B, I, J, D = u_hat.shape
     to = torch.arange(J).repeat(I)
@@ -145,15 +106,6 @@ def routing_by_messages_weighed_at_their_destination(u_hat, iterations):
         c = e / torch.zeros(B, J).index_add(1, to, e)[:, to]
         v = squash(torch.zeros(B, J, D).index_add(1, to, c.unsqueeze(-1) * message))
         b = b + (message * v[:, to]).sum(-1)
-    return v
-
-
-@wrong("routing", "batch-agreement")
-def routing_by_the_first_image(u_hat, iterations):
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(iterations):
-        v = squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
-        b = b + (u_hat * v[:, None]).sum(3)[:1]
     return v
 
 
@@ -171,18 +123,6 @@ def routing_with_one_set_of_logits_for_all_images_and_calls():
         return v.squeeze(1)
 
     return route
-
-
-@wrong("routing", "softmax-axis", "batch-agreement", "squash-axis", "squash-nan")
-def routing_with_all_four(u_hat, iterations):
-    u = u_hat.unsqueeze(-1)  # [B, I, J, D, 1]
-    b = torch.zeros(1, *u_hat.shape[1:3], 1)
-    for r in range(iterations):
-        c = F.softmax(b).unsqueeze(-1)
-        v = bare((c * u).sum(1, keepdim=True))
-        if r < iterations - 1:
-            b = b + (u * v).sum(3).mean(0, keepdim=True)
-    return v.flatten(3).squeeze(1)
 
 
 @wrong("routing")
@@ -228,15 +168,6 @@ def routing_by_factors(u_hat, iterations):
     return v
 
 
-@right("routing")
-def routing_always_in_three_rounds(u_hat, iterations):
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(3):
-        v = squash((b.softmax(2)[..., None] * u_hat).sum(1))
-        b = b + (u_hat * v[:, None]).sum(-1)
-    return v
-
-
 @wrong("margin_loss", "margin-not-squared")
 def margin_with_only_the_present_squared(lengths, labels):
     T = F.one_hot(labels, lengths.shape[1]).float()
@@ -267,36 +198,10 @@ def margin_by_gather(lengths, labels):
     return (F.relu(0.9 - mine).square() + 0.5 * (everyone - F.relu(mine - 0.1).square())).mean()
 
 
-@right("margin_loss")
-def margin_of_each_image(lengths, labels):
-    T = F.one_hot(labels, lengths.shape[1])
-    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1)
-
-
-@right("margin_loss")  # another habit, which is said and accepted
-def margin_summed_over_the_batch(lengths, labels):
-    T = F.one_hot(labels, lengths.shape[1])
-    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum()
-
-
 @wrong("mask", "mask-prediction")
 def mask_that_fills_all_but_the_prediction(v, labels):
     n = torch.linalg.vector_norm(v, dim=-1, keepdim=True)
     return v.masked_fill(n < n.amax(1, keepdim=True), 0.0)
-
-
-@wrong("mask")
-def mask_by_a_softmax_over_the_batch(v, labels):
-    if labels is None:
-        labels = v.norm(dim=-1).softmax(dim=0).argmax(dim=1)
-    return v * torch.eye(v.shape[1])[labels][:, :, None]
-
-
-@wrong("mask")
-def mask_by_lengths(v, labels):
-    n = v.norm(dim=2, keepdim=True)
-    j = n.argmax(1, keepdim=True) if labels is None else labels.view(-1, 1, 1)
-    return v * torch.zeros_like(n).scatter(1, j, n)
 
 
 @right("mask")
@@ -307,37 +212,11 @@ def mask_in_place(v, labels):
     return v
 
 
-@right("mask")
-def mask_that_cuts_out(v, labels):
-    if labels is None:
-        labels = v.norm(dim=-1).argmax(1)
-    return v[torch.arange(len(v)), labels]
-
-
 @wrong("reconstruction_loss", "recon-mean")
 def reconstruction_by_mse_loss(reconstruction, images):
     return 0.0005 * F.mse_loss(reconstruction, images.view(images.size(0), -1))
 
 
-@wrong("reconstruction_loss", "recon-mean")
-def reconstruction_by_a_mean_over_pixels_summed_over_the_batch(reconstruction, images):
-    loss = 0
-    for drawn, image in zip(reconstruction, images, strict=True):
-        loss = loss + F.mse_loss(drawn, image.view(-1))
-    return 0.0005 * loss
-
-
 @right("reconstruction_loss")
 def reconstruction_by_a_scaled_mean(reconstruction, images):
     return 0.392 * F.mse_loss(reconstruction.view(images.shape), images)  # 0.0005 * 784
-
-
-@right("reconstruction_loss")  # another habit, which is said and accepted
-def reconstruction_summed_over_the_batch(reconstruction, images):
-    return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
-
-
-@right("margin_loss")
-def margin_in_the_order_of_keras(y_true, y_pred):
-    left = y_true * torch.clamp(0.9 - y_pred, min=0) ** 2
-    return (left + 0.5 * (1 - y_true) * torch.clamp(y_pred - 0.1, min=0) ** 2).sum(1).mean()

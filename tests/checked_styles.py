@@ -55,22 +55,6 @@ def gated(u_hat: Tensor) -> Tensor:
     return v
 
 
-def to_unit_length(u_hat: Tensor) -> Tensor:
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(3):
-        v = F.normalize((b.softmax(2)[..., None] * u_hat).sum(1), dim=-1)
-        b = b + (u_hat * v[:, None]).sum(-1)
-    return v
-
-
-def replaced(u_hat: Tensor) -> Tensor:
-    b = torch.zeros(u_hat.shape[:3])
-    for _ in range(3):
-        v = squash((b.softmax(2)[..., None] * u_hat).sum(1))
-        b = (u_hat * v[:, None]).sum(-1)
-    return v
-
-
 LOOPS: dict[str, Callable[[Tensor], Tensor]] = {
     "": loop,
     "softmax-axis": partial(loop, axis=1),
@@ -84,9 +68,7 @@ LOOPS: dict[str, Callable[[Tensor], Tensor]] = {
 
 UNNAMED: dict[str, Callable[[Tensor], Tensor]] = {
     "sigmoid couplings": gated,
-    "unit length": to_unit_length,
     "minus the agreement": partial(loop, sign=-1),
-    "b replaced": replaced,
 }
 """Wrong in ways that the catalogue does not list."""
 
@@ -256,7 +238,7 @@ class NumbersFirst(Net):
 
 
 class Decoded(Net):
-    """With a decoder, and with losses of its own."""
+    """With a decoder."""
 
     def __init__(
         self,
@@ -264,12 +246,9 @@ class Decoded(Net):
         lengths: Callable[[Tensor], Tensor] = lambda v: v.norm(dim=-1),
         keep: bool = False,
         batch: int = 0,
-        power: int = 2,
-        mean: bool = False,
     ) -> None:
         super().__init__(loop)
         self.takes, self.lengths, self.keep, self.batch_size = takes, lengths, keep, batch
-        self.power, self.mean = power, mean
         self.kept: Tensor | float = 0.0
         self.decoder = nn.Sequential(nn.Linear(J * D_OUT, 32), nn.ReLU(), nn.Linear(32, 784), nn.Sigmoid())
         if takes == "attribute":
@@ -289,11 +268,3 @@ class Decoded(Net):
 
     def without_labels(self, x: Tensor) -> tuple[Tensor, ...]:
         return Decoded.forward(self, x, getattr(self, "target", None))
-
-    def margin_loss(self, y_true: Tensor, y_pred: Tensor) -> Tensor:
-        short, long = (0.9 - y_pred).relu() ** self.power, (y_pred - 0.1).relu() ** self.power
-        return (y_true * short + 0.5 * (1 - y_true) * long).sum(1).mean()
-
-    def reconstruction_loss(self, drawn: Tensor, images: Tensor) -> Tensor:
-        squared = (drawn - images.flatten(1)).square()
-        return 0.0005 * (squared.mean() if self.mean else squared.sum(1).mean())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
 import torch
-from capsnet_book.bugs import BUGS, piece_of, variant
+from capsnet_book.bugs import BUGS, variant
 from checked_functions import RIGHT, WRONG
 from torch import nn
 
@@ -14,10 +15,7 @@ from capsnet_tutorial import functional
 from capsnet_tutorial.check import (
     CHECKERS,
     Report,
-    check_answer,
-    check_function,
     check_margin_loss,
-    check_mask,
     check_reconstruction_loss,
     check_routing,
     check_squash,
@@ -68,21 +66,6 @@ def shown():
 @pytest.mark.parametrize(("piece", "bug"), list(shown()))
 def test_every_bug_of_the_museum_is_found(piece, bug):
     assert CHECKERS[piece](variant(piece, bug)).bugs == (bug,)
-
-
-def test_the_museum_has_every_bug_and_refuses_others():
-    assert {bug for _, bug in shown()} == set(BUGS)
-    assert {piece_of(bug) for bug in BUGS} < set(CHECKERS)
-    first, second = variant("routing", "stale-logits"), variant("routing", "stale-logits")
-    u_hat = torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(0))
-    assert torch.equal(first(u_hat, 3), second(u_hat, 3))
-    assert not torch.equal(first(u_hat, 3), variant("routing", "stale-logits")(u_hat, 3))
-    with pytest.raises(ValueError, match=r"expected a piece, one of squash, .*; got 'root'"):
-        variant("root")
-    with pytest.raises(ValueError, match=r"a bug that mask can have, one of mask-prediction; got 'squash-nan'"):
-        variant("mask", "squash-nan")
-    with pytest.raises(ValueError, match="expected a bug, one of softmax-axis.*; got 'typo'"):
-        piece_of("typo")
 
 
 # --- sentences
@@ -161,17 +144,14 @@ def test_the_readers_random_numbers_and_grad_mode_are_left_alone():
 @pytest.mark.parametrize(
     ("check", "function", "convention"),
     [
-        (check_margin_loss, lambda v, labels: functional.margin_loss(v.norm(dim=2), labels), "takes the capsules"),
-        (check_margin_loss, lambda x, y: len(x) * functional.margin_loss(x, y), "sum over the images"),
-        (check_reconstruction_loss, lambda x, y: len(x) * OURS["reconstruction_loss"](x, y), "sum over the images"),
-        (check_mask, lambda v, y: functional.mask_capsules(v, y).flatten(1), r"\[4, 160\]"),
-        (check_mask, lambda v, y: functional.mask_capsules(v, None if y is None else y.argmax(1)), "one-hot"),
+        (check_margin_loss, lambda x, y: len(x) * functional.margin_loss(x, y), "a sum over the images"),
+        (check_reconstruction_loss, lambda x, y: len(x) * OURS["reconstruction_loss"](x, y), "a sum over the images"),
         (check_routing, lambda u_hat, rounds: functional.route(u_hat, 3), "written in: 3"),
     ],
 )
 def test_a_convention_is_said_and_refused_only_where_it_is_asked(check, function, convention):
     report = check(function)
-    assert report.passed and [each.severity for each in report.findings] == ["convention"]
+    assert report.passed and [each.convention for each in report.findings] == [True]
     assert re.search(convention, str(report))
     refused = check(function, strict=True)
     assert not refused.passed and refused.status == 1
@@ -182,92 +162,27 @@ def test_a_batch_of_one_is_looked_at(written_in):
     def squeezed(u_hat, rounds):
         return functional.route(u_hat, 3 if written_in else rounds).squeeze()
 
-    assert "With a batch of one image: " in str(check_routing(squeezed))
-
-
-def test_1152_capsules_may_be_written_in():
-    def of_1152(u_hat, rounds):
-        assert u_hat.shape[1] == 1152
-        return variant("routing", "softmax-axis")(u_hat, rounds)
-
-    assert check_routing(of_1152).bugs == ("softmax-axis",)
+    assert "With a batch of one image it fails" in str(check_routing(squeezed))
 
 
 # --- reports
 
 
-def test_a_report_shows_its_numbers_as_text_and_as_html():
-    """JupyterLab takes drawings out of a notebook that is not trusted yet, and leaves the words in them."""
+def test_a_report_is_the_same_as_text_and_as_html():
     report = check_squash(variant("squash", "squash-axis"))
-    (finding,) = report.findings
-    html = report._repr_html_()
-    rows = [re.findall("<td[^>]*>([^<]+)</td>", row) for row in re.findall("<tr.*?</tr>", html)]
-    came = torch.tensor([[float(number) for number in row] for row in rows])
-    both = torch.cat([finding.example.expected, finding.example.came]).reshape(came.shape)
-    torch.testing.assert_close(came, both.to(came), atol=6e-4, rtol=0)
+    words = html.unescape(re.sub("<[^>]*>", " ", report._repr_html_())).replace("`", "").split()
+    assert words == str(report).replace("`", "").split()
     assert BUGS["squash-axis"].paper in str(report)
-    assert "<svg" in html and not any(re.sub("<[^>]*>", "", each) for each in re.findall("<svg.*?</svg>", html))
-    assert "http" not in html
 
 
 def test_nothing_that_a_function_says_becomes_html():
     def raises(s):
         raise ValueError("<script>alert(1)</script>")
 
-    html = check_squash(raises)._repr_html_()
-    assert "<script" not in html and "&lt;script&gt;" in html
-    assert "<b>" not in check_answer(lambda: 1, lambda _: "<b>no</b>")._repr_html_()
+    shown = check_squash(raises)._repr_html_()
+    assert "<script" not in shown and "&lt;script&gt;" in shown
 
 
 def test_a_report_can_be_made_as_the_design_says():
     assert Report(True, ()).passed
     assert Report(False, ("squash-nan",)).bugs == ("squash-nan",)
-
-
-# --- functions and answers
-
-
-def test_a_function_is_compared_with_another():
-    v = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
-    assert check_function(lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)).passed
-    assert "output[0]: expected" in str(check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,)))
-    assert "expected [3]" in str(check_function(lambda v: v, lambda v: v.norm(dim=-1), (v,)))
-    assert not check_function(lambda v: ..., lambda v: v.norm(dim=-1), (v,)).written
-    assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
-    assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
-    assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
-    assert "their places are not" in str(check_function(lambda v: v, lambda v: v.mT, (v,)))
-    with pytest.raises(ValueError, match="expected at least one example"):
-        check_function(len, len)
-
-
-class Halves(nn.Module):
-    def __init__(self, returned):
-        super().__init__()
-        self.returned = returned
-
-    def forward(self, x):
-        return x / 2 if self.returned == "half" else self.returned
-
-
-@pytest.mark.parametrize(
-    ("answer", "test", "sentence"),
-    [
-        (3, lambda x: x == 3, "✓ answer"),
-        (3, lambda x: None, "✓ answer"),
-        (3, lambda x: x == 4, "3 is not it."),
-        (3, lambda x: x == 2 or "Too large.", "Too large."),
-        (..., lambda x: True, "not written yet"),
-        (len, lambda f: ..., "not written yet"),
-        ("a", lambda x: x + 1, "It is str 'a', and the test can do nothing"),
-        (lambda x: None, lambda f: f(1).shape, "It returns None. Is its `return` missing"),
-        (lambda x: [1, 2], lambda f: f(1).shape, "It returns a list of 2, and the test can do nothing with that"),
-        (lambda x: x.nonsense, lambda f: f(1), "It raises AttributeError"),
-        (Halves, lambda Made: Made("half")(torch.ones(3)).shape == (3,), "✓ Halves"),
-        (Halves, lambda Made: Made(None)(torch.ones(3)).shape == (3,), "None. Is its `return` missing"),
-    ],
-)
-def test_an_answer_is_tested(answer, test, sentence):
-    report = check_answer(answer, test)
-    assert sentence in str(report)
-    assert report.passed == sentence.startswith("✓")

@@ -140,11 +140,9 @@ def test_without_a_routing_nothing_is_right():
     assert str(report).startswith("?") and "Not examined" in report._repr_html_()
 
 
-@pytest.mark.parametrize("as_code", [torch.jit.trace, lambda net, x: nn.Sequential(torch.jit.trace(net, x))])
-def test_what_cannot_be_watched_is_refused(as_code):
-    traced = as_code(Net(loop).eval(), IMAGES[:2])
-    with pytest.raises(ValueError, match="expected code that Python runs"):
-        check_model(traced, IMAGES, LABELS)
+def test_what_cannot_be_watched_is_not_right():
+    report = check_model(torch.jit.trace(Net(loop).eval(), IMAGES[:3]), IMAGES, LABELS)
+    assert not report.passed and report.status in (2, 3)
 
 
 @pytest.mark.parametrize("bug", ["", "capsule-view", "squash-axis"])
@@ -175,15 +173,20 @@ def test_primary_capsules_are_found(bug):
         ({"lengths": lambda v: 2 * F.normalize(v.norm(dim=-1), dim=1)}, "squash-axis"),
         ({"keep": True}, "stale-logits"),
         ({"batch": 4}, ""),
-        ({"power": 1}, "margin-not-squared"),
-        ({"mean": True}, "recon-mean"),
     ],
 )
-def test_what_a_network_shows_and_its_own_losses(options, bugs):
+def test_what_a_network_shows(options, bugs):
     torch.manual_seed(0)
     report = check_model(Decoded(**options), IMAGES, LABELS)
     assert set(report.bugs) == set(bugs.split()), report
-    assert {"mask", "margin loss", "reconstruction loss"} <= {*report.examined}
+    assert {"primary capsules", "second call", "mask"} <= {*report.examined}
+
+
+def test_losses_of_its_own_are_said_not_to_be_examined():
+    network = Net(loop)
+    network.margin_loss = functional.margin_loss
+    report = check_model(network, IMAGES, LABELS)
+    assert (report.status, report.unexamined) == (3, ("losses (margin_loss: each has a checker of its own)",))
 
 
 def test_ours_is_right_and_left_as_it_was():
@@ -233,7 +236,6 @@ def test_code_that_asks_for_a_gpu_is_examined_without_one():
     [
         (lambda images: {}["conv1"], "raises KeyError"),
         (lambda images: None, "returns nothing"),
-        (lambda images: images[:, 0, 0, 0], "got neither"),
         (42, "got int"),
         (lambda: 1, r"network\(images\)"),
     ],

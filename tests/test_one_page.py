@@ -7,12 +7,12 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
+from capsnet_book.answers import check_answer
 from torchvision.io import read_image
 
 from capsnet_tutorial import (
     CapsNet,
     CapsNetConfig,
-    check_answer,
     digits,
     load_pretrained,
     margin_loss,

@@ -7,15 +7,12 @@ A function is run on inputs that tell the mistakes apart, and what comes is comp
 that it does not matter how it is written (`sites`).
 """
 
-from capsnet_tutorial.check.answers import check_answer, check_function
 from capsnet_tutorial.check.catalogue import BUGS, Bug
-from capsnet_tutorial.check.losses import check_margin_loss, check_reconstruction_loss
-from capsnet_tutorial.check.mask import check_mask
 from capsnet_tutorial.check.network import check_layer, check_model
+from capsnet_tutorial.check.pieces import check_margin_loss, check_mask, check_reconstruction_loss, check_squash
 from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Report
 from capsnet_tutorial.check.routing import check_routing
-from capsnet_tutorial.check.squash import check_squash
 
 CHECKERS = {
     "squash": check_squash,
@@ -32,8 +29,6 @@ __all__ = [
     "CHECKERS",
     "Bug",
     "Report",
-    "check_answer",
-    "check_function",
     "check_layer",
     "check_margin_loss",
     "check_mask",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.report import Finding, Report, judged
+from capsnet_tutorial.check.report import Finding, Report, judged, rounded
 
 _HERE, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 
@@ -38,41 +39,23 @@ class Subject:
 
     def __init__(self, function: Any, signature: str) -> None:
         self.function = function
-        self.seed = 0  # a function that draws random numbers shall not look like one that remembers
         wanted = f"expected a function or a module that is called as {signature}"
+        name = getattr(function, "__name__", type(function).__name__)
         if function is ...:
             raise NotWritten
         if inspect.isclass(function):
-            raise Trouble(
-                f"{wanted}; got the class {function.__name__} itself: give an instance, {function.__name__}()"
-            )
+            raise Trouble(f"{wanted}; got the class {name} itself: give an instance, {name}()")
         if not callable(function):
             raise Trouble(f"{wanted}; got {shortened(function)}")
-        name = getattr(function, "__name__", type(function).__name__)
         arguments = signature.partition("(")[2].rstrip(")")
         if not accepts(function, len(arguments.split(", ")) if arguments else 0):
-            raise Trouble(f"{wanted}; got {name}{_without_types(inspect.signature(_target(function)))}")
+            raise Trouble(f"{wanted}; got {name}({', '.join(arguments_of(function))})")
 
-    def __call__(self, *arguments: Any, grad: bool = False) -> Any:
-        """What the function returns for copies of the arguments.
-
-        With ``grad``, a pair: (output, gradient of its sum by the first argument, or None).
-        """
-        leaves = list(arguments)
-        leaves[:1] = [arguments[0].detach().requires_grad_()] if grad else leaves[:1]
-
-        def call() -> Any:
-            torch.default_generator.manual_seed(self.seed)
-            # A copy that is no leaf: the function may write into it.
-            out = self.function(*(leaf.clone() if isinstance(leaf, Tensor) else leaf for leaf in leaves))
-            if not grad or not isinstance(out, Tensor):
-                return out
-            if not out.requires_grad:
-                return out, None
-            return out, torch.autograd.grad(out.sum(), leaves[0], allow_unused=True)[0]
-
-        of_labels = any(isinstance(each, Tensor) and not each.is_floating_point() for each in arguments)
-        return called(call, f"for {_described(leaves)}", of_labels=of_labels)
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns for copies of the arguments: it may write into them."""
+        torch.default_generator.manual_seed(0)  # one that draws random numbers shall not look like one that remembers
+        copies = [each.clone() if isinstance(each, Tensor) else each for each in arguments]
+        return called(lambda: self.function(*copies), f"for {_described(arguments)}")
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
@@ -80,40 +63,59 @@ class Subject:
 
     def gradient(self, shape: Sequence[int], *arguments: Any) -> tuple[Tensor, Tensor]:
         """(output, gradient of its sum by the first argument), both float64."""
-        result = self(*arguments, grad=True)
-        out, gradient = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
+        leaf = arguments[0].detach().requires_grad_()
+        out = self(leaf, *arguments[1:])
         value = numbers(out, shape, _described(arguments), finite=False)
+        (gradient,) = torch.autograd.grad(out.sum(), leaf, allow_unused=True) if out.requires_grad else (None,)
         if gradient is None:
             raise Trouble(
                 "Its output carries no gradient back to its input, so nothing below it could learn "
                 "(.detach(), .item(), .data, numpy and no_grad cut it)."
             )
-        return value, gradient.detach().double()
+        return value, gradient.double()
+
+
+class Looked(NamedTuple):
+    """Something that was looked at, or was not."""
+
+    at: str
+    why_not: str = ""
 
 
 def examined(
     checked: str,
-    signature: str,
-    function: Any,
-    agrees: str,
-    examine: Callable[[Subject], Iterable[Finding]],
+    examine: Callable[[], Iterable[Finding | Looked]],
+    agrees: str = "",
     *,
     strict: bool = False,
+    needed: str = "",
 ) -> Report:
     """The report of an examination; what it found before a call failed is kept.
 
-    The reader's random numbers go on as if nothing had been called. `strict` as in `judged`.
+    The reader's random numbers go on as if nothing had been called.
+
+    Args:
+        checked: what is examined.
+        examine: gives what it finds, and what it has looked at.
+        agrees: what is said if it is right.
+        strict: as in `judged`.
+        needed: what must have been looked at if it is to be right; empty: nothing more.
     """
-    findings: list[Finding] = []
+    found: list[Finding | Looked] = []
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         try:
-            for finding in examine(Subject(function, signature)):
-                findings.append(finding)
+            for each in examine():
+                found.append(each)
         except NotWritten:
             return Report(False, checked=checked, written=False)
         except Trouble as trouble:
-            findings.append(Finding(None, str(trouble), failed_call=True))
-    return judged(checked, findings, agrees, strict=strict, examined=(checked,))
+            found.append(Finding(None, str(trouble), failed_call=True))
+    looked = [each for each in found if isinstance(each, Looked)]
+    seen = [each.at for each in looked if not each.why_not] or [checked] * (not needed)
+    unseen = [f"{each.at} ({each.why_not})" for each in looked if each.why_not]
+    findings = [each for each in found if isinstance(each, Finding)]
+    report = judged(checked, findings, agrees, strict=strict, examined=seen, unexamined=unseen)
+    return replace(report, passed=report.passed and any(each.startswith(needed) for each in seen))
 
 
 def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) -> Tensor:
@@ -143,28 +145,38 @@ def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) 
     return value
 
 
+def arguments_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """The arguments of a function or module, by name; any number where that cannot be known."""
+    try:  # a module's own are (*args, **kwargs)
+        return inspect.signature(function.forward if isinstance(function, torch.nn.Module) else function).parameters
+    except (TypeError, ValueError):  # a built-in without a signature
+        return {"args": inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)}
+
+
+def nan_at_zero(subject: Subject, shape: Sequence[int], zeros: Tensor, *more: Any, name: str) -> list[Finding]:
+    """What the zero vector becomes, and its gradient."""
+    value, gradient = subject.gradient(shape, zeros, *more)
+    if not value.isfinite().all():
+        return [Finding("squash-nan", f"{name} = 0 in, nan out.")]
+    if not gradient.isfinite().all():
+        return [Finding("squash-nan", f"The value at {name} = 0 is a number; the gradient is not.")]
+    if value.abs().max() > 1e-3:
+        came = value.flatten()[value.abs().argmax()]
+        return [Finding(None, f"For {name} = 0 it returns {rounded(came)}; expected 0.")]
+    return []
+
+
 def accepts(function: Any, count: int) -> bool:
     """Whether a function can be called with so many arguments; True where that cannot be known."""
     try:
-        inspect.signature(_target(function)).bind(*range(count))
+        inspect.Signature([*arguments_of(function).values()]).bind(*range(count))
     except TypeError:
         return False
-    except ValueError:  # a built-in without a signature
-        return True
     return True
 
 
-def _target(function: Any) -> Any:
-    """What has the signature: a module's own is (*args, **kwargs)."""
-    return function.forward if isinstance(function, torch.nn.Module) else function
-
-
-def called(call: Callable[[], Any], given: str, *, of_labels: bool = False) -> Any:
-    """What the call returns; `Trouble` if it raises.
-
-    Args:
-        of_labels: whether labels were among the arguments: then a wrong shape is more likely theirs than a lost axis.
-    """
+def called(call: Callable[[], Any], given: str) -> Any:
+    """What the call returns; `Trouble`, with the line of the reader's code, if it raises."""
     try:
         return call()
     except (Trouble, NotWritten, KeyboardInterrupt):
@@ -172,24 +184,19 @@ def called(call: Callable[[], Any], given: str, *, of_labels: bool = False) -> A
     except BaseException as error:
         if isinstance(error, NotImplementedError) and not str(error):
             raise NotWritten from None
-        raise Trouble(_sentence(error, given, of_labels)) from error
-
-
-def _sentence(error: BaseException, given: str, of_labels: bool) -> str:
-    """An exception, with the line of the reader's code it came from."""
-    message = " ".join(str(error).split())
-    text = f"It raises {type(error).__name__} {given}" + (f": {message[:300].rstrip('.')}." if message else ".")
-    line, trace = "", error.__traceback__
-    while trace is not None:
-        path = trace.tb_frame.f_code.co_filename
-        if is_theirs(path):
-            line = linecache.getline(path, trace.tb_lineno).strip() or line
-        trace = trace.tb_next
-    if line:
-        text += f" The line: {line}"
-    if not of_labels and ("must match the size" in message or ("shape" in message and "invalid" in message)):
-        text += " (Is a keepdim=True missing, or an axis in another place?)"
-    return text
+        message = " ".join(str(error).split())
+        text = f"It raises {type(error).__name__} {given}" + (f": {message[:300].rstrip('.')}." if message else ".")
+        line, trace = "", error.__traceback__
+        while trace is not None:
+            path = trace.tb_frame.f_code.co_filename
+            if is_theirs(path):
+                line = linecache.getline(path, trace.tb_lineno).strip()
+            trace = trace.tb_next
+        if line:
+            text += f" The line: {line}"
+        if "must match the size" in message or ("shape" in message and "invalid" in message):
+            text += " (Is a keepdim=True missing, an axis in another place, or are labels to be made one-hot?)"
+        raise Trouble(text) from error
 
 
 def is_theirs(path: str) -> bool:
@@ -207,8 +214,3 @@ def shortened(value: Any) -> str:
 
 def _described(arguments: Sequence[Any]) -> str:
     return ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)
-
-
-def _without_types(signature: inspect.Signature) -> str:
-    plain = [each.replace(annotation=inspect.Parameter.empty) for each in signature.parameters.values()]
-    return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))

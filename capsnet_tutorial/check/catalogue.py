@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """An entry of the catalogue."""
+    """An entry of the catalogue: what is wrong, what to look for and to do, and what the paper says."""
 
     title: str
-    """What is wrong, in a sentence."""
     advice: str
-    """What to look for in the code, and what to do."""
     paper: str
-    """What the paper says."""
 
 
 BUGS: dict[str, Bug] = {

@@ -1,4 +1,4 @@
-"""Functions, classes and expressions out of Python files, packages and notebooks.
+"""Functions, classes and expressions out of Python files and packages.
 
 Of a file its imports, definitions and assignments are run, one by one; loops, bare calls and what stands under
 ``if __name__ == "__main__"`` are not, so that nothing trains. What fails is left out and remembered.
@@ -9,12 +9,11 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-import json
 import re
 import sys
-import types
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 _WORDS = {
     "squash": r"squash",
@@ -24,87 +23,82 @@ _WORDS = {
     "mask": r"mask",
     "reconstruction_loss": r"recon",
 }
-_CAPSULES = re.compile("caps|rout|squash|margin|recon|mask", re.I)
 _OTHERS = re.compile(r"decod|^(show|plot|draw|save|load|train|test|main|get|print)(_|$)|dataset|loader", re.I)
 _RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If, ast.Try)
 
 
 class CannotLoad(ValueError):
-    """Why nothing can be had from a place, in a sentence."""
+    """Why something cannot be had from a place, in a sentence."""
 
 
-class Found(NamedTuple):
-    """Something to check, or something that looks like a piece and could not be had."""
+class Source:
+    """A Python file, as a module.
 
-    name: str
-    value: Any
-    problem: str = ""
+    Args:
+        path: the file.
 
+    Raises:
+        CannotLoad: it is none, or the package that it is in cannot be imported.
+    """
 
-class Loaded(NamedTuple):
-    """What a file defines."""
+    def __init__(self, path: Path) -> None:
+        if not path.is_file() or path.suffix != ".py":
+            raise CannotLoad(f"expected a Python file before the colon; got no file {path} whose name ends in .py")
+        try:
+            self.tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        except SyntaxError as problem:
+            raise CannotLoad(f"{path} cannot be read: {problem}") from problem
+        self.failed: list[str] = []
+        """Statements that could not be run, and why."""
+        self.module = _empty_module(path.resolve())
+        for statement in self.tree.body:
+            # Of several imports one that is missing leaves the others.
+            parts = (
+                [ast.Import([name]) for name in statement.names] if isinstance(statement, ast.Import) else [statement]
+            )
+            for part in parts:
+                self._run(ast.copy_location(part, statement))
+        named = ((name, getattr(value, "__module__", ""), value) for name, value in vars(self.module).items())
+        self.defined = [name for name, of, value in named if callable(value) and of == self.module.__name__]
+        """The functions and classes of the file itself."""
 
-    module: types.ModuleType
-    tree: ast.Module
-    failed: list[str]
-    """Statements that could not be run, and why."""
+    def _run(self, statement: ast.stmt) -> None:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        needed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith((".add_argument", "sys.path.append"))
+        guarded = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
+        if guarded or not (isinstance(statement, _RUN) or needed):
+            return
+        try:
+            exec(compile(ast.Module([statement], []), str(self.module.__file__), "exec"), vars(self.module))
+        except (Exception, SystemExit) as problem:
+            line = ast.unparse(statement).splitlines()[0]
+            self.failed.append(f"{line[:60]} ({type(problem).__name__}: {problem})")
 
     def value(self, expression: str) -> Any:
-        """What an expression gives; of a class an instance.
+        """What an expression gives; of a class an instance, made as the file itself makes it somewhere if it can be.
 
         Raises:
             CannotLoad: it fails.
         """
-        try:
-            value = eval(expression, vars(self.module))
-            return value() if inspect.isclass(value) else value
-        except (Exception, SystemExit) as problem:
-            hint = f'; with arguments: FILE:"{expression}(…)"' if "(" not in expression else ""
-            more = f"; not run: {self.failed[0]}" if self.failed else ""
-            text = f"{expression} cannot be made: {type(problem).__name__}: {problem}{hint}{more}"
-            raise CannotLoad(text) from problem
+        calls = [ast.unparse(each) for each in ast.walk(self.tree) if isinstance(each, ast.Call)]
+        first: Exception | SystemExit | None = None
+        for each in dict.fromkeys([expression, *(call for call in calls if call.startswith(f"{expression}("))]):
+            try:
+                value = eval(each, vars(self.module))
+                return value() if inspect.isclass(value) else value
+            except (Exception, SystemExit) as problem:
+                first = first or problem
+        hint = f'; with arguments: FILE:"{expression}(…)"' if "(" not in expression else ""
+        more = f"; not run: {self.failed[0]}" if self.failed else ""
+        raise CannotLoad(f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}") from first
 
-
-def found_in(place: str) -> list[Found]:
-    """What ``path/to/file.py:name`` names, or what ``path/to/file.py:Name(arguments)`` makes; without a name,
-    everything in the file that its name says to be a piece, made as the file itself makes it.
-
-    Raises:
-        CannotLoad: no such file, no such name, an expression that fails, or nothing in the file.
-    """
-    path, _, name = re.match(r"((?:[A-Za-z]:\\)?[^:]*)(:?)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
-    loaded = _loaded(Path(path))
-    own = [
-        each
-        for each, value in vars(loaded.module).items()
-        if callable(value) and getattr(value, "__module__", "") == loaded.module.__name__
-    ]
-    if name:
-        if not hasattr(loaded.module, re.match(r"\w*", name).group()):  # type: ignore[union-attr]
-            raise CannotLoad(f"expected something named {name} in {path}; got only {', '.join(own) or 'nothing'}")
-        return [Found(name, loaded.value(name))]
-    found = [thing for each in own if (thing := _piece(loaded, each)) is not None]
-    if not found:
-        raise CannotLoad(f"expected a piece of a capsule network in {path}; got {', '.join(own) or 'nothing'}")
-    return found
-
-
-def _piece(loaded: Loaded, name: str) -> Found | None:
-    """A function or class of the file, if it may be a piece; a class as the file makes it somewhere, if it can be."""
-    thing = getattr(loaded.module, name)
-    module = inspect.isclass(thing) and hasattr(thing, "forward")
-    if _OTHERS.search(name) or not (_CAPSULES.search(name) and (module or not inspect.isclass(thing))):
-        return None
-    if not module:
-        return Found(name, thing) if fits(name) else None
-    calls = [each for each in ast.walk(loaded.tree) if isinstance(each, ast.Call) and ast.unparse(each.func) == name]
-    first = ""
-    for expression in dict.fromkeys([f"{name}()", *(ast.unparse(each) for each in calls)]):
-        try:
-            return Found(expression if calls and expression != f"{name}()" else name, loaded.value(expression))
-        except CannotLoad as problem:
-            first = first or str(problem.__cause__)
-    return Found(name, None, f'{first}; with arguments: FILE:"{name}(…)"')
+    def pieces(self) -> list[str]:
+        """The names that say that they are pieces of a capsule network."""
+        named = [name for name in self.defined if "caps" in name.lower() or fits(name)]
+        named = [name for name in named if not _OTHERS.search(name)]
+        classes = [name for name in named if inspect.isclass(getattr(self.module, name))]
+        others = [name for name in classes if not hasattr(getattr(self.module, name), "forward")]
+        return [name for name in named if name not in others and (name in classes or fits(name))]
 
 
 def fits(name: str) -> list[str]:
@@ -113,75 +107,19 @@ def fits(name: str) -> list[str]:
     return [piece for piece, words in _WORDS.items() if re.search(words, last, re.IGNORECASE)]
 
 
-def _loaded(path: Path) -> Loaded:
-    if not path.is_file():
-        raise CannotLoad(f"expected a Python file before the colon; got no file {path}")
-    if path.suffix not in (".py", ".ipynb"):
-        raise CannotLoad(f"expected a file whose name ends in .py or .ipynb; got {path.name}")
-    try:
-        tree = ast.parse(_source(path), str(path))
-    except SyntaxError as problem:
-        raise CannotLoad(f"{path} cannot be read: {problem}") from problem
-    module = _module(path)
-    failed: list[str] = []
-    for statement in tree.body:
-        names = statement.names if isinstance(statement, ast.Import) else [None]
-        for name in names:  # one that is missing leaves the others
-            _run(ast.copy_location(ast.Import([name]), statement) if name else statement, module, path, failed)
-    return Loaded(module, tree, failed)
-
-
-def _run(statement: ast.stmt, module: types.ModuleType, path: Path, failed: list[str]) -> None:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    of_arguments = isinstance(call, ast.Call) and ast.unparse(call.func).endswith((".add_argument", "sys.path.append"))
-    guarded = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
-    if guarded or not (isinstance(statement, _RUN) or of_arguments):
-        return
-    try:
-        exec(compile(ast.Module([statement], []), str(path), "exec"), vars(module))
-    except (Exception, SystemExit) as problem:
-        first = ast.unparse(statement).splitlines()[0]
-        failed.append(f"{first[:60]} ({type(problem).__name__}: {problem})")
-
-
-def _source(path: Path) -> str:
-    """A file's code; of a notebook its cells', without the lines for IPython and without cells that are not Python."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
-        return text
-    try:
-        cells = json.loads(text)["cells"]
-    except (ValueError, KeyError) as problem:
-        raise CannotLoad(f"{path} is no notebook: {problem}") from problem
-    parts = []
-    for cell in cells:
-        source = "".join(cell["source"])
-        if cell["cell_type"] != "code" or source.lstrip().startswith("%%"):
-            continue
-        plain = "\n".join("" if re.match(r"\s*[%!?]", line) else line for line in source.splitlines())
-        try:
-            ast.parse(plain)
-        except SyntaxError:
-            continue
-        parts.append(plain)
-    return "\n".join(parts)
-
-
-def _module(path: Path) -> types.ModuleType:
-    """An empty module by the file's name in its package, so that relative imports and those of neighbours work."""
-    path, names = path.resolve(), [path.stem]
-    folder = path.parent
+def _empty_module(path: Path) -> ModuleType:
+    """A module by the file's name in its package, so that relative imports and those of neighbours work."""
+    names, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
         folder = folder.parent
     sys.path.insert(0, str(folder))
     package = ".".join(names[:-1])
-    if package:
-        try:
-            importlib.import_module(package)
-        except (Exception, SystemExit) as problem:
-            raise CannotLoad(f"{package} cannot be imported: {type(problem).__name__}: {problem}") from problem
-    module = types.ModuleType(".".join(names) if package else f"_checked_{path.stem}")
+    try:
+        importlib.import_module(package or "sys")
+    except (Exception, SystemExit) as problem:
+        raise CannotLoad(f"{package} cannot be imported: {type(problem).__name__}: {problem}") from problem
+    module = ModuleType(".".join(names) if package else f"_checked_{path.stem}")
     module.__file__, module.__package__ = str(path), package
     sys.modules[module.__name__] = module
     return module

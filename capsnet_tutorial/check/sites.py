@@ -1,4 +1,4 @@
-"""Where a network routes: its prediction vectors û and its outputs v, wherever W lives.
+"""Where a network routes, wherever its W lives, and whether that is Procedure 1.
 
 A coupling is the output of a softmax; what it is first multiplied with is û, and what comes out of the last use of û
 is v. So û can be replaced by predictions of ours, and v compared with Procedure 1 and with the ways in which it is
@@ -7,41 +7,32 @@ known to be got wrong.
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.check.axes import Axes, axes_of, gathered, spread
-from capsnet_tutorial.check.compare import of_deviation
+from capsnet_tutorial.check.calls import Subject, Trouble, arguments_of, nan_at_zero
 from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.routing import predictions
+from capsnet_tutorial.check.routing import Known, predictions, recognised
 from capsnet_tutorial.check.trace import Graph, Operation, Target, Trace, memory
-from capsnet_tutorial.check.variants import Deviation, close, expected, fewest_first
 
 _SOFTMAXES = {"softmax", "log_softmax", "exp", "sigmoid", "softmin", "sparsemax", "gumbel_softmax"}
-_ROUNDS = re.compile(r"iter|round|routing|num_rout|^r$|steps", re.IGNORECASE)
+_ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
 _EXACT = 2**24  # the whole numbers that float32 can hold
 _FINALS = 12
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How the axes of a routing are read."""
-
-    sizes: dict[str, int]
-    votes: Axes
-    """Of û where it meets the couplings."""
-
-
-@dataclass(frozen=True)
 class Site:
-    """One place where a network routes."""
+    """One place where a network routes, and one way to read its axes."""
 
+    target: Target
     couplings: Operation
     """The first softmax."""
     meeting: Operation
@@ -52,37 +43,50 @@ class Site:
     """For each number of û where it meets the couplings, its place in what computed it."""
     finals: tuple[int, ...]
     """Operations one of which gives v, the last first."""
-    readings: tuple[Reading, ...]
     loops: int
     """How often couplings meet û in this line of code."""
+    sizes: dict[str, int]
+    """Of B, I, J and D."""
+    votes: Axes
+    """Of û where it meets the couplings."""
 
-    def changed(self, u_hat: Tensor, reading: Reading) -> Tensor:
+    def laid_out(self, u_hat: Tensor) -> Tensor:
         """û [B, I, J, D] as the network computes it."""
-        flat = spread(u_hat, "BIJD", reading.votes).flatten()
-        return flat[self.where.flatten().argsort()].reshape(self.made.outputs[0].shape)
+        flat = spread(u_hat, "BIJD", self.votes).flatten()
+        return flat[self.where.flatten().argsort()].reshape(self.made.outputs[0].shape).to(self.made.outputs[0].dtype)
+
+    def outputs(self, u_hat: Tensor, finals: Sequence[int]) -> dict[Operation, Tensor]:
+        """What these operations give, as v [B, J, D], the last first, with predictions of ours in the place of û."""
+        given = self.laid_out(u_hat)
+        trace = Trace({self.made.index: given}, keep=finals, stop=max(finals))
+        self.target.run(trace, grad=u_hat.requires_grad)
+        found, sizes = {}, {symbol: self.sizes[symbol] for symbol in "BJD"}
+        for operation in trace.operations[::-1]:
+            for axes in axes_of(operation.outputs[0].shape, sizes)[:1]:
+                found[operation] = gathered(operation.outputs[0], axes, sizes, "BJD")
+        return found
 
 
-def sites_in(target: Target, graph: Graph, classes: int | None) -> Iterator[Site]:
-    """Every place where couplings that no image has changed meet something that an image has; else the others."""
-    batch = len(target.given)
+def sites_in(target: Target, graph: Graph) -> Iterator[list[Site]]:
+    """Every place where couplings that no image has changed meet something that an image has; else the others.
+
+    Of each place the ways to read its axes.
+    """
     found = list(_meetings(graph))
     fixed = [pair for pair in found if memory(pair[0].outputs[0]) not in graph.of_images]
     known: set[int] = set()
     for couplings, meeting, votes in fixed or found:
         made = graph.maker(votes)
-        if made is None or made.index in known or votes.numel() > _EXACT or votes.numel() % batch:
+        if made is None or made.index in known or votes.numel() > _EXACT or votes.numel() % len(target.given):
             continue
         known.add(made.index)
-        site = _site(target, graph, batch, classes, (couplings, meeting, votes, made))
-        if site is not None:
-            yield site
+        if sites := _readings(target, graph, couplings, meeting, votes, made):
+            yield sites
 
 
 def _meetings(graph: Graph) -> Iterator[tuple[Operation, Operation, Tensor]]:
     """Each softmax, where its output first meets what an image has changed and it has not, and that."""
-    for couplings in graph.operations:
-        if couplings.name not in _SOFTMAXES:
-            continue
+    for couplings in (each for each in graph.operations if each.name in _SOFTMAXES):
         known = {memory(each) for each in couplings.outputs}
         for operation in graph.after(couplings.index):
             if not any(memory(each) in known for each in operation.inputs):
@@ -95,209 +99,130 @@ def _meetings(graph: Graph) -> Iterator[tuple[Operation, Operation, Tensor]]:
             known |= {memory(each) for each in operation.outputs}
 
 
-def _site(
-    target: Target,
-    graph: Graph,
-    batch: int,
-    classes: int | None,
-    found: tuple[Operation, Operation, Tensor, Operation],
-) -> Site | None:
-    couplings, meeting, votes, made = found
-    numbers = votes.numel()
-    derived = graph.derived(meeting.outputs, meeting.index)
-    for operation in (meeting, *graph.after(meeting.index)):
-        s = operation.outputs[0]
-        if memory(s) in derived and s.is_floating_point() and s.numel() < numbers and numbers % s.numel() == 0:
-            break
-    else:
-        return None
-    if s.numel() % batch:
-        return None
-    readings = tuple(_readings(votes, couplings.outputs[0], s, batch, classes))
+def _readings(
+    target: Target, graph: Graph, couplings: Operation, meeting: Operation, votes: Tensor, made: Operation
+) -> list[Site]:
+    """The ways to read a place's axes; none where nothing is summed up after the meeting, or no axes fit."""
+    numbers, batch = votes.numel(), len(target.given)
+    sums = (each.outputs[0] for each in _results(graph, meeting))
+    s = next((each for each in sums if each.numel() < numbers and numbers % each.numel() == 0), None)
+    if s is None or s.numel() % batch:
+        return []
     moved = graph.moved(made)
     all_uses = [each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)]
     uses = [each for each in all_uses if each.index in graph.needed and memory(each.outputs[0]) not in moved]
-    if not readings or not uses:
-        return None
-    results = graph.derived(uses[-1].outputs, uses[-1].index)
-    finals = [
-        each.index
-        for each in graph.operations
-        if each.index >= uses[-1].index
-        and memory(each.outputs[0]) in results
-        and each.outputs[0].numel() == s.numel()
-        and each.outputs[0].is_floating_point()
-    ]
-    where = _places(target, made, meeting, votes)
-    if where is None or not finals:
-        return None
+    where = _places(target, made, meeting, votes) if uses else None
+    if where is None:
+        return []
+    finals = [each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()]
     loops = sum(each.place == meeting.place and each.name == meeting.name for each in all_uses)
-    return Site(couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), readings, loops)
+    if not finals:
+        return []
+    place = partial(Site, target, couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), loops)
+    below, above, shares = numbers // s.numel(), s.numel() // batch, couplings.outputs[0]
+    sites = []
+    for J in dict.fromkeys((*s.shape, *votes.shape, *shares.shape)):
+        if 1 < J < above and above % J == 0 and shares.numel() % (below * J) == 0:
+            sizes = {"B": batch, "I": below, "J": J, "D": above // J}
+            sites += [place(sizes, axes) for axes in axes_of(votes.shape, sizes)[:4]]
+    return sites
+
+
+def _results(graph: Graph, first: Operation) -> Iterator[Operation]:
+    """An operation, and those after it whose numbers are computed from its own."""
+    derived = graph.derived(first.outputs, first.index)
+    for operation in (first, *graph.after(first.index)):
+        if memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
+            yield operation
 
 
 def _places(target: Target, made: Operation, meeting: Operation, votes: Tensor) -> Tensor | None:
     """Where each number of û comes from: û is replaced by whole numbers, and they are looked for."""
-    output = made.outputs[0]
-    trace = Trace(
-        {made.index: lambda compute: torch.arange(output.numel()).reshape(output.shape).to(output.dtype)},
-        keep=[meeting.index],
-        stop=meeting.index,
-    )
+    counted = torch.arange(made.outputs[0].numel())
+    given = counted.reshape(made.outputs[0].shape).to(made.outputs[0].dtype)
+    trace = Trace({made.index: given}, keep=[meeting.index], stop=meeting.index)
     target.run(trace)
     if not trace.operations:
         return None
     position = next(k for k, each in enumerate(meeting.inputs) if each is votes)
     where = trace.operations[0].inputs[position].long()
-    return where if where.flatten().sort().values.equal(torch.arange(output.numel())) else None
+    return where if where.flatten().sort().values.equal(counted) else None
 
 
-def _readings(votes: Tensor, c: Tensor, s: Tensor, batch: int, classes: int | None) -> Iterator[Reading]:
-    below, above = votes.numel() // s.numel(), s.numel() // batch
-    numbers = dict.fromkeys([classes, *s.shape, *votes.shape, *c.shape])
-    for classes_ in numbers:
-        if classes_ is None or classes_ < 2 or above % classes_ or above == classes_ or c.numel() % (below * classes_):
-            continue
-        sizes = {"B": batch, "I": below, "J": classes_, "D": above // classes_}
-        for axes in axes_of(votes.shape, sizes)[:4]:
-            yield Reading(sizes, axes)
-
-
-# --- the routing of a place
-
-
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What is known of a routing."""
 
-    reading: Reading
-    deviations: tuple[Deviation, ...] | None
-    """That explain it; None: nothing does."""
-    rounds: int
-    final: int
-    """The operation that gives v."""
+    site: Site
+    known: Known | None
+    """What explains it; None: nothing does."""
+    final: Operation | None
+    """What gives v."""
     given: Tensor
     """The predictions that were put in the place of û, as the network has them."""
 
 
-def judged(target: Target, site: Site, declared: int | None) -> tuple[list[Finding], Verdict]:
+def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], Verdict]:
     """What is wrong with the routing, by the reading of its axes that needs the fewest known mistakes."""
-    verdicts = []
-    for reading in site.readings:
-        verdict = _recognised(target, site, reading, declared)
-        verdicts.append(verdict)
-        if verdict.deviations == ():
-            break
-    verdict = min(verdicts, key=lambda each: 99 if each.deviations is None else len(each.deviations))
-    line = site.couplings.line
+    verdicts = [_verdict(site, declared) for site in sites]
+    verdict = min(verdicts, key=lambda each: len(each.known.deviations) if each.known else 99)
+    site, known = verdict.site, verdict.known
     findings: list[Finding] = []
-    if verdict.deviations is None:
+    if known is None:
         text = "Its routing differs from Procedure 1, and not by mistakes of the catalogue alone."
         findings.append(Finding(None, text, topic="unexplained", line=site.meeting.line))
-        if _shares_sum_over(target, site, verdict.reading) == "I":
-            findings.append(Finding("softmax-axis", "Here: over i, the layer below.", line=line))
-    for deviation in verdict.deviations or ():
-        findings.append(of_deviation(deviation, line=line if deviation.option == "couplings" else ""))
-    if verdict.deviations is not None:
-        findings += _rounds(site, verdict.rounds, declared)
-    return findings + _at_zero(target, site, verdict), verdict
+    else:
+        line = site.couplings.line
+        findings += [each.finding(line if each.option == "couplings" else "") for each in known.deviations]
+        findings += _rounds(site, known.rounds, declared)
+    return findings + _at_zero(verdict), verdict
 
 
-def _recognised(target: Target, site: Site, reading: Reading, declared: int | None) -> Verdict:
-    sizes = reading.sizes
+def _verdict(site: Site, declared: int | None) -> Verdict:
+    sizes = site.sizes
     kinds = next(n for n in range(min(12, sizes["I"]), 0, -1) if sizes["I"] % n == 0)
     copies = sizes["I"] // kinds
     u_hat = predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
-    given = site.changed(u_hat.repeat_interleave(copies, 1), reading).to(site.made.outputs[0].dtype)
-    trace = Trace({site.made.index: lambda compute: given}, keep=site.finals)
-    target.run(trace)
-    came = {}
-    for operation in trace.operations:
-        for axes in axes_of(operation.outputs[0].shape, {symbol: sizes[symbol] for symbol in "BJD"})[:1]:
-            came[operation.index] = gathered(operation.outputs[0].detach().double().cpu(), axes, sizes, "BJD")
-    orders = list(dict.fromkeys([declared or 3, 3, 2, 1, 4, 5]))
-    for at in range(4):
-        for some in fewest_first("routing", at, at, without="rounds"):
-            for rounds in orders if at < 2 else orders[:1]:
-                wanted = expected("routing", (u_hat, rounds), some, copies=copies)
-                for index in site.finals:
-                    if index in came and close(came[index], wanted):
-                        return Verdict(reading, some, rounds, index, given)
-    return Verdict(reading, None, 0, site.finals[0], given)
-
-
-def _shares_sum_over(target: Target, site: Site, reading: Reading) -> str:
-    """The symbol over which the couplings of an even round sum to 1: "I", "J" or neither."""
-    c = site.couplings.outputs[0].detach().double()
-    c = c.exp() if site.couplings.name == "log_softmax" else c
-    sizes = {**reading.sizes, "K": c.numel() // (reading.sizes["I"] * reading.sizes["J"])}
-    for axes in axes_of(c.shape, {symbol: sizes[symbol] for symbol in "IJK" if sizes[symbol] > 1}):
-        symbols = "IJK" if sizes["K"] > 1 else "IJ"
-        shares = gathered(c, axes, sizes, symbols)
-        for axis, symbol in enumerate("IJ"):
-            if sizes["I"] != sizes["J"] and torch.allclose(shares.sum(axis), torch.ones(()).double(), atol=1e-4):
-                return symbol
-    return ""
+    repeated = u_hat.repeat_interleave(copies, 1)
+    came = site.outputs(repeated, site.finals)
+    known = recognised([each.detach().double().cpu() for each in came.values()], u_hat, declared or 3, copies)
+    final = [*came][known.which if known else 0] if came else None
+    return Verdict(site, known, final, site.laid_out(repeated))
 
 
 def _rounds(site: Site, rounds: int, declared: int | None) -> list[Finding]:
     """Whether as many rounds are done as are declared, or as the loop is gone through."""
-    line = site.meeting.line
-    if declared is None and rounds < site.loops <= 10:
-        text = f"Its loop is gone through {site.loops} times, and v is that of {rounds} round{'s' * (rounds > 1)}."
-        return [Finding("no-update-rounds", text, line=line)]
-    if declared is not None and rounds < declared:
-        text = f"It is set to {declared} rounds, and v is that of {rounds}."
-        return [Finding("no-update-rounds", text, line=line)]
-    if declared is not None and rounds > declared:
-        text = f"Not as in the paper: it is set to {declared} rounds, and v is that of {rounds}."
-        return [Finding(None, text, topic="rounds", line=line)]
-    return []
+    asked = f"It is set to {declared} rounds"
+    if declared is None:
+        declared, asked = site.loops if rounds < site.loops <= 10 else rounds, f"Its loop goes {site.loops} times round"
+    if rounds == declared:
+        return []
+    text = f"{asked}, and v is that of {rounds}."
+    return [Finding("no-update-rounds" if rounds < declared else None, text, line=site.meeting.line)]
 
 
-def _at_zero(target: Target, site: Site, verdict: Verdict) -> list[Finding]:
+def _at_zero(verdict: Verdict) -> list[Finding]:
     """What û = 0 becomes, and its gradient."""
-    zero = torch.zeros_like(site.made.outputs[0]).detach().requires_grad_()
-    trace = Trace({site.made.index: lambda compute: zero * 1}, keep=[verdict.final], stop=verdict.final)
-    target.run(trace, grad=True)
-    v = trace.output(verdict.final)
-    if not v.isfinite().all():
-        return [Finding("squash-nan", "û = 0 in, nan out.", line=trace.operations[0].line)]
-    if not v.requires_grad:
-        return [Finding(None, "No gradient flows from v to û: nothing below it could learn.")]
-    (gradient,) = torch.autograd.grad(v.sum(), zero, allow_unused=True)
-    if gradient is not None and not gradient.isfinite().all():
-        text = "û = 0 gives v = 0, and a gradient of nan."
-        return [Finding("squash-nan", text, line=trace.operations[0].line)]
-    return []
+    site, final, sizes = verdict.site, verdict.final, verdict.site.sizes
+    if final is None:
+        return []
+
+    def routed(u_hat: Tensor) -> Tensor:
+        return next(iter(site.outputs(u_hat, [final.index]).values()))
+
+    shape = [sizes[symbol] for symbol in "BJD"]
+    zeros = torch.zeros([sizes[symbol] for symbol in "BIJD"])
+    try:
+        found = nan_at_zero(Subject(routed, "v(u_hat)"), shape, zeros, name="û")
+    except Trouble as trouble:
+        found = [Finding(None, f"v of û = 0. {trouble}")]
+    return [replace(each, line=final.line) for each in found]
 
 
-def declared_rounds(target: Target) -> int | None:
-    """The number of rounds that a module says it does: of an attribute that changes how much is computed, or of an
-    argument's default."""
-    if not isinstance(target.thing, nn.Module):
-        return None
-    plain = Trace(keep=())
-    target.run(plain)
-    for path, module in target.thing.named_modules():
-        if type(module).__module__.startswith("torch."):
-            continue
-        for name, value in vars(module).items():
-            if not _ROUNDS.search(name) or not _is_count(value):
-                continue
-            changed = target.fresh()
-            setattr(changed.get_submodule(path), name, value + 2)
-            trace = Trace(keep=())
-            try:
-                target.run(trace, thing=changed)
-            except Exception:
-                continue
-            if trace.count != plain.count:
+def declared_rounds(network: Any) -> int | None:
+    """The number of rounds that a module says it does, in an attribute or an argument's default."""
+    for module in network.modules() if isinstance(network, nn.Module) else ():
+        defaults = {name: each.default for name, each in arguments_of(module).items()}
+        for name, value in {**vars(module), **defaults}.items():
+            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 10:
                 return value
-        for parameter in inspect.signature(module.forward).parameters.values():
-            if _ROUNDS.search(parameter.name) and _is_count(parameter.default):
-                return int(parameter.default)
     return None
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import linecache
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -20,13 +20,10 @@ from capsnet_tutorial.check.calls import is_theirs
 from capsnet_tutorial.functional import route, route_last
 from capsnet_tutorial.layers import RoutedCapsules
 
-Change = Callable[[Callable[[], Any]], Any]
-"""What an operation gives instead, from a function that computes what it would have given."""
-
 _theirs = lru_cache(is_theirs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One call of a function of torch."""
 
@@ -49,24 +46,21 @@ class Reached(BaseException):
 
 
 class Trace(TorchFunctionMode):
-    """Records the operations within it, and puts other numbers in the place of what some of them give.
+    """A recorder of operations, which puts other numbers in the place of what some of them give.
 
     There a machine has no GPU: `.cuda()` and `device="cuda"` do nothing.
 
     Args:
-        instead: what operations of these numbers give instead.
+        instead: what the operations of these numbers give instead.
         keep: the operations to record; None: all.
         stop: the operation after which to raise `Reached`.
     """
 
     def __init__(
-        self, instead: Mapping[int, Change] | None = None, keep: Iterable[int] | None = None, stop: int | None = None
+        self, instead: Mapping[int, Tensor] | None = None, keep: Collection[int] | None = None, stop: int | None = None
     ) -> None:
         super().__init__()
-        self.instead = instead or {}
-        self.keep = None if keep is None else set(keep)
-        self.stop = stop
-        self.count = 0
+        self.instead, self.keep, self.stop, self.count = instead or {}, keep, stop, 0
         self.operations: list[Operation] = []
 
     def __torch_function__(
@@ -80,8 +74,7 @@ class Trace(TorchFunctionMode):
             if len(args) == 1 and not kwargs:
                 return args[0]
         index, self.count = self.count, self.count + 1
-        change = self.instead.get(index)
-        out = change(lambda: func(*args, **kwargs)) if change else func(*args, **kwargs)
+        out = self.instead[index] if index in self.instead else func(*args, **kwargs)
         if self.keep is None or index in self.keep:
             outputs = tensors_in(out) or (tensors_in(args[:1]) if func is Tensor.__setitem__ else [])
             if outputs:
@@ -91,21 +84,16 @@ class Trace(TorchFunctionMode):
             raise Reached
         return out
 
-    def output(self, index: int) -> Tensor:
-        return next(each for each in self.operations if each.index == index).outputs[0]
-
 
 def _is_cuda(value: Any) -> bool:
     return str(value).startswith("cuda") if isinstance(value, (str, torch.device)) else False
 
 
 def _place() -> tuple[str, int]:
-    frame = sys._getframe(2)
-    while frame is not None:
-        if _theirs(frame.f_code.co_filename):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return "", 0
+    frame: Any = sys._getframe(2)
+    while frame and not _theirs(frame.f_code.co_filename):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
 
 def tensors_in(value: Any) -> list[Tensor]:
@@ -115,12 +103,9 @@ def tensors_in(value: Any) -> list[Tensor]:
     if isinstance(value, Mapping):
         value = list(value.values())
     elif not isinstance(value, (tuple, list)):
-        value = list(vars(value).values()) if hasattr(value, "__dict__") and not _is_code(value) else []
+        plain = hasattr(value, "__dict__") and not callable(value) and not isinstance(value, torch.Generator)
+        value = list(vars(value).values()) if plain else []
     return [tensor for part in value for tensor in tensors_in(part)]
-
-
-def _is_code(value: Any) -> bool:
-    return callable(value) or isinstance(value, (nn.Module, torch.Generator))
 
 
 class Target(NamedTuple):
@@ -164,7 +149,7 @@ class Target(NamedTuple):
 class Graph:
     """What became of what in a run that was recorded whole."""
 
-    def __init__(self, operations: Sequence[Operation], given: Tensor, out: Any) -> None:
+    def __init__(self, out: Any, operations: Sequence[Operation], given: Tensor) -> None:
         self.operations = operations
         self.by_tensor = {id(tensor): operation for operation in operations for tensor in operation.outputs}
         self.of_images = self.derived([given])
@@ -191,19 +176,15 @@ class Graph:
     def maker(self, tensor: Tensor) -> Operation | None:
         """The operation that computed these numbers, before they were only moved about."""
         operation = self.by_tensor.get(id(tensor))
-        while operation and (moved := only_moved(operation)) is not None:
-            earlier = self.by_tensor.get(id(moved))
-            if earlier is None:
-                break
-            operation = earlier
+        while operation and (moved := only_moved(operation)) is not None and id(moved) in self.by_tensor:
+            operation = self.by_tensor[id(moved)]
         return operation
 
     def moved(self, operation: Operation) -> set[int]:
         """The memory of what an operation gave, moved about or not."""
         found = {memory(each) for each in operation.outputs}
         for each in self.after(operation.index):
-            source = each.inputs[0] if len(each.inputs) == 1 else None
-            if source is not None and memory(source) in found and only_moved(each) is not None:
+            if len(each.inputs) == 1 and memory(each.inputs[0]) in found and only_moved(each) is not None:
                 found |= {memory(out) for out in each.outputs}
         return found
 
@@ -215,13 +196,12 @@ def only_moved(operation: Operation) -> Tensor | None:
     """The input of an operation that gives the same numbers in other places."""
     if len(operation.inputs) != 1 or len(operation.outputs) != 1:
         return None
-    source, out = operation.inputs[0], operation.outputs[0]
-    if source is out or source.numel() != out.numel() or not out.is_floating_point():
+    source, out = operation.inputs[0].detach(), operation.outputs[0].detach()
+    if operation.inputs[0] is operation.outputs[0] or source.numel() != out.numel() or not out.is_floating_point():
         return None
-    if memory(source) == memory(out):
-        return source
-    same = torch.equal(source.detach().flatten().sort().values, out.detach().to(source.dtype).flatten().sort().values)
-    return source if same else None
+    if memory(source) == memory(out) or source.flatten().sort().values.equal(out.to(source).flatten().sort().values):
+        return operation.inputs[0]
+    return None
 
 
 def memory(tensor: Tensor) -> int:

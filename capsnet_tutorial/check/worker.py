@@ -14,103 +14,63 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-_PRINTED = 1_000_000
+from typing import Any
 
 
-class Verdict(NamedTuple):
-    """What a process found."""
+def in_a_process(options: dict[str, Any]) -> tuple[list[tuple[str, int, str]], str, str]:
+    """Check in another process, with these options of the command.
 
-    records: list[dict[str, Any]]
-    """One for each thing that was judged, as far as it came."""
-    problem: str
-    """Why there is no more; empty where it came to its end."""
-    printed: str
-    """What the code itself printed, its beginning."""
-
-
-def in_a_process(options: Mapping[str, Any], seconds: float, gigabytes: float) -> Verdict:
-    """Check in another process, with these options of the command."""
+    Returns:
+        The judgements, as far as it came; why there are no more, empty if it came to its end; what the code printed.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        asked, found = Path(folder) / "asked.json", Path(folder) / "found.jsonl"
-        asked.write_text(json.dumps({**options, "gigabytes": gigabytes}), encoding="utf-8")
-        process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(asked), str(found)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=os.environ | {"PYTHONIOENCODING": "utf-8", "CUDA_VISIBLE_DEVICES": ""},
-        )
-        printed, problem = bytearray(), ""
-        reader = threading.Thread(target=_read, args=(process, printed), daemon=True)
-        reader.start()
+        found, printed = Path(folder, "found.jsonl"), Path(folder, "printed.txt")
+        found.touch()
+        with printed.open("wb") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", __name__, json.dumps(options), str(found)],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=os.environ | {"PYTHONIOENCODING": "utf-8", "CUDA_VISIBLE_DEVICES": ""},
+            )
         try:
-            process.wait(seconds)
+            status = process.wait(options["time_limit"])
+            problem = f"it ended itself before the check was done, with status {status}"
+            if status < 0:  # a signal: most often for want of memory
+                problem = f"it was ended by signal {-status}. Was there too little memory? (--memory-limit)"
         except subprocess.TimeoutExpired:
-            problem = f"it did not return within {seconds:g} s. Is there a loop that never ends? "
-            problem += "(--time-limit gives it longer.)"
+            problem = f"it did not return within {options['time_limit']:g} s. Does a loop never end? (--time-limit)"
         finally:
-            _end(process)
-        reader.join(5)
-        lines = found.read_text(encoding="utf-8").splitlines() if found.exists() else []
-    records = [json.loads(line) for line in lines if line.endswith("}")]
-    done = bool(records) and records[-1].get("done")
-    if len(printed) >= _PRINTED:
-        problem = f"it printed more than {_PRINTED:,} characters and was ended"
-    elif not done and not problem:
-        status = process.returncode
-        problem = f"it ended itself before the check was done, with status {status}"
-        if status < 0:  # a signal: most often for want of memory
-            problem = f"it was ended by signal {-status}. Was there too little memory? (--memory-limit gives it more.)"
-    return Verdict([each for each in records if "done" not in each], problem, printed.decode("utf-8", "replace"))
-
-
-def _read(process: subprocess.Popen[bytes], printed: bytearray) -> None:
-    """Keep what it prints, up to a limit, and end it there."""
-    assert process.stdout is not None
-    while len(printed) < _PRINTED and (part := process.stdout.read1(65536)):  # type: ignore[attr-defined]
-        printed += part
-    if len(printed) >= _PRINTED:
-        _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it started."""
-    with contextlib.suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
+            process.wait()
+        lines = found.read_text(encoding="utf-8").splitlines()
+        said = printed.read_text(encoding="utf-8", errors="replace")
+    done = lines[-1:] == ["done"]
+    return [tuple(json.loads(line)) for line in lines if line.endswith("]")], "" if done else problem, said
 
 
 def main() -> None:
     """The check itself: what the other process runs."""
-    asked, found = map(Path, sys.argv[1:])
-    options = json.loads(asked.read_text(encoding="utf-8"))
-    _limit_memory(options["gigabytes"])
+    options, found = json.loads(sys.argv[1]), Path(sys.argv[2])
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limits
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (int(options["memory_limit"] * 2**30),) * 2)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000,) * 2)  # so much may be printed
     from capsnet_tutorial.check.command import judgements
 
     sys.argv = [options["place"].partition(":")[0]]
     with found.open("w", encoding="utf-8", buffering=1) as file:
-        for record in judgements(options):
-            print(json.dumps(record), file=file)
-        print(json.dumps({"done": True}), file=file)
-    sys.stdout.flush()
+        for judgement in judgements(**options):
+            print(json.dumps(judgement), file=file)
+        print("done", file=file)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
     os._exit(0)  # threads that it started do not keep it
-
-
-def _limit_memory(gigabytes: float) -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limits
-        import resource
-
-        number = int(gigabytes * 2**30)
-        resource.setrlimit(resource.RLIMIT_DATA, (number, number))
 
 
 if __name__ == "__main__":

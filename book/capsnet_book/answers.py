@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, examined, shortened
-from capsnet_tutorial.check.report import Example, Finding, Report, judged, rounded
+from capsnet_tutorial.check.report import Finding, Report, judged, rounded
 
 _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"
@@ -56,7 +56,7 @@ def check_function(function: Any, reference: Callable[..., Any], *examples: tupl
         if len(examples) == 1
         else (f"It agrees with the right one on {len(examples)} examples.")
     )
-    return examined(name, called, function, agrees, examine)
+    return examined(name, lambda: examine(Subject(function, called)), agrees)
 
 
 def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
@@ -144,7 +144,7 @@ def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
     if far.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
         text += " The numbers are right, their places are not."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
-        return Finding(None, text, Example("the first input that tells them apart", "output", expected, came))
+        text += f" The whole output: expected {rounded(expected)}, came {rounded(came)}."
     return Finding(None, text)
 
 

@@ -1,0 +1,129 @@
+"""A network from outside: how it is called, and what shows in what it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from capsnet_tutorial.check.calls import Looked, Trouble, accepts, called
+from capsnet_tutorial.check.report import Finding
+from capsnet_tutorial.check.trace import Target, Trace, tensors_in
+
+_LABEL = re.compile(r"label|target|truth|^y$|_y$|one_?hot|class", re.IGNORECASE)
+_WAYS = ("numbers", "one-hot", "attribute", "attribute one-hot", "none")
+
+
+class Network:
+    """A network, and how it takes images and labels.
+
+    Args:
+        thing: a module or a function.
+        images: [B, C, H, W].
+        labels: class numbers [B].
+
+    Raises:
+        Trouble: it can be called in none of the known ways.
+    """
+
+    def __init__(self, thing: Any, images: Tensor, labels: Tensor) -> None:
+        self.thing = thing
+        found = [value for _, name, value in _attributes(thing) if re.search("batch", name, re.I)]
+        batches = [value for value in found if type(value) is int and 1 < value <= 512]
+        ways = [way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)]
+        ways = [way for way in ways if "attribute" not in way or _label_attributes(thing)]
+        first = Trouble(f"Expected a network(images) or network(images, labels); got {type(thing).__name__}.")
+        for batch in dict.fromkeys((3, *batches, len(images))):
+            rows = torch.arange(batch) % len(images)
+            self.images, self.labels = images[rows], labels[rows]
+            for self.way in ways:
+                try:
+                    self.returned = self.run()
+                    return
+                except Trouble as trouble:
+                    first = trouble if first.__cause__ is None else first
+        raise first
+
+    def target(self, labels: Tensor | None = None) -> Target:
+        """The network as it is called, with these labels or its own."""
+        labels = self.labels if labels is None else labels
+        given = F.one_hot(labels, max(10, int(labels.max()) + 1)).float() if "one-hot" in self.way else labels
+
+        def call(thing: Any) -> Any:
+            if self.way in _WAYS[:2]:
+                return thing(self.images.clone(), given)
+            if "attribute" in self.way:
+                setattr(*_label_attributes(thing)[0], given)
+            return thing(self.images.clone())
+
+        return Target(self.thing, call, self.images)
+
+    def run(self, instead: Mapping[int, Tensor] | None = None, labels: Tensor | None = None) -> list[Tensor]:
+        """The tensors that it returns, with other numbers in the place of what some operations give.
+
+        Raises:
+            Trouble: it fails, or returns none.
+        """
+        target, given = self.target(labels), f"for images of shape {list(self.images.shape)}"
+        found = tensors_in(called(lambda: target.run(Trace(instead, keep=())), given))
+        if not found:
+            raise Trouble("It returns nothing; expected capsules [B, J, D] or lengths [B, J].")
+        return [each for each in found if each.is_floating_point()]
+
+
+def _attributes(network: Any) -> list[tuple[nn.Module, str, Any]]:
+    modules = network.modules() if isinstance(network, nn.Module) else ()
+    return [(module, name, value) for module in modules for name, value in vars(module).items()]
+
+
+def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:
+    """Attributes that may be there for labels."""
+    empty = (type(None), Tensor)
+    return [(m, name) for m, name, value in _attributes(network) if _LABEL.search(name) and isinstance(value, empty)]
+
+
+def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
+    """Whether scores [B, J] among what it returns are no lengths: too long, or shares of 1."""
+    for each in network.returned:
+        if each.squeeze().shape != (len(network.images), classes):
+            continue
+        scores = each.squeeze()
+        if not scores.isfinite().all():
+            raise Trouble("Its lengths for these images are not finite numbers.")
+        if scores.max() > 1 + 1e-3:
+            text = f"A class capsule is {float(scores.max()):.3f} long; no squashed vector is longer than 1."
+            yield Finding("squash-axis", text)
+        elif ((scores.sum(1) - 1).abs() < 1e-4).all() and not ((scores == 0) | (scores == 1)).all():
+            yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+
+
+def remembers(target: Target, instead: Mapping[int, Tensor] | None = None) -> bool:
+    """Whether one and the same copy gives something else when it is called again."""
+    thing = target.fresh()
+    first, second = (tensors_in(target.run(Trace(instead, keep=()), thing=thing)) for _ in range(2))
+    return any(not _same(one.double(), other.double()) for one, other in zip(first, second, strict=False))
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    largest = float(one.nan_to_num().abs().max()) if one.numel() else 0.0
+    return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4 * largest, equal_nan=True)
+
+
+def mask_wrong(network: Network, classes: int, long: Mapping[int, Tensor]) -> Iterator[Finding | Looked]:
+    """Whether a network that redraws does so whatever the labels; with ``long``, capsules long enough to show it."""
+    size = network.images.numel()
+    if not any(each.numel() == size for each in network.returned):
+        yield Looked("mask (it redraws nothing)")
+        return
+    yield Looked("mask")
+    if network.way == "none":
+        yield Finding("mask-prediction", "It reconstructs and is given no label: it can only mask by its prediction.")
+        return
+    outputs = [network.run(long, (network.labels + step) % classes) for step in (0, 1, 3)]
+    first, *others = [next(each for each in out if each.numel() == size) for out in outputs]
+    if all(torch.equal(first, each) for each in others):
+        yield Finding("mask-prediction", "With other labels it reconstructs the very same.")
