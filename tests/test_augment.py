@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,11 +68,6 @@ def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels
     assert max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1  # none much more often than the others
 
 
-def test_every_image_is_shifted_on_its_own():
-    images = some_digits(1).expand(50, -1, -1, -1)
-    assert len({image.numpy().tobytes() for image in random_shift(images, 2, chance())}) > 10
-
-
 def test_the_default_is_the_papers_shift():
     images = some_digits()
     assert Augmentation() == Augmentation(shift=2, rotation=0, scale=0, shear=0, elastic=0)
@@ -106,11 +100,6 @@ def test_a_positive_rotation_turns_anticlockwise():
     assert (x, y) == pytest.approx((5 * math.cos(math.pi / 6), -5 * math.sin(math.pi / 6)), abs=0.05)
 
 
-def test_a_quarter_turn_is_the_quarter_turn():
-    images = some_digits()
-    torch.testing.assert_close(transform(images, Pose(rotation=90)), images.rot90(1, (2, 3)), atol=1e-4, rtol=0)
-
-
 def test_a_positive_shear_leans_the_top_to_the_right():
     assert moved(0, -5, shear=0.4) == pytest.approx((2, -5), abs=0.05)
     assert moved(0, 5, shear=0.4) == pytest.approx((-2, 5), abs=0.05)
@@ -122,16 +111,10 @@ def test_scales_stretch_their_own_axis():
 
 
 def test_scale_comes_first_then_shear_then_rotation_then_shift():
-    x, y = 3.0, 0.0
-    x, y = 2 * x, y  # scale_x
-    x, y = x - 0.5 * y, y  # shear
-    x, y = y, -x  # a quarter turn anticlockwise
-    x, y = x + 1, y + 2  # shift
-    assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx((x, y), abs=0.05)
-    x, y = 0.0, 3.0
-    x, y = x - 0.5 * y, y
-    x, y = y, -x
-    assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((x, y), abs=0.05)
+    # (3, 0) is stretched to (6, 0), turned anticlockwise to (0, -6), shifted to (1, -4)
+    assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx((1, -4), abs=0.05)
+    # (0, 3) is sheared to (-1.5, 3), turned to (3, 1.5)
+    assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((3, 1.5), abs=0.05)
 
 
 def test_each_image_has_its_own_pose():
@@ -141,15 +124,6 @@ def test_each_image_has_its_own_pose():
     for k in range(3):
         alone = transform(images[k : k + 1], Pose(rotation=float(angles[k]), shift_x=1))
         torch.testing.assert_close(together[k : k + 1], alone)
-
-
-def test_a_bend_is_where_a_pixel_comes_from():
-    images = some_digits(2)
-    bend = torch.zeros(2, 28, 28, 2)
-    bend[..., 0], bend[..., 1] = 3, -2  # from 3 to the right and 2 above
-    torch.testing.assert_close(
-        transform(images, Pose(), bend), transform(images, Pose(shift_x=-3, shift_y=2)), atol=1e-5, rtol=0
-    )
 
 
 def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
@@ -165,7 +139,10 @@ def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
 # --- chance
 
 
-@pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+KINDS = pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+
+
+@KINDS
 def test_the_generator_decides_everything(augmentation):
     images = some_digits()
     torch.manual_seed(1)
@@ -175,7 +152,7 @@ def test_the_generator_decides_everything(augmentation):
     assert not augmentation(images, chance(1)).equal(first)
 
 
-@pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
+@KINDS
 def test_what_comes_out_is_still_images(augmentation):
     images = some_digits()
     before = images.clone()
@@ -188,16 +165,7 @@ def test_what_comes_out_is_still_images(augmentation):
     assert came.max() <= 1 + 1e-6
 
 
-@pytest.mark.parametrize("field", ["rotation", "scale", "shear", "elastic"])
-def test_every_field_does_something_on_its_own(field):
-    images = some_digits()
-    came = replace(Augmentation(shift=0), **{field: 0.2})(images, chance())
-    assert (came - images).abs().max() > 1e-3
-
-
 # --- wherever the images are, and in whatever precision
-
-KINDS = pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
 
 
 @KINDS
@@ -219,14 +187,6 @@ def test_half_precision_is_computed_in_single_and_handed_back(augmentation, dtyp
     assert came.dtype == dtype
     assert came.equal(augmentation(images.float(), chance()).to(dtype))
     assert thicken(images, 0.3).equal(thicken(images.float(), 0.3).to(dtype))
-
-
-@KINDS
-def test_an_empty_batch_stays_one(augmentation):
-    none = some_digits(0)
-    assert augmentation(none, chance()).shape == (0, 1, 28, 28)
-    assert thicken(none, 0.5).shape == transform(none, Pose(rotation=5.0)).shape == (0, 1, 28, 28)
-    assert smooth_field(0, 28, 1.0, chance()).shape == (0, 28, 28, 2)
 
 
 # --- strokes
@@ -256,15 +216,14 @@ def test_a_little_thicker_lies_between():
 
 
 @pytest.mark.parametrize("field", ["shift", "rotation", "scale", "shear", "elastic"])
-@pytest.mark.parametrize("value", [-1.0, math.nan, math.inf], ids=repr)
-def test_amounts_below_0_or_without_bound_are_refused(field, value):
-    with pytest.raises(ValueError, match=f"expected {field}.*; got {value!r}"):
-        Augmentation(**{field: value})
-
-
-def test_a_scale_that_could_shrink_to_nothing_is_refused():
+def test_amounts_below_0_or_without_bound_are_refused(field):
+    for value in (-1.0, math.nan, math.inf):
+        with pytest.raises(ValueError, match=f"expected {field}.*; got {value!r}"):
+            Augmentation(**{field: value})
     with pytest.raises(ValueError, match=r"scale below 1; got 1\.0"):
         Augmentation(scale=1.0)
+    with pytest.raises(ValueError, match=r"amounts from -1 to 1; got up to 1\.5"):
+        thicken(some_digits(), 1.5)
 
 
 def test_images_of_another_kind_are_refused():
@@ -274,8 +233,3 @@ def test_images_of_another_kind_are_refused():
         transform(some_digits()[0, 0], Pose())
     with pytest.raises(ValueError, match="square images; got 28×20"):
         transform(some_digits()[..., :20], Pose())
-
-
-def test_more_than_wholly_thicker_is_refused():
-    with pytest.raises(ValueError, match=r"amounts from -1 to 1; got up to 1\.5"):
-        thicken(some_digits(), 1.5)

@@ -114,14 +114,6 @@ def test_what_a_wrong_part_gives_is_refused(what):
         CapsNet(CONFIG, parts)(FEW.images[:2])
 
 
-def test_what_a_part_raises_keeps_its_traceback():
-    def raises(u_hat, iterations):
-        raise KeyError("no idea")
-
-    with pytest.raises(KeyError, match="no idea"):
-        CapsNet(CONFIG, Parts(routing=raises))(FEW.images)
-
-
 def test_what_cannot_be_called_is_no_part():
     with pytest.raises(ValueError, match="a function or a module for the part routing; got 3"):
         Parts(routing=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -64,7 +65,7 @@ def test_it_is_at_least_99_55_percent_right_on_mnists_test_digits(mnist):
     assert evaluate(load_pretrained(), digits("test", "mnist", mnist)).error <= 0.0045
 
 
-@pytest.mark.parametrize("name", ["paper", "small-cnn", "", None, "../small"], ids=repr)
+@pytest.mark.parametrize("name", ["paper", None, "../small"], ids=repr)
 def test_the_module_knows_no_other(name):
     with pytest.raises(ValueError, match=f'the pretrained network "small", .*; got {name!r}'):
         load_pretrained(name)
@@ -116,20 +117,12 @@ def test_every_number_is_off_by_at_most_half_a_step_of_its_own_row():
         assert (came - row).abs().max() <= row.abs().max() / 254 * (1 + 1e-5)
     assert unpack(packed)["w"][2].eq(0).all()
     assert packed["w"][[0, 1, 3, 4]].abs().amax(dim=(1, 2)).tolist() == [127] * 4  # all eight bits are used
+    assert pack({"b": noise(7)})["b"].dtype == torch.float16  # one axis
 
 
-def test_one_axis_stays_in_half_precision_and_floats_pass_through():
-    bias = noise(7)
-    packed = pack({"b": bias})
-    assert packed.keys() == {"b"} and packed["b"].dtype == torch.float16
-    mixed = {"b": bias, "temperature.scale": noise(3)}
-    assert unpack(mixed) == mixed
-
-
-@pytest.mark.parametrize("number", [torch.nan, torch.inf, -torch.inf], ids=str)
-@pytest.mark.parametrize("shape", [(5, 3), (5,)], ids=str)
-def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(shape, number):
-    tensor = torch.ones(shape)
+@pytest.mark.parametrize("number", [torch.nan, -torch.inf], ids=str)
+def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(number):
+    tensor = torch.ones(5, 3)
     tensor[2] = number
     with pytest.raises(ValueError, match="expected finite numbers in routed.weight; got nan or infinity"):
         pack({"conv.bias": torch.ones(2), "routed.weight": tensor})
@@ -183,15 +176,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(step, tmp_path,
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_two_processes_that_write_the_same_file_write_beside_it_under_two_names(tmp_path, monkeypatch):
-    names = []
-    monkeypatch.setattr(os, "replace", lambda partial, path: names.append(partial))
-    for process in (1, 2):
-        monkeypatch.setattr(os, "getpid", lambda process=process: process)
-        write_whole(tmp_path / "file", b"content")
-    assert len(set(names)) == 2
-
-
 # --- bad input
 
 
@@ -201,24 +185,19 @@ def test_a_missing_file_is_a_missing_file(tmp_path):
             read_tensors(path)
 
 
-@pytest.mark.parametrize("kept", [0, 4, 8, 50, 200, -1])
-def test_a_truncated_file_is_refused(kept, tmp_path):
-    write_tensors(tmp_path / "file", {"x": noise(10, 10)}, {"config": {}})
-    (tmp_path / "file").write_bytes((tmp_path / "file").read_bytes()[:kept])
-    with pytest.raises(ValueError, match="expected a whole safetensors file of this package; got .*file"):
-        read_tensors(tmp_path / "file")
-
-
-@pytest.mark.parametrize("kind", ["zip", "bytes", "json", "pickle", "foreign metadata"])
-def test_another_kind_of_file_is_refused(kind, tmp_path):
+@pytest.mark.parametrize("what", [0, 8, 50, -1, "pickle", "zip", "foreign metadata"])
+def test_a_truncated_file_and_one_of_another_kind_are_refused(what, tmp_path):
     path = tmp_path / "file"
-    if kind == "pickle":
+    write_tensors(path, {"x": noise(10, 10)}, {"config": {}})
+    if isinstance(what, int):
+        path.write_bytes(path.read_bytes()[:what])
+    elif what == "pickle":
         torch.save({"x": noise(2)}, path)
-    elif kind == "foreign metadata":
-        save_file({"x": noise(2)}, path, metadata={"format": "pt"})
+    elif what == "zip":
+        path.write_bytes(b"PK\x03\x04 a zip")
     else:
-        path.write_bytes({"zip": b"PK\x03\x04 a zip", "bytes": b"\xff" * 100, "json": b"{}"}[kind])
-    with pytest.raises(ValueError, match="expected a whole safetensors file of this package"):
+        save_file({"x": noise(2)}, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match="expected a whole safetensors file of this package; got .*file"):
         read_tensors(path)
 
 
@@ -234,75 +213,32 @@ def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(size
         load_weights(tmp_path / "file")
 
 
-FOREIGN = {
-    "no config": (lambda tensors, config: (tensors, {}), "the weights of a CapsNet", "[]"),
-    "another kind of network": (
-        lambda tensors, config: (tensors, {"config": config, "network": "cnn"}),
-        "the weights of a CapsNet",
-        "'cnn'",
-    ),
-    "a config that is a list": (lambda tensors, config: (tensors, {"config": [1]}), "fields among", "[1]"),
-    "an unknown field": (
-        lambda tensors, config: (tensors, {"config": config | {"depth": 3}}),
-        "fields among",
-        "'depth': 3",
-    ),
-    "sizes that are no numbers": (
-        lambda tensors, config: (tensors, {"config": config | {"classes": "ten"}}),
-        "classes to be a whole number",
-        "'ten'",
-    ),
-    "parts that are a number": (
-        lambda tensors, config: (tensors, {"config": config, "parts": 5}),
-        "names of parts",
-        "got 5",
-    ),
-    "a part that only its writer has": (
-        lambda tensors, config: (tensors, {"config": config, "parts": {"routing": "my_route"}}),
-        "parts named {'routing': 'my_route'}",
-        "got {}",
-    ),
-    "a tensor too few": (
-        lambda tensors, config: ({k: v for k, v in tensors.items() if k != "routed.weight"}, {"config": config}),
-        "routed.weight of shape [18, 4, 3, 5]",
-        "None",
-    ),
-    "a tensor too many": (
-        lambda tensors, config: (tensors | {"routed.bias": noise(4, 5)}, {"config": config}),
-        "routed.bias of shape None",
-        "[4, 5]",
-    ),
-    "another shape": (
-        lambda tensors, config: (tensors | {"conv.bias": noise(5)}, {"config": config}),
-        "conv.bias of shape [4]",
-        "[5]",
-    ),
-    "whole numbers": (
-        lambda tensors, config: (tensors | {"conv.bias": torch.ones(4, dtype=torch.long)}, {"config": config}),
-        "conv.bias in floating point",
-        "int64",
-    ),
-    "nan": (
-        lambda tensors, config: (tensors | {"conv.bias": torch.full((4,), torch.nan)}, {"config": config}),
-        "finite",
-        "conv.bias",
-    ),
-}
+FOREIGN = [  # what of the tensors and of the metadata is another, and what is said; None: it is not there
+    ({}, {"config": None}, "the weights of a CapsNet in .*; got 'capsnet', []"),
+    ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got 'cnn'"),
+    ({}, {"config": [1]}, "fields among .*; got [1]"),
+    ({}, {"config": {"depth": 3}}, "fields among .*'depth': 3"),
+    ({}, {"config": {"classes": "ten"}}, "classes to be a whole number.*'ten'"),
+    ({}, {"parts": 5}, "names of parts.*got 5"),
+    ({}, {"parts": {"routing": "my_route"}}, "parts named {'routing': 'my_route'}.*got {}"),
+    ({"routed.weight": None}, {}, "routed.weight of shape [18, 4, 3, 5].*None"),
+    ({"routed.bias": noise(4, 5)}, {}, "routed.bias of shape None.*[4, 5]"),
+    ({"conv.bias": noise(5)}, {}, "conv.bias of shape [4].*[5]"),
+    ({"conv.bias": torch.ones(4, dtype=torch.long)}, {}, "conv.bias in floating point.*int64"),
+    ({"conv.bias": torch.full((4,), torch.nan)}, {}, "finite numbers in conv.bias"),
+]
 
 
-@pytest.mark.parametrize("what", FOREIGN)
-def test_weights_of_something_else_are_refused(what, tmp_path):
-    change, expected, came = FOREIGN[what]
+@pytest.mark.parametrize(("tensors", "about", "message"), FOREIGN, ids=lambda value: "")
+def test_weights_of_something_else_are_refused(tensors, about, message, tmp_path):
     model = networks.tiny().float()
-    tensors, metadata = change(model.state_dict(), asdict(model.config))
-    write_tensors(tmp_path / "file", tensors, metadata)
-    with pytest.raises(ValueError, match="expected") as refusal:
+    config = asdict(model.config)
+    if isinstance(about.get("config"), dict):
+        about = {"config": config | about["config"]}
+    stored, metadata = (
+        {**all_, **change} for all_, change in ((model.state_dict(), tensors), ({"config": config}, about))
+    )
+    kept = [{name: value for name, value in each.items() if value is not None} for each in (stored, metadata)]
+    write_tensors(tmp_path / "file", *kept)
+    with pytest.raises(ValueError, match=".*".join(map(re.escape, message.split(".*")))):
         load_weights(tmp_path / "file")
-    assert expected in str(refusal.value)
-    assert came in str(refusal.value)
-
-
-def test_weights_are_not_written_into_a_folder_that_is_none(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match="file"):
-        save_weights(networks.tiny(), tmp_path / "file" / "weights")
