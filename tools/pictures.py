@@ -24,6 +24,7 @@ THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
 HEAVY = 60_000  # bytes
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
+ALIVE = "figure.live-widget, figure.glass"
 CARD = "tag_card"  # the class of a cell so tagged
 
 
@@ -62,7 +63,7 @@ def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, sc
         reduced_motion="reduce",
     )
     page.goto(path.as_uri())
-    for widget in page.locator("figure.live-widget").all():
+    for widget in page.locator(ALIVE).all():
         widget.scroll_into_view_if_needed()
         widget.and_(page.locator("[data-live]")).wait_for()
     page.evaluate("scrollTo(0, 0)")
@@ -72,7 +73,7 @@ def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, sc
 
 def take_widgets(page: Page, window: str, theme: str, taken: set[str]) -> None:
     """The first widget of each class on the page, unless an earlier page had one."""
-    for widget in page.locator("figure.live-widget").all():
+    for widget in page.locator(ALIVE).all():
         name = widget.get_attribute("data-widget") or ""
         if name not in taken:
             taken.add(name)

@@ -157,8 +157,6 @@ def network_of(model: str, models: Models, root: Path) -> str:
 def visit_html(writer: Any, node: live_widget) -> None:
     """Write the container: state if it brings its own, the still picture, the sentence."""
     name, builder = node["name"], writer.builder
-    stills = Path(builder.srcdir, "book", "_static", "stills")
-    here = builder.get_target_uri(builder.current_docname)
     model = node["model"]
     network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
@@ -166,14 +164,22 @@ def visit_html(writer: Any, node: live_widget) -> None:
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')
+    writer.body.append(stills(name, builder))
+    writer.body.append(f"<figcaption><noscript>{SENTENCE}</noscript></figcaption>\n</figure>\n")
+    raise nodes.SkipNode
+
+
+def stills(name: str, builder: Any) -> str:
+    """The still pictures of what is alive on the page that is written: light and dark, each with a form for phones."""
+    folder = Path(builder.srcdir, "book", "_static", "stills")
+    here, html = builder.get_target_uri(builder.current_docname), ""
     for theme, suffix in (("light", ""), ("dark", "-dark")):
-        wide, narrow = (stills / f"{name}{width}{suffix}.webp" for width in ("", "-narrow"))
+        wide, narrow = (folder / f"{name}{width}{suffix}.webp" for width in ("", "-narrow"))
         if wide.exists():
             on_phones = f'<source media="(max-width: 600px)" srcset={placed(narrow, here)}>' if narrow.exists() else ""
             picture = f'<img class="dark-light" src={placed(wide, here)} loading="lazy" alt="The widget {name}">'
-            writer.body.append(f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n')
-    writer.body.append(f"<figcaption><noscript>{SENTENCE}</noscript></figcaption>\n</figure>\n")
-    raise nodes.SkipNode
+            html += f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n'
+    return html
 
 
 def skip(writer: Any, node: live_widget) -> None:

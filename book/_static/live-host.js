@@ -55,7 +55,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return new DataView(await response.arrayBuffer());
   });
 
-  globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the strip above chapters
+  globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the glass network
 
   // --- Models ------------------------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const SMALL = 'figure.live-widget[data-network="small"]';
   const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, instead of the book's
   const ownIsRead = (async () => {
-    if (!document.querySelector(SMALL)) return;
+    if (!document.querySelector(`${SMALL}, figure.glass`)) return;
     try {
       Object.assign(own, await inStore("readonly", (store) => store.get("own")));
     } catch {} // a page that may store nothing has none from before
@@ -176,8 +176,12 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const changeOwn = (values) => {
     Object.assign(own, values);
     for (const figure of document.querySelectorAll(`${SMALL}[data-live]`)) show(figure);
-    return inStore("readwrite", (store) => store.put({ ...own }, "own")).catch(() => {});
+    document.dispatchEvent(new Event("capsnet:own"));
+    return inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own")).catch(() => {});
   };
+
+  Object.assign(own, { read: ownIsRead, change: changeOwn });
+  globalThis.capsnetOwn = own; // for the glass network, which is no widget
 
   document.addEventListener("capsnet:network", ({ detail }) => changeOwn({ bytes: detail, asked: true }));
 

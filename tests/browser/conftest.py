@@ -28,7 +28,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwrig
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
 FIGURE = re.compile(r'<figure [^>]*data-widget="(\w+)".*?</figure>', re.DOTALL)
-NEEDLESS = re.compile(r'<script [^>]*mathjax[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL)
+NEEDLESS = re.compile(r'<script [^>]*(?:mathjax|glass)[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL)
 
 
 def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -272,22 +273,94 @@ def test_the_mask_lets_through_what_its_rule_says(evaluate: Evaluate) -> None:
     assert evaluate(body, m="decode_capsule_model.js") == [[1], [2], [0, 1, 2], [], [4]]
 
 
-# --- the strip --------------------------------------------------------------------------------------------------------
+# --- the glass network ------------------------------------------------------------------------------------------------
+
+TAKEN_OUT = [
+    {},
+    {"primary": [0, 5, 71], "rounds": 1},
+    {"predictions": [3, 77, 717], "classes": [7], "rounds": 10},
+    {"primary": range(8, 70), "classes": [1], "rounds": 5},
+]
 
 
-def test_the_strip_draws_every_vote_and_those_of_one_capsule(evaluate: Evaluate) -> None:
-    c = [[0.2, 0.8], [0.5, 0.5], [0.9, 0.1]]
+@pytest.mark.parametrize("taken", TAKEN_OUT)
+def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, tmp_path: Path, taken: Any) -> None:
+    network, images = load_pretrained("small"), digits("test", source="sample").images[:3]
+    rounds = taken.get("rounds", 3)
     body = """
-        const c = Float32Array.from(data.flat());
-        const lines = (focus) => m.linesOf(c, 2, focus).map(({ i, j }) => [i, j]);
-        return [lines(null), lines({ end: "i", at: 1 }), lines({ end: "j", at: 0 }), Array.from(m.sharesOf(c, 2))];"""
-    all_, below, above, shares = evaluate(body, c, m="network_strip_model.js")
-    assert len(all_) == 6 and all_[-1] == [2, 0]  # the strongest on top
-    assert (sorted(below), sorted(above)) == ([[1, 0], [1, 1]], [[0, 0], [1, 0], [2, 0]])
-    np.testing.assert_allclose(shares, np.mean(c, axis=0), atol=1e-6)
+        const session = m.makeSession(core.makeNetwork(bytes(data.path)));
+        return Array.from({ length: 3 }, (_, n) => {
+          session.read(floats(data.images).subarray(n * 784, (n + 1) * 784));
+          session.setRounds(data.rounds, true);
+          for (const part of ["primary", "predictions", "classes"])
+            for (const at of data.taken[part] ?? []) session.setKept({ part, at }, false);
+          const { answer, whole, drawing } = session;
+          return { c: answer.c.at(-1), v: answer.capsules, lengths: answer.lengths, drawing, whole: whole.lengths };
+        });"""
+    data = {
+        "path": SMALL,
+        "images": stored(images, tmp_path),
+        "rounds": rounds,
+        "taken": {part: list(at) for part, at in taken.items() if part != "rounds"},
+    }
+    keep = torch.ones(72, 10)
+    keep[list(taken.get("primary", []))] = 0
+    keep[:, list(taken.get("classes", []))] = 0
+    keep.view(-1)[list(taken.get("predictions", []))] = 0
+    with torch.no_grad():
+        u = network.primary(network.conv(images).relu())
+        u_hat = prediction_vectors(u, network.routed.weight)
+        v, trace = route(u_hat * keep[None, :, :, None], rounds, return_trace=True)
+        lengths = capsule_lengths(v)
+        drawn = network.decode(v * F.one_hot(lengths.argmax(1), 10)[:, :, None]).flatten(1)
+        whole = capsule_lengths(route(u_hat, 3))
+    for n, came in enumerate(evaluate(body, data, m="glass/model.js", core="shared/core.js")):
+        np.testing.assert_allclose(came["c"], trace.c[-1, n].flatten(), atol=1e-5)
+        np.testing.assert_allclose(came["v"], v[n].flatten(), atol=1e-5)
+        np.testing.assert_allclose(came["lengths"], lengths[n], atol=1e-5)
+        np.testing.assert_allclose(came["drawing"], drawn[n], atol=1e-5)
+        np.testing.assert_allclose(came["whole"], whole[n], atol=1e-5)
 
 
-def test_the_strip_remembers_a_digit_and_nothing_else(evaluate: Evaluate) -> None:
+def test_the_score_says_what_is_out_and_what_is_left(evaluate: Evaluate, tmp_path: Path) -> None:
+    body = """
+        const session = m.makeSession(core.makeNetwork(bytes(data.path)));
+        session.read(floats(data.images));
+        const { prediction } = session.answer;
+        const said = [m.scoreOf(session)];
+        session.setKept({ part: "primary", at: 3 }, false);
+        session.setKept({ part: "predictions", at: 44 }, false);
+        said.push(m.scoreOf(session));
+        session.setKept({ part: "classes", at: prediction }, false);
+        said.push(m.scoreOf(session));
+        for (let at = 0; at < 72; at++) session.setKept({ part: "primary", at }, false);
+        said.push(m.scoreOf(session));
+        session.setRounds(1, true);
+        said.push(m.scoreOf(session));
+        session.setNumber(2, 9);
+        return { said, prediction, numbers: session.numbers };"""
+    image = digits("test", source="sample").images[:1]
+    data = {"path": SMALL, "images": stored(image, tmp_path)}
+    came = evaluate(body, data, m="glass/model.js", core="shared/core.js")
+    best = came["prediction"]
+    whole, less, held, empty, once = came["said"]
+    assert re.match(rf"It reads an? {best}, 0\.\d\d long", whole)
+    assert re.match(rf"1 of 72 capsules out, 1 vote cut: still an? {best}, 0\.\d\d\.", less)
+    assert f"the {best} held down: now a" in held
+    assert empty == "72 of 72 capsules out: nothing is left to read."
+    assert once.startswith("1 round: ")
+    assert came["numbers"][2] == pytest.approx(0.6)
+
+
+def test_a_way_across_votes_meets_those_that_it_crosses(evaluate: Evaluate) -> None:
+    body = """
+        const points = m.curvePoints([0, 0], [10, 4], 5);
+        const ways = [[[5, -1], [5, 5]], [[5, 3], [5, 5]], [[-1, 0], [-1, 4]]];
+        return [points[0], points.at(-1), ...ways.map(([p, q]) => m.crosses(points, p, q))];"""
+    assert evaluate(body, m="glass/layout.js") == [[0, 0], [10, 4], True, False, False]
+
+
+def test_the_stage_remembers_a_digit_and_nothing_else(evaluate: Evaluate) -> None:
     body = """
         const kept = {};
         const setItem = (_, text) => { kept.it = text; };
@@ -303,7 +376,7 @@ def test_the_strip_remembers_a_digit_and_nothing_else(evaluate: Evaluate) -> Non
         const refusing = m.makeMemory(() => { throw new Error("no"); });
         refusing.keep(digit);
         return [...found, refusing.read()];"""
-    assert evaluate(body, m="network_strip_model.js") == [None, 784, None, None, None, None]
+    assert evaluate(body, m="glass/model.js") == [None, 784, None, None, None, None]
 
 
 # --- the pad ----------------------------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ export function softmaxOverJ(b, I, J) {
 
 // ---------------------------------------------------------------------------------------- the network
 
-/** The network of a weights file: { config, I, J, D_in, D_out, forward(image, rounds), decode(capsules), mask }. */
+/** The network of a weights file, and its sizes: forward(image, rounds) looks and decides; decode(capsules), mask. */
 export function makeNetwork(source) {
   const { tensors, metadata } = readSafetensors(source);
   const config = readConfig(metadata);
@@ -298,26 +298,36 @@ export function makeNetwork(source) {
     return masked;
   }
 
-  /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */
-  function forward(image, rounds = config.iterations) {
-    if (!Number.isInteger(rounds) || rounds < 1)
-      throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
+  /** What the parts of one image say, before a vote is counted. image [image_size · image_size], in [0, 1] */
+  function look(image) {
     if (image.length !== in_channels * image_size * image_size) {
       throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
     }
     const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
     const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
     const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
-    const u_hat = predictionVectors(u, W); // [I, J, D_out]
+    return { edges, u, u_hat: predictionVectors(u, W) }; // û [I, J, D_out]
+  }
+
+  /** What the votes û [I, J, D_out] come to, and the picture of it. */
+  function decide(u_hat, rounds = config.iterations) {
+    if (!Number.isInteger(rounds) || rounds < 1)
+      throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
     const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]
     const prediction = lengths.indexOf(Math.max(...lengths));
     const reconstruction = decode(mask(capsules, prediction));
-    return { edges, u, u_hat, b, c, v, capsules, lengths, prediction, reconstruction };
+    return { b, c, v, capsules, lengths, prediction, reconstruction };
   }
 
-  return { config, I, J, D_in, D_out, forward, decode, mask };
+  /** One image through the whole network. */
+  function forward(image, rounds = config.iterations) {
+    const seen = look(image);
+    return { ...seen, ...decide(seen.u_hat, rounds) };
+  }
+
+  return { config, I, J, D_in, D_out, W, conv, look, decide, forward, decode, mask };
 }
 
 /** How long each capsule is: how sure the network is of that class. v [J, D] -> [J] */

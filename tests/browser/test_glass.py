@@ -1,25 +1,26 @@
-"""The strip above each chapter: alive with the reader's digit, from page to page; the way through the book."""
+"""The glass network: alive with the reader's digit, taken apart; closed, the strip and the way through the book."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from network_strip import NETWORK
+from glass import NETWORK
 from playwright.sync_api import Locator, Page, expect
 
-from .conftest import Visit, attribute, picture
+from .conftest import Visit, attribute, picture, write_a_one
 from .test_pages import OVERFLOW, PAGES, PHONE
 
 pytestmark = pytest.mark.slow
 
 CHAPTERS = [page for page in PAGES if "/chapters/" in page]
-TRY_IT, PRIMARY, ROUTING, TRAINING = (
+TRY_IT, PRIMARY, ROUTING = (
     next(page for page in CHAPTERS if page.endswith(f"{name}.html"))
-    for name in ("try-it", "primary-capsules", "-routing", "-training")
+    for name in ("try-it", "primary-capsules", "-routing")
 )
 
 
@@ -28,6 +29,22 @@ def strip_of(page: Page) -> Locator:
     strip = page.locator(".network-strip[data-live]")
     strip.wait_for()
     return strip
+
+
+def stage_of(page: Page) -> Locator:
+    """The page's stage, alive."""
+    page.locator("figure.glass[data-live]").wait_for()
+    return page.locator('[data-widget="Glass"].capsnet')
+
+
+def hand(stage: Locator, part: str) -> Locator:
+    """What a part is taken hold of by."""
+    return stage.locator(f'.hand[data-part="{part}"]')
+
+
+@pytest.fixture
+def front(visit: Callable[..., Visit], address: str) -> Locator:
+    return stage_of(visit(address + "book/index.html", reduced_motion="reduce").page)
 
 
 @pytest.fixture
@@ -68,21 +85,108 @@ def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(visit: Callable[..
     assert attribute(strip_of(seen.page), "prediction") == "4"
 
 
-def test_a_capsule_that_is_pointed_at_keeps_its_votes_alone(routing: Locator) -> None:
+@pytest.mark.parametrize("part", ["maps", "primary", "predictions", "classes"])
+def test_a_part_that_is_pointed_at_says_what_it_does(front: Locator, part: str) -> None:
+    picture_, lens, words = front.locator(".picture"), front.locator(".lens"), front.locator(".words")
+    before = picture(picture_), picture(lens), words.inner_text()
+    hand(front, part).hover(position={"x": 30, "y": 60})
+    assert picture(picture_) != before[0]
+    assert picture(lens) != before[1]
+    assert words.inner_text() != before[2]
+    front.page.mouse.move(2, 2)
+    assert picture(picture_) == before[0], "what is looked at stays in the lens alone"
+    assert picture(lens) != before[1]
+
+
+def test_it_is_taken_apart_and_put_together(front: Locator) -> None:
+    score = front.locator('[data-role="score"]')
+    whole = score.inner_text()
+    front.get_by_role("button", name="Take apart").click()
+    hand(front, "primary").click(position={"x": 10, "y": 10})
+    assert attribute(front, "gone") == "1,0,0"
+    expect(score).to_contain_text("1 of 72 capsules out: still a 7")
+    hand(front, "classes").click(position={"x": 20, "y": 255})
+    assert attribute(front, "gone") == "1,0,1"
+    expect(score).to_contain_text("the 7 held down: now a")
+    box, mouse = hand(front, "predictions").bounding_box(), front.page.mouse
+    mouse.move(box["x"] + 20, box["y"] + 1)
+    mouse.down()
+    mouse.move(box["x"] + 20, box["y"] + 60, steps=6)
+    mouse.up()
+    capsules, cut, classes = map(int, attribute(front, "gone").split(","))
+    assert capsules >= classes == 1
+    assert cut > 1
+    front.get_by_role("button", name="One round of routing fewer").click()
+    expect(score).to_contain_text("2 rounds")
+    front.get_by_role("button", name="Put it together").click()
+    expect(score).to_have_text(whole)
+
+
+def test_keys_walk_a_part_and_take_it_out(front: Locator) -> None:
+    capsules = hand(front, "primary")
+    capsules.focus()
+    capsules.press("ArrowLeft")
+    expect(capsules).to_have_attribute("aria-label", re.compile("Capsule 70 sees"))
+    capsules.press("Enter")
+    assert attribute(front, "gone") == "1,0,0"
+    expect(capsules).to_have_attribute("aria-label", re.compile("Capsule 70 is out"))
+    capsules.press("Enter")
+    assert attribute(front, "gone") == "0,0,0"
+
+
+def test_a_fader_draws_anew_and_a_new_digit_sets_it_back(front: Locator) -> None:
+    faders, canvas = hand(front, "faders"), front.locator(".picture")
+    before = picture(canvas)
+    faders.focus()
+    for _ in range(4):
+        faders.press("ArrowUp")
+    expect(faders).to_have_attribute("aria-label", re.compile("Number 1 of the 7’s sixteen"))
+    faders.blur()
+    assert picture(canvas) != before
+    front.get_by_role("button", name="A handwritten 7").click()
+    assert picture(canvas) == before
+
+
+def test_a_digit_is_drawn_on_the_stage_and_an_empty_page_is_read(front: Locator) -> None:
+    write_a_one(front)
+    assert attribute(front, "prediction") == "1"
+    front.locator('[data-role="clear"]').click()
+    expect(front.locator('[data-role="score"]')).to_contain_text("The page is empty, and the network reads")
+
+
+def test_the_one_stage_stands_in_the_opened_strip_and_goes_back(routing: Locator) -> None:
+    figure = routing.page.locator("figure.glass")
+    height = figure.bounding_box()["height"]
     routing.locator("summary").click()
-    votes = routing.locator('.whole [data-part="predictions"] canvas')
-    classes, sentence = routing.locator('.whole [data-part="classes"] .picture'), routing.locator(".sentence")
-    all_votes = picture(votes)
-    classes.hover(position={"x": 20, "y": 5})
-    expect(sentence).to_contain_text("Capsule 0:")
-    assert picture(votes) != all_votes
-    routing.locator('.whole [data-part="primary"] .picture').hover(position={"x": 5, "y": 299})
-    expect(sentence).to_contain_text("Capsule 71 below")
-    routing.page.mouse.move(5, 500)
-    assert picture(votes) == all_votes
-    classes.focus()
-    classes.press("ArrowDown")
-    expect(sentence).to_contain_text("Capsule 1:")
+    expect(routing.locator(".capsnet")).to_be_visible()
+    assert figure.bounding_box()["height"] == pytest.approx(height, abs=1)
+    routing.locator("summary").click()
+    expect(figure.locator(".capsnet")).to_be_visible()
+
+
+def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) -> None:
+    front.page.evaluate(
+        """async () => {
+            const { name } = performance.getEntriesByType("resource").find(({ name }) => name.endsWith(".safetensors"));
+            const bytes = await (await fetch(name)).arrayBuffer();
+            document.dispatchEvent(new CustomEvent("capsnet:network", { detail: new Uint8Array(bytes) }));
+        }"""
+    )
+    yours = front.get_by_role("button", name="Yours.")
+    yours.click()
+    expect(front.get_by_role("button", name="Take your own network")).to_be_visible()
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])
+def test_nothing_moves_when_it_wakes(visit: Callable[..., Visit], address: str, viewport: dict[str, int]) -> None:
+    options = {"viewport": viewport, "tolerate": True}
+    page = visit("about:blank", **options).page
+    page.route("**/glass.js*", lambda route: route.abort())
+    page.goto(address + PRIMARY)
+    asleep = page.locator("figure.glass").bounding_box()
+    page = visit(address + PRIMARY, **options).page
+    stage_of(page)
+    assert page.locator("figure.glass").bounding_box() == pytest.approx(asleep, abs=1)
 
 
 def test_keys_open_and_close_it(routing: Locator) -> None:
@@ -118,7 +222,7 @@ def test_every_chapter_has_a_strip_whose_links_lead_somewhere(book: Path, page: 
 def test_it_works_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
     seen = visit("about:blank", tolerate=True)  # the theme's own script does complain
     refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
-    seen.page.route("**/network-strip.js", lambda route: prefixed(route, refuse))
+    seen.page.route("**/glass.js", lambda route: prefixed(route, refuse))
     seen.page.goto(address + ROUTING)
     strip = strip_of(seen.page)
     strip.locator("summary").click()
@@ -151,7 +255,7 @@ def test_on_a_phone_all_fits_and_can_be_hit(visit: Callable[..., Visit], address
     strip = strip_of(page)
     strip.locator("summary").tap()
     assert page.evaluate(OVERFLOW) <= 0
-    for target in strip.locator("summary, a, button").all():
+    for target in strip.locator("summary:visible, a:visible, button:visible").all():
         box = target.bounding_box()
         assert box["height"] >= 44, target.inner_text()
         assert box["x"] >= 0
@@ -169,27 +273,27 @@ def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: 
         expect(seen.locator("html")).to_have_attribute("data-theme", scheme)
         response = (
             Axe()
-            .run(seen, {"include": [[".network-strip"]]}, {"preload": False, "resultTypes": ["violations"]})
+            .run(
+                seen,
+                {"include": [[".network-strip"], ["figure.glass"]]},
+                {"preload": False, "resultTypes": ["violations"]},
+            )
             .response
         )
         assert response["violations"] == []
 
 
-def test_less_motion_is_no_motion(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + TRAINING, reduced_motion="reduce").page
-    strip = strip_of(page)
-    strip.locator("summary").click()
-    strip.get_by_role("button", name="A handwritten 5").click()
-    assert page.evaluate("document.querySelector('.network-strip').getAnimations({ subtree: true }).length") == 0
-
-
 def test_without_javascript_it_opens_and_leads_on(visit: Callable[..., Visit], address: str) -> None:
     page = visit(address + PRIMARY, java_script_enabled=False).page
     page.locator(".network-strip summary").click()
+    expect(page.locator("figure.glass .live-still:visible")).to_have_count(1)
     expect(page.locator(".network-strip .whole .name:visible")).to_have_count(len(NETWORK["strip"]))
     page.locator(".network-strip .whole").get_by_role("link", name="Squash").click()
     page.wait_for_url("**/*squash.html")
 
 
-def test_the_picture_that_heads_a_notebook_is_left_out_under_the_strip(book: Path) -> None:
-    assert "The whole network, with its first parts lit" not in (book / PRIMARY).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_every_chapter_has_one_stage_in_the_place_of_its_notebooks_drawing(book: Path, page: str) -> None:
+    text = (book / page).read_text(encoding="utf-8")
+    assert text.count('<figure class="glass') == 1
+    assert "figures.network_diagram" not in text

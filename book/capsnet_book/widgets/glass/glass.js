@@ -1,0 +1,156 @@
+// The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
+// page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
+import { makeNetwork } from "../shared/core.js";
+import { digitAt, element, makePainter, themeColours } from "../shared/ui.js";
+import { fromBase64, hasInk, makeMemory } from "./model.js";
+import { makePicture, paintDigit } from "./paint.js";
+import { makePen } from "./pen.js";
+import { makeStage } from "./stage.js";
+
+const FIRST = 7; // the digit of a reader who has not chosen one yet
+const REST = 120; // milliseconds without a change, before the strip follows
+
+/** What opens like any <details> is also closed by Escape, and by a press outside. @param {HTMLDetailsElement} fold */
+function closeEasily(fold) {
+  fold.addEventListener(
+    "keydown",
+    (event) => {
+      if (event.key !== "Escape" || !fold.open) return;
+      fold.open = false;
+      fold.querySelector("summary").focus();
+    },
+    true,
+  ); // the stage keeps for itself what is typed in it
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (fold.open && target instanceof Node && !fold.contains(target)) fold.open = false;
+  });
+}
+
+/** The strip's small pictures: copies out of the large one. @param {HTMLElement} strip */
+function makeSmall(strip) {
+  const picture = makePicture();
+  const whole = element("canvas");
+  const frames = [...strip.querySelectorAll("summary [data-part]")].map((part) => {
+    const canvas = element("canvas", { width: 84, height: 84, "aria-hidden": "true" });
+    part.querySelector(".picture").replaceChildren(canvas);
+    return { part: part.getAttribute("data-part"), canvas };
+  });
+  let waiting = 0;
+  const paint = (session, plan, { width, height }) => {
+    const scene = {
+      ...session,
+      plan,
+      painter: makePainter(strip),
+      colours: themeColours(strip),
+      focus: null,
+      cutting: [],
+    };
+    const ratio = 2;
+    Object.assign(whole, { width: width * ratio, height: height * ratio });
+    const brush = whole.getContext("2d");
+    picture({ brush, width: whole.width, height: whole.height, ratio }, scene, []);
+    paintDigit(makePen(brush, scene.colours), scene.plan.boxes.image, scene.image, scene);
+    for (const { part, canvas } of frames) {
+      const { x, y, w, h } = scene.plan.boxes[part];
+      const small = canvas.getContext("2d");
+      const high = part === "primary" ? w : h;
+      const [left, across] = part === "classes" ? [x + 22, w - 58] : [x, w];
+      small.clearRect(0, 0, 84, 84);
+      small.imageSmoothingQuality = "high";
+      small.drawImage(whole, left * ratio, y * ratio, across * ratio, high * ratio, 0, 0, 84, 84);
+    }
+  };
+  return (/** @type {any} */ { session, plan, size }) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => paint(session, plan, size), REST);
+  };
+}
+
+/**
+ * @param {HTMLElement | null} figure  the stage's place
+ * @param {HTMLElement | null} strip
+ * @param {{ bytes: () => Promise<ArrayBufferView>, samples: string, own: any }} _
+ *   the book's network, digits in base64, and the reader's own network (live-host.js)
+ */
+export function start(figure, strip, { bytes, samples: packed, own }) {
+  const fold = strip?.querySelector("details");
+  const view = /** @type {HTMLElement} */ (figure.querySelector(".live-view"));
+  if (fold) closeEasily(fold);
+  let woken = false;
+  /** @type {ReturnType<typeof makeStage>} */
+  let stage;
+
+  async function wake() {
+    const samples = fromBase64(packed);
+    const memory = makeMemory(() => localStorage);
+    const small = strip && makeSmall(strip);
+    const mine = element("button", {
+      type: "button",
+      class: "own-network",
+      onclick: () => own.change({ asked: !own.asked }),
+    });
+    const weights = await bytes();
+    stage = makeStage({
+      samples,
+      lit: (figure.dataset.lit ?? "").split(" "),
+      first: memory.read() ?? digitAt(samples, FIRST),
+      keep: memory.keep,
+      answered(now) {
+        strip?.setAttribute("data-prediction", now.session.answer.prediction);
+        if (!now.plan) return; // not laid out yet
+        small?.(now);
+        for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
+      },
+    });
+    const use = async () => {
+      await own.read;
+      const asked = Boolean(own.bytes && own.asked);
+      mine.textContent = asked ? "Yours. Take the book’s" : "Take your own network";
+      mine.hidden = !own.bytes;
+      stage.use(makeNetwork(asked ? own.bytes : weights));
+    };
+    stage.controls.append(mine);
+    seat();
+    await use();
+    document.addEventListener("capsnet:own", use);
+    // A drawing elsewhere in the page is read within a frame there; the stage follows when the hand rests.
+    let waiting = 0;
+    document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
+      clearTimeout(waiting);
+      if (!hasInk(detail)) return;
+      memory.keep(detail);
+      waiting = setTimeout(stage.show, REST, detail);
+    });
+  }
+
+  /** The one stage stands at its place, or in the opened strip. */
+  function seat() {
+    if (!stage) return;
+    const there = fold?.open ? fold.querySelector(".seat") : view;
+    if (stage.root.parentElement === there) return;
+    if (stage.root.parentElement === view) view.style.minHeight = `${view.offsetHeight}px`;
+    there.append(stage.root);
+    if (there === view) view.style.minHeight = "";
+    stage.paint();
+  }
+
+  const begin = async () => {
+    seat();
+    if (woken) return;
+    woken = true;
+    try {
+      await wake();
+    } catch (error) {
+      woken = false; // the picture, the names and the links stay; touched again, it tries again
+      console.error(error);
+    }
+  };
+  fold?.addEventListener("toggle", begin);
+  for (const touch of ["pointerenter", "pointerdown"]) figure.addEventListener(touch, begin);
+  // The page comes first; and who saves data does not pay for a network before asking for it.
+  const thrifty = /** @type {any} */ (navigator).connection?.saveData;
+  const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);
+  if (thrifty || "waits" in figure.dataset) return; // until it is touched
+  if (document.readyState === "complete") whenIdle();
+  else addEventListener("load", whenIdle, { once: true });
+}

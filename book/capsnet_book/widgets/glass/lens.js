@@ -1,0 +1,111 @@
+// The part that is pointed at, large: a row of small pictures that add up to what it does.
+import { format } from "../shared/ui.js";
+import { patchOf } from "./layout.js";
+import { votesOf } from "./model.js";
+import { mapOf } from "./paint.js";
+import { makePen } from "./pen.js";
+
+/** @import { Scene } from "./paint.js" */
+/** @import { Box } from "./pen.js" */
+/** @typedef {[number, string, (pen: any, box: Box) => void]} Item  width in heights, label, what draws */
+
+const WORDS = 18; // under each picture
+const BETWEEN = 24;
+
+/** A picture in ink, and a square of it in a frame. */
+function marked(pen, box, numbers, across, { x, y, w, h }) {
+  const unit = box.w / across;
+  pen.matrix(box, numbers, across, "ink");
+  pen.frame("contrast", { x: box.x + x * unit, y: box.y + y * unit, w: w * unit, h: h * unit }, 2);
+}
+
+/** Shares, upright, a name under each. @param {{ name: number, share: number, best?: boolean }[]} shares */
+function upright(pen, { x, y, w, h }, shares) {
+  const step = w / shares.length;
+  shares.forEach(({ name, share, best }, n) => {
+    const size = Math.max(1, Math.min(1, share / 0.6) * (h - 16));
+    pen.fill(best ? "accent" : "muted", x + n * step + 2, y + h - 16, step - 4, -size);
+    pen.words("muted", String(name), x + (n + 0.5) * step, y + h - 3, { size: 11, align: "center" });
+  });
+}
+
+const large = (pen, { x, y, w, h }, words) =>
+  pen.words("ink", words, x + w / 2, y + h / 2 + 8, { size: 23, weight: 700, align: "center" });
+
+/** @type {Record<string, (scene: Scene) => (Item | string)[]>} */
+const ROWS = {
+  maps({ focus: { at, place }, network: { conv, config }, seen, image }) {
+    const filter = Array.from({ length: conv.kernel ** 2 }, (_, k) => conv.columns[k * conv.O + at]);
+    const map = mapOf(seen, conv, at);
+    const side = Math.sqrt(map.length);
+    const spot = { x: place % side, y: Math.floor(place / side), w: 1, h: 1 };
+    const patch = patchOf("maps", place, config);
+    return [
+      [1, "your digit", (pen, box) => marked(pen, box, image, config.image_size, patch)],
+      "×",
+      [1, "the filter", (pen, box) => pen.matrix(box, filter, conv.kernel)],
+      "=",
+      [1, "its map", (pen, box) => marked(pen, box, map, side, spot)],
+    ];
+  },
+  primary({ focus, network: { I, J, D_in, config }, seen, answer, votes, image }) {
+    const patch = patchOf("primary", focus.at % (I / config.primary_types), config);
+    const shares = votesOf(focus, I, J).map((k) => {
+      return { name: k % J, share: answer.c.at(-1)[k] * votes[k], best: k % J === answer.prediction };
+    });
+    return [
+      [1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)],
+      "→",
+      [1.1, `u, ${D_in} numbers`, (pen, box) => pen.bars(box, seen.u.subarray(focus.at * D_in, (focus.at + 1) * D_in))],
+      "→",
+      [1.7, "its shares", (pen, box) => upright(pen, box, shares)],
+    ];
+  },
+  predictions({ focus: { at: k }, network: { D_in, D_out, J, W }, seen, answer, votes }) {
+    const i = Math.floor(k / J);
+    const matrix = W.data.subarray(k * D_in * D_out, (k + 1) * D_in * D_out);
+    return [
+      [0.55, "u", (pen, box) => pen.bars(box, seen.u.subarray(i * D_in, (i + 1) * D_in))],
+      "×",
+      [1.2, `W, ${D_in} × ${D_out}`, (pen, box) => pen.matrix(box, matrix, D_out)],
+      "=",
+      [1.1, `û, ${D_out} numbers`, (pen, box) => pen.bars(box, seen.u_hat.subarray(k * D_out, (k + 1) * D_out))],
+      "→",
+      [0.8, "its share", (pen, box) => large(pen, box, votes[k] ? format(answer.c.at(-1)[k]) : "cut")],
+    ];
+  },
+  classes({ focus: { part, at }, network: { I, J, D_out }, answer, votes }) {
+    const share = (k) => ({ name: Math.floor(k / J), share: answer.c.at(-1)[k] * votes[k], best: true });
+    const feeders = votesOf({ part, at }, I, J).map(share);
+    const most = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
+    return [
+      [1.7, "capsules that give most", (pen, box) => upright(pen, box, most)],
+      "→",
+      [1.2, `v, ${D_out} numbers`, (pen, box) => pen.bars(box, answer.capsules.subarray(at * D_out, (at + 1) * D_out))],
+      "→",
+      [0.8, "its length", (pen, box) => large(pen, box, format(answer.lengths[at]))],
+    ];
+  },
+};
+
+/** @param {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} sheet */
+export function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) {
+  brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+  brush.clearRect(0, 0, width, height);
+  brush.textBaseline = "alphabetic";
+  const pen = makePen(brush, scene.colours);
+  const items = ROWS[scene.focus.part](scene);
+  const signs = items.filter((item) => typeof item === "string").length;
+  const wide = items.reduce((sum, item) => sum + (typeof item === "string" ? 0 : item[0]), 0);
+  const side = Math.min(height / ratio - WORDS, (width / ratio - signs * BETWEEN) / wide);
+  let x = 0;
+  for (const item of items) {
+    const w = typeof item === "string" ? BETWEEN : item[0] * side;
+    if (typeof item === "string") pen.words("muted", item, x + w / 2, side / 2 + 6, { size: 18, align: "center" });
+    else {
+      item[2](pen, { x, y: 0, w, h: side });
+      pen.words("muted", item[1], x + w / 2, side + 14, { size: 12, align: "center" });
+    }
+    x += w;
+  }
+}
