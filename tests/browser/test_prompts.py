@@ -17,7 +17,7 @@ VALUES = '{"index": 7, "offsets.2": 0.25}'
 
 @pytest.fixture
 def page(visit: Callable[..., Visit], address: str) -> Page:
-    """The front page with a prompt far below its widget."""
+    """A chapter with a prompt far below its first widget."""
     seen = visit("about:blank").page
 
     def with_prompt(route: Route) -> None:
@@ -28,8 +28,8 @@ def page(visit: Callable[..., Visit], address: str) -> Page:
         prompt = f'<p style="margin-top: 3000px">Try {link}.</p>'
         route.fulfill(response=response, body=text.replace("</article>", f"{prompt}</article>", 1))
 
-    seen.route("**/book/index.html", with_prompt)
-    seen.goto(address + "book/index.html")
+    seen.route("**/01-try-it.html", with_prompt)
+    seen.goto(address + "book/chapters/01-try-it.html")
     return seen
 
 
