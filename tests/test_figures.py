@@ -13,7 +13,6 @@ from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.recordings import recorded_bugs
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
-from capsnet_book.experiments.verdicts import verdicts
 from capsnet_book.figures import DrawnPair
 from capsnet_book.palette import DARK, LIGHT, css_variables
 
@@ -92,7 +91,6 @@ DRAWN = {  # a figure of every kind
     "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
     "reliability": lambda: figures.reliability({"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}),
     "bend_trainings": lambda: figures.bend_trainings(stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}),
-    "verdict_chart": lambda: figures.verdict_chart(verdicts(EXPERIMENTS)),
     "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [[0.2, 0.5], [0.5, 0.9]]}),
     "two_agreements": lambda: figures.two_agreements(
         torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")

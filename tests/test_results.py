@@ -27,6 +27,7 @@ from capsnet_book.experiments.verdicts import (
     verdict_list,
     verdicts,
 )
+from capsnet_book.figures import claims_board
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -146,6 +147,10 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     assert [each.word for each in found] == [CONTRARY_HINT, NO_DIFFERENCE, HINT, NO_INTERVAL]
     assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
     assert verdict_list(found).startswith("- **A hint of the other way round.** bad < good. error, %: 0.5")
+    board = claims_board(found)._repr_html_().split("<li>")
+    assert "A hint of the other way round</b><span>bad &lt; good</span>" in board[1]
+    assert 'aria-label="−' in board[1] and 'aria-label="+' in board[3]
+    assert board[1].count('r="2"') == len(found[0].apart) == len(GOOD)
 
 
 def test_of_several_runs_the_validation_digits_choose_one(folder):

@@ -51,6 +51,17 @@ class Answer(NamedTuple):
     """In points; None until all seeds are there."""
     p: float
     """Holm's, among all primary questions; 1 of one that is not judged yet."""
+    apart: Sequence[float] = ()
+    """The difference with each of the seeds, in points."""
+
+    @property
+    def text(self) -> str:
+        return self.question.text
+
+    @property
+    def whole(self) -> float:
+        """What a difference is a part of: the second arm's error."""
+        return self.larger
 
     @property
     def word(self) -> str:
@@ -104,7 +115,8 @@ def _answer(experiments: Experiments, question: Question) -> Answer:
         found: Difference | None = judge(smaller, larger)
         difference = found and found.times(100)
     first, second = (100 * float(each.mean()) if seeds else float("nan") for each in (smaller, larger))
-    return Answer(question, len(seeds), first, second, difference, 1.0)
+    apart = [100 * float(there.mean() - here.mean()) for here, there in zip(smaller, larger, strict=True)]
+    return Answer(question, len(seeds), first, second, difference, 1.0, apart)
 
 
 def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, Any]:
@@ -130,6 +142,17 @@ class Verdict(NamedTuple):
     """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
     basis: str
     """What the interval is over."""
+    apart: Sequence[float]
+    """The difference with each seed; where no pairs are compared, of each of the first from the second's mean."""
+
+    @property
+    def text(self) -> str:
+        return self.claim.text
+
+    @property
+    def whole(self) -> float:
+        """What a difference is a part of: the second's mean."""
+        return self.larger.mean
 
     @property
     def word(self) -> str:
@@ -192,11 +215,13 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     smaller, larger = (numbers(column, each) for each in used)
     assert smaller is not None and larger is not None
     basis = f"{len(shared)} seeds, paired" if in_pairs else f"{len(used[0])} and {len(used[1])} seeds"
+    others = larger.values if in_pairs else [larger.mean] * len(smaller.values)
+    apart = [there - here for here, there in zip(smaller.values, others, strict=True)]
     if all(column.split in result.get("wrong", {}) for arm in used for result in arm):
         found = two_way(*(_wrong(column, arm) for arm in used), in_pairs=in_pairs)
-        return Verdict(claim, column, smaller, larger, found and found.times(100), f"{basis}, and all images")
+        return Verdict(claim, column, smaller, larger, found and found.times(100), f"{basis}, and all images", apart)
     found = (paired if in_pairs else unpaired)(smaller.values, larger.values)
-    return Verdict(claim, column, smaller, larger, found, basis)
+    return Verdict(claim, column, smaller, larger, found, basis, apart)
 
 
 def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:

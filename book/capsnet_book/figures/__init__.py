@@ -22,7 +22,7 @@ from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
-from capsnet_book.figures.verdicts import verdict_chart
+from capsnet_book.figures.verdicts import claims_board
 from capsnet_book.figures.viewpoints import errors_by_angle, errors_by_clutter, relations
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
 
@@ -37,6 +37,7 @@ __all__ = [
     "broadcast_grid",
     "bug_curves",
     "capsule_cuts",
+    "claims_board",
     "coupling_graphs",
     "coupling_maps",
     "digit_grid",
@@ -69,6 +70,5 @@ __all__ = [
     "themes",
     "traversal_grid",
     "two_agreements",
-    "verdict_chart",
     "vote_rings",
 ]
