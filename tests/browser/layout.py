@@ -31,6 +31,7 @@ SLABS = """async () => {
     const pictures = [...document.querySelectorAll("article.bd-article img")];
     for (const picture of pictures) {
         if (!picture.checkVisibility() || picture.clientWidth < 60) continue;
+        picture.loading = "eager"; // a lazy one out of sight never decodes
         await picture.decode();
         const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 40 });
         const brush = canvas.getContext("2d");

@@ -26,6 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.nightly)
+            item.add_marker(pytest.mark.timeout(3600))  # fresh environments, and whole books in them
 
 
 def absent(why: str) -> None:
