@@ -1,88 +1,158 @@
-"""The stored notebooks: short cells, described pictures, and nothing that changes by itself."""
+"""The stored notebooks: short cells, described pictures, Markdown for all clients, nothing that changes by itself."""
 
 from __future__ import annotations
 
+import ast
 import copy
 import re
+import sys
+import tomllib
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+import yaml
+from citations import address
+from markdown_it import MarkdownIt
 from phone_figures import PHONE
+from pybtex.database import parse_file
+from reading_minutes import length, words_of
 from refresh_notebooks import all_notebooks, normalise
-from stored_widgets import LARGE, OURS, SOURCES, stored_models
+from stored_widgets import LARGE, OURS, SOURCES, VIEW, stored_models
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
-CHAPTERS = [path for path in NOTEBOOKS if path.parent.name == "chapters"]
-LINES = 15
+PROJECTS = [tomllib.loads((ROOT / place / "pyproject.toml").read_text(encoding="utf-8")) for place in (".", "book")]
+# Modules that come with Jupyter or with what both packages depend on.
+BROUGHT = {"IPython", "matplotlib", "numpy", "safetensors", "scipy", "torch", "torchvision", "tqdm"}
+ONLY_MYST = {
+    "a fence with braces": r"^\s*(?:`{3,}|~{3,}|:{3,})\s*\{",
+    "a colon fence": r"^\s*:{3,}",
+    "a role": r"\{[a-z][\w:+-]*\}`",
+    "a target": r"^\s*\([\w-]+\)=\s*$",
+    "a substitution": r"\{\{.*?\}\}",
+    "attributes": r"[\])`]\{[.#]|^\{[.#][\w-]+.*\}\s*$",
+    "a footnote": r"\[\^[\w-]+\]",
+    "a definition list": r"^:[ \t]+\S",
+    "an alert of GitHub's": r"^>\s*\[![A-Z]+\]",
+    "a comment or a break": r"^(?:%\s|\+\+\+)",
+    "an equation that only some clients find": r"^\\begin\{",
+    "a picture in a file, which Colab does not see": r"!\[[^\]]*\]\(|<img\b",
+}
+each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+read = cache(lambda path: nbformat.read(path, as_version=4))
 
 
-def read(path: Path) -> Any:
-    return nbformat.read(path, as_version=4)
+def prose(path: Path) -> list[str]:
+    return [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
 
 
-def name(path: Path) -> str:
-    return path.relative_to(ROOT / "book").with_suffix("").as_posix()
+def code(path: Path) -> list[Any]:
+    return [cell for cell in read(path).cells if cell.cell_type == "code" and cell.source.strip()]
 
 
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
-
-
-def test_there_are_notebooks_and_the_table_of_contents_has_them_all() -> None:
-    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    assert len(CHAPTERS) >= 3
-    assert [path for path in NOTEBOOKS if f"book/{name(path)}\n" not in contents] == []
+# --- what is written
 
 
 @each_notebook
-def test_cells_are_short(path: Path) -> None:
-    cells = [cell for cell in read(path).cells if cell.cell_type == "code"]
-    apart = {"one-page", "remove-cell"}  # see test_one_page; a set-up cell is not read
-    code = [cell.source for cell in cells if not apart & set(cell.metadata.get("tags", []))]
-    long = [source.splitlines()[0] for source in code if len(source.splitlines()) > LINES]
-    assert not long, f"cells of more than {LINES} lines, which begin so"
-
-
-@each_notebook
-def test_every_picture_is_described(path: Path) -> None:
-    undescribed = []
-    for cell in read(path).cells:
-        if cell.cell_type == "markdown":
-            undescribed += undescribed_pictures(cell.source)
-        for output in cell.get("outputs", []):
-            described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+def test_cells_are_short_and_pictures_described(path: Path) -> None:
+    for cell in code(path):
+        tags = set(cell.metadata.get("tags", []))
+        assert {"one-page", "remove-cell"} & tags or len(cell.source.splitlines()) <= 15, cell.source
+        described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        for output in cell.outputs:
             pictures = [kind for kind in output.get("data", {}) if kind.startswith("image/")]
-            if not all(described or output.metadata.get(kind, {}).get("alt") for kind in pictures):
-                undescribed.append(f"the picture of the cell {cell.source!r} (its metadata: mystnb.image.alt)")
-    assert not undescribed
+            alone = all(output.metadata.get(kind, {}).get("alt") for kind in pictures)
+            assert described or alone, f"{cell.source}: its metadata lacks mystnb.image.alt"
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("book/**/*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(ROOT.glob("book/*.md")), ids=lambda path: path.name)
 def test_every_picture_of_a_page_is_described(path: Path) -> None:
-    assert not undescribed_pictures(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"!\[\s*\]\([^)]*\)", text)
+    assert all(re.search(r"""alt=["'][^"']+["']""", tag) for tag in re.findall(r"<img\b[^>]*>", text))
+    directives = re.findall(r"```+\{(?:image|figure)\}[^`]*```", text)
+    assert all(re.search(r"^:alt: \S", directive, re.MULTILINE) for directive in directives)
 
 
-def undescribed_pictures(markdown: str) -> list[str]:
-    """Pictures without a text for those who cannot see them."""
-    empty = re.findall(r"!\[\s*\]\([^)]*\)", markdown)
-    tags = [tag for tag in re.findall(r"<img\b[^>]*>", markdown) if not re.search(r"""alt=["'][^"']+["']""", tag)]
-    directives = re.findall(r"```+\{(?:image|figure)\}[^`]*```", markdown)
-    return (
-        empty + tags + [directive for directive in directives if not re.search(r"^:alt: \S", directive, re.MULTILINE)]
-    )
+def only_myst(markdown: str) -> list[str]:
+    """What only MyST understands in a text, code and formulas left aside."""
+    said = re.sub(r"^(`{3,}|~{3,})(?!\s*\{).*\n(?:.*\n)*?\1\s*$", "", markdown, flags=re.MULTILINE)
+    said = re.sub(r"(?<!\})(`+)(?!`).+?(?<!`)\1(?!`)", "`", said)
+    said = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", "$", said, flags=re.DOTALL)
+    return [what for what, pattern in ONLY_MYST.items() if re.search(pattern, said, re.MULTILINE)]
 
 
 @each_notebook
-def test_the_notebook_was_executed_from_top_to_bottom(path: Path) -> None:
-    code = [cell for cell in read(path).cells if cell.cell_type == "code" and cell.source.strip()]
-    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    for cell in code:
+def test_every_client_renders_its_markdown_and_finds_its_links(path: Path) -> None:
+    parser = MarkdownIt("commonmark").enable("table")
+    for text in prose(path):
+        assert not only_myst(text), text
+        opened = re.findall(r"^<details><summary>[^$`*\n]+</summary>\n\n", text, re.MULTILINE)
+        closed = re.findall(r"\n\n</details>$", text, re.MULTILINE)
+        assert len(opened) == text.count("<details") == len(closed) == text.count("</details>"), text
+        inline = [child for token in parser.parse(text) for child in token.children or ()]
+        for link in (str(child.attrs["href"]) for child in inline if child.type == "link_open"):
+            found = re.match(r"[a-z]+:|#", link) or (path.parent / link.partition("#")[0]).is_file()
+            assert found, f"{link} (with .ipynb or .md, or Jupyter finds nothing)"
+
+
+def test_what_only_myst_understands_is_found() -> None:
+    for text in (
+        "```{dropdown} A hint\nx\n```",
+        "see {cite}`sabour2017dynamic`",
+        "{{ small_accuracy }}",
+        "![a](p.png)",
+    ):
+        assert only_myst(text)
+    assert not only_myst("> **A guess**\n>\n> `{x}` and $\\hat{{u}}$\n\n```python\nf'{x}'\n```\n\n| a |\n|:--|\n| b |")
+
+
+def test_every_paper_has_an_address_and_is_cited() -> None:
+    entries = parse_file(str(ROOT / "book" / "references.bib")).entries
+    addresses = {key: address(entry.fields) for key, entry in entries.items()}
+    assert len(set(addresses.values())) == len(addresses)
+    pages = [path.read_text(encoding="utf-8") for path in ROOT.glob("book/*.md")]
+    said = "\n".join([*(text for path in NOTEBOOKS for text in prose(path)), *pages])
+    assert [key for key, url in addresses.items() if f"]({url})" not in said] == []
+
+
+def test_minutes_count_what_is_read(tmp_path: Path) -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("Two [words](there.ipynb).\n\n$$a \\;=\\; b + c$$\n\n![x](y.png)"),
+            nbformat.v4.new_markdown_cell("<details><summary>A hint</summary>\n\nNot read.\n\n</details>"),
+            nbformat.v4.new_code_cell("a = 1\n\nb = 2"),
+            nbformat.v4.new_code_cell("c = 3", metadata={"tags": ["hide-input"]}),
+        ]
+    )
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    counted = length(tmp_path / "a.ipynb")
+    assert (counted.words, counted.lines) == (3, 2)  # a formula is a word
+    assert words_of("a $b + c$ d") == ["a", "formula", "d"]
+
+
+# --- what is stored
+
+
+@each_notebook
+def test_it_was_executed_from_top_to_bottom_and_holds_text_and_png(path: Path) -> None:
+    notebook = read(path)
+    assert [cell.execution_count for cell in code(path)] == list(range(1, len(code(path)) + 1))
+    assert "widgets" not in notebook.metadata and path.stat().st_size < 1_250_000
+    for cell in code(path):
         for output in cell.outputs:
             expected = "raises-exception" in cell.metadata.get("tags", [])
             assert output.output_type != "error" or expected, cell.source
             assert output.get("name") != "stderr", f"{cell.source!r} writes to stderr"
+            kinds = set(output.get("data", {"text/plain": ""}))
+            assert kinds and {kind for kind in kinds if not kind.startswith("text/")} <= {"image/png"} - {VIEW}
+            assert set(output.get("metadata", {})) <= {"image/png", OURS, PHONE}
+    for model in stored_models(notebook).values():
+        assert not model["state"].keys() & set(SOURCES)
 
 
 @each_notebook
@@ -91,28 +161,55 @@ def test_nothing_in_it_changes_by_itself(path: Path) -> None:
     normalised = copy.deepcopy(notebook)
     normalise(normalised, path.stem)
     assert normalised == notebook, "`make notebooks` stores notebooks without timings, versions and random ids"
-    for text in stored_texts(notebook):
-        assert not re.search(r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b", text), text
+    for cell in code(path):
+        for output in () if "nbval-ignore-output" in cell.metadata.get("tags", []) else cell.outputs:
+            text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
+            assert not re.search(r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b", text), text
     for entry in (entry for model in stored_models(notebook).values() for entry in model.get("buffers", [])):
         assert entry["encoding"] == "sha256" or len(entry["data"]) <= LARGE * 4 / 3 + 4
-    assert path.stat().st_size < 1_250_000
 
 
-def stored_texts(notebook: Any) -> list[str]:
-    """What the outputs say."""
-    outputs = [
-        output
-        for cell in notebook.cells
-        if "nbval-ignore-output" not in cell.metadata.get("tags", [])
-        for output in cell.get("outputs", [])
-    ]
-    return [output.get("text", "") + output.get("data", {}).get("text/plain", "") for output in outputs]
+# --- what is installed
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level modules that a notebook imports."""
+    cells = (re.sub(r"^(\s*)[%!].*", r"\1pass", cell.source, flags=re.MULTILINE) for cell in code(path))
+    nodes = list(ast.walk(ast.parse("\n".join(cells))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names} - set(sys.stdlib_module_names)
 
 
 @each_notebook
-def test_the_notebooks_hold_text_and_png_and_no_source(path: Path) -> None:
-    for output in (output for cell in read(path).cells for output in cell.get("outputs", [])):
-        assert {kind for kind in output.get("data", {}) if not kind.startswith("text/")} <= {"image/png"}
-        assert set(output.get("metadata", {})) <= {"image/png", OURS, PHONE}
-    for model in stored_models(read(path)).values():
-        assert not model["state"].keys() & set(SOURCES)
+def test_the_set_up_cell_installs_what_the_notebook_imports(path: Path) -> None:
+    needs = dict(re.findall(r'^ +"(\w+)": "([^"]+)",$', code(path)[0].source, re.MULTILINE))
+    assert imported(path) - BROUGHT <= set(needs)
+    for module, place in needs.items():
+        if module.startswith("capsnet"):  # never from an index: the name is not ours there
+            assert place.startswith("git+https://") or (path.parent / place / "pyproject.toml").is_file()
+
+
+def test_a_notebook_without_its_project_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = re.sub(r"%pip.*", "pass", code(NOTEBOOKS[0])[0].source).replace('"capsnet_tutorial":', '"not_there":')
+    monkeypatch.chdir(NOTEBOOKS[0].parent)
+    exec(cell, {})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="whole project"):
+        exec(cell, {})
+
+
+def test_the_version_stands_in_one_place() -> None:
+    version = PROJECTS[0]["project"]["version"]
+    assert PROJECTS[1]["project"].get("version") is None
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "version" not in yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_the_lock_pins_what_is_asked_for_and_names_no_place() -> None:
+    lock, wanted = ((ROOT / f"requirements.{end}").read_text(encoding="utf-8") for end in ("txt", "in"))
+    pins, asked = (dict(re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)) for text in (lock, wanted))
+    assert asked.items() <= pins.items(), "requirements.txt is older than requirements.in: `make lock`"
+    assert not re.search(r"https?://|file:|^-", lock, re.MULTILINE)
+    depends = [re.split(r"[<>=]", each)[0] for project in PROJECTS for each in project["project"]["dependencies"]]
+    assert [name for name in depends if not find_spec(name.replace("-", "_"))] == []
