@@ -5,7 +5,7 @@ from __future__ import annotations
 import networks
 import pytest
 import torch
-from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, on_canvas, read_right, shifted
+from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, read_right
 
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
@@ -14,14 +14,6 @@ FEW = Digits(*(part[:64] for part in digits("train", source="sample")[:2]), "sam
 DOT = torch.zeros(2000, 1, 28, 28)
 DOT[:, 0, 13:15, 13:15] = 1  # about the centre
 DOTS = Digits(DOT, torch.zeros(2000, dtype=torch.long), "made")
-
-
-def test_the_canvas_has_6_pixels_of_paper_on_every_side():
-    canvas = on_canvas(FEW)
-    assert canvas.images.shape == (64, 1, 40, 40)
-    assert canvas.images[:, :, 6:34, 6:34].equal(FEW.images)
-    assert canvas.images.count_nonzero() == FEW.images.count_nonzero()
-    assert canvas.labels is FEW.labels
 
 
 def test_in_training_digits_lie_anywhere_on_the_canvas_and_are_nothing_but_shifted():
@@ -33,13 +25,6 @@ def test_in_training_digits_lie_anywhere_on_the_canvas_and_are_nothing_but_shift
     chosen = torch.tensor([3, 1])
     assert OnCanvas(FEW).batch(chosen, Augmentation(), torch.Generator())[1].equal(FEW.labels[chosen])
     assert OnCanvas(FEW).count == 64
-
-
-def test_the_same_seed_gives_the_same_set_and_another_gives_another():
-    for make in (shifted, bent):
-        assert make(FEW, 6).images.equal(make(FEW, 6).images)
-        assert not make(FEW, 6).images.equal(make(FEW, 6, seed=1).images)
-        assert make(FEW, 6).labels.equal(FEW.labels)
 
 
 def place(images: torch.Tensor) -> torch.Tensor:

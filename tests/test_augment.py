@@ -68,12 +68,6 @@ def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels
     assert max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1  # none much more often than the others
 
 
-def test_the_default_is_the_papers_shift():
-    images = some_digits()
-    assert Augmentation() == Augmentation(shift=2, rotation=0, scale=0, shear=0, elastic=0)
-    assert Augmentation()(images, chance()).equal(random_shift(images, 2, chance()))
-
-
 # --- transforms
 
 
@@ -115,15 +109,6 @@ def test_scale_comes_first_then_shear_then_rotation_then_shift():
     assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx((1, -4), abs=0.05)
     # (0, 3) is sheared to (-1.5, 3), turned to (3, 1.5)
     assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((3, 1.5), abs=0.05)
-
-
-def test_each_image_has_its_own_pose():
-    images = some_digits(3)
-    angles = torch.tensor([0.0, 45.0, -10.0])
-    together = transform(images, Pose(rotation=angles, shift_x=1))
-    for k in range(3):
-        alone = transform(images[k : k + 1], Pose(rotation=float(angles[k]), shift_x=1))
-        torch.testing.assert_close(together[k : k + 1], alone)
 
 
 def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
@@ -202,16 +187,6 @@ def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smalles
     assert thin.sum() < images.sum() < thick.sum()
 
 
-def test_a_little_thicker_lies_between():
-    images = some_digits(2)
-    assert thicken(images, 0).equal(images)
-    torch.testing.assert_close(thicken(images, 0.25), 0.75 * images + 0.25 * thicken(images, 1))
-    torch.testing.assert_close(thicken(images, -0.25), 0.75 * images + 0.25 * thicken(images, -1))
-    both = thicken(images, torch.tensor([0.5, -0.5]))
-    torch.testing.assert_close(both[0], thicken(images, 0.5)[0])
-    torch.testing.assert_close(both[1], thicken(images, -0.5)[1])
-
-
 # --- bad input
 
 
@@ -224,12 +199,3 @@ def test_amounts_below_0_or_without_bound_are_refused(field):
         Augmentation(scale=1.0)
     with pytest.raises(ValueError, match=r"amounts from -1 to 1; got up to 1\.5"):
         thicken(some_digits(), 1.5)
-
-
-def test_images_of_another_kind_are_refused():
-    with pytest.raises(ValueError, match="images in floating point; got torch.uint8"):
-        transform(some_digits().to(torch.uint8), Pose())
-    with pytest.raises(ValueError, match=r"images of shape \[N, 1, H, W\]; got shape \[28, 28\]"):
-        transform(some_digits()[0, 0], Pose())
-    with pytest.raises(ValueError, match="square images; got 28×20"):
-        transform(some_digits()[..., :20], Pose())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 import torch
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
 from torch import Tensor
@@ -21,13 +20,6 @@ def test_the_papers_baselines_have_the_papers_numbers_of_parameters():
     assert parameter_count(ConvNetConfig.paper()) == 35_445_522  # "35.4 M"
     assert parameter_count(ConvNetConfig.paper_pairs()) == 24_563_978  # "24.56 M"
     assert parameter_count(replace(CapsNetConfig.paper(), image_size=36)) == 11_361_808  # "11.36 M"
-
-
-@pytest.mark.parametrize("config", [ConvNetConfig.small(), TINY, replace(TINY, stride=1, pool=2, image_size=9)])
-def test_the_maps_have_the_sides_that_the_config_says(config):
-    features = ConvNet(config).layers[: 3 * len(config.channels) if config.pool > 1 else 2 * len(config.channels)]
-    maps = features(torch.rand(2, 1, config.image_size, config.image_size))
-    assert maps.shape == (2, config.channels[-1], config.sides[-1], config.sides[-1])
 
 
 def test_it_learns_with_fit():
@@ -72,26 +64,3 @@ def test_the_error_is_the_share_of_images_whose_best_scores_are_others():
     assert error_of(Answers(scores), one, batch_size=3).error == 0.5
     two = Digits(images, torch.tensor([[0, 2], [1, 2], [0, 2], [0, 1]]), "made")
     assert error_of(Answers(scores), two, batch_size=3).error == 0.25
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("kernels", (5,)),
-        ("kernels", (4, 3)),
-        ("channels", ()),
-        ("channels", "ab"),
-        ("hidden", (0,)),
-        ("stride", 0),
-        ("dropout", 1.0),
-        ("pool", 8),
-    ],
-)
-def test_a_config_that_makes_no_network_is_refused(field, value):
-    with pytest.raises(ValueError, match="expected .*; got"):
-        replace(TINY, **{field: value})
-
-
-def test_images_of_another_size_are_refused():
-    with pytest.raises(ValueError, match=r"images of shape \[B, 1, 28, 28\]; got shape \[2, 1, 36, 36\]"):
-        ConvNet(TINY)(torch.rand(2, 1, 36, 36))

@@ -9,7 +9,6 @@ import pytest
 import torch
 from networks import noise
 
-from benchmarks import __main__ as command
 from benchmarks import layer, measure, network
 from benchmarks.baselines import BASELINES, by_einsum, rounds_by_einsum
 from capsnet_tutorial.fast import route_capsules
@@ -53,41 +52,10 @@ def test_functions_take_turns_and_a_ratio_is_the_median_of_theirs(monkeypatch):
     assert rows["slow"] == {"ms": 6000, "times_as_fast": 1, "from": 1, "to": 1}
 
 
-def test_peak_memory_is_what_stands_at_once():
-    def run():
-        a = torch.ones(250_000)  # 1 MB
-        b = torch.ones(500_000)  # 2 MB
-        del a, b
-        torch.ones(250_000)
-
-    assert 3.0e6 <= measure.peak_bytes(run) < 3.01e6
-
-
-def test_work_counts_products_and_traffic_but_no_views():
-    a, b = torch.ones(10, 20), torch.ones(20, 30)
-    assert measure.work(lambda: a @ b) == (2 * 10 * 20 * 30, 4 * (200 + 600 + 300))
-    assert measure.work(lambda: a.t().view(20, 10)) == (0, 0)
-
-
-def test_growth_is_the_power_that_the_costs_follow(monkeypatch):
-    assert layer.exponent((1, 2, 4, 8), [3.0, 12.0, 48.0, 192.0]) == 2
-    monkeypatch.setattr(layer, "BASE", TINY)
-    monkeypatch.setitem(layer.AXES, "batch", (4, 64))
-    found = layer.growth("batch", turns=1)
-    assert found["layers"]["einsum"]["exponents"]["megabytes"] == pytest.approx(1, abs=0.3)
-    assert all(len(row[name]) == 2 for row in found["layers"].values() for name in layer.MEASURES)
-
-
 def test_a_layer_that_computes_something_else_is_not_timed():
     wrong = {"einsum": by_einsum, "wrong": lambda u, weight, n: 1.01 * route_capsules(u, weight, n)}
     with pytest.raises(ValueError, match="wrong to compute what einsum computes"):
         layer.compare(wrong, TINY, turns=1)
-
-
-def test_routing_in_float32_keeps_what_bfloat16_would_lose():
-    found = layer.half_precision(layer.Sizes(batch=8, in_capsules=72))
-    assert found["float32 inside"] < 1e-5
-    assert found["float32 inside"] < found["float32 inside, v handed back as bfloat16"] < found["bfloat16 throughout"]
 
 
 @pytest.mark.parametrize("make", [network.training_step, network.recognition])
@@ -95,28 +63,6 @@ def test_every_variant_of_the_network_runs(make):
     rows = network.compare(make, EAGER, CapsNetConfig.small(), batch=4, turns=1)
     assert list(rows) == list(EAGER)
     assert all(row["ms"] > 0 and row["megabytes"] > 0 for row in rows.values())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--threads", "0"], "threads to be a whole number, at least 1; got 0"),
-        (["--quick", "--output", "nowhere/speed.json"], "the folder nowhere to exist"),
-    ],
-)
-def test_what_cannot_be_measured_is_told(arguments, message, capsys):
-    assert command.main(arguments) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_a_table_lines_up_and_leaves_gaps_where_a_row_has_nothing():
-    lines = command.table("Title", {"a": {"ms": 1.5}, "long": {"ms": 1000, "gigaflops": 2}}).splitlines()
-    assert lines[1:] == [
-        "Title",
-        "         ms  gigaflops",
-        "a       1.5           ",
-        "long  1,000          2",
-    ]
 
 
 def test_the_stored_numbers_were_measured_at_the_papers_size():

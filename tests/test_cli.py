@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
 
@@ -17,10 +16,9 @@ from test_data import lay_out
 
 import capsnet_tutorial
 from capsnet_tutorial import cli
-from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.train import Recipe, evaluate
+from capsnet_tutorial.train import evaluate
 from capsnet_tutorial.weights import load_weights, read_tensors, save_weights
 
 pytestmark = pytest.mark.slow
@@ -114,21 +112,6 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(tmp_
     assert json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))["data"]["source"] == "sample"
 
 
-def recipe_of(*options: str) -> Recipe:
-    return cli.recipe_of(cli._parser().parse_args(["train", *options]))
-
-
-def test_options_of_the_recipe_are_taken_and_a_time_budget_brings_its_own_defaults():
-    assert recipe_of() == Recipe()
-    recipe = recipe_of("--batch-size", "3", "--reconstruction-weight", "0", "--precision", "bf16", "--elastic", "1")
-    expected = Recipe(batch_size=3, reconstruction_weight=0.0, precision="bf16", augmentation=Augmentation(elastic=1.0))
-    assert recipe == expected
-    quick = Recipe.quick(30.0)
-    assert recipe_of("--seconds", "30") == quick
-    recipe = recipe_of("--seconds", "30", "--shift", "2", "--average", "0.9", "--rotation", "5")
-    assert recipe == replace(quick, average=0.9, augmentation=replace(quick.augmentation, shift=2.0, rotation=5.0))
-
-
 # --- evaluate
 
 
@@ -168,14 +151,6 @@ def test_the_command_is_called_capsnet_and_explains_itself(capsys):
         assert expected in capsys.readouterr().out
 
 
-def test_check_names_the_bug_of_a_file(tmp_path):
-    code = "def my_squash(s):\n    n = s.norm(dim=1, keepdim=True) + 1e-9\n    return n**2 / (1 + n**2) * s / n\n"
-    (tmp_path / "net.py").write_text(code, encoding="utf-8")
-    done = capsnet("check", f"{tmp_path / 'net.py'}:my_squash")
-    assert done.returncode == 1, done.stderr
-    assert "squash-axis" in done.stdout
-
-
 # --- bad input: status 2 and one line
 
 
@@ -213,14 +188,6 @@ def test_weights_that_are_none_or_for_other_images_are_refused(tmp_path, capsys)
     assert_refused(evaluated, "images of shape [B, 1, 9, 9]; got shape [500, 1, 28, 28]", capsys)
     path.write_bytes(path.read_bytes()[:-1])
     assert_refused(evaluated, str(path), capsys)
-
-
-def test_options_that_do_not_exist_are_refused_by_status_2(capsys):
-    for arguments in (["train", "--rounds", "3"], ["evaluate"], ["draw"], []):
-        with pytest.raises(SystemExit) as end:
-            main(arguments)
-        assert end.value.code == 2
-        assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_bug_of_ours_is_not_hidden_behind_one_line(monkeypatch):

@@ -53,13 +53,6 @@ def test_routed_capsules_predict_and_route(dtype, routing):
         agrees(came, wanted)
 
 
-def test_routed_capsules_route_three_times_and_have_no_bias_unless_told_otherwise():
-    routed = layers.RoutedCapsules(6, 3, 4, 5)
-    assert routed.iterations == 3
-    assert routed.routing is functional.route
-    assert {name: list(parameter.shape) for name, parameter in routed.named_parameters()} == {"weight": [6, 4, 3, 5]}
-
-
 def test_weights_start_as_a_truncated_normal_of_std_0_1():
     torch.manual_seed(0)
     weight = layers.RoutedCapsules(100, 8, 10, 16).weight

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import oracle
 import pytest
 import torch
@@ -14,7 +9,6 @@ from networks import noise
 from oracle import agrees
 from torch import Tensor
 
-import capsnet_tutorial
 from capsnet_tutorial import route, squash
 
 pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
@@ -69,17 +63,6 @@ def test_the_gradients_are_the_same(rounds):
     )
     torch.testing.assert_close(came, expected, atol=1e-12, rtol=0)
     assert expected.abs().max() > 1e-3
-
-
-def test_an_images_neighbours_in_the_batch_do_not_matter():
-    u_hat = noise(B, I, J, D_OUT)
-    alone = torch.cat([route_by_messages(image.unsqueeze(0)) for image in u_hat])
-    torch.testing.assert_close(route_by_messages(u_hat), alone)
-
-
-def test_all_pairs_lists_every_pair_once_in_order():
-    assert all_pairs(2, 3).tolist() == [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]
-    assert all_pairs(72, 10).shape == (2, 720)
 
 
 # --- on graphs with fewer edges
@@ -140,21 +123,3 @@ def test_edges_may_come_in_any_order():
 def test_wrong_calls_are_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
-
-
-@pytest.mark.parametrize("absent", ["torch_geometric", "torch_geometric.nn"])
-def test_without_pytorch_geometric_a_sentence_says_what_to_do(absent):
-    code = f"""
-import sys
-sys.modules[{absent!r}] = None
-import capsnet_tutorial.layers
-import capsnet_book.routings.messages
-"""
-    path = os.pathsep.join([str(Path(capsnet_tutorial.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
-    )
-    assert done.returncode == 1
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: ")
-    assert last.endswith("needs PyTorch Geometric: pip install torch_geometric")

@@ -13,7 +13,6 @@ from oracle import agrees
 
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
-from capsnet_tutorial.train import in_eval_mode
 
 
 def count(module: torch.nn.Module) -> int:
@@ -56,11 +55,6 @@ def test_with_a_label_the_decoder_teaches_only_the_true_capsule():
     assert taught.equal(labels.unsqueeze(1) == torch.arange(4)), "the decoder's gradient reached another capsule"
 
 
-def test_without_labels_the_longest_capsule_is_decoded():
-    model, x = networks.tiny(), images(8)
-    assert model(x).reconstruction.equal(model(x, model.predict(x)).reconstruction)
-
-
 def test_a_second_call_gives_what_the_first_gave():
     model, x = networks.tiny(), images()
     first = model(x)
@@ -69,21 +63,7 @@ def test_a_second_call_gives_what_the_first_gave():
         assert came.equal(expected)
 
 
-def test_an_empty_batch_gives_an_empty_answer():
-    output = networks.tiny()(images(0))
-    assert [list(each.shape) for each in output] == [[0, 4, 5], [0, 4], [0, 81]]
-
-
 # --- examined
-
-
-def test_a_network_is_examined_in_eval_mode_and_then_every_part_is_in_its_own():
-    model = networks.tiny().train()
-    model.conv.eval()  # frozen, as for fine-tuning
-    before = [module.training for module in model.modules()]
-    with in_eval_mode(model):
-        assert not any(module.training for module in model.modules())
-    assert [module.training for module in model.modules()] == before
 
 
 # --- sizes
@@ -104,21 +84,6 @@ def test_the_small_preset_has_at_most_half_a_million_parameters():
     assert count(model) <= 500_000
     assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[72, 10, 8, 16]]
     assert CapsNetConfig.small() == CapsNetConfig.preset("small")
-
-
-@pytest.mark.parametrize(
-    ("preset", "conv", "primary", "capsules"), [("paper", 20, 6, 1152), ("small", 10, 3, 72)], ids=["paper", "small"]
-)
-def test_a_config_knows_the_sizes_on_the_way(preset, conv, primary, capsules):
-    config = CapsNetConfig.preset(preset)
-    assert (config.conv_side, config.primary_side, config.primary_capsules) == (conv, primary, capsules)
-    assert config.pixels == 784
-    model = CapsNet(config).eval()
-    with torch.no_grad():
-        x = torch.rand(1, 1, 28, 28)
-        assert list(model.conv(x).shape[2:]) == [conv, conv]
-        assert list(model.primary_capsules(x).shape) == [1, capsules, 8]
-        assert [list(each.shape) for each in model(x)] == [[1, 10, 16], [1, 10], [1, 784]]
 
 
 # --- precision, compilers, devices

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import matplotlib.pyplot as plt
 import pytest
-from capsnet_book import figures
 from capsnet_book.figures._phone import PHONE, SMALLEST, phone_form_of
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -47,28 +46,3 @@ def test_a_figure_can_be_read_on_a_phone(kind: str) -> None:
     assert min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST) > 7.5, "10.5 of its pixels"
     assert not overlapping(phone)
     assert not plt.get_fignums()
-
-
-def test_labels_on_each_other_are_found() -> None:
-    figure = Figure()
-    for k, height in enumerate((0.5, 0.51, 0.9)):
-        figure.text(0.5, height, f"label {k}")
-    assert [set(pair) for pair in overlapping(figure)] == [{"label 0", "label 1"}]
-
-
-def test_panels_stand_one_below_the_other_on_a_phone() -> None:
-    figure = phone_form_of(figures.margin_curves())
-    figure.draw_without_rendering()
-    first, second = (axes.get_position() for axes in figure.axes)
-    assert first.y0 > second.y1
-
-
-def test_the_figure_itself_stays_as_it_was() -> None:
-    figure, twin = figures.margin_curves(), figures.margin_curves()
-    phone_form_of(figure)
-    assert png(figure) == png(twin)
-
-
-def png(figure: Figure) -> bytes:
-    figure.savefig(stream := io.BytesIO(), format="png")
-    return stream.getvalue()

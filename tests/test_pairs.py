@@ -46,14 +46,6 @@ def test_a_pair_is_the_chosen_digit_and_one_of_another_class_the_lower_class_fir
         assert [one] in found
 
 
-def test_every_digit_of_another_class_is_as_likely_and_none_of_the_same():
-    labels = torch.tensor([3, 7, 3, 0, 7, 3])
-    images = torch.arange(1.0, 7).view(6, 1, 1, 1).expand(6, 1, 28, 28) / 10
-    layers, _ = Pairs(Digits(images, labels, "made")).batch(torch.zeros(6000, dtype=torch.long), STILL, generator())
-    partner = (layers[:, :, 10, 10].sum(dim=1) * 10).round().long() - 2  # the chosen one is number 0
-    assert partner.bincount(minlength=6).tolist() == [0, *(pytest.approx(n, abs=120) for n in (2000, 0, 2000, 2000, 0))]
-
-
 def test_the_two_digits_are_moved_on_their_own_by_up_to_the_shift():
     white = Digits(torch.ones(2, 1, 28, 28), torch.tensor([1, 2]), "made")
     layers, _ = Pairs(white).batch(torch.zeros(500, dtype=torch.long), Augmentation(shift=4), generator())
@@ -65,28 +57,10 @@ def test_the_two_digits_are_moved_on_their_own_by_up_to_the_shift():
     assert layers.sum(dim=(2, 3)).unique().tolist() == [784.0]  # nothing falls off
 
 
-def test_what_is_seen_is_the_sum_clipped():
-    layers = torch.tensor([[[[0.5, 0.75]], [[0.25, 0.5]]]])
-    assert overlay(layers).tolist() == [[[[0.75, 1.0]]]]
-
-
-def test_the_same_seed_gives_the_same_pairs_and_another_gives_others():
-    one, same, other = fixed_pairs(FEW), fixed_pairs(FEW), fixed_pairs(FEW, seed=1)
-    assert one.layers.equal(same.layers) and one.present.equal(same.present)
-    assert not one.layers.equal(other.layers)
-    assert one.images.shape == (64, 1, 36, 36)
-    assert one.labels.equal(classes_of(one.present))
-
-
 def test_the_fixed_pairs_are_the_same_on_every_machine():
     pairs = fixed_pairs(FEW)
     assert pairs.labels[:4].tolist() == [[0, 9], [1, 7], [2, 4], [3, 9]]
     assert pairs.images.sum().item() == pytest.approx(11209.076, rel=1e-6)
-
-
-def test_one_class_makes_no_pairs():
-    with pytest.raises(ValueError, match="digits of at least two classes; got 1"):
-        Pairs(FEW._replace(labels=torch.zeros(64, dtype=torch.long)))
 
 
 def test_each_of_the_two_capsules_draws_on_its_own():

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from capsnet_book.experiments.cnn import (
-    ConvNetConfig,
     build_empty,
-    cross_entropy,
     parameter_count,
     recognising_and_drawing,
 )
@@ -15,15 +13,9 @@ from capsnet_book.experiments.pairs import OnPairs
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.train import OnDevice
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
-
-
-def test_what_is_not_said_is_the_small_capsnet_on_digits():
-    assert TrainingSetup().config == CapsNetConfig.small()
-    assert TrainingSetup(preset="paper", iterations=1).config == CapsNetConfig(iterations=1)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
@@ -51,21 +43,6 @@ def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
         assert recognising + drawing == parameter_count(capsnet)
         assert parameter_count(slim) == pytest.approx(recognising, rel=0.002)
         assert recognising_and_drawing(build_empty(slim)) == (parameter_count(slim), 0)
-
-
-def test_the_papers_baselines_are_its_own_for_each_task():
-    assert TrainingSetup(network="cnn", preset="paper").config == ConvNetConfig.paper()
-    assert TrainingSetup(task="pairs", network="cnn", preset="paper").config == ConvNetConfig.paper_pairs()
-    assert TrainingSetup(network="cnn").objective(0.5) is cross_entropy
-
-
-def test_one_round_and_no_reconstruction_are_what_they_say():
-    setup = TrainingSetup(iterations=1)
-    network = setup.build()
-    assert network.routed.iterations == 1
-    output = network(FEW.images, FEW.labels)
-    setup.objective(0)(output, FEW.images, FEW.labels).backward()
-    assert all(parameter.grad is None for parameter in network.decoder.parameters())
 
 
 @pytest.mark.parametrize(

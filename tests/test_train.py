@@ -30,7 +30,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import route
 from capsnet_tutorial.model import CapsNet, CapsNetOutput, Parts
-from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, faster_threads, fit, one_cycle
+from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, faster_threads, fit
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 pytestmark = pytest.mark.slow
@@ -101,46 +101,6 @@ def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions()
     assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_any_network_data_objective_and_validation_will_do():
-    """A linear network on made-up numbers, by least squares: the loop knows nothing of capsules."""
-    images = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
-    wanted = torch.tensor([[1.0, -2.0, 0.5]])
-    seen = []
-
-    class Numbers:
-        count = 40
-
-        def batch(
-            self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
-        ) -> tuple[Tensor, Tensor]:
-            seen.extend(chosen.tolist())
-            return images[chosen], images[chosen] @ wanted.T
-
-    class Line(nn.Linear):
-        def forward(self, images: Tensor, targets: Tensor) -> Tensor:
-            return super().forward(images)
-
-    def squares(output: Tensor, images: Tensor, targets: Tensor) -> Tensor:
-        return (output - targets).square().mean()
-
-    def distance(line: Line) -> float:
-        return (line.weight - wanted).abs().max().item()
-
-    recipe = Recipe(epochs=100, batch_size=10, average=0.5, learning_rate=0.1)
-    rest = {"objective": squares, "validation": distance, "progress": False, "threads": 1}
-    line, history = fit(Line(3, 1), Numbers(), recipe, **rest)
-    assert distance(line) < 1e-3
-    assert history.curve[-1]["validation_error"] == distance(line)
-    assert sorted(seen[:40]) == list(range(40))
-
-
-def test_without_weight_the_reconstruction_is_not_learnt():
-    model, before = networks.learner(), networks.learner()
-    result, _ = fit(model, few(), replace(ONE_EPOCH, reconstruction_weight=0.0), progress=False)
-    assert_same_tensors(result.decoder.state_dict(), before.decoder.state_dict())
-    assert not result.conv.weight.equal(before.conv.weight)
-
-
 def test_bf16_learns_too_and_a_part_of_an_epoch_is_enough():
     recipe = replace(RECIPE, precision="bf16", epochs=4.5)
     model, history = fit(networks.learner(), few(), recipe, progress=False)
@@ -183,15 +143,6 @@ def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
     torch.testing.assert_close(result.conv.weight, expected)
     assert not raw[-1].allclose(expected)
     assert history.curve[-1]["validation_error"] == evaluate(result, held_out).error
-
-
-def test_the_learning_rate_rises_to_its_peak_and_falls_to_zero():
-    rates = [one_cycle(k / 100, 0.3) for k in range(101)]
-    assert (rates[0], rates[30]) == pytest.approx((1 / 25, 1))
-    assert rates[100] == pytest.approx(0, abs=1e-12)
-    assert rates[:31] == sorted(rates[:31])
-    assert rates[30:] == sorted(rates[30:], reverse=True)
-    assert (rates[15], rates[65]) == pytest.approx(((1 + 1 / 25) / 2, 1 / 2))
 
 
 def test_the_bar_shows_the_time_left_and_the_errors(capsys):
@@ -510,23 +461,6 @@ def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, 
     assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
 
 
-def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one_whole(tmp_path, monkeypatch):
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    def fill_the_disk(_: Any, history: Any) -> None:
-        if history.step == 8:
-            monkeypatch.setattr(os, "fsync", full)
-
-    expected, _ = fit(networks.learner(), few(), RECIPE, progress=False)
-    with pytest.raises(OSError, match=f"No space left on device: '.*{tmp_path.name}"):
-        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=fill_the_disk)
-    monkeypatch.undo()
-    assert {path.name for path in tmp_path.iterdir()} == {".lock", "c"}
-    result, _ = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
-    assert_same_tensors(result.state_dict(), expected.state_dict())
-
-
 def test_bad_digits_are_refused():
     good = few()
     not_a_number = good.images.clone()
@@ -587,12 +521,6 @@ def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
     write_tensors(path, tensors, metadata)
     with pytest.raises(ValueError, match="expected .*; got"):
         resume(path)
-
-
-def test_weights_are_no_checkpoint(tmp_path):
-    save_weights(networks.learner(), tmp_path / "c")
-    with pytest.raises(ValueError, match="expected a checkpoint of a training run in .*; got another safetensors file"):
-        resume(tmp_path / "c")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from copy import deepcopy
 import networks
 import pytest
 import torch
-import torch.nn.functional as F
 from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from capsnet_book.networks import load_network
 from torch import Tensor
@@ -15,7 +14,6 @@ from torch import Tensor
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import squash
-from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.train import Recipe, fit, paper_objective
 from capsnet_tutorial.weights import save_weights
@@ -67,19 +65,6 @@ def test_a_change_in_the_network_keeps_its_weights_and_changes_what_it_does(name
     assert not run(other).reconstruction.allclose(run(plain).reconstruction, atol=1e-4)
 
 
-def test_primary_capsules_are_divided_by_the_number_of_their_types():
-    network = awake(changed("primary-divided"))
-    before = network.primary.conv.bias.detach().view(-1, 1, 1).clone()
-    torch.manual_seed(1)
-    network.primary.conv.bias.data = torch.randn_like(network.primary.conv.bias)
-    bare = F.conv2d(F.relu(network.conv(FEW.images)), network.primary.conv.weight, stride=CONFIG.primary_stride)
-    bias = network.primary.conv.bias.view(-1, 1, 1)
-    assert (network.primary.group.bias * CONFIG.primary_types).allclose(before * (CONFIG.primary_types - 1))
-    features = (bare + bias) / CONFIG.primary_types + network.primary.group.bias
-    expected = squash(group_into_capsules(features, CONFIG.primary_dim))
-    torch.testing.assert_close(network.primary_capsules(FEW.images), expected)
-
-
 def test_the_bias_is_added_in_every_round():
     network = changed("bias-released")
     assert (network.routed.routing.bias == 0.1).all()
@@ -110,11 +95,6 @@ def test_the_released_loss_is_a_twentieth_and_leaves_the_reconstruction():
     torch.testing.assert_close(losses("loss-released", weight=0), losses(weight=0) / 20)
     both = losses("loss-released", weight=0.01) - losses("loss-released", weight=0)
     torch.testing.assert_close(both, losses(weight=0.01) - losses(weight=0))
-
-
-def test_the_mean_over_pixels_is_784_times_weaker():
-    mean = losses("recon-mean", weight=1.0) - losses(weight=0)
-    torch.testing.assert_close(mean, (losses(weight=1.0) - losses(weight=0)) / 784)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
