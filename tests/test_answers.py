@@ -11,11 +11,14 @@ from torch import nn
 def test_a_function_is_compared_with_another():
     v = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
     assert check_function(lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)).passed
-    assert "output[0]: expected" in str(check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,)))
+    assert "output[1] furthest off: expected" in str(
+        check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,))
+    )
     assert "expected [3]" in str(check_function(lambda v: v, lambda v: v.norm(dim=-1), (v,)))
     assert not check_function(lambda v: ..., lambda v: v.norm(dim=-1), (v,)).written
     assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
     assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
+    assert "for 2, 0.5: expected 1, came 2.5" in str(check_function(lambda a, b: a + b, lambda a, b: a * b, (2, 0.5)))
     assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
     assert "their places are not" in str(check_function(lambda v: v, lambda v: v.mT, (v,)))
     with pytest.raises(ValueError, match="expected at least one example"):

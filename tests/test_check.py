@@ -16,6 +16,7 @@ from capsnet_tutorial.check import (
     CHECKERS,
     Report,
     check_margin_loss,
+    check_mask,
     check_reconstruction_loss,
     check_routing,
     check_squash,
@@ -123,10 +124,39 @@ def test_a_blank_is_not_written_yet(piece):
         assert "not written yet" in report._repr_html_()
 
 
-def test_what_is_not_in_the_catalogue_differs_with_its_first_number():
+def test_what_is_not_in_the_catalogue_differs_with_its_furthest_number():
     report = check_routing(lambda u_hat, iterations: functional.route(u_hat, iterations) * 1.01)
     assert report.bugs == ()
-    assert re.search(r"the first number that differs is output\[\d, \d, \d+\]: expected [\d.-]+, came", str(report))
+    assert re.search(r"the number furthest off is output\[\d, \d, \d+\]: expected [\d.-]+, came", str(report))
+
+
+def squash_in_place(s):
+    length = (s * s).sum(dim=-1, keepdim=True).sqrt()
+    s *= length / (1 + length**2)
+    return s
+
+
+@pytest.mark.parametrize(
+    ("piece", "slip", "said"),
+    [
+        ("squash", lambda s: functional.squash(s) * s.norm(dim=-1, keepdim=True), "not divided by its length"),
+        ("squash", squash_in_place, "writes into the tensor"),
+        ("primary_capsules", lambda f, dim: f.transpose(0, 1).reshape(len(f), -1, dim), "batch of one"),
+        ("routing", lambda u_hat, rounds: functional.route(u_hat, 10), "written in: 10"),
+        ("routing", lambda u_hat, rounds: functional.route(u_hat, rounds + 2), "there are 2 rounds too many"),
+    ],
+)
+def test_a_slip_outside_the_catalogue_is_named(piece, slip, said):
+    assert said in str(CHECKERS[piece](slip))
+
+
+def test_only_an_exercise_refuses_a_mask_that_writes_into_the_capsules():
+    def mask(v, labels):
+        v *= functional.mask_capsules(torch.ones_like(v), v.norm(dim=-1).argmax(dim=1) if labels is None else labels)
+        return v
+
+    assert check_mask(mask).passed and "writes into the tensor" in str(check_mask(mask))
+    assert not check_mask(mask, strict=True).passed
 
 
 def test_the_readers_random_numbers_and_grad_mode_are_left_alone():

@@ -48,7 +48,7 @@ def check_function(function: Any, reference: Callable[..., Any], *examples: tupl
                 raise Trouble(f"It returns the shape {list(came.shape)}; expected {list(expected.shape)}.")
             far = ~((came - expected).abs() <= _TOLERANCE * (1 + expected.abs()))
             if far.any():
-                return [_first(far, expected, came)]
+                return [_furthest(example, expected, came)]
         return []
 
     agrees = (
@@ -136,12 +136,14 @@ def _what(value: Any) -> str:
     return f"a module, {type(value).__name__}" if isinstance(value, nn.Module) else shortened(value)
 
 
-def _first(far: Tensor, expected: Tensor, came: Tensor) -> Finding:
-    where = tuple(far.nonzero()[0].tolist()) if far.dim() else ()
+def _furthest(example: tuple[Any, ...], expected: Tensor, came: Tensor) -> Finding:
+    worst = (came - expected).abs().nan_to_num(torch.inf).argmax()
+    where = tuple(int(each) for each in torch.unravel_index(worst, expected.shape))
     place = f"[{', '.join(map(str, where))}]" if where else ""
-    text = f"The first number that differs is output{place}: expected {rounded(expected[where])}, "
-    text += f"came {rounded(came[where])}."
-    if far.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
+    numbers = all(isinstance(each, (int, float)) for each in example)
+    given = f"for {', '.join(f'{each:g}' for each in example)}" if numbers and example else "furthest off"
+    text = f"The output{place} {given}: expected {rounded(expected[where])}, came {rounded(came[where])}."
+    if expected.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
         text += " The numbers are right, their places are not."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
         text += f" The whole output: expected {rounded(expected)}, came {rounded(came)}."

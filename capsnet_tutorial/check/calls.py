@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +40,7 @@ class Subject:
 
     def __init__(self, function: Any, signature: str) -> None:
         self.function = function
+        self.wrote = False
         wanted = f"expected a function or a module that is called as {signature}"
         name = getattr(function, "__name__", type(function).__name__)
         if function is ...:
@@ -55,7 +57,10 @@ class Subject:
         """What the function returns for copies of the arguments: it may write into them."""
         torch.default_generator.manual_seed(0)  # one that draws random numbers shall not look like one that remembers
         copies = [each.clone() if isinstance(each, Tensor) else each for each in arguments]
-        return called(lambda: self.function(*copies), f"for {_described(arguments)}")
+        out = called(lambda: self.function(*copies), f"for {_described(arguments)}")
+        pairs = zip(arguments, copies, strict=True)
+        self.wrote |= any(isinstance(each, Tensor) and not torch.equal(each, copy) for each, copy in pairs)
+        return out
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
@@ -66,13 +71,21 @@ class Subject:
         leaf = arguments[0].detach().requires_grad_()
         out = self(leaf, *arguments[1:])
         value = numbers(out, shape, _described(arguments), finite=False)
-        (gradient,) = torch.autograd.grad(out.sum(), leaf, allow_unused=True) if out.requires_grad else (None,)
+        gradient = None
+        if out.requires_grad:
+            try:
+                (gradient,) = torch.autograd.grad(out.sum(), leaf, allow_unused=True)
+            except RuntimeError as error:
+                raise Trouble(WROTE if self.wrote else f"Its gradient cannot be computed: {error}") from error
         if gradient is None:
             raise Trouble(
                 "Its output carries no gradient back to its input, so nothing below it could learn "
                 "(.detach(), .item(), .data, numpy and no_grad cut it)."
             )
         return value, gradient.double()
+
+
+WROTE = "It writes into the tensor that it is given: whoever reads that afterwards finds other numbers. Work on a copy."
 
 
 class Looked(NamedTuple):
@@ -184,8 +197,8 @@ def called(call: Callable[[], Any], given: str) -> Any:
     except BaseException as error:
         if isinstance(error, NotImplementedError) and not str(error):
             raise NotWritten from None
-        message = " ".join(str(error).split())
-        text = f"It raises {type(error).__name__} {given}" + (f": {message[:300].rstrip('.')}." if message else ".")
+        message = textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".")
+        text = f"It raises {type(error).__name__} {given}" + (f": {message}." if message else ".")
         line, trace = "", error.__traceback__
         while trace is not None:
             path = trace.tb_frame.f_code.co_filename
@@ -194,7 +207,9 @@ def called(call: Callable[[], Any], given: str) -> Any:
             trace = trace.tb_next
         if line:
             text += f" The line: {line}"
-        if "must match the size" in message or ("shape" in message and "invalid" in message):
+        if "shape" in message and "invalid" in message:
+            text += " (Is a size written in that should come from the input?)"
+        elif "must match the size" in message:
             text += " (Is a keepdim=True missing, an axis in another place, or are labels to be made one-hot?)"
         raise Trouble(text) from error
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import Subject, Trouble, arguments_of, examined, nan_at_zero
+from capsnet_tutorial.check.calls import WROTE, Subject, Trouble, arguments_of, examined, nan_at_zero
 from capsnet_tutorial.check.report import Finding, Report
 from capsnet_tutorial.check.variants import close, differs, expected, recognise
 from capsnet_tutorial.functional import squash
@@ -63,17 +63,18 @@ def check_reconstruction_loss(function: Any, *, strict: bool = False) -> Report:
     return examined("reconstruction loss", examine, agrees, strict=strict)
 
 
-def check_mask(function: Any) -> Report:
+def check_mask(function: Any, *, strict: bool = False) -> Report:
     """Does this function keep the labelled capsule, and without labels the longest? Names what is wrong.
 
     Args:
         function: ``mask(v [B, J, D], labels [B] or None) -> [B, J, D]``, a function or a module.
+        strict: refuse one that writes into v, too: for exercises, whose v is used again.
 
     Returns:
         A `Report`; the bug that it knows: mask-prediction.
     """
     agrees = "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
-    return examined("mask", lambda: _mask(Subject(function, "mask(v, labels)")), agrees)
+    return examined("mask", lambda: _mask(Subject(function, "mask(v, labels)")), agrees, strict=strict)
 
 
 def _squash(subject: Subject) -> Iterator[Finding]:
@@ -131,6 +132,8 @@ def _mask(subject: Subject) -> Iterator[Finding]:
         yield Finding("mask-prediction", "The labels change nothing.")
     elif not right:
         yield differs("mask", (v, labels), labelled)
+    if subject.wrote:
+        yield Finding(None, WROTE, convention=True)
     try:
         free = subject.tensor(v.shape, v, None)
     except Trouble as trouble:

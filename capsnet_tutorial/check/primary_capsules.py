@@ -95,11 +95,15 @@ def _examine(subject: Subject, sizes: Sizes, *, inside: bool = False) -> list[Fi
     text += f"number {int(mixed.double().argmax())} those at {place[mixed][:1].flatten().tolist()}, row by row."
     findings = [Finding("capsule-view", text)] if mixed.any() else []
     s = features.double().flatten(2)[:, channel, place]  # [B, N, dim]
+    alone = close(subject.tensor(sizes.output(1), features[:1], sizes.dim), came[:1])
     squashed = not close(came, s)
     wrong = recognise("squash", [((s,), came)], at_most=2) if squashed else ()
-    if wrong is None:
+    if not alone and not wrong:
+        findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
+    elif wrong is None:
         text = "Each number is where it belongs, but it is neither the feature nor squashed along any axis: "
-        text += f"output[0, 0, 0] is {float(came[0, 0, 0]):.4f}, made of the feature {float(s[0, 0, 0]):.4f}."
+        at = torch.unravel_index((came - s).abs().nan_to_num(0).argmax(), s.shape)
+        text += f"output{[int(k) for k in at]} is {float(came[at]):.4f}, made of the feature {float(s[at]):.4f}."
         findings.append(Finding(None, text))
     elif wrong:
         findings.append(Finding("squash-axis", f"Here: {wrong[0].description}."))
@@ -108,8 +112,6 @@ def _examine(subject: Subject, sizes: Sizes, *, inside: bool = False) -> list[Fi
         findings.append(Finding(None, text, topic="unsquashed"))
     if squashed:
         findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), sizes.dim, name="features")
-    if not findings and not close(subject.tensor(sizes.output(1), features[:1], sizes.dim), came[:1]):
-        findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
     return findings
 
 

@@ -146,4 +146,5 @@ def rounded(numbers: Tensor) -> str:
     """Numbers as a reader writes them: 0.333, [0.1, 2], [[1, 0], [0, 1]]."""
     if numbers.dim():
         return f"[{', '.join(rounded(part) for part in numbers)}]"
-    return f"{float(numbers):.4g}"
+    number = float(numbers)
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:.4g}"

@@ -223,6 +223,6 @@ def declared_rounds(network: Any) -> int | None:
     for module in network.modules() if isinstance(network, nn.Module) else ():
         defaults = {name: each.default for name, each in arguments_of(module).items()}
         for name, value in {**vars(module), **defaults}.items():
-            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 10:
+            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
                 return value
     return None

@@ -19,13 +19,19 @@ from capsnet_tutorial.check.report import Finding, rounded
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, mask_capsules
 
 
-def squash(s: Tensor, *, over: tuple[int, ...] | None = (-1,), unit_over: tuple[int, ...] | None = None) -> Tensor:
+def squash(
+    s: Tensor,
+    *,
+    over: tuple[int, ...] | None = (-1,),
+    unit_over: tuple[int, ...] | None = None,
+    divided: bool = True,
+) -> Tensor:
     """Equation 1; over: axes of a length, None for no squash; unit_over: of the length in s / ‖s‖, if others."""
     if over is None:
         return s
     square = (s * s).sum(over, keepdim=True) if over else s * s
     unit = square if unit_over is None else (s * s).sum(unit_over, keepdim=True)
-    return square / (1 + square) * s / unit.clamp_min(1e-16).sqrt()
+    return square / (1 + square) * s / (unit.clamp_min(1e-16).sqrt() if divided else 1)
 
 
 def route(
@@ -36,6 +42,7 @@ def route(
     agreement: Callable[[Tensor], Tensor] = lambda a: a,
     heard: Callable[[Tensor, Tensor], Tensor] = lambda s, v: v,
     update: Callable[[Tensor, Tensor], Tensor] = lambda b, a: b + a,
+    returned: Callable[[Tensor, Tensor], Tensor] = lambda s, v: v,
     over: tuple[int, ...] | None = (2,),
     unit_over: tuple[int, ...] | None = None,
     copies: int = 1,
@@ -51,7 +58,7 @@ def route(
         s = (c.unsqueeze(-1) * u_hat).sum(1)
         v = squash(s, over=over, unit_over=unit_over)
         b = update(b, agreement((u_hat * heard(s, v).unsqueeze(1)).sum(-1)))
-    return v
+    return returned(s, v)
 
 
 def margin_loss(
@@ -140,6 +147,7 @@ _ROUTING = [
     *_SQUASH,
     Deviation("over", None, None, "nothing is squashed"),
     Deviation("heard", lambda s, v: s, None, "the predictions are compared with s, which is not squashed yet"),
+    Deviation("returned", lambda s, v: s, None, "it returns s, which is not squashed yet"),
     Deviation("update", lambda b, a: a, None, "b is replaced by the agreement instead of added to"),
     Deviation("update", lambda b, a: b - a, None, "the agreement is subtracted from b instead of added to it"),
 ]  # fmt: skip
@@ -166,7 +174,7 @@ _RECONSTRUCTION = [
 ]
 
 PIECES: dict[str, tuple[Callable[..., Tensor], list[Deviation]]] = {
-    "squash": (squash, _SQUASH),
+    "squash": (squash, [*_SQUASH, Deviation("divided", False, None, "s is not divided by its length ‖s‖")]),
     "routing": (route, _ROUTING),
     "margin_loss": (margin_loss, _MARGIN),
     "mask": (mask_capsules, []),
@@ -212,14 +220,14 @@ def recognise(
 
 
 def differs(piece: str, arguments: Sequence[Any], came: Tensor) -> Finding:
-    """A finding for what no known mistake explains: the first number that differs."""
+    """A finding for what no known mistake explains: the number that is furthest off."""
     wanted = expected(piece, arguments)
-    far = (came - wanted).abs() > 2e-4 * wanted.abs() + 1e-5 * wanted.abs().max()
-    where = tuple(far.nonzero()[0].tolist()) if came.dim() else ()
+    worst = int((came - wanted).abs().nan_to_num(torch.inf).argmax())
+    where = tuple(int(each) for each in torch.unravel_index(torch.tensor(worst), came.shape))
     place = f"[{', '.join(map(str, where))}]" if where else ""
     given = ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)
     text = (
-        f"It differs from the paper, and not by a mistake of the catalogue. For {given} the first number that differs "
+        f"It differs from the paper, and not by a mistake of the catalogue. For {given} the number furthest off "
         f"is output{place}: expected {rounded(wanted[where])}, came {rounded(came[where])}."
     )
     return Finding(None, text, topic="unexplained")
