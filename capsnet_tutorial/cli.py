@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from importlib.metadata import version
 from pathlib import Path
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -95,6 +96,8 @@ def _train(options: argparse.Namespace) -> int:
 
 def _evaluate(options: argparse.Namespace) -> int:
     path = Path(options.weights)
+    named = options.weights == "small" or path.exists()
+    expect(named, "small, a folder that `capsnet train` wrote, or a file of weights", options.weights)
     if options.weights == "small":
         network = load_pretrained()
     else:
@@ -110,6 +113,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate and check capsule networks.")
+    parser.add_argument("--version", action="version", version=version("capsnet-tutorial"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     train = commands.add_parser(
         "train",
@@ -120,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     train.set_defaults(run=_train)
     train.add_argument("--preset", default="small", help="small or paper")
     train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
-    train.add_argument("--output", default="runs/small", help="folder for what the run writes")
+    train.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
     train.add_argument(
         "--threads", type=int, metavar="N", help="of the processor (default: tries one and PyTorch's own number)"

@@ -169,7 +169,10 @@ def _fetch(root: Path) -> None:
     try:
         datasets.MNIST(str(root), download=True)
     except Exception as problem:  # no network, a mirror's error page, an unwritable cache: all the same to a reader
-        raise FileNotFoundError(f"MNIST is not in {root} and could not be downloaded") from problem
+        raise FileNotFoundError(
+            f"MNIST is not in {root} and could not be downloaded. Its four files belong in MNIST/raw in that folder; "
+            "--data or $CAPSNET_DATA names another"
+        ) from problem
 
 
 def _raw(root: Path) -> Path:

@@ -52,7 +52,9 @@ class Recipe:
     learning_rate: float = _choice(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
     warmup: float = _choice(0.3, "share of the run in which the rate rises")
     betas: tuple[float, float] = (0.9, 0.99)
-    average: float = _choice(0.998, "decay of the weights' running average, which is evaluated and saved; 0 for none")
+    average: float = _choice(
+        0.998, "decay of the weights' running average, which is evaluated and saved; less in a short run; 0 for none"
+    )
     stop_at_accuracy: float | None = _choice(None, "percent of the validation images right, to stop at")
     reconstruction_weight: float = _choice(RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss")
     augmentation: Augmentation = field(default_factory=Augmentation)
@@ -93,13 +95,22 @@ def paper_objective(
 ) -> Objective:
     """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
 
-    def objective(output: CapsNetOutput, images: Tensor, targets: Tensor) -> Tensor:
+    def objective(output: Any, images: Tensor, targets: Tensor) -> Tensor:
+        output = _named(output)
         margin = margin_loss(output.lengths, targets)
         if not reconstruction_weight:
             return margin
         return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
 
     return objective
+
+
+def _named(output: Any) -> CapsNetOutput:
+    """The output of a network whose ``forward`` returns capsules, lengths and a drawing, in a plain tuple too."""
+    output = CapsNetOutput(*output) if type(output) is tuple and len(output) == 3 else output
+    wanted = "a network that returns capsules, lengths and a reconstruction, or an objective for what it returns"
+    expect(hasattr(output, "lengths") and hasattr(output, "reconstruction"), wanted, type(output).__name__)
+    return output
 
 
 # --- what is trained on
@@ -201,6 +212,8 @@ def fit(
     expect_count("threads", 1 if threads is None else threads)
     watched = recipe.stop_at_accuracy is None or validation is not None
     expect(watched, "something to validate on, for stop_at_accuracy", "nothing")
+    # In a short run the average remembers an eighth of it, or ten steps: with more, what is saved is far from done.
+    decay = recipe.average if recipe.seconds else min(recipe.average, max(0.9, 1 - 8 / total_steps))
     objective = objective or paper_objective(recipe.reconstruction_weight)
     data = OnDevice(data, device) if isinstance(data, Digits) else data
 
@@ -240,6 +253,8 @@ def fit(
     ):
         if checkpoint is not None and resume and checkpoint.exists():
             history = _restored(checkpoint, _state(network, average, adam), identity)
+            if progress:
+                bar.write(f"going on after {history.step:,} steps")
         if threads is None and history.threads in (1, usual_threads):
             threads = history.threads  # a resumed run adds up in the same order
         afterwards.callback(torch.set_num_threads, usual_threads)
@@ -260,7 +275,7 @@ def fit(
                 loss.backward()
                 adam.step()
                 if average is not None:
-                    _follow(average, network, recipe.average if history.step else 0.0)
+                    _follow(average, network, decay if history.step else 0.0)
                 losses.append(loss.detach())
                 history.step += 1
                 seconds = history.seconds + time.perf_counter() - started
@@ -305,8 +320,11 @@ def faster_threads(step: Callable[[], object]) -> int:
 
 
 def in_float32(output: Any) -> Any:
-    """The output of a network for the loss: a tensor, or a named tuple of tensors."""
-    return at_least_float32(output) if isinstance(output, Tensor) else type(output)(*map(in_float32, output))
+    """The output of a network for the loss: a tensor, or a tuple of tensors, named or not."""
+    if isinstance(output, Tensor):
+        return at_least_float32(output)
+    parts = tuple(map(in_float32, output))
+    return type(output)(*parts) if hasattr(output, "_fields") else parts
 
 
 @torch.no_grad()
@@ -358,6 +376,11 @@ def _restored(path: Path, tensors: dict[str, Tensor], identity: Mapping[str, Any
     expect(isinstance(about, dict), f"a checkpoint of a training run in {path}", "another safetensors file")
     for key, wanted in identity.items():
         came = about.get(key)
+        if isinstance(wanted, dict) and isinstance(came, dict):  # say what differs alone
+            both = wanted.keys() & came.keys()
+            wanted, came = (
+                {k: v for k, v in each.items() if k not in both or wanted[k] != came[k]} for each in (wanted, came)
+            )
         expect(came == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{came} in {path}")
     history: Any = about.get("history")
     kinds = {key: type(value) for key, value in asdict(History()).items()}
@@ -397,7 +420,7 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
     """Errors of a network on some digits, at least one, in eval mode."""
 
     def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        output = network(images)
+        output = _named(network(images))
         margin = functional.margin_loss(output.lengths, labels).expand(len(images))  # the batch's mean, for each
         drawn = (output.reconstruction - images.flatten(1)).square().mean(dim=1)
         return output.lengths.argmax(dim=1) != labels, margin, drawn

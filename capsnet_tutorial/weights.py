@@ -50,6 +50,8 @@ def load_weights(
 ) -> CapsNet:
     """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
+    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where they are the small or the paper's.
+
     Args:
         path: of the file.
         parts: what the network was made of, if not of the paper's parts; or a function that finds parts by the names
@@ -61,7 +63,10 @@ def load_weights(
     """
     tensors, about = read_tensors(path)
     kind, names = about.get("network", "capsnet"), about.get("parts", {})
-    expect(kind == "capsnet" and "config" in about, f"the weights of a CapsNet in {path}", f"{kind!r}, {sorted(about)}")
+    if not about and (config := _preset_of(tensors)):
+        about = {"config": asdict(config)}
+    wanted = f"the weights of a CapsNet in {path}, with its config or of the small or the paper's sizes"
+    expect(kind == "capsnet" and "config" in about, wanted, f"{kind!r}, {sorted(about)}")
     named = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
     expect(named, f"names of parts in {path}", repr(names))
 
@@ -74,8 +79,38 @@ def load_weights(
     return filled(make, tensors, path)
 
 
-def save_weights(network: CapsNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes and the names of its parts, in half precision; `torch.int8` halves it."""
+def as_capsnet(network: nn.Module) -> CapsNet:
+    """A `CapsNet` as it is; another network, such as the one built in the book, as a CapsNet with its weights.
+
+    Raises:
+        ValueError: its weights have not the names and shapes of the small or of the paper's network.
+    """
+    if isinstance(network, CapsNet):
+        return network
+    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
+    tensors = network.state_dict() if isinstance(network, nn.Module) else {}
+    config = _preset_of(tensors)
+    expect(config is not None, wanted, f"{type(network).__name__}, whose weights are others")
+    return filled(lambda: CapsNet(config), tensors, "the network")
+
+
+def _preset_of(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
+    """The small or the paper's sizes, if these are the weights of such a network by name and shape."""
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
+        with torch.device("meta"):
+            if shapes == {name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()}:
+                return config
+    return None
+
+
+def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write a network's weights, sizes and the names of its parts, in half precision; `torch.int8` halves it.
+
+    Raises:
+        ValueError: another network than `as_capsnet` takes.
+    """
+    network = as_capsnet(network)
     about: dict[str, Any] = {"config": asdict(network.config)}
     if network.parts.names:
         about["parts"] = network.parts.names

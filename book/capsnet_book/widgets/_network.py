@@ -56,27 +56,18 @@ def network_of(model: Any) -> Network:
 
     Args:
         model: a `CapsNet` of the paper's parts, of any size for digits; or any module whose weights have the names
-            and shapes of the small one's, such as ``book/my_capsnet.py``.
+            and shapes of the small or the paper's one, such as ``book/my_capsnet.py``.
 
     Raises:
         ValueError: another network.
     """
     from capsnet_tutorial.errors import expect
-    from capsnet_tutorial.model import CapsNet, CapsNetConfig
-    from capsnet_tutorial.weights import save_weights
+    from capsnet_tutorial.weights import as_capsnet, save_weights
 
-    expect(hasattr(model, "state_dict"), "a network, an nn.Module", type(model).__name__)
-    if not isinstance(model, CapsNet):
-        twin = CapsNet(CapsNetConfig.small())
-        try:
-            twin.load_state_dict(model.state_dict())
-        except RuntimeError as problem:
-            raise ValueError(f"expected the weights of a small CapsNet; got others ({problem})") from problem
-        model = twin
+    model = as_capsnet(model)
     sizes = (model.config.image_size, model.config.in_channels, model.config.classes, model.config.class_dim)
     expect(sizes == (28, 1, 10, 16), "a network for digits of 28×28 pixels with 10 capsules of 16", f"{sizes}")
-    parts = getattr(model, "parts", None)
-    expect(parts is None or parts == type(parts)(), "a network of the paper's own parts", repr(parts))
+    expect(not model.parts.names, "a network of the paper's own parts", f"{model.parts.names}")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "own.safetensors"
         save_weights(model, path)

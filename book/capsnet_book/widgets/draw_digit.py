@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anywidget
 import traitlets
 
 from capsnet_book.widgets import _parts
-from capsnet_book.widgets._network import shared_network
+from capsnet_book.widgets._network import network_of, shared_network
 
 FIRST = 5
 """The digit on the pad before anything is drawn."""
@@ -14,6 +16,10 @@ FIRST = 5
 
 class DrawDigit(anywidget.AnyWidget):
     """Classifies and redraws while the reader draws.
+
+    Args:
+        model: the network that reads and draws, the reader's own say, as for `PoseSliders`. None: the one that comes
+            with the package.
 
     Attributes:
         digit: the sample that was put on the pad last. Setting it puts one there.
@@ -29,9 +35,10 @@ class DrawDigit(anywidget.AnyWidget):
     digit = traitlets.Int(FIRST, min=0, max=9).tag(sync=True)
     image = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
 
-    def __init__(self) -> None:
+    def __init__(self, model: Any = None) -> None:
         digits, _ = _parts.one_of_each()
-        super().__init__(network=shared_network(), samples=digits.tobytes(), image=digits[FIRST].tobytes())
+        network = shared_network() if model is None else network_of(model)
+        super().__init__(network=network, samples=digits.tobytes(), image=digits[FIRST].tobytes())
 
     @traitlets.validate("image")
     def _image_is_a_digit(self, proposal: dict) -> bytes:
