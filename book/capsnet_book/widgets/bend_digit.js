@@ -6,6 +6,7 @@ import { bendDigit, STRAIGHT } from "./shared/bending.js";
 import { arrowKeys, drag, rangeInput } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
 import { makeNetwork } from "./shared/core.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import {
   clamp,
@@ -260,4 +261,4 @@ function render({ model, el, host }) {
   return mount(el, root, () => build(root, model, host));
 }
 
-export default { render };
+export default { render: withPrompts(render) };

@@ -1,6 +1,7 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import { capsulesKept, maskCapsules, RULES, remarkOnMask, squaredError, WEIGHT } from "./decode_capsule_model.js";
 import { makeNetwork } from "./shared/core.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import {
   digitAt,
@@ -208,4 +209,4 @@ function render({ model, el, host }) {
   return mount(el, root, () => build(root, model, host));
 }
 
-export default { render };
+export default { render: withPrompts(render) };

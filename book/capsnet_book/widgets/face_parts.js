@@ -16,6 +16,7 @@ import {
   turned,
 } from "./face_parts_model.js";
 import { arrowKeys, drag, glide } from "./shared/controls.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import {
   bytesOf,
@@ -276,4 +277,4 @@ function render({ model, el }) {
   return mount(el, root, () => build(root, model));
 }
 
-export default { render };
+export default { render: withPrompts(render) };

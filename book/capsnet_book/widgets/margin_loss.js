@@ -11,6 +11,7 @@ import {
   stepDown,
 } from "./margin_loss_model.js";
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
@@ -363,4 +364,4 @@ function makeRepeating(role, text, work, kind = "") {
   return { button, stop };
 }
 
-export default { render };
+export default { render: withPrompts(render) };

@@ -2,6 +2,7 @@
 // reads the digit once; each move of a slider runs the decoder.
 import { rangeInput, wantsCalm } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import {
   digitAt,
@@ -325,4 +326,4 @@ function render({ model, el, host }) {
   return mount(el, root, () => build(root, model, host));
 }
 
-export default { render };
+export default { render: withPrompts(render) };

@@ -2,6 +2,7 @@
 
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import { element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
 
@@ -194,4 +195,4 @@ function inWords(n) {
   return "v points where s points; only the length changes, and it stays below 1.";
 }
 
-export default { render };
+export default { render: withPrompts(render) };

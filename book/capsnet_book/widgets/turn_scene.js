@@ -1,5 +1,6 @@
 // A scene of parts to turn; two networks vote, and the votes stay together or fall apart.
 import { drag, rangeInput } from "./shared/controls.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import { element, listen, makeRoot, mount, oncePerFrame, pushButton, save, setAttributes, svg } from "./shared/ui.js";
 import { OWN, read, remarkOn, shownNumbers, turned, WHOLES } from "./turn_scene_model.js";
@@ -188,4 +189,4 @@ function render({ model, el }) {
   return mount(el, root, () => build(root, model));
 }
 
-export default { render };
+export default { render: withPrompts(render) };

@@ -2,6 +2,7 @@
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
 import { makeNetwork } from "./shared/core.js";
+import { withPrompts } from "./shared/prompts.js";
 import { layOut } from "./shared/stage.js";
 import {
   clamp,
@@ -326,4 +327,4 @@ function render({ model, el, host }) {
   return mount(el, root, () => build(root, model, host));
 }
 
-export default { render };
+export default { render: withPrompts(render) };
