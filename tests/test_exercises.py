@@ -7,6 +7,7 @@ import os
 import re
 import symtable
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ import matplotlib as mpl
 import nbformat
 import pytest
 import torch
+import yaml
 
 from capsnet_tutorial.check import Report
 
@@ -25,334 +27,7 @@ CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
 HOLE = "your-turn"  # the tag of a hole in a chapter, and of the cells that check it
 
-# Other ways of writing it than the book's solution.
-RIGHT = {
-    "03-primary-capsules": [
-        """
-class MyPrimaryCapsules(nn.Module):  # the convolution in a Sequential
-    def __init__(self, in_channels, types, dim, kernel, stride):
-        super().__init__()
-        self.dim = dim
-        self.layers = nn.Sequential(nn.Conv2d(in_channels, types * dim, kernel, stride))
-
-    def forward(self, maps):
-        return self.layers(maps).permute(0, 2, 3, 1).reshape(len(maps), -1, self.dim)
-""",
-        """
-class MyPrimaryCapsules(nn.Module):  # a convolution for each type
-    def __init__(self, in_channels, types, dim, kernel, stride):
-        super().__init__()
-        self.convs = nn.ModuleList([nn.Conv2d(in_channels, dim, kernel, stride) for _ in range(types)])
-
-    def forward(self, maps):
-        return torch.cat([conv(maps).flatten(2).mT for conv in self.convs], dim=1)
-""",
-    ],
-}
-
-# Answers with a mistake that the check names, and a word or two by which.
-NAMED = {
-    "01-try-it": {
-        "def bend(pose, slider, by):\n    moved = pose.clone()\n    moved[slider - 1] += by": "`return`",
-        "def bend(pose, slider, by):\n    return [pose] * 28": "a list of 28",
-        "def bend(pose, slider, by):\n    return draw(model, pose, 4)": "Nothing moved",
-        """
-def bend(pose, slider, by):
-    moved = pose.clone()
-    moved[slider - 1] = by
-    return draw(model, moved, 4)
-""": "instead of 0.2 more",
-        """
-def bend(pose, slider, by):
-    moved = pose.clone()
-    moved[slider] += by
-    return draw(model, moved, 4)
-""": "it moved 6",
-        """
-def bend(pose, slider, by):
-    return draw(model, pose + by, 4)
-""": "No single slider",
-    },
-    "03-primary-capsules": {
-        """
-class MyPrimaryCapsules(nn.Module):
-    def __init__(self, in_channels, types, dim, kernel, stride):
-        super().__init__()
-        self.conv = nn.Conv2d(in_channels, types * dim, kernel, stride)
-
-    def forward(self, maps):
-        self.conv(maps)
-""": "`return`",
-    },
-    "02-why-capsules": {
-        "def more_ink():\n    return four": "It needs more ink; it has 1.00 times",
-        "def more_ink():\n    return (2 * four).clamp(0, 1)": "The bag notices",
-        "def more_ink():\n    F.unfold(four, 7, stride=7)": "`return`",
-    },
-    "04-squash": {
-        """
-def squash(s, dim=-1, eps=1e-8):
-    squared = (s * s).sum(dim, keepdim=True)
-    length = squared.sqrt().clamp_min(eps)
-    return squared / (1 + squared) * s / length
-""": "squash-nan",
-        "def unsquash(v):\n    return v": "The lengths are wrong",
-        """
-def unsquash(v):
-    r = v.norm(dim=-1, keepdim=True)
-    return v / (r * (1 - r)).sqrt()
-""": "zeros becomes nan",
-        """
-def unsquash(v):
-    r = v.norm(dim=1, keepdim=True)
-    return v / (r * (1 - r)).abs().clamp_min(1e-16).sqrt()
-""": "directions",
-    },
-    "05-prediction-vectors": {
-        """
-def prediction_vectors(u, weight):
-    return torch.einsum("bid,ijed->bije", u, weight)
-""": "It sums over D_out",
-        """
-def prediction_vectors(u, weight):
-    return torch.einsum("bid,ijde->bjie", u, weight)
-""": "Expected [3, 2, 5, 4]",
-        """
-def prediction_vectors(u, weight):
-    return 2 * torch.einsum("bid,ijde->bije", u, weight)
-""": "u_hat[0, 0, 0, 0]",
-        """
-def prediction_vectors(u, weight):
-    return (u[:, :, None, None] @ weight).squeeze()
-""": "Expected [1, 6, 1, 5]",
-        "boat_from_sail = torch.eye(5)": "Expected a [4, 4]",
-        "boat_from_sail = torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [-0.3, 0, 1, 0], [-0.7, 0, 0, 1]])": "tilted",
-        "boat_from_sail = torch.eye(4)": "0° is elsewhere",
-    },
-    "06-routing": {
-        "def my_route(u_hat, iterations):\n    return route(u_hat, 3)": "written in: 3",
-        """
-def my_route(u_hat, iterations):
-    b = u_hat.new_zeros(u_hat.shape[:3])
-    for _ in range(iterations):
-        s = torch.einsum("bij,bije->bje", b.softmax(dim=2), u_hat)
-        b = b + torch.einsum("bije,bje->bij", u_hat, s)
-    return squash(s)
-""": "compared with s",
-    },
-    "07-margin-loss": {
-        """
-def margin_loss(lengths, T, m_plus=0.9, m_minus=0.1, lambda_=0.5):
-    return (T * (m_plus - lengths) ** 2 + lambda_ * (1 - T) * (lengths - m_minus) ** 2).sum(dim=1).mean()
-""": "at 0",
-        """
-def margin_loss(lengths, T, m_plus=0.9, m_minus=0.1, lambda_=0.5):
-    return (T * (m_plus - lengths).relu() ** 2 + lambda_ * (1 - T) * (lengths - m_minus).relu() ** 2).sum()
-""": "sum over the images",
-        "def multi_hot(present):\n    return torch.zeros(3, 10)": "Expected ones at [[3, 8], [], [5]]",
-        "def multi_hot(present):\n    return F.one_hot(torch.tensor([3, 0, 5]), 10)": "The empty sheet has a 1 at 0",
-        """
-def second_choice(lengths):
-    lengths[torch.arange(len(lengths)), lengths.argmax(dim=1)] = -1
-    return lengths.argmax(dim=1)
-""": "It changed the lengths",
-        "def second_choice(lengths):\n    return lengths.topk(2, dim=1).values[:, 1]": "These are lengths",
-        "def second_choice(lengths):\n    return lengths.topk(2, dim=1).indices[:, 1].tolist()": "A list",
-        "def second_choice(lengths):\n    return lengths.argmax(dim=1)": "the first choice",
-    },
-    "08-masking-and-decoder": {
-        """
-def mask_capsules(v, labels=None):
-    return v[torch.arange(len(v)), capsule_lengths(v).argmax(dim=1) if labels is None else labels]
-""": "the kept capsule alone",
-        "def two_masks(v):\n    return mask_capsules(v)": "Expected [2, 7, 10, 16]",
-        """
-def two_masks(v):
-    return torch.stack([mask_capsules(v, k) for k in capsule_lengths(v).topk(2, dim=1).indices.T.flip(0)])
-""": "the second longest comes first",
-        """
-def my_reconstruction_loss(reconstruction, images):
-    return 0.0005 * F.mse_loss(reconstruction, images.flatten(1), reduction="sum")
-""": "sum over the images",
-    },
-    "11-what-the-numbers-mean": {
-        """
-def dressed_as(pose, label):
-    capsules = torch.zeros(1, 10, 16)
-    capsules[0, 4] = pose
-    return capsules
-""": "it filled another",
-    },
-    "09-training": {
-        """
-def my_step(network, optimizer, images, labels):
-    optimizer.zero_grad()
-    capsnet_loss(network(images, labels), images, labels).backward()
-    optimizer.step()
-""": "`return`",
-        """
-def my_step(network, optimizer, images, labels):
-    optimizer.zero_grad()
-    loss = capsnet_loss(network(images, labels), images, labels)
-    loss.backward()
-    optimizer.step()
-    return loss
-""": "this is a Tensor",
-        """
-def my_step(network, optimizer, images, labels):
-    optimizer.zero_grad()
-    capsnet_loss(network(images, labels), images, labels).backward()
-    optimizer.step()
-    return capsnet_loss(network(images, labels), images, labels).item()
-""": "the loss after it",
-        """
-def my_step(network, optimizer, images, labels):
-    loss = capsnet_loss(network(images), images, labels)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-""": "The network got no labels",
-        """
-def my_step(network, optimizer, images, labels):
-    loss = capsnet_loss(network(images, labels), images, labels)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-""": "still there in the second",
-        """
-def my_step(network, optimizer, images, labels):
-    loss = capsnet_loss(network(images, labels), images, labels)
-    loss.backward()
-    optimizer.zero_grad()
-    optimizer.step()
-    return loss.item()
-""": "The weights did not move",
-        "def share_by_class(answers, labels):\n    return (answers == labels).float()": "the shape [14]",
-        """
-def share_by_class(answers, labels):
-    right = (answers == labels).float()
-    return torch.stack([right[answers == k].mean() for k in range(10)])
-""": "Group by label",
-    },
-    "10-sixteen-numbers": {
-        """
-def between(first, last, steps):
-    t = torch.linspace(0, 1, steps)[:, None]
-    first + t * (last - first)
-""": "`return`",
-        """
-def between(first, last, steps):
-    return [first + t * (last - first) for t in torch.linspace(0, 1, steps)]
-""": "A list",
-        """
-def strengths(pose, label):
-    return (draw(pose + 0.25 * torch.eye(16), label) - draw(pose[None], label)).abs().sum(dim=(1, 2))
-""": "Too little",
-        """
-def strengths(pose, label):
-    steps = 0.25 * torch.eye(16)
-    return (draw(pose + steps, label) - draw(pose - steps, label)).sum(dim=(1, 2)).abs()
-""": "",
-    },
-}
-
-# Answers that look right at a glance, and that a check must not let pass.
-WRONG = {
-    "03-primary-capsules": [
-        """
-class MyPrimaryCapsules(nn.Module):  # keeps no convolution, so there is nothing that could learn
-    def __init__(self, in_channels, types, dim, kernel, stride):
-        super().__init__()
-        self.sizes = torch.Size([types * 12, dim])
-
-    def forward(self, maps):
-        return torch.zeros(len(maps), *self.sizes)
-"""
-    ],
-    "06-routing": [
-        "def agreement(u_hat, v):\n    return F.cosine_similarity(u_hat, v[:, None], dim=3)",
-        "def agreement(u_hat, v):\n    return (u_hat * v[:, None]).mean(dim=3)",
-    ],
-    "12-who-votes-who-decides": [
-        "for_pairs = 20",
-        """
-def turned_round(u_hat):
-    return 0.0, 0.0, 0.0
-""",
-    ],
-    "13-message-passing": [
-        """
-def loudest_links(u_hat, k):
-    links = torch.zeros(I, J, dtype=torch.bool)
-    links[loudness.topk(8).indices] = True
-    return links
-"""
-    ],
-    "10-sixteen-numbers": [
-        """
-def between(first, last, steps):
-    t = torch.linspace(0, 1, steps)[:, None]
-    return first + (3 * t**2 - 2 * t**3) * (last - first)
-"""
-    ],
-    "14-two-digits-at-once": [
-        """
-def read_twice(images):
-    return lengths.topk(3, dim=1).indices[:, [0, 2]]
-""",
-        """
-def read_twice(images):
-    return lengths.topk(2, dim=1).indices
-""",
-    ],
-    "15-new-viewpoints": [
-        "commutes = 2 * torch.eye(4)",
-        "commutes = torch.diag(torch.tensor([1.0, 1.0, 2.0, 3.0]))",
-    ],
-    "17-bugs-in-the-wild": [
-        """
-def one_place_each(primary_capsules):
-    features = torch.randn(2, 16, 3, 3)
-    return torch.equal(primary_capsules(features, 8), variant("primary_capsules")(features, 8))
-""",
-        """
-def minds_its_own_image(route):
-    together, again, alone = route(votes, 3), route(votes, 3), route(votes[:1], 3)
-    same = torch.equal(together, again) and torch.allclose(together[:1], alone, atol=1e-5)
-    return same and bool((together.norm(dim=-1) < 1).all())
-""",
-    ],
-    "18-when-it-does-not-learn": [
-        """
-def knows_only_the_odds(J, lambda_):
-    return 0.2455
-""",
-        """
-class MyRoutedCapsules(nn.Module):  # begins at zero, and stays there
-    def __init__(self, I, J, D_in, D_out):
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(I, J, D_in, D_out))
-
-    def forward(self, u):
-        return F.route(F.prediction_vectors(u, self.weight))
-""",
-        """
-class MyRoutedCapsules(nn.Module):  # of one sign
-    def __init__(self, I, J, D_in, D_out):
-        super().__init__()
-        self.weight = nn.Parameter(0.1 * torch.rand(I, J, D_in, D_out))
-
-    def forward(self, u):
-        return F.route(F.prediction_vectors(u, self.weight))
-""",
-    ],
-    "19-where-next": [
-        "loudest = 1.0",
-        "loudest = attention_couplings(u_hat / 72).max()  # the root of 72 divides each product by 72",
-        "loudest = torch.einsum('bijd,bjd->bij', u_hat, u_hat.mean(dim=1)).softmax(dim=2).max()  # no root of D_out",
-    ],
-}
+ANSWERS = yaml.safe_load(Path(__file__).with_name("exercise_answers.yml").read_text(encoding="utf-8"))
 
 
 def code(path: Path) -> list[Any]:
@@ -365,6 +40,19 @@ def exercises(path: Path) -> list[Any]:
     start = next((k for k, cell in enumerate(cells) if HEADING in cell.source), len(cells))
     asked = [cell for k, cell in enumerate(cells) if k > start or HOLE in cell.metadata.get("tags", [])]
     return [cell for cell in asked if cell.cell_type == "code"]
+
+
+def answers_to(path: Path) -> list[tuple[str, str]]:
+    """Answers to a chapter's exercises as cells, and what its checks must say of each."""
+    blank = {node.name: node for cell in exercises(path) for node in parsed(cell.source).body if hasattr(node, "args")}
+    found = []
+    for name, answers in ANSWERS.get(path.stem, {}).items():
+        for said, answer in (pair for each in answers for pair in each.items()):
+            if name in blank:
+                body = textwrap.indent(answer.replace("; ", "\n"), "    ")
+                answer = f"def {name}({ast.unparse(blank[name].args)}):\n{body}"
+            found.append((f"{name} {answer}" if answer.startswith("=") else answer, said))
+    return found
 
 
 def own_lines(path: Path) -> dict[str, str]:
@@ -439,7 +127,7 @@ def needed(path: Path) -> list[str]:
     """The cells that exercises and answers build on, directly or not, and the exercises; nbval has run all others."""
     asked = [cell.source for cell in exercises(path)]
     order = [cell.source for cell in code(path)]
-    answers = [answer for each in (RIGHT, WRONG, NAMED) for answer in each.get(path.stem, ())]
+    answers = [answer for answer, _ in answers_to(path)]
     before = [source for source in order if source not in asked]
     modules = set().union(*map(imported, before))
     names = set().union(*map(asked_for, [*asked, *answers]))
@@ -551,17 +239,13 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
     reports = [value for value in values if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)
-    for answer in RIGHT.get(path.stem, ()):
-        for report in judged(answer, path, variables):
-            assert report, f"{report}\n{answer}"
-    named = NAMED.get(path.stem, {})
-    for answer in (*WRONG.get(path.stem, ()), *named):
+    for answer, said in answers_to(path):
         reports = judged(answer, path, variables)
         assert all(report.written for report in reports), answer
-        assert not all(reports), f"passed: {answer}"
-        said = " ".join(map(str, reports))
-        assert named.get(answer, "") in said, f"{said}\n{answer}"
-        assert "The line: " not in said or " cannot be tested" not in said, f"the check's own error: {said}"
+        told = " ".join(map(str, reports))
+        assert all(reports) == (said == "RIGHT"), f"{told}\n{answer}"
+        assert said in ("RIGHT", "WRONG") or said in told, f"{told}\n{answer}"
+        assert "The line: " not in told or " cannot be tested" not in told, f"the check's own error: {told}"
 
 
 def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
