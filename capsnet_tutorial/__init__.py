@@ -28,35 +28,3 @@ from capsnet_tutorial.functional import (
 from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
 from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights
-
-__all__ = [
-    "CapsNet",
-    "CapsNetConfig",
-    "CapsNetOutput",
-    "Decoder",
-    "Digits",
-    "Parts",
-    "PrimaryCapsules",
-    "Report",
-    "RoutedCapsules",
-    "RoutingTrace",
-    "capsule_lengths",
-    "check_layer",
-    "check_margin_loss",
-    "check_mask",
-    "check_model",
-    "check_primary_capsules",
-    "check_reconstruction_loss",
-    "check_routing",
-    "check_squash",
-    "digits",
-    "load_pretrained",
-    "load_weights",
-    "margin_loss",
-    "mask_capsules",
-    "prediction_vectors",
-    "reconstruction_loss",
-    "route",
-    "save_weights",
-    "squash",
-]

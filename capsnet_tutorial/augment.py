@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,7 +18,7 @@ from capsnet_tutorial.errors import expect, expect_floating, expect_shape
 from capsnet_tutorial.functional import at_least_float32
 
 
-def _reach(default: float, description: str) -> float:
+def option(default: Any, description: str) -> Any:
     """A field that `capsnet train` has an option for; the description is the option's help."""
     return field(default=default, metadata={"help": description})
 
@@ -29,11 +30,11 @@ class Augmentation:
     With nothing but shifts by whole numbers, pixels are moved whole; with anything else, they are interpolated.
     """
 
-    shift: float = _reach(2.0, "pixels, to either side, along both axes")
-    rotation: float = _reach(0.0, "degrees, to either side")
-    scale: float = _reach(0.0, "0.1 for 0.9 to 1.1 times the size, along each axis on its own")
-    shear: float = _reach(0.0, "horizontal, pixels per pixel of height, to either side")
-    elastic: float = _reach(0.0, "standard deviation in pixels of the 5×5 knots of a smooth field of displacements")
+    shift: float = option(2.0, "pixels, to either side, along both axes")
+    rotation: float = option(0.0, "degrees, to either side")
+    scale: float = option(0.0, "0.1 for 0.9 to 1.1 times the size, along each axis on its own")
+    shear: float = option(0.0, "horizontal, pixels per pixel of height, to either side")
+    elastic: float = option(0.0, "standard deviation in pixels of the 5×5 knots of a smooth field of displacements")
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -98,8 +99,6 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     expect_shape("images", images, "[N, 1, H, W]")
     count, _, height, width = images.shape
     expect(height == width, "square images", f"{height}×{width}")
-    if not count:
-        return images
     sources = at_least_float32(images)
 
     def per_image(value: Tensor | float) -> Tensor:
@@ -123,27 +122,8 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
 
 def smooth_field(count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5) -> Tensor:
     """Random displacements that vary smoothly over the image: pixels, [N, H, W, 2]."""
-    if not count:
-        return torch.empty(0, size, size, 2)
     knots = torch.randn(count, 2, coarse, coarse, generator=generator) * strength
     return F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True).permute(0, 2, 3, 1)
-
-
-def thicken(images: Tensor, amount: float | Tensor) -> Tensor:
-    """Thicker (above 0, up to 1) or thinner (below 0, down to -1) strokes.
-
-    At 1 every pixel takes the largest value among its 3×3 neighbours, at -1 the smallest; between, a mixture
-    with the image itself.
-    """
-    if not len(images):
-        return images
-    ink = at_least_float32(images)
-    amount = torch.as_tensor(amount, dtype=ink.dtype)
-    expect(bool((amount.abs() <= 1).all()), "amounts from -1 to 1", f"up to {float(amount.abs().max())}")
-    amount = amount.to(ink.device).expand(len(ink)).view(-1, 1, 1, 1)
-    thick = F.max_pool2d(ink, 3, stride=1, padding=1)
-    thin = -F.max_pool2d(-ink, 3, stride=1, padding=1)
-    return (ink + amount.clamp_min(0) * (thick - ink) - amount.clamp_max(0) * (thin - ink)).to(images.dtype)
 
 
 def _matrix(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:

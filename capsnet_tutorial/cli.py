@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import get_args
 
 import torch
 
@@ -37,14 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options)
     except KeyboardInterrupt:
-        return _ended(130, "interrupted; a training run goes on from the end of its last epoch with --resume")
+        status, why = 130, "interrupted; a training run goes on from the end of its last epoch with --resume"
     except Diverged as problem:
-        return _ended(1, f"{problem}")
+        status, why = 1, f"{problem}"
     except (InputError, OSError) as problem:
-        return _ended(2, f"{problem}")
-
-
-def _ended(status: int, why: str) -> int:
+        status, why = 2, f"{problem}"
     print(f"capsnet: {why}", file=sys.stderr)
     return status
 
@@ -150,20 +146,14 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 
 def add_recipe_options(parser: argparse.ArgumentParser) -> None:
     """An option for each described field of `Recipe` and `Augmentation`; what is not given is as in `Recipe()`."""
-    quick = Recipe.quick(60)
-    for usual, with_seconds in ((Recipe(), quick), (Augmentation(), quick.augmentation)):
-        hints = get_type_hints(type(usual))
+    for usual in (Recipe(), Augmentation()):
         for field in (each for each in fields(usual) if "help" in each.metadata):
-            default, other = getattr(usual, field.name), getattr(with_seconds, field.name)
-            kinds: Any = {*get_args(hints[field.name])} - {NoneType} or {hints[field.name]}
-            choices = kinds if all(isinstance(kind, str) for kind in kinds) else None  # of a Literal
-            shown = f"{default}" + (f"; with --seconds {other}" if other != default and field.name != "seconds" else "")
+            default = getattr(usual, field.name)
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
-                type=str if choices else next(iter(kinds)),
-                choices=sorted(choices) if choices else None,
+                type=float if default is None else type(default),
                 default=argparse.SUPPRESS,
-                help=f"{field.metadata['help']} (default: {shown})".replace("%", "%%"),
+                help=f"{field.metadata['help']} (default: {default})".replace("%", "%%"),
             )
 
 

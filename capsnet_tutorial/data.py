@@ -30,7 +30,6 @@ _MNIST_SHA256 = {
         "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
     ),
 }
-_HELD_OUT_PER_CLASS = 500
 _FILES = [f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")]
 
 
@@ -114,7 +113,7 @@ def held_out(labels: Tensor) -> Tensor:
 
     The first 500 of each class, in the order 0, 1, …, 9, 0, 1, ….
     """
-    first = [torch.nonzero(labels == digit).flatten()[:_HELD_OUT_PER_CLASS] for digit in range(10)]
+    first = [torch.nonzero(labels == digit).flatten()[:500] for digit in range(10)]
     return torch.stack(first, dim=1).flatten()
 
 
@@ -154,7 +153,8 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
         data = datasets.MNIST(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
         raise InputError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
-    found = tuple(_sha256(tensor.to(torch.uint8)) for tensor in (data.data, data.targets))
+    contents = (tensor.to(torch.uint8).numpy().tobytes() for tensor in (data.data, data.targets))
+    found = tuple(hashlib.sha256(content).hexdigest() for content in contents)
     if found != _MNIST_SHA256[train]:
         raise InputError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
     return data.data, data.targets
@@ -189,7 +189,3 @@ def _root(root: str | Path | None) -> Path:
 
 def _to_float(images: Tensor) -> Tensor:
     return images.unsqueeze(1).float() / 255
-
-
-def _sha256(tensor: Tensor) -> str:
-    return hashlib.sha256(tensor.contiguous().numpy().tobytes()).hexdigest()

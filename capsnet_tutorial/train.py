@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from capsnet_tutorial import functional
-from capsnet_tutorial.augment import Augmentation
+from capsnet_tutorial.augment import Augmentation, option
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count, expect_floating
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, at_least_float32
@@ -37,29 +37,24 @@ Objective = Callable[[Any, Tensor, Tensor], Tensor]
 # --- what is chosen
 
 
-def _choice(default: Any, description: str) -> Any:
-    """A field that `capsnet train` has an option for; the description is the option's help."""
-    return field(default=default, metadata={"help": description})
-
-
 @dataclass(frozen=True)
 class Recipe:
     """How a network is trained: with the network and the data, it decides the result."""
 
-    epochs: float = _choice(10.0, "how often to see each image; ignored where seconds are given")
-    seconds: float | None = _choice(None, "train for so long instead, evaluation not counted")
-    batch_size: int = _choice(128, "images a step")
-    learning_rate: float = _choice(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
-    warmup: float = _choice(0.3, "share of the run in which the rate rises")
+    epochs: float = option(10.0, "how often to see each image; ignored where seconds are given")
+    seconds: float | None = option(None, "train for so long; warmup is then 0.2, average 0.99, shift 1, unless given")
+    batch_size: int = option(128, "images a step")
+    learning_rate: float = option(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
+    warmup: float = option(0.3, "share of the run in which the rate rises")
     betas: tuple[float, float] = (0.9, 0.99)
-    average: float = _choice(
+    average: float = option(
         0.998, "decay of the weights' running average, which is evaluated and saved; less in a short run; 0 for none"
     )
-    stop_at_accuracy: float | None = _choice(None, "percent of the validation images right, to stop at")
-    reconstruction_weight: float = _choice(RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss")
+    stop_at_accuracy: float | None = option(None, "percent of the validation images right, to stop at")
+    reconstruction_weight: float = option(RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss")
     augmentation: Augmentation = field(default_factory=Augmentation)
-    precision: Literal["fp32", "bf16"] = _choice("fp32", "of the network's arithmetic; bf16 by autocast")
-    seed: int = _choice(0, "of every random choice")
+    precision: Literal["fp32", "bf16"] = option("fp32", "of the network's arithmetic; bf16 by autocast")
+    seed: int = option(0, "of every random choice")
 
     def __post_init__(self) -> None:
         expect_count("batch_size", self.batch_size)

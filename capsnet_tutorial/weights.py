@@ -27,7 +27,6 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 SCALE = ".scale"
 """Ends the name of the tensor that holds the scales of another."""
-_LARGEST = 127
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -248,7 +247,7 @@ def pack(tensors: dict[str, Tensor], dtype: torch.dtype = torch.int8) -> dict[st
 def _rows(name: str, tensor: Tensor) -> dict[str, Tensor]:
     rows = tensor.float().flatten(1)
     largest = rows.abs().amax(dim=1)
-    scale = torch.where(largest > 0, largest, 1) / _LARGEST  # [N], a row of zeros has any
+    scale = torch.where(largest > 0, largest, 1) / 127  # [N], a row of zeros has any
     return {name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape), name + SCALE: scale}
 
 

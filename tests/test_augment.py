@@ -9,7 +9,7 @@ import pytest
 import torch
 from networks import noise
 
-from capsnet_tutorial.augment import Augmentation, Pose, random_shift, smooth_field, thicken, transform
+from capsnet_tutorial.augment import Augmentation, Pose, random_shift, smooth_field, transform
 from capsnet_tutorial.data import digits
 
 EVERYTHING = Augmentation(shift=2, rotation=15, scale=0.1, shear=0.2, elastic=0.5)
@@ -160,7 +160,6 @@ def test_images_stay_on_their_device_and_the_chance_on_the_cpu(augmentation):
     assert came.is_meta
     assert came.shape == augmentation(some_digits(), on_cpu).shape
     assert generator.get_state().equal(on_cpu.get_state())
-    assert thicken(came, torch.linspace(-1, 1, 8)).is_meta
     assert transform(came, Pose(rotation=torch.ones(8)), torch.zeros(8, 28, 28, 2)).is_meta
 
 
@@ -171,20 +170,6 @@ def test_half_precision_is_computed_in_single_and_handed_back(augmentation, dtyp
     came = augmentation(images, chance())
     assert came.dtype == dtype
     assert came.equal(augmentation(images.float(), chance()).to(dtype))
-    assert thicken(images, 0.3).equal(thicken(images.float(), 0.3).to(dtype))
-
-
-# --- strokes
-
-
-def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smallest():
-    images = some_digits(2)
-    thick, thin = thicken(images, 1), thicken(images, -1)
-    for row, column in ((5, 7), (14, 14), (20, 9)):
-        window = images[:, 0, row - 1 : row + 2, column - 1 : column + 2].flatten(1)
-        torch.testing.assert_close(thick[:, 0, row, column], window.amax(dim=1))
-        torch.testing.assert_close(thin[:, 0, row, column], window.amin(dim=1))
-    assert thin.sum() < images.sum() < thick.sum()
 
 
 # --- bad input
@@ -197,5 +182,3 @@ def test_amounts_below_0_or_without_bound_are_refused(field):
             Augmentation(**{field: value})
     with pytest.raises(ValueError, match=r"scale below 1; got 1\.0"):
         Augmentation(scale=1.0)
-    with pytest.raises(ValueError, match=r"amounts from -1 to 1; got up to 1\.5"):
-        thicken(some_digits(), 1.5)

@@ -28,8 +28,3 @@ def test_the_module_brings_no_jupyter_and_no_plots():
 
 def test_the_pages_are_built_without_torch():
     assert "torch" not in loaded_by("import capsnet_book.palette, capsnet_book.assets")
-
-
-def test_every_public_name_is_there():
-    for name in capsnet_tutorial.__all__:
-        assert getattr(capsnet_tutorial, name).__name__ == name

@@ -10,6 +10,7 @@ from capsnet_book.experiments.poses import (
     mixed_responses,
     poses,
     readout,
+    thicken,
     traverse,
 )
 
@@ -76,3 +77,13 @@ def test_readout_finds_an_amount_that_is_spread_over_all_numbers_and_nothing_in_
     spread = amounts.unsqueeze(2) * numbers(16, seed=1) + 3 * numbers(50, 16, seed=2)
     assert readout(amounts, spread) == pytest.approx(1, abs=1e-6)
     assert readout(amounts, numbers(12, 50, 16, seed=3)) < 0.1
+
+
+def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smallest(ten):
+    images = ten[0][:2]
+    thick, thin = thicken(images, 1), thicken(images, -1)
+    for row, column in ((5, 7), (14, 14), (20, 9)):
+        window = images[:, 0, row - 1 : row + 2, column - 1 : column + 2].flatten(1)
+        torch.testing.assert_close(thick[:, 0, row, column], window.amax(dim=1))
+        torch.testing.assert_close(thin[:, 0, row, column], window.amin(dim=1))
+    assert thin.sum() < images.sum() < thick.sum()

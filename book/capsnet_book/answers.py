@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, examined, shortened
-from capsnet_tutorial.check.report import Finding, Report, judged, rounded
+from capsnet_tutorial.check.report import Finding, Report, rounded
 
 _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"
@@ -72,16 +72,16 @@ def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
     try:
         verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
     except Trouble as trouble:
-        return judged(name, [Finding(None, f"{_said(answer)} cannot be tested. {given.told(trouble)}")])
+        text = f"{_said(answer)} cannot be tested. {given.told(trouble)}"
+        return examined(name, lambda: [Finding(None, text)])
     except NotWritten:
         verdict = ...
     if verdict is ...:
         return Report(False, checked=name, written=False)
     if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
         return Report(True, checked=name)
-    if given.came_to_nothing():
-        return judged(name, [Finding(None, _NO_RETURN)])
-    return judged(name, [Finding(None, verdict if isinstance(verdict, str) else f"{_said(answer)} is not it.")])
+    text = verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."
+    return examined(name, lambda: [Finding(None, _NO_RETURN if given.came_to_nothing() else text)])
 
 
 class _Answer:

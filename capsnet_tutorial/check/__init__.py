@@ -9,10 +9,15 @@ that it does not matter how it is written (`sites`).
 
 from capsnet_tutorial.check.catalogue import BUGS, Bug
 from capsnet_tutorial.check.network import check_layer, check_model
-from capsnet_tutorial.check.pieces import check_margin_loss, check_mask, check_reconstruction_loss, check_squash
+from capsnet_tutorial.check.pieces import (
+    check_margin_loss,
+    check_mask,
+    check_reconstruction_loss,
+    check_routing,
+    check_squash,
+)
 from capsnet_tutorial.check.primary_capsules import check_primary_capsules
 from capsnet_tutorial.check.report import Report
-from capsnet_tutorial.check.routing import check_routing
 
 CHECKERS = {
     "squash": check_squash,
@@ -22,19 +27,3 @@ CHECKERS = {
     "mask": check_mask,
     "reconstruction_loss": check_reconstruction_loss,
 }
-"""The checker of each piece."""
-
-__all__ = [
-    "BUGS",
-    "CHECKERS",
-    "Bug",
-    "Report",
-    "check_layer",
-    "check_margin_loss",
-    "check_mask",
-    "check_model",
-    "check_primary_capsules",
-    "check_reconstruction_loss",
-    "check_routing",
-    "check_squash",
-]

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.report import Finding, Report, judged, rounded
+from capsnet_tutorial.check.catalogue import BUGS
+from capsnet_tutorial.check.report import Finding, Report, rounded
 
 _HERE, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 
@@ -103,15 +104,16 @@ def examined(
     strict: bool = False,
     needed: str = "",
 ) -> Report:
-    """The report of an examination; what it found before a call failed is kept.
+    """The report of an examination, known bugs first and each once; what it found before a call failed is kept.
 
-    The reader's random numbers go on as if nothing had been called.
+    It is right where nothing was found but conventions. That it agrees is said only where nothing was found: a
+    convention may be the very thing that it does not do. The reader's random numbers go on as if nothing was called.
 
     Args:
         checked: what is examined.
         examine: gives what it finds, and what it has looked at.
         agrees: what is said if it is right.
-        strict: as in `judged`.
+        strict: a convention is a fault as any other.
         needed: what must have been looked at if it is to be right; empty: nothing more.
     """
     found: list[Finding | Looked] = []
@@ -126,9 +128,14 @@ def examined(
     looked = [each for each in found if isinstance(each, Looked)]
     seen = [each.at for each in looked if not each.why_not] or [checked] * (not needed)
     unseen = [f"{each.at} ({each.why_not})" for each in looked if each.why_not]
-    findings = [each for each in found if isinstance(each, Finding)]
-    report = judged(checked, findings, agrees, strict=strict, examined=seen, unexamined=unseen)
-    return replace(report, passed=report.passed and any(each.startswith(needed) for each in seen))
+    order = [*BUGS, None]
+    findings = sorted((each for each in found if isinstance(each, Finding)), key=lambda each: order.index(each.bug))
+    bugs = tuple(dict.fromkeys(each.bug for each in findings if each.bug))
+    first = [k for k, each in enumerate(findings) if not each.bug or each.bug not in {x.bug for x in findings[:k]}]
+    findings = [replace(findings[k], convention=findings[k].convention and not strict) for k in first]
+    passed = all(each.convention for each in findings) and any(each.startswith(needed) for each in seen)
+    agrees = "" if findings else agrees
+    return Report(passed, bugs, checked, tuple(findings), agrees, examined=tuple(seen), unexamined=tuple(unseen))
 
 
 def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) -> Tensor:

@@ -78,4 +78,3 @@ BUGS: dict[str, Bug] = {
         "Procedure 1, line 7: b_ij becomes b_ij + û_j|i · v_j, in every round.",
     ),
 }
-"""The catalogue: id to what is wrong."""

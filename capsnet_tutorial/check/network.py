@@ -77,7 +77,7 @@ def _with_input(layer: Any, u: Tensor | None) -> Target:
     """
     problems = []
     for example in _examples(layer) if u is None else [u]:
-        target = Target(layer, partial(_called_with, example), example)
+        target = Target(layer, partial(lambda u, layer: layer(u.clone()), example), example)
         try:
             out = called(target.run, f"for u of shape {list(example.shape)}")
         except Trouble as trouble:
@@ -87,10 +87,6 @@ def _with_input(layer: Any, u: Tensor | None) -> Target:
             return target
     hint = "" if u is not None else " Give an example of its input: check_layer(layer, u)."
     raise Trouble(f"Its routing was not found: it gives no capsules for u. {problems[0] if problems else ''}{hint}")
-
-
-def _called_with(u: Tensor, layer: Any) -> Any:
-    return layer(u.clone())
 
 
 def _examples(layer: Any) -> Iterator[Tensor]:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.axes import axes_of, gathered
 from capsnet_tutorial.check.calls import Subject, examined, nan_at_zero
 from capsnet_tutorial.check.report import Finding, Report
 from capsnet_tutorial.check.sites import Site
-from capsnet_tutorial.check.trace import Graph, Trace, memory
+from capsnet_tutorial.check.trace import Graph, Trace, axes_of, gathered, memory
 from capsnet_tutorial.check.variants import close, recognise
 
 _SIGNATURE = "capsules(features, dim)"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 
 from torch import Tensor
@@ -109,30 +108,6 @@ class Report:
             return []
         named = {"Examined": self.examined, "Not examined": self.unexamined}
         return [f"{title}: {'; '.join(names) or 'nothing'}." for title, names in named.items() if names]
-
-
-def judged(
-    checked: str,
-    findings: Iterable[Finding],
-    agrees: str = "",
-    *,
-    strict: bool = False,
-    examined: Sequence[str] = (),
-    unexamined: Sequence[str] = (),
-) -> Report:
-    """A report, known bugs first and each once: right where nothing was found but conventions, and not ``strict``.
-
-    It says that it agrees only where nothing was found: a convention may be the very thing that it does not do.
-    """
-    order = list(BUGS)
-    found = sorted(findings, key=lambda finding: order.index(finding.bug) if finding.bug else len(order))
-    bugs = tuple(dict.fromkeys(finding.bug for finding in found if finding.bug))
-    found = [each for k, each in enumerate(found) if not each.bug or each.bug not in {x.bug for x in found[:k]}]
-    if strict:  # a convention is then a fault as any other
-        found = [replace(finding, convention=False) for finding in found]
-    passed = all(finding.convention for finding in found)
-    agrees = "" if found else agrees
-    return Report(passed, bugs, checked, tuple(found), agrees, examined=tuple(examined), unexamined=tuple(unexamined))
 
 
 def _paragraph(line: str, first: bool) -> str:

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.axes import Axes, axes_of, gathered, spread
 from capsnet_tutorial.check.calls import Subject, Trouble, arguments_of, nan_at_zero
+from capsnet_tutorial.check.pieces import Known, predictions, recognised
 from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.routing import Known, predictions, recognised
-from capsnet_tutorial.check.trace import Graph, Operation, Target, Trace, memory
+from capsnet_tutorial.check.trace import Axes, Graph, Operation, Target, Trace, axes_of, gathered, memory, spread
 
 _SOFTMAXES = {"softmax", "log_softmax", "exp", "sigmoid", "softmin", "sparsemax", "gumbel_softmax"}
 _ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)

@@ -180,7 +180,6 @@ PIECES: dict[str, tuple[Callable[..., Tensor], list[Deviation]]] = {
     "mask": (mask_capsules, []),
     "reconstruction_loss": (reconstruction_loss, _RECONSTRUCTION),
 }
-"""Each piece as it should be, and its deviations."""
 
 
 def expected(piece: str, arguments: Sequence[Any], deviations: Sequence[Deviation] = (), **options: Any) -> Tensor:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.augment import Pose, thicken, transform
+from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet
 
@@ -47,6 +48,19 @@ CHANGES = (
     Change("shift y", "pixels", 2.0),
 )
 """The changes that the book measures the pose with."""
+
+
+def thicken(images: Tensor, amount: float | Tensor) -> Tensor:
+    """Thicker (above 0, up to 1) or thinner (below 0, down to -1) strokes.
+
+    At 1 every pixel takes the largest value among its 3×3 neighbours, at -1 the smallest; between, a mixture
+    with the image itself.
+    """
+    amount = torch.as_tensor(amount, dtype=images.dtype)
+    amount = amount.to(images.device).expand(len(images)).view(-1, 1, 1, 1)
+    thick = F.max_pool2d(images, 3, stride=1, padding=1)
+    thin = -F.max_pool2d(-images, 3, stride=1, padding=1)
+    return images + amount.clamp_min(0) * (thick - images) - amount.clamp_max(0) * (thin - images)
 
 
 def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
