@@ -68,11 +68,10 @@ train: $(ALL) ## train the network that comes with the module, on MNIST (50 minu
 	@$(BIN)/capsnet train --epochs 60 --learning-rate 0.006 --average 0.999 --rotation 12 --scale 0.12 --shear 0.15 \
 		--elastic 0.6 --output runs/small --resume
 
-results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped) and print the tables
+results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped)
 	@$(BIN)/python -m capsnet_book.experiments run
 	@$(BIN)/python -m capsnet_book.experiments.viewpoints
 	@$(BIN)/python -m capsnet_book.experiments.pictures
-	@$(BIN)/python -m capsnet_book.experiments tables
 
 lock: $(ALL) ## make requirements.txt from requirements.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \

@@ -61,8 +61,6 @@ def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
     assert found["wrong"].keys() == {"validation", "test", "test_bent"}
     assert found["wrong_after"].keys() == {"test", "test_bent", "test_noisy"}
     assert found["calibration"].keys() == {"validation", "test", "test_bent", "test_noisy"}
-    found = evidence(build_variant(config, ["learned-gain"]), {"test": FEW})
-    assert found["learned"] == {"gain": [1.0] * 10}
 
 
 def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads():

@@ -82,7 +82,7 @@ DRAWN = {  # a figure of every kind
     "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
     "network_diagram": lambda: figures.network_diagram("mask"),
-    "rounds_compared": lambda: figures.rounds_compared(EXPERIMENTS),
+    "rounds_read": lambda: figures.rounds_read(EXPERIMENTS, {"one": "fresh-r1", "three": "fresh-r3"}),
     "roof_and_house": lambda: figures.roof_and_house(20, 50),
     "share_bars": lambda: figures.share_bars(torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),

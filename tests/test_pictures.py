@@ -64,7 +64,7 @@ def test_runs_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
 
     def run(name: str, seed: int) -> dict:
         done.append((name, seed))
-        return {"arm": name, "seed": seed, "errors": {}}
+        return {"arm": name, "seed": seed, "seconds": 0}
 
     monkeypatch.setattr(pictures, "run", run)
     command = ["--arms", "cnn-5", "cnn-9", "--output", str(tmp_path / "found.json"), "--seeds"]

@@ -13,7 +13,7 @@ from capsnet_book.experiments.evidence import pack_wrong
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.records import code_version, stored, write_json
 from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
-from capsnet_book.experiments.tables import COLUMNS, results_of
+from capsnet_book.experiments.tables import COLUMNS, not_run, table_rows
 from capsnet_book.experiments.verdicts import (
     CONTRARY_HINT,
     HINT,
@@ -21,10 +21,7 @@ from capsnet_book.experiments.verdicts import (
     NO_INTERVAL,
     NOT_RUN,
     SEEN,
-    answer_list,
     answers,
-    report,
-    verdict_list,
     verdicts,
 )
 from capsnet_book.figures import claims_board
@@ -92,7 +89,7 @@ def read(folder: Path, *claims: tuple[object, object], columns: str = '["error"]
     lines = [HEAD, "" if questions else "questions = []", "" if claims else "claims = []", "[runs]"]
     lines += [f'{name} = {{ arguments = "", not_run = "too dear" }}' for name in sorted(names)]
     rows = ", ".join(f'{{ label = "{name}", run = "{name}", paper = "0.25" }}' for name in sorted(names))
-    lines.append(f'[tables.t]\ntitle = "T"\ncolumns = {columns}\nrows = [{rows}]')
+    lines.append(f"[tables.t]\ncolumns = {columns}\nrows = [{rows}]")
     for smaller, larger in claims:
         lines.append(f'[[claims]]\ntext = "{smaller} < {larger}"\ncolumn = "error"')
         lines.append(f"smaller = {json.dumps(smaller)}\nlarger = {json.dumps(larger)}")
@@ -105,20 +102,20 @@ GOOD = {0: 0.30, 1: 0.33, 2: 0.35, 3: 0.31}
 
 def test_a_row_has_mean_and_spread_over_the_seeds_and_a_mean_for_each_round(folder):
     store(folder, "a", {0: 0.3, 1: 0.4}, rounds=[{"error": 0.5}, {"error": 0.25}])
-    text = report(read(folder, columns='["error", "stopped", "entropy"]'))
+    experiments = read(folder, columns='["error", "stopped", "entropy"]')
+    text = table_rows(experiments, experiments.tables["t"])
     line = next(line for line in text.splitlines() if line.startswith("| a "))
     cells = [each.strip() for each in line.strip("|").split("|")]
     assert cells == ["a", "0.35 ± 0.071", "0.25", "50.00 → 25.00", "2 of 6"]  # nothing has an entropy: no column
     assert "| never" not in text
-    assert text.endswith("## Not run\n\n- Too dear: never (`never`).\n")
+    assert not_run(experiments) == "- Too dear: never (`never`).\n"
 
 
-def test_unknown_tables_and_columns_are_refused(folder):
+def test_unknown_columns_are_refused(folder):
     store(folder, "a", {0: 1.0})
-    with pytest.raises(ValueError, match="a table, one of t; got 'u'"):
-        report(read(folder), ["u"])
+    experiments = read(folder, columns='["colour"]')
     with pytest.raises(ValueError, match="a column, one of error, .*; got 'colour'"):
-        report(read(folder, columns='["colour"]'))
+        table_rows(experiments, experiments.tables["t"])
 
 
 def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(folder):
@@ -130,7 +127,7 @@ def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(f
         each.claim.larger: each for each in verdicts(read(folder, *(("good", each) for each in ("bad", "few", "cnn"))))
     }
     assert found["bad"].difference == pytest.approx(paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44]))
-    assert (found["bad"].word, found["bad"].basis) == (HINT, "3 seeds, paired")
+    assert (found["bad"].word, found["bad"].basis) == (HINT, "3 seeds, paired (correlation +1.00)")
     assert found["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
     assert found["few"].basis == "4 and 2 seeds"
     assert found["cnn"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46, 0.4, 0.5]))
@@ -146,7 +143,6 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     found = verdicts(read(folder, *claims))
     assert [each.word for each in found] == [CONTRARY_HINT, NO_DIFFERENCE, HINT, NO_INTERVAL]
     assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
-    assert verdict_list(found).startswith("- **A hint of the other way round.** bad < good. error, %: 0.5")
     board = claims_board(found)._repr_html_().split("<li>")
     assert "A hint of the other way round</b><span>bad &lt; good</span>" in board[1]
     assert 'aria-label="−' in board[1] and 'aria-label="+' in board[3]
@@ -222,13 +218,9 @@ def test_a_question_is_judged_when_all_its_seeds_are_there_and_only_of_these(fol
     assert second.difference == pytest.approx(paired([20, 21], [30, 32]))
     assert [first.p, second.p] == holm([first.difference.p, second.difference.p])
     assert first.word == SEEN
-    assert answer_list([first]).startswith("- **Seen.** Fewer after three rounds. error, %: 2.03 against 3.00;")
 
 
-def test_the_projects_own_are_printed_and_use_every_column():
+def test_the_projects_own_use_every_column_and_have_an_answer_each():
     experiments = Experiments.read(ROOT / "results")
-    said = report(experiments)
-    for table in experiments.tables.values():
-        assert (f"## {table.title}\n" in said) == any(results_of(experiments, row.run) for row in table.rows)
     assert {column for table in experiments.tables.values() for column in table.columns} == COLUMNS.keys()
     assert len(answers(experiments)) == len(experiments.questions)

@@ -1,4 +1,4 @@
-"""``python -m capsnet_book.experiments``: train with all evidence, do the runs that lack, print the tables."""
+"""``python -m capsnet_book.experiments``: train with all evidence, do the runs that lack."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_book.experiments.plan import Experiments, run_jobs
 from capsnet_book.experiments.runs import TrainingRun
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
-from capsnet_book.experiments.verdicts import report
 from capsnet_tutorial.cli import add_data_options, add_recipe_options, recipe_of
 from capsnet_tutorial.errors import InputError
 from capsnet_tutorial.train import Diverged
@@ -26,8 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written, 3 if --limit-minutes
-        ended the work, 130 if interrupted.
+        The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written, 130 if interrupted.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
@@ -77,17 +75,7 @@ def _train(options: argparse.Namespace) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     experiments = Experiments.read(options.results)
-    jobs = experiments.jobs(options.names)
-    if options.dry_run:
-        for job in missing_jobs(experiments, jobs):
-            print(f"{COMMAND} {shlex.join(['train', *job.arguments, '--output', f'{options.work}/{job.name}'])}")
-        return 0
-    return run_jobs(experiments, jobs, main, work=Path(options.work), limit_minutes=options.limit_minutes)
-
-
-def _tables(options: argparse.Namespace) -> int:
-    print(report(Experiments.read(options.results), options.tables), end="")
-    return 0
+    return run_jobs(experiments, experiments.jobs(options.names), main, work=Path(options.work))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -134,15 +122,8 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(run=_run)
     run.add_argument("names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all, "
                      "but no large run)")  # fmt: skip
-    run.add_argument("--limit-minutes", type=float, metavar="M", help="begin no run after so long; exit status 3")
-    run.add_argument("--dry-run", action="store_true", help="print the commands instead")
     run.add_argument("--results", default="results", help="folder of experiments.toml and of what was found")
     run.add_argument("--work", default="runs", help="folder for checkpoints and weights")
-
-    tables = commands.add_parser("tables", help="print what the experiments found")
-    tables.set_defaults(run=_tables)
-    tables.add_argument("tables", nargs="*", metavar="TABLE", help="only these tables (default: summary and all)")
-    tables.add_argument("--results", help="folder of experiments.toml (default: the project's own)")
     return parser
 
 

@@ -9,14 +9,15 @@ import base64
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from capsnet_book.experiments.cnn import ConvNet, Labelled, read_wrongly, scores_of
 from capsnet_book.routings.entropy import coupling_entropy
+from capsnet_tutorial.data import Digits
 from capsnet_tutorial.functional import capsule_lengths, prediction_vectors, route
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import over_batches
@@ -29,21 +30,12 @@ NOISE = 0.3
 """Standard deviation of the noise that `noisy` adds, on pixels from 0 to 1."""
 LONG = 0.99
 """A primary capsule that is longer is counted as saturated."""
-LEARNED = 100
-"""So many numbers, or fewer, that a routing has learned are in the record."""
 ALL_SHARES = 200
 """Up to so many capsules below, a record holds the share of every one."""
 LARGEST_SHARES = 20
 """How many it holds where there are more."""
 KEYS = {"test": "error", "test_bent": "bent", "test_noisy": "noisy"}
 """What the error on a split is called in ``rounds``."""
-
-
-class Images(NamedTuple):
-    """Images [N, 1, H, W] and what they show, as `Labelled` has it."""
-
-    images: Tensor
-    labels: Tensor
 
 
 def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[str, Any]:
@@ -57,8 +49,8 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         ``wrong``: for each split the positions of the images read wrongly, ascending. Of a CapsNet also ``rounds``
         and ``wrong_after`` (`measure_rounds`); ``calibration``: `calibrate` for each split and for ``test_noisy``;
         ``saturated``: the share of its primary capsules on the test images that are longer than `LONG`; ``entropy``
-        of the last round's couplings, where the routing offers some that share out a capsule; ``learned``: what its
-        routing learned beside the matrices, a gain, say; of the paper's routing, ``vote_shares``.
+        of the last round's couplings, where the routing offers some that share out a capsule; of the paper's routing,
+        ``vote_shares``.
     """
     scores = {split: scores_of(network, each.images) for split, each in data.items()}
     found: dict[str, Any] = {
@@ -67,7 +59,7 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
     if not isinstance(network, CapsNet):
         return found
     test = data["test"]
-    noise = Images(noisy(test.images), test.labels)
+    noise = Digits(noisy(test.images), test.labels, "test, in noise")
     scores["test_noisy"] = scores_of(network, noise.images)
     tests = {split: each for split, each in {**data, "test_noisy": noise}.items() if split in KEYS}
     found["rounds"], found["wrong_after"] = measure_rounds(network, tests)
@@ -77,10 +69,9 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
     }
     found["saturated"] = round(measure_saturation(network, test.images), 5)
     found["entropy"] = measure_entropy(network, test)
-    found["learned"] = {name: [round(x, 5) for x in each.flatten().tolist()] for name, each in _learned(network)}
     if network.routed.routes_as_paper:
         found["vote_shares"] = measure_vote_shares(network, test)
-    return {name: value for name, value in found.items() if value not in (None, {})}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:
@@ -241,9 +232,3 @@ def _listed(shares: Tensor) -> dict[str, list[Any]]:
     if len(shares) > ALL_SHARES:
         capsules = shares.topk(LARGEST_SHARES).indices
     return {"capsules": capsules.tolist(), "shares": [round(share, 5) for share in shares[capsules].tolist()]}
-
-
-def _learned(network: CapsNet) -> list[tuple[str, Tensor]]:
-    routing = network.routed.routing
-    named = routing.named_parameters() if isinstance(routing, nn.Module) else []
-    return [(name, each) for name, each in named if each.numel() <= LEARNED]

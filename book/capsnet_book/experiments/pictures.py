@@ -194,27 +194,20 @@ def error_table(found: dict[str, Any]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do the runs that the file lacks, seed by seed; whatever stops it, the same command goes on."""
+    """Do the runs that the file lacks, seed by seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
     parser.add_argument("--output", type=Path, default=records.folder() / "pictures.json")
     options = parser.parse_args(arguments)
-    found = records.read(options.output) if options.output.exists() else {"runs": []}
-    found["about"] = {
+    about = {
         "command": "python -m capsnet_book.experiments.pictures",
         "steps": STEPS,
         "batch": BATCH,
         "tested": TESTED,
         "arms": {name: arm.summary for name, arm in ARMS.items()},
     }
-    done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for seed in options.seeds:
-        for name in options.arms:
-            if (name, seed) not in done:
-                found["runs"].append(run(name, seed))
-                records.write_json(options.output, found)
-                print(f"{name}, seed {seed}: {found['runs'][-1]['errors']}", flush=True)
+    records.do_missing(options.output, about, ((arm, seed) for seed in options.seeds for arm in options.arms), run)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ run is over, so whatever interrupts the work, calling `run_jobs` again goes on w
 from __future__ import annotations
 
 import shlex
-import time
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ class Row(NamedTuple):
 class Table(NamedTuple):
     """Runs side by side."""
 
-    title: str
     columns: Sequence[str]
     """Names of `tables.COLUMNS`."""
     rows: Sequence[Row]
@@ -176,7 +174,6 @@ def run_jobs(
     train: Train,
     *,
     work: Path = Path("runs"),
-    limit_minutes: float | None = None,
     say: Callable[[str], None] = print,
 ) -> int:
     """Do the jobs that have no record yet, one after another.
@@ -188,17 +185,13 @@ def run_jobs(
         jobs: to be done, in this order.
         train: does one.
         work: a folder for checkpoints and weights.
-        limit_minutes: begin no job after so long.
         say: called with a line about each job.
 
     Returns:
-        The exit status: 0 when no job is left, else that of the run that could not be done; 3 after the limit.
+        The exit status: 0 when no job is left, else that of the run that could not be done.
     """
-    end = None if limit_minutes is None else time.monotonic() + 60 * limit_minutes
     missing = missing_jobs(experiments, jobs)
     for number, job in enumerate(missing, start=1):
-        if end is not None and time.monotonic() >= end:
-            return 3
         say(f"{number} of {len(missing)}: {job.name}")
         output = work / job.name
         if status := train(["train", *job.arguments, "--output", str(output), "--resume"]):

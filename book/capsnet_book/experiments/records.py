@@ -19,6 +19,7 @@ import json
 import os
 import platform
 import subprocess
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,20 @@ def read(path: Path) -> dict[str, Any]:
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write JSON for people and programs, whole or not at all: a list of plain values is one line."""
     write_whole(path, (_pretty(value, "\n") + "\n").encode())
+
+
+def do_missing(
+    path: Path, about: dict[str, Any], wanted: Iterable[tuple[str, int]], run: Callable[[str, int], dict[str, Any]]
+) -> None:
+    """Do the runs (arm, seed) that a file lacks and write it after each; whatever stops it, the next call goes on."""
+    found = read(path) if path.exists() else {"runs": []}
+    found["about"] = about
+    done = {(each["arm"], each["seed"]) for each in found["runs"]}
+    for arm, seed in wanted:
+        if (arm, seed) not in done:
+            found["runs"].append(run(arm, seed))
+            write_json(path, found)
+            print(f"{arm}, seed {seed}: {found['runs'][-1]['seconds']:.0f} s", flush=True)
 
 
 def _pretty(value: Any, newline: str, in_list: bool = False) -> str:

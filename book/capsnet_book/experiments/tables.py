@@ -160,13 +160,6 @@ def _seeds(experiments: Experiments, run: str, results: Sequence[Result]) -> str
     return f"{len(results)}" if len(results) == planned else f"{len(results)} of {planned}"
 
 
-def table_text(experiments: Experiments, table: Table) -> str:
-    """A table with its title above and its note below; nothing if no row was run."""
-    rows = table_rows(experiments, table)
-    note = f"\n{table.note}\n" if table.note else ""
-    return f"## {table.title}\n\n{rows}{note}" if rows else ""
-
-
 def not_run(experiments: Experiments) -> str:
     """The rows that no table shows, in Markdown, by the reason why nothing was run of them."""
     labels: dict[str, dict[str, str]] = {}

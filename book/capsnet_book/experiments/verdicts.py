@@ -16,13 +16,10 @@ from capsnet_book.experiments.tables import (
     Numbers,
     Result,
     column_of,
-    not_run,
     numbers,
     results_by_seed,
     results_of,
-    table_text,
 )
-from capsnet_tutorial.errors import expect
 
 OTHER_WAY = "the other way round"
 CONTRARY_HINT = "a hint of the other way round"
@@ -88,11 +85,6 @@ def answers(experiments: Experiments) -> list[Answer]:
     found = [_answer(experiments, question) for question in experiments.questions]
     adjusted = holm([each.difference.p if each.difference else 1.0 for each in found])
     return [each._replace(p=p) for each, p in zip(found, adjusted, strict=True)]
-
-
-def answer_list(found: Sequence[Answer]) -> str:
-    """A line for each primary question, in Markdown."""
-    return "".join(f"- **{_first(each.word)}.** {each.question.text}. {_rest(each.sentence)}\n" for each in found)
 
 
 def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
@@ -177,26 +169,6 @@ def verdicts(experiments: Experiments) -> list[Verdict]:
     return sorted(judged, key=lambda each: WORDS.index(each.word))
 
 
-def verdict_list(found: Sequence[Verdict]) -> str:
-    """A line for each, in Markdown: the verdict first, in bold, so that nobody takes a claim for what was found."""
-    return "".join(f"- **{_first(each.word)}.** {each.claim.text}. {_rest(each.sentence)}\n" for each in found)
-
-
-def report(experiments: Experiments, names: Sequence[str] = ()) -> str:
-    """Answers, verdicts, every table, and what was not run; or only these tables."""
-    for name in names:
-        expect(name in experiments.tables, f"a table, one of {', '.join(experiments.tables)}", repr(name))
-    shown = [
-        text for name in names or experiments.tables if (text := table_text(experiments, experiments.tables[name]))
-    ]
-    if names:
-        return "\n".join(shown)
-    missing = not_run(experiments)
-    primary = f"## Primary questions\n\n{answer_list(answers(experiments))}"
-    exploratory = f"## Exploratory\n\n{verdict_list(verdicts(experiments))}"
-    return "\n".join([primary, exploratory, *shown, *([f"## Not run\n\n{missing}"] if missing else [])])
-
-
 def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     """The verdict; None where a side was not run.
 
@@ -214,7 +186,12 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     used = [[arm[seed] for seed in shared] if in_pairs else list(arm.values()) for arm in arms]
     smaller, larger = (numbers(column, each) for each in used)
     assert smaller is not None and larger is not None
-    basis = f"{len(shared)} seeds, paired" if in_pairs else f"{len(used[0])} and {len(used[1])} seeds"
+    basis = f"{len(used[0])} and {len(used[1])} seeds"
+    if in_pairs:
+        basis = f"{len(shared)} seeds, paired"
+        if min(smaller.spread or 0, larger.spread or 0) > 0 and len(shared) > 2:
+            alike = float(np.corrcoef(smaller.values, larger.values)[0, 1])
+            basis += f" (correlation {alike:+.2f})".replace("-", "−")
     others = larger.values if in_pairs else [larger.mean] * len(smaller.values)
     apart = [there - here for here, there in zip(smaller.values, others, strict=True)]
     if all(column.split in result.get("wrong", {}) for arm in used for result in arm):
@@ -247,14 +224,6 @@ def _sentence(word: str, found: str, each: Difference | None, digits: int, basis
     could = could + "most likely have been seen" if word == NO_DIFFERENCE else ""
     value = f"{each.value:+,.{digits}f} (95 %: {each.low:+,.{digits}f} to {each.high:+,.{digits}f})".replace("-", "−")
     return f"{word}. {found}; difference {value}; p {_p(each.p)}{adjusted}; {basis}{could}."
-
-
-def _first(word: str) -> str:
-    return word[:1].upper() + word[1:]
-
-
-def _rest(sentence: str) -> str:
-    return sentence.partition(". ")[2]
 
 
 def _p(p: float) -> str:

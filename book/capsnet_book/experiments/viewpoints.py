@@ -346,7 +346,7 @@ def _rounded(values: Tensor) -> list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do the runs that the file lacks, seed by seed; whatever stops it, the same command goes on."""
+    """Do the runs that the file lacks, seed by seed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=int, metavar="SEED", help="write the widget's file from this seed, and no more")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
@@ -356,10 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.page is not None:
         records.write_json(records.PACKAGE / "assets" / "scenes.json", for_the_page(options.page))
         return
-    found: dict[str, Any] = {"runs": []}
-    if options.output.exists():
-        found = records.read(options.output)
-    found["about"] = {
+    about = {
         "command": "python -m capsnet_book.experiments.viewpoints",
         "steps": STEPS,
         "batch": BATCH,
@@ -367,13 +364,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "angles": list(ANGLES),
         "arms": {name: asdict(arm) for name, arm in ARMS.items()},
     }
-    done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for seed in options.seeds:
-        for name in options.arms:
-            if (name, seed) not in done:
-                found["runs"].append(run(name, seed))
-                records.write_json(options.output, found)
-                print(f"{name}, seed {seed}: {found['runs'][-1]['seconds']:.0f} s", flush=True)
+    records.do_missing(options.output, about, ((arm, seed) for seed in options.seeds for arm in options.arms), run)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_book.figures.predictions import broadcast_grid, roof_and_house, vote_rings
 from capsnet_book.figures.primary_capsules import capsule_cuts
-from capsnet_book.figures.rounds import rounds_compared
+from capsnet_book.figures.rounds import rounds_read
 from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
@@ -62,7 +62,7 @@ __all__ = [
     "reliability",
     "roof_and_house",
     "roofline",
-    "rounds_compared",
+    "rounds_read",
     "seed_points",
     "share_bars",
     "squash_curve",
