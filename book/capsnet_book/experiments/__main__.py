@@ -16,7 +16,7 @@ from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
 from capsnet_tutorial.cli import add_data_options, add_recipe_options, recipe_of
 from capsnet_tutorial.errors import InputError
-from capsnet_tutorial.train import Diverged
+from capsnet_tutorial.train import Diverged, Recipe
 
 COMMAND = "python -m capsnet_book.experiments"
 
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written, 130 if interrupted.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser().parse_args(arguments)
+    options = command_line().parse_args(arguments)
     options.command = f"{COMMAND} {shlex.join(each for each in arguments if each != '--resume')}"
     try:
         return options.run(options)
@@ -43,16 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    setup = TrainingSetup(
-        task=options.task,
-        network=options.network,
-        preset=options.preset,
-        iterations=options.iterations,
-        changes=tuple(options.change),
-    )
-    recipe = recipe_of(options)
-    if not hasattr(options, "shift") and options.task != "digits":
-        recipe = replace(recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift))
+    setup, recipe = what_to_train(options)
     run = TrainingRun(
         setup=setup,
         recipe=recipe,
@@ -73,12 +64,22 @@ def _train(options: argparse.Namespace) -> int:
     return 0
 
 
+def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
+    """Network, task and recipe of a command line."""
+    sizes = {name: getattr(options, name) for name in ("task", "network", "preset", "iterations")}
+    recipe = recipe_of(options)
+    if not hasattr(options, "shift") and options.task != "digits":
+        recipe = replace(recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift))
+    return TrainingSetup(**sizes, changes=tuple(options.change)), recipe
+
+
 def _run(options: argparse.Namespace) -> int:
     experiments = Experiments.read(options.results)
     return run_jobs(experiments, experiments.jobs(options.names), main, work=Path(options.work))
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Reads what stands behind the command."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition(": ")[2])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     train = commands.add_parser(
