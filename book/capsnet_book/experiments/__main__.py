@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capsnet_book.experiments.plan import Experiments, run_jobs
-from capsnet_book.experiments.runs import TrainingRun
+from capsnet_book.experiments.runs import train_and_record
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
 from capsnet_tutorial.cli import add_data_options, add_recipe_options, recipe_of
@@ -44,23 +44,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     setup, recipe = what_to_train(options)
-    run = TrainingRun(
-        setup=setup,
-        recipe=recipe,
-        folder=Path(options.output),
-        command=options.command,
+    record = train_and_record(
+        setup,
+        recipe,
+        Path(options.output),
+        options.command,
         source=options.source,
         root=options.data,
         everything=options.everything,
         threads=options.threads,
+        resume=options.resume,
     )
-    record = run.train(resume=options.resume)
     for split in ("validation", "test", "test_bent"):
         if (errors := record.get(split)) is not None:
             drawn = errors.get("reconstruction_mse")
             drawing = "" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel"
             print(f"{split.replace('_', ', ')}: {1 - errors['error']:.2%} right{drawing}")
-    print(f"{record['steps']:,} steps in {record['training_seconds']:.0f} s -> {run.folder}")
+    print(f"{record['steps']:,} steps in {record['training_seconds']:.0f} s -> {options.output}")
     return 0
 
 

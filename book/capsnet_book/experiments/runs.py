@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,106 +36,102 @@ def load_splits(source: Source, root: str | None, everything: bool) -> tuple[Dig
     return Digits(images, torch.cat([training.labels, validation.labels]), training.source), {"test": test}
 
 
-@dataclass(frozen=True)
-class TrainingRun:
-    """One run of `python -m capsnet_book.experiments train`."""
+def train_and_record(
+    setup: TrainingSetup,
+    recipe: Recipe,
+    folder: Path,
+    command: str,
+    *,
+    source: Source = "auto",
+    root: str | None = None,
+    everything: bool = False,
+    threads: int | None = None,
+    resume: bool = False,
+) -> dict[str, Any]:
+    """Train, save the weights, measure what is in their file, write the record.
 
-    setup: TrainingSetup
-    recipe: Recipe
-    folder: Path
-    """For checkpoint.safetensors, weights.safetensors and result.json."""
-    command: str
-    """That repeats it."""
-    source: Source = "auto"
-    root: str | None = None
-    """Where the digits lie, as for `digits`."""
-    everything: bool = False
-    """Train on the validation digits too."""
-    threads: int | None = None
-    """Of the processor, as for `fit`."""
+    Args:
+        setup: task and network.
+        recipe: as for `fit`.
+        folder: for checkpoint.safetensors, weights.safetensors and result.json.
+        command: that repeats the run.
+        source, root: of the digits, as for `digits`.
+        everything: train on the validation digits too.
+        threads: of the processor, as for `fit`.
+        resume: go on from the checkpoint in the folder, if there is one.
 
-    def train(self, *, resume: bool = False, progress: bool = True) -> dict[str, Any]:
-        """Train, save the weights, measure what is in their file, write the record.
+    Returns:
+        The record, which is result.json.
 
-        Args:
-            resume: go on from the checkpoint in the folder, if there is one.
-            progress: show a bar.
+    Raises:
+        Diverged: there is no record then.
+        OSError: the folder cannot be written to.
+        ValueError: the folder holds a run already, or as in `fit`.
+    """
+    torch.manual_seed(recipe.seed)
+    network = setup.build()
+    commit = code_version()  # now: the files may have changed when the run is done
+    checkpoint = folder / "checkpoint.safetensors"
+    if checkpoint.exists() and not resume:
+        raise InputError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
+    folder.mkdir(parents=True, exist_ok=True)
+    source = resolved_source(source, root)
+    training, held_out = load_splits(source, root, everything)
+    task = TASKS[setup.task]
+    measured_on = {split: task.to_measure_on(data) for split, data in held_out.items()}
+    # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
+    needs_test = recipe.stop_at_accuracy is not None
+    watched = "validation" if "validation" in measured_on else "test" if needs_test else None
+    kept = len(held_out["validation"].labels) if "validation" in held_out else 0
+    print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate")
 
-        Returns:
-            The record, which is result.json.
+    def watch(network: nn.Module) -> float:
+        return task.measure(plain(network), measured_on[watched or ""]).error
 
-        Raises:
-            Diverged: there is no record then.
-            OSError: the folder cannot be written to.
-            ValueError: the folder holds a run already, or as in `fit`.
-        """
-        torch.manual_seed(self.recipe.seed)
-        network = self.setup.build()
-        commit = code_version()  # now: the files may have changed when the run is done
-        checkpoint = self.folder / "checkpoint.safetensors"
-        if checkpoint.exists() and not resume:
-            raise InputError(
-                f"{self.folder} holds a run already: --resume goes on with it, another --output begins a new one"
-            )
-        self.folder.mkdir(parents=True, exist_ok=True)
-        source = resolved_source(self.source, self.root)
-        training, held_out = load_splits(source, self.root, self.everything)
-        task = TASKS[self.setup.task]
-        measured_on = {split: task.to_measure_on(data) for split, data in held_out.items()}
-        # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
-        needs_test = self.recipe.stop_at_accuracy is not None
-        watched = "validation" if "validation" in measured_on else "test" if needs_test else None
-        kept = len(held_out["validation"].labels) if "validation" in held_out else 0
-        print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate")
-
-        def watch(network: nn.Module) -> float:
-            return task.measure(plain(network), measured_on[watched or ""]).error
-
-        trained, history = fit(
-            network,
-            task.to_train_on(training),
-            self.recipe,
-            objective=self.setup.objective(self.recipe.reconstruction_weight),
-            validation=watch if watched else None,
-            identity=self.setup.identity | {"source": source, "everything": self.everything},
-            checkpoint=checkpoint,
-            resume=resume,
-            progress=progress,
-            threads=self.threads,
-        )
-        finished = plain(trained)
-        save_network(finished, self.folder / "weights.safetensors")
-        parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) else None
-        saved = load_network(self.folder / "weights.safetensors", parts)  # what is measured is what is in the file
-        saved.to(next(trained.parameters()).device)
-        if task.harder is not None:
-            measured_on["test_bent"] = task.harder(held_out["test"])
-        found: dict[str, Any] = {
-            split: {name: round(value, 6) for name, value in task.measure(saved, data)._asdict().items()}
-            for split, data in measured_on.items()
-        }
-        recognising, drawing = recognising_and_drawing(unwrapped(trained))
-        record = {
-            "command": self.command,
-            "task": self.setup.task,
-            "network": self.setup.network,
-            "changes": list(self.setup.changes),
-            "config": asdict(self.setup.config),
-            "parameters": recognising + drawing,
-            "recognising_parameters": recognising,
-            "recipe": asdict(self.recipe),
-            "data": {"source": source, "training_digits": training.count},
-            "steps": history.step,
-            "training_seconds": round(history.seconds, 1),
-            "curve": [_point(each, watched) for each in history.curve],
-            "hardware": hardware(saved, history.threads),
-            "versions": versions(),
-            "commit": commit,
-            **found,
-            **evidence(saved, measured_on),
-        }
-        write_json(self.folder / "result.json", record)
-        return record
+    trained, history = fit(
+        network,
+        task.to_train_on(training),
+        recipe,
+        objective=setup.objective(recipe.reconstruction_weight),
+        validation=watch if watched else None,
+        identity=setup.identity | {"source": source, "everything": everything},
+        checkpoint=checkpoint,
+        resume=resume,
+        threads=threads,
+    )
+    finished = plain(trained)
+    save_network(finished, folder / "weights.safetensors")
+    parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) else None
+    saved = load_network(folder / "weights.safetensors", parts)  # what is measured is what is in the file
+    saved.to(next(trained.parameters()).device)
+    if task.harder is not None:
+        measured_on["test_bent"] = task.harder(held_out["test"])
+    found: dict[str, Any] = {
+        split: {name: round(value, 6) for name, value in task.measure(saved, data)._asdict().items()}
+        for split, data in measured_on.items()
+    }
+    recognising, drawing = recognising_and_drawing(unwrapped(trained))
+    record = {
+        "command": command,
+        "task": setup.task,
+        "network": setup.network,
+        "changes": list(setup.changes),
+        "config": asdict(setup.config),
+        "parameters": recognising + drawing,
+        "recognising_parameters": recognising,
+        "recipe": asdict(recipe),
+        "data": {"source": source, "training_digits": training.count},
+        "steps": history.step,
+        "training_seconds": round(history.seconds, 1),
+        "curve": [_point(each, watched) for each in history.curve],
+        "hardware": hardware(saved, history.threads),
+        "versions": versions(),
+        "commit": commit,
+        **found,
+        **evidence(saved, measured_on),
+    }
+    write_json(folder / "result.json", record)
+    return record
 
 
 def _point(point: dict[str, float], watched: str | None) -> dict[str, float]:
