@@ -16,6 +16,9 @@ from capsnet_book.palette import LIGHT
 _COLOURS = tuple(LIGHT[role] for role in ("contrast", "accent", "agree", "soft"))
 _PANELS = {"error": "straight digits, % wrong", "bent": "bent", "noisy": "in noise"}
 
+_HIGHEST = 1.6
+"""Where a panel ends, as a multiple of the largest error with one round; lines may leave it."""
+
 
 def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
     """Per cent misread of straight, bent and noisy digits, over the rounds that a network is *read* with.
@@ -39,7 +42,8 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
                 axes.plot(range(1, len(mean) + 1), mean, color=colour, linewidth=2, label=name)
                 trained = arm[shared[0]]["config"]["iterations"]
                 axes.plot(trained, mean[trained - 1], "o", color=colour, markerfacecolor=LIGHT["surface"])
-            axes.set(xlabel="read with", xticks=range(1, 6), ylim=(0, 1.05 * axes.dataLim.y1))
+            evenly = [100 * result["rounds"][0][key] for arm in arms.values() for result in arm.values()]
+            axes.set(xlabel="rounds, in reading", xticks=range(1, 6), ylim=(0, _HIGHEST * max(evenly)))
             axes.set_title(title, loc="left")
         figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(runs), fontsize=8)
         plt.close(figure)

@@ -21,6 +21,7 @@ _COLOURS = {OTHER_WAY: "contrast", CONTRARY_HINT: "contrast", NO_DIFFERENCE: "mu
 _EDGE = 60.0
 """Per cent, either way; what is farther away stands there as an arrow."""
 _STYLE = f"""
+div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims ol {{ list-style: none; margin: 0; padding: 0; }}
 .claims summary, .claims .scale {{ display: grid; grid-template-columns: 11em 1fr 260px; gap: 0 1em;
   align-items: center; padding: .3em 0; cursor: pointer; list-style: none; }}
