@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import torch
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, error_of, parameter_count
-from torch import Tensor
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
@@ -44,23 +43,3 @@ def test_the_loss_is_softmax_cross_entropy_for_labels_and_sigmoids_for_several_c
     chances = 1 / (1 + (-scores).exp())
     expected = -(present * chances.log() + (1 - present) * (1 - chances).log()).sum() / 2
     torch.testing.assert_close(cross_entropy(scores, images, present), expected)
-
-
-class Answers(torch.nn.Module):
-    """Gives the scores that it was made with, row by row."""
-
-    def __init__(self, scores: Tensor) -> None:
-        super().__init__()
-        self.scores = torch.nn.Parameter(scores)
-
-    def forward(self, images: Tensor) -> Tensor:
-        return self.scores[images[:, 0, 0, 0].long()]
-
-
-def test_the_error_is_the_share_of_images_whose_best_scores_are_others():
-    scores = torch.tensor([[3.0, 1, 2], [1, 3, 2], [1, 2, 3], [3, 2, 1]])
-    images = torch.arange(4.0).view(4, 1, 1, 1).expand(4, 1, 2, 2)
-    one = Digits(images, torch.tensor([0, 1, 1, 1]), "made")
-    assert error_of(Answers(scores), one, batch_size=3).error == 0.5
-    two = Digits(images, torch.tensor([[0, 2], [1, 2], [0, 2], [0, 1]]), "made")
-    assert error_of(Answers(scores), two, batch_size=3).error == 0.25

@@ -52,19 +52,6 @@ def test_functions_take_turns_and_a_ratio_is_the_median_of_theirs(monkeypatch):
     assert rows["slow"] == {"ms": 6000, "times_as_fast": 1, "from": 1, "to": 1}
 
 
-def test_a_layer_that_computes_something_else_is_not_timed():
-    wrong = {"einsum": by_einsum, "wrong": lambda u, weight, n: 1.01 * route_capsules(u, weight, n)}
-    with pytest.raises(ValueError, match="wrong to compute what einsum computes"):
-        layer.compare(wrong, TINY, turns=1)
-
-
-@pytest.mark.parametrize("make", [network.training_step, network.recognition])
-def test_every_variant_of_the_network_runs(make):
-    rows = network.compare(make, EAGER, CapsNetConfig.small(), batch=4, turns=1)
-    assert list(rows) == list(EAGER)
-    assert all(row["ms"] > 0 and row["megabytes"] > 0 for row in rows.values())
-
-
 def test_the_stored_numbers_were_measured_at_the_papers_size():
     assert STORED["layer"]["sizes"] == vars(layer.Sizes())
     assert {"all rounds", "last round", "einsum"} <= STORED["layer"]["rows"].keys()

@@ -91,13 +91,6 @@ def test_a_whole_file_says_what_it_could_not_have(write):
     assert [*named.values()] == [2] and "got helper" in said
 
 
-def test_an_expression_may_adapt_a_function(write):
-    theirs = "def margin_loss(y_true, y_pred):\n    return functional.margin_loss(y_pred, y_true.argmax(1))"
-    path = write("keras.py", "import torch\nfrom capsnet_tutorial import functional", theirs)
-    adapted = "lambda lengths, labels: margin_loss(torch.eye(10)[labels], lengths)"
-    assert checked(f"{path}:{adapted}", kind="margin_loss")[0] == {adapted: 0}
-
-
 def test_the_readers_network_is_right():
     path = Path(__file__).parent.parent / "book" / "my_capsnet.py"
     assert checked(path)[0] == {"squash": 0, "CapsNet": 0}  # its layers are judged in it
@@ -124,13 +117,6 @@ def test_arguments_of_the_file_are_its_own(write, monkeypatch):
     assert checked(write("opt.py", source, squash("opt.axis")))[0] == {"squash": 0}
 
 
-def test_a_package(write):
-    write("theirs/__init__.py")
-    write("theirs/squashes.py", squash(1))
-    path = write("theirs/layers.py", "from .squashes import squash as other\ndef squash(s):\n    return other(s)")
-    assert checked(f"{path}:squash")[0] == {"squash": 1}
-
-
 def test_colours_are_known_by_the_first_convolution(write):
     source = (Path(__file__).parent / "checked_styles.py").read_text(encoding="utf-8").replace("Conv2d(1,", "Conv2d(3,")
     assert checked(f"{write('net.py', source)}:Net(loop)")[0] == {"Net(loop)": 0}
@@ -155,14 +141,6 @@ def test_the_worst_counts(write, capfd):
     assert "squash-axis" in out.out and "mask: ✗" in out.out and "more" in out.err
     assert run(f"{path}:mask") == 2
     assert run(f"{path}:absent") == 2
-
-
-def test_the_help_gives_the_signatures_and_says_that_the_file_is_run(capsys):
-    with pytest.raises(SystemExit):
-        run("--help")
-    said = capsys.readouterr().out
-    assert "route(u_hat [B, I, J, D], iterations) -> v [B, J, D]" in said
-    assert "The file is run like an import" in said and "3 nothing wrong found but not all" in said
 
 
 # --- what it allows

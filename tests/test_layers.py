@@ -94,17 +94,6 @@ def test_every_layer_learns_in_half_precision_autocast():
         assert parameter.grad.abs().sum() > 0
 
 
-def test_what_has_another_shape_is_refused():
-    with pytest.raises(ValueError, match=r"features of shape \[B, types\*dim, H, W\]; got shape \[6, 3, 4\]"):
-        layers.group_into_capsules(noise(6, 3, 4), 3)
-    with pytest.raises(ValueError, match="channels that 4 divides; got 6 channels"):
-        layers.group_into_capsules(noise(2, 6, 3, 4), 4)
-    with pytest.raises(ValueError, match=r"expected u of shape \[B, 6, 3\] .* got u of shape \[2, 5, 3\]"):
-        layers.RoutedCapsules(6, 3, 4, 5)(noise(2, 5, 3, dtype=torch.float32))
-    with pytest.raises(ValueError, match="at least 1.*; got 0"):
-        layers.RoutedCapsules(6, 3, 4, 5, iterations=0)
-
-
 def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):
     """No û-free routing but on the processor: "meta" stands for an accelerator, which the tests may not have."""
     layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)

@@ -105,19 +105,12 @@ def test_edges_may_come_in_any_order():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: route_by_messages([1.0]), "u_hat.*torch.Tensor; got list"),
-        (lambda: route_by_messages(torch.ones(1, 2, 3, 4).long()), "floating point; got torch.int64"),
         (lambda: route_by_messages(torch.ones(2, 3, 4)), r"\[B, I, J, D_out\]; got shape \[2, 3, 4\]"),
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), 0), "iterations.*at least 1; got 0"),
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(2, 3)), r"bool \[I, J\].*torch.float32"),
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()), r"\[2, 3\]; got.*\[3, 2\]"),
-        (lambda: all_pairs(0, 3), "below.*at least 1; got 0"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), -1, 3), "below.*at least 0; got -1"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 2, True), "above.*at least 0; got True"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3), r"int64 \[2, 5\].*\[2, 6\]"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3).int(), torch.ones(6, 4), 2, 3), "int64.*got torch.int32"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2), "to 0 … 1; got.*to 0 … 2"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3) - 1, torch.ones(6, 4), 2, 3), "from 0 … 1.*got from -1"),
     ],
 )
 def test_wrong_calls_are_refused_in_words(call, words):

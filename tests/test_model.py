@@ -161,12 +161,6 @@ def test_bad_labels_are_refused(labels, message):
         networks.tiny()(images(), labels)
 
 
-def test_capsules_of_another_shape_are_not_decoded():
-    for shape in ((2, 20), (2, 5, 4), (2, 4, 6)):
-        with pytest.raises(ValueError, match=r"capsules of shape \[B, 4, 5\]; got shape"):
-            networks.tiny().decode(noise(*shape))
-
-
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None], ids=repr)
 def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
     for field in ("iterations", "classes", "conv_kernel", "image_size", "primary_stride"):
@@ -183,9 +177,3 @@ def test_what_is_no_config_is_refused():
     for fields in ({"depth": 3}, ["iterations"]):
         with pytest.raises(ValueError, match="fields among"):
             CapsNetConfig.from_dict(fields)
-
-
-def test_a_config_refuses_an_image_that_the_convolutions_do_not_fit_into():
-    for size in (5, 12, 20):
-        with pytest.raises(ValueError, match=f"both convolutions fit into; got {size} pixels"):
-            replace(CapsNetConfig.paper(), image_size=size, primary_kernel=13)

@@ -114,11 +114,6 @@ def test_what_a_wrong_part_gives_is_refused(what):
         CapsNet(CONFIG, parts)(FEW.images[:2])
 
 
-def test_what_cannot_be_called_is_no_part():
-    with pytest.raises(ValueError, match="a function or a module for the part routing; got 3"):
-        Parts(routing=3)
-
-
 def test_making_a_network_calls_no_part_and_so_changes_none():
     class Counting(nn.BatchNorm1d):
         def forward(self, u_hat, iterations):

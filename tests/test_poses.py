@@ -3,11 +3,9 @@
 import pytest
 import torch
 from capsnet_book.experiments.poses import (
-    CHANGES,
     OFFSETS,
     draw,
     follow,
-    mixed_responses,
     poses,
     readout,
     thicken,
@@ -33,15 +31,6 @@ def numbers(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def test_drawing_the_pose_of_a_digit_gives_its_reconstruction(model, ten):
-    images, labels = ten
-    with torch.no_grad():
-        reconstruction = model(images, labels).reconstruction.view(-1, 28, 28)
-    pose = poses(model, images, labels)
-    for n in (0, 4, 9):
-        torch.testing.assert_close(draw(model, pose[n], int(labels[n])), reconstruction[n])
-
-
 def test_a_traversal_moves_one_number_at_a_time_by_the_offsets_of_the_paper(model, ten):
     pose = poses(model, *ten)[4]
     drawings = traverse(model, pose, 4)
@@ -52,15 +41,6 @@ def test_a_traversal_moves_one_number_at_a_time_by_the_offsets_of_the_paper(mode
             moved = pose.clone()
             moved[d] += OFFSETS[k]
             torch.testing.assert_close(drawings[d, k], draw(model, moved, 4))
-
-
-def test_mixed_amounts_stay_within_reach_and_follow_the_seed(model, ten):
-    amounts, response = mixed_responses(model, *ten, 3, torch.Generator().manual_seed(1))
-    assert amounts.shape == (3, 10, 6)
-    assert response.shape == (3, 10, 16)
-    assert bool((amounts.abs() <= torch.tensor([change.reach for change in CHANGES])).all())
-    again, _ = mixed_responses(model, *ten, 3, torch.Generator().manual_seed(1))
-    assert torch.equal(amounts, again)
 
 
 def test_follow_tells_who_follows_who_opposes_and_who_does_not_care():

@@ -43,19 +43,3 @@ def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
         assert recognising + drawing == parameter_count(capsnet)
         assert parameter_count(slim) == pytest.approx(recognising, rel=0.002)
         assert recognising_and_drawing(build_empty(slim)) == (parameter_count(slim), 0)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"task": "letters"}, "a task, one of digits, pairs, affine; got 'letters'"),
-        ({"network": "mlp"}, "a network, one of capsnet, cnn, cnn-recognising; got 'mlp'"),
-        ({"network": "cnn", "iterations": 3}, "iterations of routing for a CapsNet only; got a CNN"),
-        ({"network": "cnn-recognising", "iterations": 3}, "iterations of routing for a CapsNet only; got a CNN"),
-        ({"network": "cnn-recognising", "preset": "paper"}, "the preset small for cnn-recognising; got 'paper'"),
-        ({"task": "pairs", "changes": ("recon-mean",)}, "changes in the task digits only; got the task pairs"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        TrainingSetup(**options)

@@ -30,7 +30,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import route
 from capsnet_tutorial.model import CapsNet, CapsNetOutput, Parts
-from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, faster_threads, fit
+from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, fit
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 pytestmark = pytest.mark.slow
@@ -101,14 +101,6 @@ def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions()
     assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_bf16_learns_too_and_a_part_of_an_epoch_is_enough():
-    recipe = replace(RECIPE, precision="bf16", epochs=4.5)
-    model, history = fit(networks.learner(), few(), recipe, progress=False)
-    assert history.curve[-1]["loss"] < history.curve[0]["loss"]
-    assert [point["epoch"] for point in history.curve] == [1, 2, 3, 4, 4.5]  # part of an epoch is enough
-    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-
-
 def test_a_run_on_time_ends_in_time():
     recipe = replace(RECIPE, seconds=0.6, epochs=1000)
     _, history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
@@ -163,16 +155,6 @@ def test_digits_are_kept_as_bytes_and_come_back_as_they_were():
     assert labels.equal(data.labels[chosen])
     bent = data._replace(images=data.images * 0.7)  # no whole 255ths
     assert OnDevice(bent, torch.device("cpu")).batch(chosen, still, torch.Generator())[0].equal(bent.images[chosen])
-
-
-@pytest.mark.parametrize("slow", [{1: 0.002, 2: 0.02}, {1: 0.02, 2: 0.002}], ids=str)
-def test_the_faster_number_of_threads_is_found_by_trying(slow):
-    usual = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        assert faster_threads(lambda: time.sleep(slow[torch.get_num_threads()])) == min(slow, key=slow.get)
-    finally:
-        torch.set_num_threads(usual)
 
 
 def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, monkeypatch):
@@ -308,15 +290,6 @@ def test_dropout_too_is_the_same_again_and_leaves_chance_elsewhere_alone(tmp_pat
     assert not plain.conv.weight.equal(expected.conv.weight)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_a_run_on_a_gpu_can_be_resumed(tmp_path):
-    with pytest.raises(Stop):
-        fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop_after(4))
-    model, history = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
-    assert history.step == 24
-    assert next(model.parameters()).is_cuda
-
-
 # --- kill -9
 
 
@@ -445,20 +418,6 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
     tensors, metadata = read_tensors(tmp_path / "c")
     assert all(tensor.isfinite().all() for tensor in tensors.values())
     assert all(math.isfinite(point["loss"]) for point in metadata["checkpoint"]["history"]["curve"])
-
-
-@pytest.mark.parametrize("step", [1, 4], ids=["first step", "last of the epoch"])
-def test_weights_that_are_no_longer_numbers_are_neither_kept_nor_returned(step, tmp_path):
-    model, calls = networks.learner(), []
-
-    def poison(grad: Tensor) -> Tensor:
-        calls.append(grad)
-        return grad * torch.nan if len(calls) == step else grad
-
-    model.conv.weight.register_hook(poison)
-    with pytest.raises(Diverged, match="after 4 steps"):
-        fit(model, few(), ONE_EPOCH, checkpoint=tmp_path / "c", progress=False)
-    assert all(tensor.isfinite().all() for tensor in read_tensors(tmp_path / "c")[0].values())
 
 
 def test_bad_digits_are_refused():

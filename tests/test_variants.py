@@ -9,7 +9,6 @@ import pytest
 import torch
 from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
 from capsnet_book.networks import load_network
-from torch import Tensor
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
@@ -87,16 +86,6 @@ def test_the_bias_is_added_in_every_round():
         torch.testing.assert_close(network.routed(u)[image], v)
 
 
-def losses(*changes: str, weight: float) -> Tensor:
-    return variant_objective(changes, weight)(run(changed()), FEW.images, FEW.labels)
-
-
-def test_the_released_loss_is_a_twentieth_and_leaves_the_reconstruction():
-    torch.testing.assert_close(losses("loss-released", weight=0), losses(weight=0) / 20)
-    both = losses("loss-released", weight=0.01) - losses("loss-released", weight=0)
-    torch.testing.assert_close(both, losses(weight=0.01) - losses(weight=0))
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_it_comes_back_from_its_file_with_its_parts(name, tmp_path):
     network = changed(name).eval()
@@ -116,16 +105,3 @@ def test_shared_matrices_are_one_for_all_capsules_and_stay_so():
     trained, _ = fit(network, FEW, recipe, progress=False)
     assert (trained.routed.weight == trained.routed.weight[:1]).all()
     assert not trained.routed.weight.allclose(before)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (("nonsense",), "a variant, one of loss-released, .*; got 'nonsense'"),
-        (("recon-mean", "recon-mean"), "each variant once; got recon-mean recon-mean"),
-        (("softmax-axis", "bias-released"), "one variant of the routing; got two, BiasedRouting and softmax-axis"),
-    ],
-)
-def test_what_cannot_be_combined_is_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        build_variant(CONFIG, changes)

@@ -65,12 +65,6 @@ def test_it_is_at_least_99_55_percent_right_on_mnists_test_digits(mnist):
     assert evaluate(load_pretrained(), digits("test", "mnist", mnist)).error <= 0.0045
 
 
-@pytest.mark.parametrize("name", ["paper", None, "../small"], ids=repr)
-def test_the_module_knows_no_other(name):
-    with pytest.raises(ValueError, match=f'the pretrained network "small", .*; got {name!r}'):
-        load_pretrained(name)
-
-
 # --- what is saved comes back
 
 
@@ -110,18 +104,6 @@ def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(number):
     tensor[2] = number
     with pytest.raises(ValueError, match="expected finite numbers in routed.weight; got nan or infinity"):
         pack({"conv.bias": torch.ones(2), "routed.weight": tensor})
-
-
-@pytest.mark.parametrize("scale", [None, torch.ones(4), torch.ones(5).half()])
-def test_whole_numbers_without_their_scales_are_refused(scale, tmp_path):
-    save_weights(networks.tiny(), tmp_path / "file", torch.int8)
-    tensors, metadata = read_tensors(tmp_path / "file")
-    del tensors["routed.weight" + SCALE]
-    if scale is not None:
-        tensors["routed.weight" + SCALE] = scale
-    write_tensors(tmp_path / "file", tensors, metadata)
-    with pytest.raises(ValueError, match=r"expected float32 scales \[18\] beside routed.weight \[18, 4, 3, 5\]; got"):
-        load_weights(tmp_path / "file")
 
 
 # --- files: whole or not at all

@@ -9,7 +9,6 @@ import numpy as np
 import oracle
 import pytest
 import torch
-from capsnet_book.experiments.evidence import measure_entropy
 from capsnet_book.experiments.variants import build_variant
 from capsnet_book.routings.em import EMRouting
 from capsnet_book.routings.inverted_attention import InvertedAttention
@@ -17,8 +16,6 @@ from capsnet_book.routings.k_means import KMeansRouting
 from capsnet_book.routings.sinkhorn import SinkhornRouting
 from networks import noise
 
-from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.functional import prediction_vectors
 from capsnet_tutorial.model import CapsNet
 
 B, I, J, D = 2, 6, 3, 4
@@ -141,14 +138,3 @@ def test_em_fits_gaussians_to_the_votes(rounds):
         v_found.append([a[j] * mean[j] / oracle.length(mean[j]) for j in range(J)])
     oracle.agrees(routing.couplings(U_HAT, rounds), np.array(r_found))
     oracle.agrees(routing(U_HAT, rounds), np.array(v_found))
-
-
-def test_the_entropy_is_that_of_the_last_couplings_where_there_are_some():
-    few = Digits(*(part[:8] for part in digits("test", "sample")[:2]), "sample")
-    network = changed("k-means")
-    network.routed.weight.data *= 30
-    u_hat = prediction_vectors(network.primary_capsules(few.images), network.routed.weight)
-    c = network.routed.routing.couplings(u_hat, 3).detach().double().numpy()
-    entropy = -(c * np.log(c) / np.log(10)).sum(axis=2).mean()
-    assert measure_entropy(network, few) == pytest.approx(entropy, abs=1e-5)
-    assert measure_entropy(changed("softmax-axis"), few) is None

@@ -99,16 +99,6 @@ def test_weights_that_changed_after_the_notebook_fail(small_book: Path) -> None:
     assert "make notebooks" in said
 
 
-def test_a_notebook_without_its_widgets_state_fails(small_book: Path) -> None:
-    front(small_book, "chapters/01-try-it.ipynb PoseSliders")
-    notebook = read(small_book)
-    del notebook["metadata"]["capsnet_tutorial"]
-    write(small_book, notebook)
-    result, said = built(small_book)
-    assert result.returncode != 0
-    assert "no anywidget with a stored state" in said
-
-
 def prompt(source: Path, address: str) -> None:
     """A front page with a widget in a state of its own, and a prompt for it."""
     front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")

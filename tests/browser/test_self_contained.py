@@ -76,29 +76,6 @@ def test_no_file_of_the_book_loads_anything_from_elsewhere(book: Path) -> None:
     assert not found
 
 
-def test_the_scan_sees_what_a_browser_would_load(tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(
-        '<link rel="stylesheet" href="//cdn.example/a.css"><img srcset="a.png 1x, https://cdn.example/b.png 2x">'
-        '<script src="https://cdn.example/c.js"></script><script>import("https://cdn.example/d.js")</script>'
-        '<style>@font-face { src: url(https://cdn.example/e.woff) }</style><a href="https://example.com">fine</a>'
-    )
-    assert sorted(re.findall(r"\w\.\w+(?=$| 2x)", "\n".join(loads(page)), re.MULTILINE)) == [
-        "a.css",
-        "b.png",
-        "c.js",
-        "d.js",
-        "e.woff",
-    ]
-
-
-def test_no_page_needs_require_or_html_manager(book: Path) -> None:
-    for path in book.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
-        for name in ("require.min.js", "embed-amd", "html-manager", "thebe"):
-            assert name not in text, f"{path.relative_to(book)} names {name}"
-
-
 def test_networks_lie_in_the_book_once(book: Path) -> None:
     buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
     large = (
