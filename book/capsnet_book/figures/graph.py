@@ -18,7 +18,7 @@ def one_round() -> Figure:
     with plt.rc_context(_STYLE):
         figure, panels = plt.subplots(1, 3, figsize=(WIDTH, 2.5), layout="constrained")
         share, message, answer = panels
-        for axes, title in zip(panels, ("line 3: share out", "lines 4, 5: send, add, squash", "line 6: answer"),
+        for axes, title in zip(panels, ("line 4: share out", "lines 5, 6: send, add, squash", "line 7: answer"),
                                strict=True):  # fmt: skip
             axes.set_title(title, fontsize=9.5)
         for i, start in enumerate(_BELOW):
