@@ -97,8 +97,11 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         cell.metadata.pop("jupyter", None)
-        if FOLDED & set(cell.metadata.get("tags", [])):
+        tags = set(cell.metadata.get("tags", []))
+        if FOLDED & tags:
             cell.metadata["jupyter"] = {"source_hidden": True}
+        elif "hide-output" in tags:
+            cell.metadata["jupyter"] = {"outputs_hidden": True}
         for output in cell.get("outputs", []):
             for place, key in ((output.get("data", {}), "image/png"), (output.get("metadata", {}), PHONE)):
                 if key in place:

@@ -98,3 +98,7 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     page.locator('.jp-OutputArea-output .capsnet[data-ready="true"]').nth(widgets - 1).wait_for(timeout=300_000)
     assert page.locator(PICTURES).count() == 0
     assert "Error displaying widget" not in said(page)
+    prompt = page.locator('.jp-Notebook a[href^="#try-PoseSliders?offsets.15=0.25"]')
+    if prompt.count():  # a link in the text moves a slider
+        prompt.click()
+        page.wait_for_function("document.querySelector('input[data-dimension=\"15\"]').value === '0.25'")
