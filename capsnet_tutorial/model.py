@@ -59,9 +59,10 @@ class CapsNetConfig:
         return cls()
 
     @classmethod
-    def small(cls) -> CapsNetConfig:
-        """For a laptop and for the page: 72 primary capsules, 454,992 parameters with the decoder."""
-        return cls(conv_channels=64, conv_stride=2, primary_types=8, primary_kernel=5, decoder_hidden=(128, 256))
+    def small(cls, **sizes: Any) -> CapsNetConfig:
+        """For a laptop and for the page: 72 primary capsules, 454,992 parameters; ``sizes`` for others."""
+        ours = {"conv_channels": 64, "conv_stride": 2, "primary_types": 8, "primary_kernel": 5}
+        return cls(**{**ours, "decoder_hidden": (128, 256), **sizes})
 
     @classmethod
     def preset(cls, name: str) -> CapsNetConfig:

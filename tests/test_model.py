@@ -84,6 +84,7 @@ def test_the_small_preset_has_at_most_half_a_million_parameters():
     assert count(model) <= 500_000
     assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[72, 10, 8, 16]]
     assert CapsNetConfig.small() == CapsNetConfig.preset("small")
+    assert CapsNetConfig.small(conv_stride=2, conv_channels=128) == replace(CapsNetConfig.small(), conv_channels=128)
 
 
 # --- precision, compilers, devices
