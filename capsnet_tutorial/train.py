@@ -299,9 +299,9 @@ BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 
 
 def faster_threads(step: Callable[[], object]) -> int:
-    """Threads that a training step is faster with, here and now: one, or as many as PyTorch takes.
+    """Threads to train with: one, or as many as PyTorch takes where a step is half as fast again with them.
 
-    Many win on a quiet machine. Beside other work they wait for each other: measured, a step took 20 times as long.
+    A little is not worth it: beside work that may come they wait for each other, and a step took 20 times as long.
     """
     seconds: dict[int, float] = {}
     for threads in dict.fromkeys((torch.get_num_threads(), 1)):
@@ -311,7 +311,8 @@ def faster_threads(step: Callable[[], object]) -> int:
             started = time.perf_counter()
             step()
             seconds[threads] = min(seconds.get(threads, math.inf), time.perf_counter() - started)
-    return min(seconds, key=lambda threads: seconds[threads])
+    many = next(iter(seconds))
+    return many if 1.5 * seconds[many] < seconds[1] else 1
 
 
 def in_float32(output: Any) -> Any:
