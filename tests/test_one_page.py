@@ -8,6 +8,8 @@ import nbformat
 import pytest
 import torch
 from capsnet_book.answers import check_answer
+from capsnet_book.widgets import DrawDigit, PoseSliders
+from safetensors.torch import save_file
 from torchvision.io import read_image
 
 from capsnet_tutorial import (
@@ -15,9 +17,13 @@ from capsnet_tutorial import (
     CapsNetConfig,
     digits,
     load_pretrained,
+    load_weights,
     margin_loss,
     reconstruction_loss,
+    save_weights,
 )
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.train import Recipe, evaluate, fit
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 FILE = BOOK / "my_capsnet.py"
@@ -39,7 +45,7 @@ def networks(page):
 
 def test_it_is_short_and_importing_it_needs_torch_alone():
     text = FILE.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 170
+    assert len(text.splitlines()) <= 185
     imported = [line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))]
     assert {name.partition(".")[0] for name in imported} == {"torch"}
 
@@ -134,3 +140,21 @@ def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
             exec(cell.source, space)
     report = check_answer(space["CapsNet"], space["gives_the_books_answers"])
     assert bool(report) == (slip is None), report
+
+
+def test_the_packages_tools_take_it(page, tmp_path):
+    few = Digits(torch.rand(32, 1, 28, 28), torch.arange(32) % 10, "noise")
+    torch.manual_seed(0)
+    own = page["CapsNet"]()
+    trained, history = fit(own, few, Recipe(epochs=1, batch_size=8), validation=few, progress=False)
+    assert history.step == 4
+    save_weights(trained, tmp_path / "saved.safetensors", torch.float32)
+    save_file(trained.state_dict(), tmp_path / "tensors.safetensors")
+    for name in ("saved", "tensors"):
+        network = load_weights(tmp_path / f"{name}.safetensors")
+        assert evaluate(network, few) == pytest.approx(evaluate(trained, few), abs=1e-4)
+    assert bytes(DrawDigit(trained).network.weights) == bytes(PoseSliders(trained).network.weights)
+    with pytest.raises(ValueError, match="expected a CapsNet, or .*; got Linear"):
+        save_weights(torch.nn.Linear(2, 3), tmp_path / "none.safetensors")
+    with pytest.raises(ValueError, match="expected a network that returns capsules, lengths"):
+        evaluate(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(784, 2)), few)
