@@ -71,7 +71,7 @@ class live_widget(nodes.General, nodes.Element):
 class LiveWidget(SphinxDirective):
     """```{live-widget} notebook WidgetClass```: the notebook's first widget of that class, with the state it needs.
 
-    The option `:set: index=7&sways=true` gives it other values, written as in a prompt (`live_prompts.py`).
+    The option `:set: index=7` gives it other values, written as in a prompt (`live_prompts.py`).
     """
 
     required_arguments = 2

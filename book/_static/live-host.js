@@ -2,9 +2,9 @@
 
    The page holds what the notebook stored: the state of every model (a JSON script), and for every widget to show a
    <figure class="live-widget" data-model="..."> with a still picture and a sentence (book/_ext/live_widgets.py).
-   This file plays the part that Jupyter plays elsewhere. It implements anywidget's front-end contract
-   (https://anywidget.dev/en/afm/): `render({ model, el, host })`, models with get, set, on, off and save_changes,
-   and host.getModel, through which all widgets share one network.
+   This file plays the part that Jupyter plays elsewhere, as far as the book's own widgets ask for it: of anywidget's
+   front-end contract (https://anywidget.dev/en/afm/) `render({ model, el, host })`, models with get, set, on, off and
+   save_changes, and host.getModel, through which all widgets share one network.
 
    It is a classic script, and a widget's module is imported from a blob: a page opened from the disk (file://) may
    load neither a module nor data from a file beside it. */
@@ -15,7 +15,6 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const STATES = 'script[type="application/vnd.jupyter.widget-state+json"]';
   const REFERENCE = "anywidget:"; // "anywidget:<model id>" is how one widget's state names another model
   const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
-  const STARTING = "Waking the widget …";
 
   /** A function that makes the thing of each key once, for everyone who asks; what failed is made anew. */
   const once = (make) => {
@@ -29,11 +28,14 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     };
   };
 
+  const makeButton = (words, className, onclick) =>
+    Object.assign(document.createElement("button"), { type: "button", textContent: words, className, onclick });
+
+  // --- Models ------------------------------------------------------------------------------------------------------
+
   // What all notebooks of this page stored: model id -> { state, buffers }.
   const stored = {};
   for (const script of document.querySelectorAll(STATES)) Object.assign(stored, JSON.parse(script.textContent).state);
-
-  // --- Binary values, as DataView like everywhere else -------------------------------------------------------------
 
   const decode = (base64) => new DataView(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer);
 
@@ -57,8 +59,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the glass network
 
-  // --- Models ------------------------------------------------------------------------------------------------------
-
+  /** What a notebook stored of a widget. There is no kernel: nothing to save to. */
   class Model {
     #values;
     #listeners = new Map(); // event -> set of callbacks
@@ -66,41 +67,24 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     constructor(values) {
       this.#values = values;
     }
-
     get(name) {
       return this.#values[name];
     }
-
     set(name, value) {
       const given = typeof name === "object" ? name : { [name]: value };
       const changed = Object.keys(given).filter((key) => given[key] !== this.#values[key]);
       Object.assign(this.#values, given);
-      for (const key of changed) this.#tell(`change:${key}`, given[key]);
-      if (changed.length) this.#tell("change");
+      const events = changed.map((key) => `change:${key}`);
+      if (changed.length) events.push("change");
+      for (const event of events) for (const callback of [...(this.#listeners.get(event) ?? [])]) callback();
     }
-
-    on(events, callback) {
-      for (const event of events.split(" ")) {
-        if (!this.#listeners.has(event)) this.#listeners.set(event, new Set());
-        this.#listeners.get(event).add(callback);
-      }
+    on(event, callback) {
+      this.#listeners.set(event, (this.#listeners.get(event) ?? new Set()).add(callback));
     }
-
-    /** Without a callback: all of that event; without an event: all. */
-    off(events, callback) {
-      for (const event of events?.split(" ") ?? [...this.#listeners.keys()]) {
-        if (callback) this.#listeners.get(event)?.delete(callback);
-        else this.#listeners.delete(event);
-      }
+    off(event, callback) {
+      this.#listeners.get(event)?.delete(callback);
     }
-
-    // There is no kernel: nothing to save to, no one to send to.
     save_changes() {}
-    send() {}
-
-    #tell(event, value) {
-      for (const callback of [...(this.#listeners.get(event) ?? [])]) callback(this, value);
-    }
   }
 
   const getModel = once(async (id) => {
@@ -113,40 +97,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return new Model(values);
   });
 
-  const host = {
-    async getModel(reference) {
-      if (!String(reference).startsWith(REFERENCE))
-        throw new Error(`[anywidget] Invalid widget reference: ${reference}`);
-      return getModel(reference.slice(REFERENCE.length));
-    },
-  };
-
-  // --- Widgets -----------------------------------------------------------------------------------------------------
-
-  const addStyle = once((css) =>
-    document.head.append(Object.assign(document.createElement("style"), { textContent: css })),
-  );
-
-  const importModule = once(async (source) => {
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    try {
-      const { default: widget } = await import(url);
-      return typeof widget === "function" ? await widget() : widget;
-    } finally {
-      URL.revokeObjectURL(url);
-    }
-  });
-
-  const signal = new AbortController().signal; // never aborted: a widget lives as long as its page
-  const experimental = { invoke: () => Promise.reject(new Error("there is no kernel behind this page")) };
-
-  /** A model and its module, initialised once however often the widget is shown. */
-  const prepare = once(async (id) => {
-    const model = await getModel(id);
-    const widget = await importModule(model.get("_esm"));
-    await widget.initialize?.({ model, signal, experimental });
-    return { model, widget };
-  });
+  const referred = (reference) => getModel(reference.slice(REFERENCE.length));
 
   // --- The reader's own network, in the place of the book's `small` (widgets/raise_one.js) --------------------------
 
@@ -180,34 +131,45 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own")).catch(() => {});
   };
 
-  Object.assign(own, { read: ownIsRead, change: changeOwn });
-  globalThis.capsnetOwn = own; // for the glass network, which is no widget
+  globalThis.capsnetOwn = Object.assign(own, { read: ownIsRead, change: changeOwn }); // for the glass network, too
 
   document.addEventListener("capsnet:network", ({ detail }) => changeOwn({ bytes: detail, asked: true }));
+
+  // --- Widgets -----------------------------------------------------------------------------------------------------
+
+  const addStyle = once((css) =>
+    document.head.append(Object.assign(document.createElement("style"), { textContent: css })),
+  );
+
+  const importModule = once(async (source) => {
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    try {
+      return (await import(url)).default;
+    } finally {
+      URL.revokeObjectURL(url);
+    }
+  });
 
   const shown = new Map(); // figure -> what takes its widget down
 
   /** Renders a figure's widget, in the place of what it showed before. */
   const show = async (figure) => {
-    const { model, widget } = await prepare(figure.dataset.model);
+    const model = await getModel(figure.dataset.model);
+    const widget = await importModule(model.get("_esm"));
     const mine = own.bytes && figure.matches(SMALL);
     const network = new Model({ weights: own.bytes });
-    const itsHost = {
+    const host = {
       getModel: async (reference) =>
-        mine && own.asked && reference === model.get("network") ? network : host.getModel(reference),
+        mine && own.asked && reference === model.get("network") ? network : referred(reference),
     };
-    const el = figure.querySelector(".live-view");
     shown.get(figure)?.();
+    const el = figure.querySelector(".live-view");
     el.replaceChildren();
-    shown.set(figure, await widget.render({ model, el, host: itsHost, signal, experimental }));
+    shown.set(figure, await widget.render({ model, el, host }));
     const caption = figure.querySelector(":scope > figcaption");
     caption.textContent = "";
-    if (!mine) return;
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "live-prompt own-network" });
-    button.textContent = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
-    button.addEventListener("click", () => changeOwn({ asked: !own.asked }));
-    caption.append(" ", button);
+    const words = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
+    if (mine) caption.append(makeButton(words, "live-prompt own-network", () => changeOwn({ asked: !own.asked })));
   };
 
   /** Put the living widget where the still picture is. */
@@ -215,13 +177,11 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
     figure.append(el);
     try {
-      const { model } = await prepare(figure.dataset.model);
+      const model = await getModel(figure.dataset.model);
       addStyle(model.get("_css") ?? "");
-      const references = Object.values(stored[figure.dataset.model].state).filter((v) =>
-        String(v).startsWith(REFERENCE),
-      );
-      await Promise.all(references.map(host.getModel)); // what is missing shows here, before the picture is gone
-      await ownIsRead;
+      const references = Object.values(stored[figure.dataset.model].state).map(String);
+      const named = references.filter((value) => value.startsWith(REFERENCE));
+      await Promise.all([...named.map(referred), ownIsRead]); // what is missing shows here, before the picture is gone
       await show(figure);
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";
@@ -234,13 +194,11 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   /** The same, and where it cannot be, say why and keep the picture: the reader may try again. */
   async function wake(figure) {
     const caption = figure.querySelector("figcaption");
-    if (!figure.dataset.live) caption.textContent = STARTING;
+    if (!figure.dataset.live) caption.textContent = "Waking the widget …";
     try {
       await mount(figure);
     } catch (error) {
-      const again = Object.assign(document.createElement("button"), { type: "button", className: "live-prompt" });
-      again.textContent = "Try again";
-      again.addEventListener("click", () => wake(figure));
+      const again = makeButton("Try again", "live-prompt", () => wake(figure));
       caption.replaceChildren(`This widget could not start (${error.message}). `, again);
       console.error(error);
       throw error;
@@ -262,30 +220,20 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   // --- Prompts: links in the text that set a widget's state (book/_ext/live_prompts.py) ------------------------------
 
-  /** Give a model values; "offsets.2" is one element of a list. */
-  const apply = (model, values) => {
-    for (const [name, value] of Object.entries(values)) {
-      const [trait, place] = name.split(".");
-      model.set(trait, place === undefined ? value : model.get(trait).with(Number(place), value));
-    }
-  };
-
-  const bringIntoView = (figure) => {
-    const { top, bottom } = figure.getBoundingClientRect();
-    if (top >= 0 && bottom <= innerHeight) return;
-    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
-    figure.scrollIntoView({ behavior, block: bottom - top < innerHeight ? "center" : "start" });
-  };
-
   for (const link of document.querySelectorAll("a.live-prompt")) {
     const figure = document.getElementById(link.hash.slice(1));
-    const button = Object.assign(document.createElement("button"), { type: "button", className: link.className });
-    button.append(...link.childNodes);
-    button.addEventListener("click", async () => {
+    const button = makeButton("", link.className, async () => {
       await wake(figure);
-      apply(await getModel(figure.dataset.model), JSON.parse(link.dataset.values));
-      bringIntoView(figure);
+      const model = await getModel(figure.dataset.model);
+      for (const [name, value] of Object.entries(JSON.parse(link.dataset.values))) {
+        const [trait, place] = name.split("."); // "offsets.2" is one element of a list
+        model.set(trait, place === undefined ? value : model.get(trait).with(Number(place), value));
+      }
+      const { top, bottom } = figure.getBoundingClientRect();
+      if (top < 0 || bottom > innerHeight)
+        figure.scrollIntoView({ block: bottom - top < innerHeight ? "center" : "start" });
     });
+    button.append(...link.childNodes);
     link.replaceWith(button);
   }
 })();

@@ -18,7 +18,7 @@ from capsnet_book.palette import css_variables
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
-_OTHER = re.compile(r"^(?:import\b|export (?!default \{)).*$", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import\b|export (?!default )).*$", re.MULTILINE)
 
 
 def module(name: str) -> str:

@@ -5,47 +5,14 @@ import { makeBars } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
 import { arrowKeys, drag, rangeInput } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
-import { makeNetwork } from "./shared/core.js";
-import { withPrompts } from "./shared/prompts.js";
-import { layOut } from "./shared/stage.js";
-import {
-  clamp,
-  digitAt,
-  digitCanvas,
-  digitRow,
-  element,
-  greysOf,
-  listen,
-  makePainter,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  pushButton,
-  SIDE,
-  save,
-  setAttributes,
-  sharedWeights,
-  whenThemeChanges,
-} from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { clamp, digitAt, digitCanvas, digitRow, element, greysOf, pushButton, SIDE } from "./shared/ui.js";
 
 /** @import { Bend, Way } from "./bend_digit_model.js" */
-/** @typedef {{ id: string, name: string, unit: string,
- *   read: (image: Float32Array) => { bars: Float32Array, prediction: number } }} Reader */
+/** @typedef {{ id: string, name: string, unit: string, read: (image: Float32Array) => any }} Reader */
 
 const QUIET = 150; // milliseconds without a change before the strips are computed
 const BUDGET = 25; // milliseconds at a stretch that they may take
-
-/** The two networks. @returns {Promise<Reader[]>} */
-async function readersOf(model, host) {
-  const capsules = makeNetwork(await sharedWeights(model, host));
-  const convolutions = makeConvNet((await host.getModel(model.get("cnn"))).get("weights"));
-  const byLengths = ({ lengths, prediction }) => ({ bars: lengths, prediction });
-  const byShares = ({ probabilities, prediction }) => ({ bars: probabilities, prediction });
-  return [
-    { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: (x) => byLengths(capsules.forward(x)) },
-    { id: "cnn", name: "CNN", unit: "softmax: shares of 1", read: (x) => byShares(convolutions.forward(x)) },
-  ];
-}
 
 /** Ten bars of one network, and its answer. @param {Reader} reader */
 function makePanel({ id, name, unit }) {
@@ -79,47 +46,33 @@ function makeStrip({ id, name }) {
       }),
     );
     const known = runs.filter(({ answer }) => answer >= 0);
-    const words = known.map(
-      ({ answer, from, to }) => `${answer} from ${way.inWords(amounts[from])} to ${way.inWords(amounts[to])}`,
-    );
-    setAttributes(strip, { "aria-label": `${name} by ${way.name}: ${words.join("; ") || "not computed yet"}` });
+    const ends = ({ from, to }) => `from ${way.inWords(amounts[from])} to ${way.inWords(amounts[to])}`;
+    const words = known.map((run) => `${run.answer} ${ends(run)}`).join("; ");
+    strip.setAttribute("aria-label", `${name} by ${way.name}: ${words || "not computed yet"}`);
     strip.dataset.answers = answers.join("");
   }
-
   return { line, show };
 }
 
 /** One slider. @param {Way} way @param {(amount: number) => void} set */
 function makeSlide({ key, name, min, max, step, inWords }, set) {
   const zero = STRAIGHT[key];
-  const oninput = () => set(input.valueAsNumber);
-  const reset = () => set(zero);
-  const { input, show: showInput } = rangeInput({
-    ...{ min, max, step, zero, reset, oninput },
-    "data-way": key,
-    "aria-label": name,
-  });
+  const about = { "data-way": key, "aria-label": name, oninput: () => set(slider.input.valueAsNumber) };
+  const slider = rangeInput({ min, max, step, zero, reset: () => set(zero), ...about });
   const value = element("output", { "aria-hidden": "true" });
   const caption = element("span", { class: "caption" }, element("span", {}, name), value);
-  const row = element("div", { class: "slide" }, element("div", { class: "slide-line" }, caption, input));
+  const row = element("div", { class: "slide" }, element("div", { class: "slide-line" }, caption, slider.input));
   const show = (amount) => {
-    showInput(amount, inWords(amount));
     value.textContent = inWords(amount);
+    slider.show(amount, value.textContent);
   };
   return { row, show };
 }
 
-/**
- * The digit, to be moved by hand and by keys.
- * @param {{ place(): Bend, move(to: Partial<Bend>): void }} _
- */
-function makeSubject({ place, move }) {
-  const digit = digitCanvas("bent", "", {
-    class: "stage-digit",
-    tabindex: 0,
-    role: "application",
-    "aria-roledescription": "digit to move",
-  });
+/** The digit, to be moved by hand and by keys. @param {() => Bend} place @param {(to: Partial<Bend>) => void} move */
+function makeSubject(place, move) {
+  const about = { role: "application", "aria-roledescription": "digit to move" };
+  const digit = digitCanvas("bent", "", { class: "stage-digit", tabindex: 0, ...about });
   let held; // where the digit lies, seen from the hand
   drag(digit, {
     focus: digit,
@@ -135,22 +88,31 @@ function makeSubject({ place, move }) {
   return digit;
 }
 
-async function build(root, model, host) {
-  const readers = await readersOf(model, host);
-  const samples = greysOf(model.get("images")); // [N, 784]
-  const labels = model.get("labels");
+const LABEL = "Bend a digit: what a capsule network and a CNN make of it";
+
+export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, layOut, painter, stops, ...widget }) => {
+  const capsules = await widget.network();
+  const convolutions = makeConvNet((await host.getModel(get("cnn"))).get("weights"));
+  /** @type {Reader[]} */
+  const readers = [
+    { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: capsules.forward },
+    { id: "cnn", name: "CNN", unit: "softmax: shares of 1", read: convolutions.forward },
+  ];
+  const samples = greysOf(get("images")); // [N, 784]
+  const labels = get("labels");
   let moved = WAYS[0]; // the way that was used last
   let answers = []; // of each reader along that way; -1: not known yet
+  let computed = ""; // what they are of
   let timer; // until the next stretch of strips
   let says = ""; // what each says now
 
-  const bend = () => /** @type {Bend} */ (Object.fromEntries(WAYS.map(({ key }) => [key, model.get(key)])));
-  const image = () => digitAt(samples, model.get("index"));
-  const truth = () => labels[model.get("index")];
-  const subject = makeSubject({ place: bend, move: (to) => save(model, to) });
-  const straight = pushButton("straight", "Straighten", () => save(model, STRAIGHT));
+  const bend = () => /** @type {Bend} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
+  const image = () => digitAt(samples, get("index"));
+  const truth = () => labels[get("index")];
+  const subject = makeSubject(bend, set);
+  const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
   const panels = readers.map(makePanel);
-  const slides = WAYS.map((way) => makeSlide(way, (amount) => save(model, { [way.key]: amount })));
+  const slides = WAYS.map((way) => makeSlide(way, (amount) => set({ [way.key]: amount })));
   const strips = readers.map(makeStrip);
   const run = (kind) => element("span", { class: `run ${kind}` }, kind);
   const key = element("p", { class: "strip-key", "aria-hidden": "true" }, "along the slider: ", run("right"), " ");
@@ -158,33 +120,30 @@ async function build(root, model, host) {
   const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line), key);
   const digits = digitRow(
     labels,
-    "Handwritten digits to bend",
+    samples,
     (label) => `Bend the handwritten ${label}`,
-    (index) => save(model, { index }),
-  );
+    (index) => set({ index }),
+  ); // prettier-ignore
   const [first, ...others] = slides.map(({ row }) => row);
-  const { say, rest, stop } = layOut(root, {
-    stage: element(
-      "div",
-      { class: "bending" },
-      element("div", {}, subject, element("div", { class: "bar" }, straight)),
-      element("div", { class: "readers" }, ...panels.map(({ figure }) => figure)),
-    ),
+  const subjects = element("div", {}, subject, element("div", { class: "bar" }, straight));
+  const answering = element("div", { class: "readers" }, ...panels.map(({ figure }) => figure));
+  const { say, rest } = layOut({
+    stage: element("div", { class: "bending" }, subjects, answering),
     hands: [element("div", { class: "slides" }, first), digits.row],
     more: [element("div", { class: "slides" }, ...others)],
     about: "Shear it, resize it, move it",
   });
   root.dataset.sticks = "";
-  const painter = makePainter(root);
+  stops.push(() => clearTimeout(timer));
 
-  /** The strips stand under the slider that was moved last. @param {Way} [way] */
-  function begin(way = moved) {
-    const stale = way !== moved || !answers.length;
-    moved = way;
-    const at = WAYS.indexOf(way);
+  /** The strips stand under the slider that was moved last, and do not depend on it. */
+  function begin() {
+    const at = WAYS.indexOf(moved);
     if (stripes.parentElement !== slides[at].row) slides[at].row.append(stripes);
     if (at > 0) rest.open = true;
-    if (!stale) return;
+    const of = JSON.stringify({ ...bend(), index: get("index"), [moved.key]: moved.name });
+    if (of === computed) return;
+    computed = of;
     answers = readers.map(() => new Array(moved.places).fill(-1));
     root.dataset.strips = "open";
     clearTimeout(timer);
@@ -211,54 +170,22 @@ async function build(root, model, host) {
     say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);
   }
 
-  function draw() {
-    const bent = bendDigit(image(), bend());
-    const words = readers.map(({ id, name, read }, n) => {
-      const { bars, prediction } = read(bent);
-      panels[n].show(bars, prediction, truth());
-      root.dataset[id] = String(prediction);
-      return `${name} says ${prediction}`;
+  let before = bend();
+  return () => {
+    moved = WAYS.find(({ key }) => get(key) !== before[key] && get(key) !== STRAIGHT[key]) ?? moved;
+    before = bend();
+    begin();
+    const bent = bendDigit(image(), before);
+    const words = readers.map(({ name, read }, n) => {
+      const answer = read(bent);
+      panels[n].show(answer.lengths ?? answer.probabilities, answer.prediction, truth());
+      return `${name} says ${answer.prediction}`;
     });
     says = words.join(", ");
     painter.paint(subject, bent);
-    const label = `a handwritten ${truth()}, bent. Arrow keys move it. ${says}`;
-    setAttributes(subject, { "aria-label": label });
-    WAYS.forEach(({ key }, n) => slides[n].show(model.get(key)));
-    digits.show(model.get("index"));
-    Object.assign(root.dataset, { index: model.get("index"), ...bend() });
+    subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. Arrow keys move it. ${says}`);
+    WAYS.forEach(({ key }, n) => slides[n].show(before[key]));
+    digits.show(get("index"), painter);
     describe();
-  }
-  const schedule = oncePerFrame(draw);
-
-  /** A strip does not depend on its own slider. @param {Way} way */
-  const follow = (way) => () => {
-    if (way !== moved) answers = [];
-    begin(way);
-    schedule();
   };
-  const another = () => {
-    answers = [];
-    begin();
-    schedule();
-  };
-  const refresh = () => {
-    painter.refresh();
-    digits.paint(painter, samples);
-    draw();
-  };
-  begin();
-  refresh();
-  const stopListening = listen(model, {
-    index: another,
-    ...Object.fromEntries(WAYS.map((way) => [way.key, follow(way)])),
-  });
-  const stopWatching = whenThemeChanges(refresh);
-  return [stopListening, stopWatching, () => clearTimeout(timer), schedule.cancel, stop];
-}
-
-function render({ model, el, host }) {
-  const root = makeRoot("BendDigit", "Bend a digit: what a capsule network and a CNN make of it");
-  return mount(el, root, () => build(root, model, host));
-}
-
-export default { render: withPrompts(render) };
+});

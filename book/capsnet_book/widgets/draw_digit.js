@@ -1,27 +1,9 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
-import { makeNetwork } from "./shared/core.js";
 import { makePad, tiePad } from "./shared/pad.js";
-import { layOut } from "./shared/stage.js";
-import {
-  bytesOf,
-  digitAt,
-  digitCanvas,
-  digitRow,
-  element,
-  format,
-  listen,
-  makePainter,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  setAttributes,
-  sharedWeights,
-  themeColours,
-  whenThemeChanges,
-  withArticle,
-} from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { bytesOf, digitAt, digitCanvas, digitRow, element, format, listen, withArticle } from "./shared/ui.js";
 
 /** The digits whose capsules are long, the longest first. @param {ArrayLike<number>} lengths */
 export const longDigits = (lengths) =>
@@ -42,102 +24,56 @@ function inWords(lengths, empty) {
   return `Several? ${long.length} capsules are long.`;
 }
 
-/** What the network sees, and what it draws of it. */
-function makePair() {
+const LABEL = "Draw a digit and watch a capsule network read it";
+
+export default defineWidget("DrawDigit", LABEL, async (widget) => {
+  const { root, model, get, layOut, painter, stops } = widget;
+  const network = await widget.network();
+  const samples = bytesOf(get("samples"));
+  const redraw = () => widget.redraw();
+  const pad = makePad({ drawn: redraw, settled: () => tie.share(), loaded, say: (words) => say(words) });
+  const labels = [...Array(network.J).keys()];
+  const load = (digit) => showPixels(digitAt(samples, digit));
+  const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
+  const bars = makeBars("Lengths of the ten digit capsules");
   const seen = digitCanvas("seen", "The 28 by 28 pixels that the network sees");
-  const reconstruction = digitCanvas("reconstruction", "");
+  const drawn = digitCanvas("reconstruction", "");
   const caption = element("figcaption");
   const pair = element(
     "div",
     { class: "pair" },
     element("figure", {}, seen, element("figcaption", {}, "the network sees")),
-    element("figure", { class: "result" }, reconstruction, caption),
+    element("figure", { class: "result" }, drawn, caption),
   );
-
-  function show(image, { prediction, lengths, reconstruction: drawn }, painter) {
-    painter.paint(seen, image);
-    painter.paint(reconstruction, drawn);
-    reconstruction.classList.toggle("faint", lengths[prediction] < LONG);
-    caption.textContent = `capsule ${prediction} draws`;
-    setAttributes(reconstruction, { "aria-label": `What the longest capsule, ${prediction}, draws` });
-  }
-
-  return { pair, show };
-}
-
-async function build(root, model, host) {
-  const network = makeNetwork(await sharedWeights(model, host));
-  const samples = bytesOf(model.get("samples"));
-  let colours;
-
-  const pad = makePad({
-    drawn: () => schedule(),
-    settled: () => tie.share(),
-    loaded: () => showLoaded(),
-    say: (words) => say(words),
-  });
-  const digits = digitRow(
-    Array.from({ length: network.J }, (_, digit) => digit),
-    "Handwritten digits to load",
-    (digit) => `Load a handwritten ${digit}`,
-    (digit) => showPixels(digitAt(samples, digit)),
-  );
-  const bars = makeBars("Lengths of the ten digit capsules");
-  const { pair, show: showPair } = makePair();
-  const { say, stop: stopSaying } = layOut(root, {
-    stage: element(
-      "div",
-      { class: "drawing" },
-      element("div", { class: "left" }, pad.frame, pad.buttons),
-      bars.list,
-      pair,
-    ),
-    hands: [digits.row],
-  });
-  const painter = makePainter(root);
+  const left = element("div", { class: "left" }, pad.frame, pad.buttons);
+  const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });
 
   /** Exactly these pixels, as they are. */
   function showPixels(bytes) {
     pad.show(bytes);
-    showLoaded();
+    loaded();
   }
-
-  function showLoaded() {
+  function loaded() {
     tie.share();
-    update();
+    redraw();
   }
+  const tie = tiePad(pad, model, showPixels);
+  stops.push(tie.stop, listen(model, { digit: () => load(get("digit")) }), measure(root, redraw).stop);
+  root.addEventListener("capsnet:image", ({ detail }) => showPixels(detail));
+  pad.show(bytesOf(get("image")));
 
-  function update() {
-    const answer = network.forward(pad.image());
-    const { lengths, prediction } = answer;
+  return () => {
+    const { lengths, prediction, reconstruction } = network.forward(pad.image());
     root.dataset.prediction = prediction;
     root.dataset.lengths = Array.from(lengths, (length) => length.toFixed(6)).join(",");
-    pad.paint(painter, colours);
+    pad.paint(painter, widget.colours);
+    digits.show(null, painter);
     bars.show(lengths, prediction, (length) => length >= LONG);
-    showPair(pad.image(), answer, painter);
+    painter.paint(seen, pad.image());
+    painter.paint(drawn, reconstruction);
+    drawn.classList.toggle("faint", lengths[prediction] < LONG);
+    caption.textContent = `capsule ${prediction} draws`;
+    drawn.setAttribute("aria-label", `What the longest capsule, ${prediction}, draws`);
     say(inWords(lengths, pad.empty()));
-  }
-  const schedule = oncePerFrame(update);
-
-  root.addEventListener("capsnet:image", ({ detail }) => showPixels(detail));
-  const tie = tiePad(pad, model, showPixels);
-  const stopListening = listen(model, { digit: () => showPixels(digitAt(samples, model.get("digit"))) });
-  const refresh = () => {
-    painter.refresh();
-    colours = themeColours(root);
-    digits.paint(painter, samples, 255);
-    update();
   };
-  const stopWatching = whenThemeChanges(refresh);
-  const size = measure(root, schedule);
-  pad.show(bytesOf(model.get("image")));
-  refresh();
-  return [tie.stop, stopListening, stopWatching, size.stop, schedule.cancel, stopSaying];
-}
-
-function render({ model, el, host }) {
-  const root = makeRoot("DrawDigit", "Draw a digit and watch a capsule network read it");
-  return mount(el, root, () => build(root, model, host));
-}
-
-export default { render };
+});

@@ -11,191 +11,108 @@ import {
   stepDown,
 } from "./margin_loss_model.js";
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
-import { withPrompts } from "./shared/prompts.js";
-import { layOut } from "./shared/stage.js";
-import { clamp, element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { clamp, element, format, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
+const percents = (x) => `${100 * x}%`;
 
-function render({ model, el }) {
-  const root = makeRoot("MarginLoss", "Ten capsule lengths and their margin loss");
-  return mount(el, root, () => {
-    const state = readState(model);
-    const actions = makeActions(state, model, () => schedule());
-    const one = makeOne(state, actions);
-    const ten = makeTen(state, actions);
-    const cake = makeCake(state);
-    const buttons = makeButtons(state, actions);
-    const { say, stop: stopSaying } = layOut(root, {
-      stage: element("div", { class: "contest" }, ten.panel, one.panel),
-      hands: [buttons.row],
-      more: [cake.panel, buttons.entropy],
-      about: "Cross-entropy on the same lengths",
-    });
+const build = ({ root, get, set, layOut, stops }) => {
+  const first = { lengths: get("lengths"), present: get("present"), selected: get("selected") };
+  const present = () => /** @type {Set<number>} */ (new Set(get("present")));
+  const lost = () => format(marginTerms(get("lengths"), present()).total, 3);
+  const now = () => [get("lengths"), get("present"), get("selected")].join("|");
+  const start = `${lost()} is lost: each arrow shows where a step would move that class. Take one.`;
+  let news = { of: now(), words: start }; // what the last step or press did, as long as nothing else happens
 
-    function draw() {
-      const { lengths, present, selected } = state;
-      const terms = marginTerms(lengths, present);
-      const entropy = crossEntropy(lengths, present);
-      setAttributes(root, {
-        "data-lengths": lengths.map((x) => x.toFixed(3)).join(","),
-        "data-present": [...present].sort().join(","),
-        "data-selected": selected,
-        "data-total": terms.total.toFixed(5),
-        "data-cross-entropy": entropy.loss === null ? "" : entropy.loss.toFixed(5),
-      });
-      one.show(terms);
-      ten.show(terms);
-      cake.show(entropy);
-      const about = aboutClass(present.has(selected), lengths[selected]);
-      say(state.happened ?? `Class ${selected}. ${about}`);
-    }
-    const schedule = oncePerFrame(draw);
-
-    const follow = () => {
-      if (actions.busy()) return;
-      Object.assign(state, readState(model)); // from outside: what happened before is no news any more
-      schedule();
-    };
-    const stopListening = listen(model, { lengths: follow, present: follow, selected: follow });
-    draw();
-    return [stopListening, schedule.cancel, stopSaying, buttons.stop];
-  });
-}
-
-function readState(model) {
-  return {
-    lengths: model.get("lengths").slice(),
-    present: /** @type {Set<number>} */ (new Set(model.get("present"))),
-    selected: model.get("selected"),
-    happened: /** @type {string | null} */ (null), // what the last step or press did, if that is the news
+  const setLength = (k, length) => {
+    const near = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
+    set({ lengths: get("lengths").with(k, near), selected: k });
   };
-}
-
-/** What a reader can do: each changes the state, tells the model, and asks for a new drawing. */
-function makeActions(state, model, schedule) {
-  const first = structuredClone(state);
-  const total = () => format(marginTerms(state.lengths, state.present).total, 3);
-  let telling = false;
-  state.happened = `${total()} is lost: each arrow shows where a step would move that class. Take one.`;
-
-  /** @param {Partial<typeof state>} changes @param {string | null} happened  in words */
-  function change(changes, happened = null) {
-    Object.assign(state, changes, { happened });
-    telling = true;
-    model.set({ lengths: state.lengths.slice(), present: [...state.present].sort(), selected: state.selected });
-    telling = false;
-    schedule();
-  }
-  const save = () => model.save_changes();
-  const setLength = (/** @type {number} */ k, /** @type {number} */ length) =>
-    change({ lengths: state.lengths.with(k, clamp(Math.round(length * 1000) / 1000, 0, LONGEST)) });
-  const select = (/** @type {number} */ k) => k === state.selected || change({ selected: k });
 
   function flip(k) {
-    const present = new Set(state.present);
-    if (!present.delete(k)) present.add(k);
-    const { total: lost } = marginTerms(state.lengths, present);
-    const none = present.size === 0 ? " No digit is there: every capsule is asked to be short." : "";
-    change(
-      { present },
-      `Class ${k} is ${present.has(k) ? "present" : "absent"}: the loss is ${format(lost, 3)}.${none}`,
-    );
-    save();
+    const there = present();
+    if (!there.delete(k)) there.add(k);
+    set({ present: [...there].sort(), selected: k });
+    const none = there.size ? "" : " No digit is there: every capsule is asked to be short.";
+    const words = `Class ${k} is ${there.has(k) ? "present" : "absent"}: the loss is ${lost()}.${none}`;
+    news = { of: now(), words };
   }
 
   function step(gradients, what) {
-    const [before, lengths] = [total(), state.lengths];
-    state.lengths = stepDown(lengths, gradients);
-    change({}, aboutStep(what, lengths, state.lengths, before, total()));
-    save();
-  }
-
-  function reset() {
-    change(structuredClone(first), first.happened);
-    save();
+    const [before, lengths] = [lost(), get("lengths")];
+    set({ lengths: stepDown(lengths, gradients) });
+    news = { of: now(), words: aboutStep(what, lengths, get("lengths"), before, lost()) };
   }
 
   /** Arrow keys, Home and End change the length of class `which()`; `others` are more keys. */
-  function lengthKeys(node, which, others = {}) {
-    const saved = (work) => (event) => {
-      work(event);
-      save();
-    };
-    const by = (dx, dy, event) => (dx - dy) * (event.shiftKey ? 0.1 : 0.01);
-    arrowKeys(
-      node,
-      (dx, dy, event) => saved(() => setLength(which(), state.lengths[which()] + by(dx, dy, event)))(event),
-      { Home: saved(() => setLength(which(), 0)), End: saved(() => setLength(which(), 1)), ...others },
-    );
-  }
+  const lengthKeys = (node, which, others = {}) => {
+    const by = (dx, dy, { shiftKey }) =>
+      setLength(which(), get("lengths")[which()] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
+    arrowKeys(node, by, { Home: () => setLength(which(), 0), End: () => setLength(which(), 1), ...others });
+  };
 
-  return { setLength, select, flip, step, reset, lengthKeys, save, busy: () => telling };
-}
-
-// ------------------------------------------------------------------------------------------- one class
-
-/** The curve of the selected class, with a dot to drag. */
-function makeOne(state, { setLength, lengthKeys, save }) {
-  const curve = makeCurve();
-  const title = element("p", { class: "heading" });
-  const panel = element("div", { class: "one" }, title, curve.picture);
-  const along = ({ x }) => setLength(state.selected, curve.lengthAt(x));
-  drag(curve.picture, {
-    start(at) {
-      along(at);
-      curve.dot.focus({ preventScroll: true, focusVisible: false });
-    },
-    move: along,
-    end: save,
+  const one = makeCurve();
+  const along = ({ x }) => setLength(get("selected"), one.lengthAt(x));
+  drag(one.picture, { focus: one.dot, start: along, move: along });
+  lengthKeys(one.dot, () => get("selected"));
+  const bars = first.lengths.map((_, k) => makeBar(k, { set, setLength, flip, lengthKeys }));
+  const ten = makeTen(bars);
+  const cake = makeCake(bars.length);
+  const stepMargin = () => step(marginTerms(get("lengths"), present()).gradients, "A step");
+  const stepEntropy = () => step(crossEntropy(get("lengths"), present()).gradients, "A step down cross-entropy");
+  const margin = makeRepeating("step-margin", "One step downhill", stepMargin, "primary-action");
+  const entropy = makeRepeating("step-entropy", "One step down cross-entropy", stepEntropy);
+  const reset = pushButton("reset", "Reset", () => {
+    set(first);
+    news = { of: now(), words: start };
   });
-  lengthKeys(curve.dot, () => state.selected);
+  stops.push(margin.stop, entropy.stop);
+  const { say } = layOut({
+    stage: element("div", { class: "contest" }, ten.panel, one.panel),
+    hands: [element("div", { class: "bar presets" }, margin.button, reset)],
+    more: [cake.panel, entropy.button],
+    about: "Cross-entropy on the same lengths",
+  });
 
-  function show({ losses, gradients }) {
-    const { selected, present } = state;
-    const there = present.has(selected);
-    const at = { length: state.lengths[selected], loss: losses[selected], gradient: gradients[selected] };
-    title.textContent = `Class ${selected} is ${there ? "present: it should be long" : "absent: it should be short"}`;
-    curve.show(there, at);
-    setAttributes(curve.dot, {
-      "aria-label": `Length of class ${selected}`,
-      "aria-valuenow": at.length.toFixed(3),
-      "aria-valuetext": `${format(at.length)}; loss ${format(at.loss, 3)}, gradient ${format(at.gradient)}`,
-    });
-  }
-  return { panel, show };
-}
+  return () => {
+    const [lengths, there, selected] = [get("lengths"), present(), get("selected")];
+    const terms = marginTerms(lengths, there);
+    Object.assign(root.dataset, { total: terms.total.toFixed(5), selected });
+    one.show(selected, there.has(selected), lengths[selected], terms);
+    ten.show(lengths, there, selected, terms);
+    cake.show(crossEntropy(lengths, there), there);
+    const about = `Class ${selected}. ${aboutClass(there.has(selected), lengths[selected])}`;
+    say(news.of === now() ? news.words : about);
+  };
+};
 
-/** The loss of one class over its length, if it is present and if it is not. */
+/** The loss of one class over its length, if it is present and if it is not, with a dot to drag. */
 function makeCurve() {
   const { width, height, left, right, top } = GRAPH;
   const chart = axes(GRAPH);
   const { x: atX, y: atY, floor, end } = chart;
-  const clip = `margin-clip-${Math.random().toString(36).slice(2)}`;
+  const title = element("p", { class: "heading" });
   const flat = svg("rect", { class: "flat", y: top, height: floor - top });
-  const middle = { "text-anchor": "middle" };
   const edges = MARGINS.map((at) => svg("path", { class: "limit", d: `M${atX(at)} ${top - 8}V${floor}` }));
-  const edgeNames = ["m⁺", "m⁻"].map((name, k) => chart.text(name, atX(MARGINS[k]), floor + 15, middle));
-  const [other, graph] = [svg("path", { class: "other" }), svg("path", { class: "graph" })];
+  const names = ["m⁺", "m⁻"].map((name, k) =>
+    chart.text(name, atX(MARGINS[k]), floor + 15, { "text-anchor": "middle" }),
+  );
+  const [other, graph] = ["other", "graph"].map((kind) => svg("path", { class: kind }));
   const guides = svg("path", { class: "guide" });
   const arrow = makeArrow("step-arrow");
   const dot = grip({ class: "handle v", "data-role": "dot", "aria-valuemin": 0, "aria-valuemax": 1 });
+  const axis = svg("path", { class: "axis", d: `M${left} ${top - 8}V${floor}H${end}` });
   const words = { 1: "1", 0.5: "½", 0: "0" };
-  const picture = svg(
-    "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" },
-    svg("clipPath", { id: clip }, svg("rect", { x: left, y: top - 8, width: end - left, height: floor - top + 10 })),
-    flat,
-    svg("path", { class: "axis", d: `M${left} ${top - 8}V${floor}H${end}` }),
-    ...edges,
-    ...edgeNames,
+  const labels = [
     ...chart.beside([1, 0.5, 0], 7, (y) => words[y]),
     chart.text("loss", left - 12, top - 12),
     chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
-    svg("g", { "clip-path": `url(#${clip})` }, other, graph),
-    ...[guides, arrow.node, dot],
-  );
+  ];
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
+  const picture = svg("svg", view, flat, axis, ...edges, ...names, ...labels, other, graph, guides, arrow.node, dot);
+  const panel = element("div", { class: "one" }, title, picture);
 
   /** The curve of one class alone, as if it were present or absent. */
   function pathOf(isPresent) {
@@ -204,27 +121,30 @@ function makeCurve() {
     return chart.path(lengths.map((length) => [length, marginTerms([length], there).losses[0]]));
   }
 
-  function show(there, { length, loss, gradient }) {
+  function show(k, there, length, { losses, gradients }) {
+    title.textContent = `Class ${k} is ${there ? "present: it should be long" : "absent: it should be short"}`;
     const [from, to] = there ? [M_PLUS, 1] : [0, M_MINUS];
     setAttributes(flat, { x: atX(from), width: Math.max(0, atX(to) - atX(from)) });
     graph.setAttribute("d", pathOf(there));
     other.setAttribute("d", pathOf(!there));
-    const [x, y] = [atX(length), atY(Math.min(loss, 1.05))];
-    dot.setAttribute("transform", `translate(${x} ${y})`);
+    const [x, y] = [atX(length), atY(Math.min(losses[k], 1.05))];
     guides.setAttribute("d", `M${x} ${floor}V${y}H${left}`);
-    arrow.point([x, y], [atX(clamp(length - RATE * gradient, 0, 1)), y]);
+    arrow.point([x, y], [atX(clamp(length - RATE * gradients[k], 0, 1)), y]);
+    setAttributes(dot, {
+      transform: `translate(${x} ${y})`,
+      "aria-label": `Length of class ${k}`,
+      "aria-valuenow": length.toFixed(3),
+      "aria-valuetext": `${format(length)}; loss ${format(losses[k], 3)}, gradient ${format(gradients[k])}`,
+    });
   }
   /** The length at a share of the picture's width. */
   const lengthAt = (x) => (x * width - left) / (width - left - right);
-  return { picture, dot, show, lengthAt };
+  return { panel, picture, dot, show, lengthAt };
 }
 
-// ------------------------------------------------------------------------------------------ ten classes
-
 /** A bar a class, and the sum of the losses. */
-function makeTen(state, actions) {
-  const lines = MARGINS.map((at) => element("span", { class: "line", style: `bottom: ${100 * at}%` }));
-  const bars = state.lengths.map((_, k) => makeBar(k, actions));
+function makeTen(bars) {
+  const lines = MARGINS.map((at) => element("span", { class: "line", style: `bottom: ${percents(at)}` }));
   const all = (part) => bars.map((bar) => bar[part]);
   const total = element("strong", { "data-role": "total" });
   const panel = element(
@@ -237,29 +157,26 @@ function makeTen(state, actions) {
     element("p", { class: "sum" }, element("span", {}, "margin loss, the sum of the ten"), total),
   );
 
-  function show(terms) {
-    bars.forEach(({ show: showBar }, k) => {
-      const isThere = state.present.has(k);
-      showBar(state.lengths[k], terms.losses[k], terms.gradients[k], isThere, k === state.selected);
-    });
-    total.textContent = format(terms.total, 3);
+  function show(lengths, present, selected, { losses, gradients, total: sum }) {
+    bars.forEach((bar, k) => bar.show(lengths[k], losses[k], gradients[k], present.has(k), k === selected));
+    total.textContent = format(sum, 3);
   }
   return { panel, show };
 }
 
 /** What cross-entropy makes of the same lengths: one cake, shared by softmax. */
-function makeCake(state) {
-  const pieces = state.lengths.map((_, k) => element("span", { class: "share" }, String(k)));
+function makeCake(classes) {
+  const pieces = Array.from({ length: classes }, (_, k) => element("span", { class: "share" }, String(k)));
   const cake = element("div", { class: "cake", role: "img", "data-role": "cake" }, ...pieces);
   const entropy = element("strong", { "data-role": "cross-entropy" });
   const sum = element("p", { class: "sum" }, element("span", {}, "cross-entropy sees one cake"), entropy);
   const panel = element("div", { class: "contest-cake" }, sum, cake);
 
-  function show({ shares, loss }) {
+  function show({ shares, loss }, present) {
     entropy.textContent = loss === null ? "no target" : format(loss, 3);
     pieces.forEach((piece, k) => {
       piece.style.flexGrow = String(shares[k]);
-      piece.classList.toggle("on", state.present.has(k));
+      piece.classList.toggle("on", present.has(k));
     });
     const each = shares.map((p, k) => `${k} ${Math.round(100 * p)} %`);
     cake.setAttribute("aria-label", `Softmax of the lengths: ${each.join(", ")}`);
@@ -268,49 +185,29 @@ function makeCake(state) {
 }
 
 /** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
-function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
-  const fill = element("span", { class: "fill" });
-  const knob = element("span", { class: "knob" });
-  const pull = element("span", { class: "pull" });
+function makeBar(k, { set, setLength, flip, lengthKeys }) {
+  const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) => element("span", { class: kind }));
+  const slider = { role: "slider", "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1 };
+  const onfocus = () => set({ selected: k });
   const rail = element(
     "div",
-    {
-      class: "bar-rail",
-      tabindex: 0,
-      role: "slider",
-      "aria-orientation": "vertical",
-      "aria-valuemin": 0,
-      "aria-valuemax": 1,
-      "data-class": k,
-      onfocus: () => select(k),
-    },
-    ...[fill, pull, knob],
+    { class: "bar-rail", tabindex: 0, "data-class": k, onfocus, ...slider },
+    fill,
+    pull,
+    knob,
   );
   const toHeight = ({ y }) => setLength(k, 1 - y);
-  drag(rail, {
-    prevent: false,
-    start(at) {
-      select(k);
-      toHeight(at);
-    },
-    move: toHeight,
-    end: save,
-  });
+  drag(rail, { prevent: false, start: toHeight, move: toHeight });
   lengthKeys(rail, () => k, { " ": () => flip(k) });
-  const onclick = () => {
-    select(k);
-    flip(k);
-  };
-  const attributes = { type: "button", class: "digit", "data-role": "present", "data-class": k, onclick };
-  const button = element("button", attributes, String(k));
+  const button = pushButton("present", String(k), () => flip(k), { class: "digit", "data-class": k });
   const loss = element("span", { class: "loss" });
 
   function show(length, lost, gradient, isThere, isSelected) {
-    fill.style.height = knob.style.bottom = `${100 * length}%`;
+    fill.style.height = knob.style.bottom = percents(length);
     const target = clamp(length - RATE * gradient, 0, 1);
     const [low, high] = [Math.min(target, length), Math.max(target, length)];
-    pull.style.bottom = `${100 * low}%`;
-    pull.style.height = `${100 * (high - low)}%`;
+    pull.style.bottom = percents(low);
+    pull.style.height = percents(high - low);
     pull.className = `pull ${high - low < 0.012 ? "none" : target > length ? "up" : "down"}`;
     rail.classList.toggle("present", isThere);
     rail.classList.toggle("selected", isSelected);
@@ -320,48 +217,22 @@ function makeBar(k, { setLength, select, flip, lengthKeys, save }) {
       "aria-valuetext": `${format(length)}, loss ${format(lost, 3)}`,
     });
     setAttributes(button, { "aria-pressed": isThere, "aria-label": `Class ${k} is present` });
-    button.classList.toggle("on", isThere);
     loss.textContent = lost < 0.005 ? "0" : format(lost).replace(/^0/, "");
     loss.classList.toggle("zero", lost < 0.005);
   }
   return { rail, button, loss, show };
 }
 
-// ----------------------------------------------------------------------------------------------- buttons
-
-function makeButtons(state, { step, reset }) {
-  const margin = makeRepeating(
-    "step-margin",
-    "Step down the margin loss",
-    () => step(marginTerms(state.lengths, state.present).gradients, "A step"),
-    "primary-action",
-  );
-  const entropy = makeRepeating("step-entropy", "Step down cross-entropy", () =>
-    step(crossEntropy(state.lengths, state.present).gradients, "A step down cross-entropy"),
-  );
-  const again = element("button", { type: "button", "data-role": "reset", onclick: reset }, "Reset");
-  const row = element("div", { class: "bar actions" }, margin.button, again);
-  const stop = () => {
-    margin.stop();
-    entropy.stop();
-  };
-  return { row, entropy: entropy.button, stop };
-}
-
 /** A button that goes on while it is held; the keyboard repeats by itself. */
 function makeRepeating(role, text, work, kind = "") {
   let timer;
   const stop = () => clearInterval(timer);
-  const onpointerdown = (event) => {
-    if (event.button) return;
-    stop();
+  const onpointerdown = () => {
     const start = performance.now();
     timer = setInterval(() => performance.now() - start > 350 && work(), 70);
   };
-  const attributes = { onpointerdown, onpointerup: stop, onpointerleave: stop, onpointercancel: stop };
-  const more = { class: kind, "data-role": role, onclick: work, ...attributes };
-  const button = element("button", { type: "button", ...more }, text);
-  return { button, stop };
+  const held = { onpointerdown, onpointerup: stop, onpointerleave: stop, onpointercancel: stop };
+  return { button: pushButton(role, text, work, { class: kind, ...held }), stop };
 }
 
-export default { render: withPrompts(render) };
+export default defineWidget("MarginLoss", "Ten capsule lengths and their margin loss", build);

@@ -5,34 +5,22 @@ import {
   capsuleOf,
   distancesOf,
   FARTHEST,
-  matrixOf,
   moved,
   PARTS,
   remarkOn,
-  shortest,
   turned,
   votesOf,
   WHOLES,
   wayTo,
 } from "./part_votes_model.js";
 import { arrowKeys, drag, glide, grip } from "./shared/controls.js";
-import { layOut } from "./shared/stage.js";
-import {
-  element,
-  format,
-  listen,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  pushButton,
-  save,
-  setAttributes,
-  svg,
-} from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { element, format, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const HALF = 3.4; // the picture shows -HALF … HALF, both ways
 const UNIT = 40; // units of the viewBox in a unit of the plane
 const SIZE = 2 * HALF * UNIT; // of the viewBox
+const VIEW = { viewBox: `0 0 ${SIZE} ${SIZE}` };
 const TURN = 30; // degrees
 const MOMENT = 450; // milliseconds that an animation takes
 
@@ -47,43 +35,38 @@ const OUTLINES = {
   boat: `M-1.1 -1.4H1.1V-.4H-1.1ZM-.25 -.4V1.8L.95 .7Z ${WAVES}`,
 };
 
+const onView = (x, y) => [(HALF + x) * UNIT, (HALF - y) * UNIT];
 /** The transform that puts an outline where (p, q, x, y) says, in the units of the viewBox, whose y points down. */
 const placeAt = (/** @type {number[]} */ [p, q, x, y]) =>
-  `matrix(${[p, -q, -q, -p].map((n) => n * UNIT)} ${(HALF + x) * UNIT} ${(HALF - y) * UNIT})`;
-const onView = (x, y) => [(HALF + x) * UNIT, (HALF - y) * UNIT];
+  `matrix(${[p, -q, -q, -p].map((n) => n * UNIT)} ${onView(x, y)})`;
+const join = (line, from, to) => line.setAttribute("d", `M${from}L${to}`);
 
-/** A line from a point of the view to another. */
-const join = (/** @type {SVGElement} */ line, /** @type {number[]} */ [x1, y1], /** @type {number[]} */ [x2, y2]) =>
-  setAttributes(line, { x1, y1, x2, y2 });
-
-const where = (/** @type {number[]} */ [angle, x, y]) =>
-  `at ${format(x, 1)}, ${format(y, 1)}, turned by ${format(angle, 0)}°`;
-
-// ---------------------------------------------------------------------------------------------- the parts
-
-/**
- * The picture whose parts are dragged and turned.
- * @param {{ poseOf: (i: number) => number[], move: (i: number, pose: number[]) => void, halt(): void, done(): void }} _
- */
-function makeScene({ poseOf, move, halt, done }) {
-  const parts = PARTS.map(makePart);
-  const turners = PARTS.map(makeTurner);
-  const scene = svg(
-    "svg",
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "plane scene", "data-role": "scene" },
-    svg("path", { class: "axis", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` }),
-    ...parts,
-    ...turners.flatMap(({ arm, knob }) => [arm, knob]),
-  );
+/** The picture whose parts are dragged and turned. move(i, pose) */
+function makeScene(poseOf, move) {
+  const bodies = PARTS.map((part) => {
+    const about = { "data-role": part, "aria-label": `The ${part}. Arrow keys move it.` };
+    const limits = { "aria-valuemin": -FARTHEST, "aria-valuemax": FARTHEST };
+    const shape = svg("path", { class: "body", d: SHAPES[part].body });
+    return svg("g", { class: `part ${part}`, tabindex: 0, role: "slider", ...about, ...limits }, shape);
+  });
+  const knobs = PARTS.map((part) => {
+    const about = { "data-role": `turn-${part}`, "aria-label": `Angle of the ${part}. Arrow keys turn it.` };
+    return grip({ class: `handle ${part}`, "aria-valuemin": -180, "aria-valuemax": 180, ...about }, 12, 7);
+  });
+  const arms = PARTS.map((part) => svg("path", { class: `arm ${part}` }));
+  const axis = svg("path", { class: "axis", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` });
+  const scene = svg("svg", { ...VIEW, class: "plane scene", "data-role": "scene" }, axis, ...bodies, ...arms, ...knobs);
   PARTS.forEach((_, i) => {
-    follow(parts[i], i, ([x, y], [x0, y0], [angle, atX, atY]) => [angle, atX + x - x0, atY + y - y0]);
-    follow(turners[i].knob, i, ([x, y], _, [angle, atX, atY]) => [angleTo(x - atX, y - atY) ?? angle, atX, atY]);
-    pressed(parts[i], i, ([angle, x, y], dx, dy, fast) => [
-      angle,
-      x + dx * (fast ? 0.5 : 0.1),
-      y - dy * (fast ? 0.5 : 0.1),
-    ]);
-    pressed(turners[i].knob, i, ([angle, x, y], dx, dy, fast) => [angle - (dx + dy) * (fast ? 15 : 5), x, y]);
+    follow(bodies[i], i, ([x, y], [x0, y0], [angle, atX, atY]) => [angle, atX + x - x0, atY + y - y0]);
+    follow(knobs[i], i, ([x, y], _, [, atX, atY]) => [(Math.atan2(atX - x, y - atY) * 180) / Math.PI, atX, atY]);
+    arrowKeys(bodies[i], (dx, dy, { shiftKey }) => {
+      const [[angle, x, y], step] = [poseOf(i), shiftKey ? 0.5 : 0.1];
+      move(i, [angle, x + dx * step, y - dy * step]);
+    });
+    arrowKeys(knobs[i], (dx, dy, { shiftKey }) => {
+      const [angle, ...place] = poseOf(i);
+      move(i, [angle - (dx + dy) * (shiftKey ? 15 : 5), ...place]);
+    });
   });
 
   /** `to(now, then, start)`: the pointer's place now and when it went down, and the part's pose then -> its pose. */
@@ -94,115 +77,43 @@ function makeScene({ poseOf, move, halt, done }) {
       area: scene,
       focus: node,
       start: (at) => {
-        halt();
-        [then, start] = [inPlane(at), poseOf(i).slice()];
+        [then, start] = [inPlane(at), poseOf(i)];
       },
       move: (at) => move(i, to(inPlane(at), then, start)),
-      end: done,
-    });
-  }
-
-  function pressed(node, i, to) {
-    arrowKeys(node, (dx, dy, event) => {
-      move(i, to(poseOf(i), dx, dy, event.shiftKey));
-      done();
     });
   }
 
   function show(poses, apart) {
     const distances = `house predictions ${format(apart[0])} apart, boat predictions ${format(apart[1])} apart`;
-    poses.forEach((pose, i) => {
-      const [cos, sin, x, y] = capsuleOf(pose);
-      const { up, knob: far } = SHAPES[PARTS[i]];
+    poses.forEach(([angle, x, y], i) => {
+      const [cos, sin] = capsuleOf(poses[i]);
+      const { up, knob } = SHAPES[PARTS[i]];
       const above = (by) => onView(x - sin * by, y + cos * by);
-      const { knob, arm } = turners[i];
-      const valueText = `${where(pose)}; ${distances}`;
-      join(arm, above(up), above(far));
-      knob.setAttribute("transform", `translate(${above(far).join(" ")})`);
-      setAttributes(parts[i], {
-        transform: placeAt([cos, sin, x, y]),
-        "aria-valuenow": pose[1].toFixed(2),
-        "aria-valuetext": valueText,
-      });
-      setAttributes(knob, {
-        "aria-valuenow": pose[0].toFixed(0),
-        "aria-valuetext": `${format(pose[0], 0)}°; ${valueText}`,
-      });
+      const turn = `turned by ${format(angle, 0)}°; ${distances}`;
+      join(arms[i], above(up), above(knob));
+      const place = { transform: placeAt([cos, sin, x, y]), "aria-valuenow": x.toFixed(2) };
+      setAttributes(bodies[i], { ...place, "aria-valuetext": `at ${format(x, 1)}, ${format(y, 1)}, ${turn}` });
+      const rotation = { transform: `translate(${above(knob)})`, "aria-valuenow": angle.toFixed(0) };
+      setAttributes(knobs[i], { ...rotation, "aria-valuetext": turn });
     });
   }
-
   return { scene, show };
 }
 
-/** The angle of an arrow from a part's middle, in degrees from upright; undefined where there is none. */
-const angleTo = (dx, dy) => (dx || dy ? (Math.atan2(-dx, dy) * 180) / Math.PI : undefined);
-
-function makePart(part) {
-  const { body, up } = SHAPES[part];
-  const label = `The ${part}. Arrow keys move it.`;
-  return svg(
-    "g",
-    {
-      class: `part ${part}`,
-      tabindex: 0,
-      role: "slider",
-      "data-role": part,
-      "aria-label": label,
-      "aria-valuemin": -FARTHEST,
-      "aria-valuemax": FARTHEST,
-    },
-    svg("path", { class: "body", d: body }),
-    svg("path", { class: "tick", d: `M0 0V${up}` }),
-  );
-}
-
-function makeTurner(part) {
-  const knob = grip(
-    {
-      class: `handle ${part}`,
-      "data-role": `turn-${part}`,
-      "aria-label": `Angle of the ${part}. Arrow keys turn it.`,
-      "aria-valuemin": -180,
-      "aria-valuemax": 180,
-    },
-    12,
-    7,
-  );
-  return { knob, arm: svg("line", { class: `arm ${part}` }) };
-}
-
-// -------------------------------------------------------------------------------------------- what they predict
-
 /** The two predictions of one whole, and whether they agree. */
 function makePanel(whole) {
-  const each = (make) => PARTS.map(make);
-  const ghosts = each((part) =>
-    svg(
-      "g",
-      { class: `ghost ${part}` },
-      svg("path", { class: "outline", d: OUTLINES[whole] }),
-      svg("circle", { class: "middle", r: 0.13 }),
-    ),
+  const ghosts = PARTS.map((part) =>
+    svg("g", { class: `ghost ${part}` }, svg("path", { class: "outline", d: OUTLINES[whole] })),
   );
-  const links = each((part) => svg("line", { class: `link ${part}` }));
-  const bodies = each((part) => svg("path", { class: `faint ${part}`, d: SHAPES[part].body }));
-  const picture = svg(
-    "svg",
-    { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "plane", role: "img" },
-    ...bodies,
-    ...links,
-    ghosts[1],
-    ghosts[0],
-  ); // the dashed ones on top
-  const verdict = element("span", { class: "verdict-word" });
-  const distance = element("output", {});
-  const panel = element(
-    "figure",
-    { class: "panel", "data-role": whole },
-    element("p", { class: "heading" }, `Predicted: a ${whole}`),
-    picture,
-    element("figcaption", {}, verdict, element("span", {}, "distance ", distance)),
-  );
+  for (const ghost of ghosts) ghost.append(svg("circle", { class: "middle", r: 0.13 }));
+  const links = PARTS.map((part) => svg("path", { class: `link ${part}` }));
+  const bodies = PARTS.map((part) => svg("path", { class: `faint ${part}`, d: SHAPES[part].body }));
+  const layers = [...bodies, ...links, ghosts[1], ghosts[0]]; // the dashed ones on top
+  const picture = svg("svg", { ...VIEW, class: "plane", role: "img" }, ...layers);
+  const [verdict, distance] = [element("span", { class: "verdict-word" }), element("output")];
+  const caption = element("figcaption", {}, verdict, element("span", {}, "distance ", distance));
+  const heading = element("p", { class: "heading" }, `Predicted: a ${whole}`);
+  const panel = element("figure", { class: "panel", "data-role": whole }, heading, picture, caption);
 
   /** votes: a prediction of each part, [2][4]; apart: the distance between them. */
   function show(poses, votes, apart) {
@@ -218,160 +129,63 @@ function makePanel(whole) {
       join(links[i], onView(pose[1], pose[2]), onView(votes[i][2], votes[i][3]));
     });
   }
-
   return { panel, show };
 }
-
-/** û = W · u of the chosen pair, in numbers. */
-function makeProduct() {
-  const cells = (count, kind) => Array.from({ length: count }, () => element("span", { class: kind }));
-  const [cellsV, cellsW, cellsU] = [cells(4, "out"), cells(16, "entry"), cells(4, "in")];
-  const bracket = (kind, contents) => element("span", { class: `bracket ${kind}` }, ...contents);
-  const over = (sign) => element("span", { class: "over" }, sign);
-  const node = element(
-    "div",
-    { class: "product", role: "img", "data-role": "product" },
-    over("û"),
-    element("span"),
-    over("W"),
-    element("span"),
-    over("u"),
-    element("span"),
-    bracket("four", cellsV),
-    element("span", {}, "="),
-    bracket("square", cellsW),
-    element("span", {}, "·"),
-    bracket("four", cellsU),
-    bracket(
-      "names",
-      ["cos", "sin", "x", "y"].map((name) => element("span", {}, name)),
-    ),
-  );
-
-  /** @param {number[]} pair @param {number[]} u @param {number[]} vote @param {Float64Array} weight */
-  function show([i, j], u, vote, weight) {
-    matrixOf(weight, i, j).forEach((entry, k) => {
-      cellsW[k].textContent = shortest(entry);
-      cellsW[k].classList.toggle("zero", Math.abs(entry) < 1e-6);
-    });
-    const [from, to] = [u, vote].map((numbers) => numbers.map((x) => format(x)));
-    cellsU.forEach((cell, d) => (cell.textContent = from[d]));
-    cellsV.forEach((cell, d) => (cell.textContent = to[d]));
-    node.className = `product ${PARTS[i]}`;
-    const prediction = `The ${PARTS[i]}'s prediction of the ${WHOLES[j]}: ${to.join(", ")}`;
-    node.setAttribute("aria-label", `${prediction}; from its own pose: ${from.join(", ")}`);
-  }
-
-  return { node, show };
-}
-
-// ------------------------------------------------------------------------------------------------- the widget
 
 const TURNED =
   `Both parts turned by ${TURN}° about the middle, and all four predictions turned with them. ` +
   "The distances are what they were, and no matrix changed.";
+const LABEL = "Drag two parts and watch the wholes that they predict";
 
-const copy = (poses) => poses.map((pose) => pose.slice());
+export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, stops }) => {
+  const weight = Float64Array.from(get("weight"));
+  const places = get("places");
+  const poses = () => get("poses");
+  let gone = { to: undefined, words: "" }; // where a button leads, and what it says there
+  let halt = () => {};
 
-function build(root, model) {
-  const weight = Float64Array.from(model.get("weight"));
-  const places = model.get("places");
-  let poses = copy(model.get("poses"));
-  let last = 0; // the part that moved last
-  let notice = ""; // what a button did, until something else moves
-  let stop = () => {}; // the animation
-
-  const { scene, show: showParts } = makeScene({
-    poseOf: (i) => poses[i],
-    move,
-    halt,
-    done: () => model.save_changes(),
-  });
+  const { scene, show } = makeScene(
+    (i) => poses()[i],
+    (i, pose) => {
+      halt();
+      set({ poses: moved(poses(), i, pose) });
+    },
+  );
   const panels = WHOLES.map(makePanel);
-  const product = makeProduct();
+  const button = (role, label, to, words = "") => pushButton(role, label, () => go(to(), words));
   const bar = element(
     "div",
-    { class: "bar" },
-    pushButton("make-house", "Make a house", () => go(arranged(0, poses, places))),
-    pushButton("make-boat", "Make a boat", () => go(arranged(1, poses, places))),
-    pushButton("turn-both", `Turn both by ${TURN}°`, () => go(turned(poses, TURN), TURNED)),
+    { class: "bar presets" },
+    button("make-house", "Make a house", () => arranged(0, poses(), places)),
+    button("make-boat", "Make a boat", () => arranged(1, poses(), places)),
+    button("turn-both", `Turn both by ${TURN}°`, () => turned(poses(), TURN), TURNED),
   );
-  const heading = element("p", { class: "heading" }, "Two parts");
-  const { say, stop: stopSaying } = layOut(root, {
-    stage: element(
-      "div",
-      { class: "part-votes" },
-      element("div", { class: "parts-side" }, heading, scene),
-      element("div", { class: "panels" }, ...panels.map(({ panel }) => panel)),
-    ),
-    hands: [bar],
-    more: [product.node],
-    about: "The matrix of the part that moved last",
-  });
-
-  function draw() {
-    const u_hat = votesOf(poses, weight);
-    const apart = distancesOf(u_hat);
-    const nearer = apart[0] <= apart[1] ? 0 : 1; // the whole on which they are nearer to agreeing
-    root.dataset.apart = apart.map((x) => x.toFixed(4)).join(",");
-    showParts(poses, apart);
-    panels.forEach(({ show }, whole) =>
-      show(
-        poses,
-        u_hat.map((votes) => votes[whole]),
-        apart[whole],
-      ),
-    );
-    product.show([last, nearer], capsuleOf(poses[last]), u_hat[last][nearer], weight);
-    say(notice || remarkOn(apart));
-  }
-  const schedule = oncePerFrame(draw);
-
-  function move(i, pose) {
-    halt();
-    notice = "";
-    last = i;
-    poses = moved(poses, i, pose);
-    model.set("poses", copy(poses));
-    schedule();
-  }
+  const parts = element("div", { class: "parts-side" }, element("p", { class: "heading" }, "Two parts"), scene);
+  const wholes = element("div", { class: "panels" }, ...panels.map(({ panel }) => panel));
+  const { say } = layOut({ stage: element("div", { class: "part-votes" }, parts, wholes), hands: [bar] });
+  stops.push(() => halt());
 
   /** All parts to their new poses. */
-  function go(target, words = "") {
+  function go(to, words) {
     halt();
-    notice = words;
-    const way = wayTo(poses, target);
+    gone = { to, words };
+    const way = wayTo(poses(), to);
     root.dataset.moving = "true";
-    stop = glide(
-      MOMENT,
-      (t) => {
-        poses = way(t);
-        if (t === 1) halt();
-        draw();
-      },
-      () => save(model, { poses: copy(poses) }),
-    );
+    const stop = glide(MOMENT, (t) => set({ poses: way(t) }), end);
+    function end() {
+      stop();
+      delete root.dataset.moving;
+    }
+    halt = end;
   }
 
-  function halt() {
-    stop();
-    delete root.dataset.moving;
-  }
-
-  const stopListening = listen(model, {
-    poses: () => {
-      if (String(model.get("poses")) === String(poses)) return; // our own
-      poses = copy(model.get("poses"));
-      schedule();
-    },
-  });
-  draw();
-  return [stopListening, halt, schedule.cancel, stopSaying];
-}
-
-function render({ model, el }) {
-  const root = makeRoot("PartVotes", "Drag two parts and watch the wholes that they predict");
-  return mount(el, root, () => build(root, model));
-}
-
-export default { render };
+  return () => {
+    const u_hat = votesOf(poses(), weight);
+    const apart = distancesOf(u_hat);
+    root.dataset.apart = apart.map((x) => x.toFixed(4)).join(",");
+    show(poses(), apart);
+    panels.forEach((panel, j) => panel.show(poses(), [u_hat[0][j], u_hat[1][j]], apart[j]));
+    const there = "moving" in root.dataset || String(poses()) === String(gone.to);
+    say((there && gone.words) || remarkOn(apart));
+  };
+});

@@ -1,6 +1,5 @@
 // Two parts in the plane, and the wholes that they predict: û_j|i = W_ij u_i, four numbers a pose.
 import { predictionVectors } from "./shared/core.js";
-import { format } from "./shared/ui.js";
 
 /** @typedef {number[]} Pose  angle in degrees, x, y */
 
@@ -31,16 +30,6 @@ export function votesOf(poses, weight) {
   const u_hat = predictionVectors(poses.flatMap(capsuleOf), { shape, data: weight });
   const vote = (i, j) => Array.from(u_hat.subarray((i * 2 + j) * 4, (i * 2 + j + 1) * 4));
   return PARTS.map((_, i) => WHOLES.map((_, j) => vote(i, j)));
-}
-
-/**
- * The matrix of a part and a whole by rows, [D_out, D_in]; stored it is [D_in, D_out]: û_d = Σ u_e W_ed.
- * @param {Float64Array | number[]} weight
- * @param {number} i
- * @param {number} j
- */
-export function matrixOf(weight, i, j) {
-  return Array.from({ length: 16 }, (_, k) => weight[((i * 2 + j) * 4 + (k & 3)) * 4 + (k >> 2)]);
 }
 
 /**
@@ -124,7 +113,3 @@ export function remarkOn([house, boat]) {
   }
   return "Both parts are here, but they expect different houses and different boats. Parts alone are no whole.";
 }
-
-/** A number with as few decimals as it needs, two at most. @param {number} x */
-export const shortest = (x) =>
-  format(x, [0, 1].find((decimals) => Math.abs(x - Number(x.toFixed(decimals))) < 1e-6) ?? 2);

@@ -29,7 +29,6 @@ class PoseSliders(_parts.DigitsWidget):
 
     Attributes:
         index: the digit that is shown, 0 to N - 1.
-        sways: whether the digit bends itself at first, until the reader takes hold of it.
         offsets: 16 numbers, what the sliders add to the digit's pose.
 
     Raises:
@@ -41,7 +40,6 @@ class PoseSliders(_parts.DigitsWidget):
     _css = _parts.stylesheet("pose_sliders.css")
 
     names = traitlets.Dict().tag(sync=True)
-    sways = traitlets.Bool(False).tag(sync=True)
     offsets = traitlets.List(traitlets.Float(), default_value=[0.0] * DIMENSIONS).tag(sync=True)
 
     def __init__(

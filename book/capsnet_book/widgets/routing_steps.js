@@ -17,59 +17,43 @@ import { arrowKeys, glide, makeArrow, measure, rangeInput, wantsCalm } from "./s
 import { clamp, element, format, makeAnnouncer, makeRoot, mount, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
-const WAY = 0.3; // of the window's height: so far the page scrolls from step to step
+const WAY = 0.3; // of the window's height: so far the page scrolls from step to step, here and in the styles
 
 // ------------------------------------------------------------------------------------------- the procedure
 
-// [mark, text] is a symbol: pointed at, its marks in the picture are lit. "_" begins an index.
 const LINES = [
-  { name: "u_hat", equation: [["u_hat", "û_j|i"], ", the votes"], code: "u_hat  # [B, I, J, D_out]" },
-  { name: "b0", equation: [["b", "b_ij"], " = 0"], code: "b = torch.zeros(u_hat.shape[:3])" },
-  { name: "c", equation: [["c", "c_ij"], " = softmax_j ", ["b", "b_ij"]], code: "c = b.softmax(dim=2)" },
-  {
-    name: "s",
-    equation: [["s", "s_j"], " = Σ_i ", ["c", "c_ij"], " ", ["u_hat", "û_j|i"]],
-    code: "s = (c.unsqueeze(3) * u_hat).sum(dim=1)",
-  },
-  { name: "v", equation: [["v", "v_j"], " = squash(", ["s", "s_j"], ")"], code: "v = squash(s)" },
-  {
-    name: "a",
-    equation: [["a", "a_ij"], " = ", ["v", "v_j"], " · ", ["u_hat", "û_j|i"]],
-    code: "a = (u_hat * v.unsqueeze(1)).sum(dim=3)",
-  },
-  { name: "b", equation: [["b", "b_ij"], " ← ", ["b", "b_ij"], " + ", ["a", "a_ij"]], code: "b = b + a" },
+  { name: "u_hat", equation: "û_j|i, the votes", code: "u_hat  # [B, I, J, D_out]" },
+  { name: "b0", equation: "b_ij = 0", code: "b = torch.zeros(u_hat.shape[:3])" },
+  { name: "c", equation: "c_ij = softmax_j b_ij", code: "c = b.softmax(dim=2)" },
+  { name: "s", equation: "s_j = Σ_i c_ij û_j|i", code: "s = (c.unsqueeze(3) * u_hat).sum(dim=1)" },
+  { name: "v", equation: "v_j = squash(s_j)", code: "v = squash(s)" },
+  { name: "a", equation: "a_ij = v_j · û_j|i", code: "a = (u_hat * v.unsqueeze(1)).sum(dim=3)" },
+  { name: "b", equation: "b_ij ← b_ij + a_ij", code: "b = b + a" },
 ];
 const BEFORE = 2; // lines before the loop
-const VECTORS = "ûsv";
 
-/** "b_ij" as b with the index ij. @param {string} text */
-function notation(text) {
-  const [base, index] = text.split("_");
-  const symbol = [...base].filter((letter) => /\p{L}/u.test(letter)).length === 1 && !base.includes("Σ");
-  const name = symbol ? element("i", { class: VECTORS.includes(base) ? "vector" : "scalar" }, base) : base;
-  return index === undefined ? [name] : [name, element("sub", {}, index.trim()), index.endsWith(" ") ? " " : ""];
-}
+/** "b_ij" as b with the index ij; vectors in bold. @param {string} text */
+const notation = (text) =>
+  text.split(/(\p{L}+_[ij|]+)/u).map((token) => {
+    const [base, index] = token.split("_");
+    if (index === undefined) return token;
+    const kind = "ûsv".includes(base) ? "vector" : base.length > 1 || base === "Σ" ? "" : "scalar";
+    return element("span", {}, element("span", { class: kind }, base), element("sub", {}, index));
+  });
 
 /** The lines of the procedure; those of the present step are lit. */
 function makeProcedure() {
   const rows = LINES.map(({ name, equation, code }) => {
-    const symbols = equation.flatMap((token) =>
-      typeof token === "string"
-        ? notation(token)
-        : element("span", { class: "symbol", "data-mark": token[0] }, ...notation(token[1])),
-    );
-    const formula = element("span", { class: "equation" }, ...symbols);
-    return { name, row: element("p", { class: "line", "data-line": name }, formula, element("code", {}, code)) };
+    const formula = element("span", { class: "equation" }, ...notation(equation));
+    return element("p", { class: "line", "data-line": name }, formula, element("code", {}, code));
   });
-  const nodes = rows.map(({ row }) => row);
   const round = element("span", { class: "rounds-done" });
-  const loop = element("div", { class: "loop" }, round, ...nodes.slice(BEFORE));
-  const node = element("div", { class: "procedure" }, ...nodes.slice(0, BEFORE), loop);
-  function show(/** @type {import("./routing_steps_model.js").Step} */ step) {
-    for (const { name, row } of rows) row.classList.toggle("lit", step.lines.includes(name));
-    node.dataset.kind = step.kind;
+  const loop = element("div", { class: "loop" }, round, ...rows.slice(BEFORE));
+  const node = element("div", { class: "procedure" }, ...rows.slice(0, BEFORE), loop);
+  const show = (/** @type {import("./routing_steps_model.js").Step} */ step) => {
+    for (const row of rows) row.classList.toggle("lit", step.lines.includes(row.dataset.line));
     round.textContent = step.round ? `round ${step.round} of 3` : "3 rounds";
-  }
+  };
   return { node, show };
 }
 
@@ -132,7 +116,6 @@ const seen = (node, opacity) => {
   node.style.opacity = opacity.toFixed(3);
   node.style.visibility = opacity < 0.002 ? "hidden" : "";
 };
-const mark = (kind, ...children) => svg("g", { class: `mark of-${kind}` }, ...children);
 const each = (count, make) => Array.from({ length: count }, (_, k) => make(k));
 const partOf = (k) => PARTS[Math.floor(k / J)];
 
@@ -155,7 +138,6 @@ function makeMarks() {
     labels: each(I * J, (k) => text(`tip ${partOf(k)}`)),
     products: each(I * J, (k) => text(`tip product ${partOf(k)}`)),
     lines: WHOLES.map(() => svg("path", { class: "along" })),
-    drops: each(I * J, (k) => svg("path", { class: `drop ${partOf(k)}` })),
     feet: each(I * J, (k) => svg("path", { class: `foot ${partOf(k)}` })),
     sums: WHOLES.map(() => makeArrow("sum")),
     capsules: WHOLES.map(() => makeArrow("capsule")),
@@ -168,26 +150,14 @@ function makeMarks() {
       ),
     ),
     titles: PARTS.map((part) => svg("text", { class: `part-name ${part}` }, part)),
-    rowNames: ["c", "b"].map((name) => svg("text", { class: "row-name" }, name)),
   };
-  const three = svg("g", { class: "three" });
+  const three = svg("g", { class: "three" }, ...nodes.ribbons, ...nodes.segments, ...nodes.shares, ...nodes.logits);
   const arrowNodes = (arrows) => arrows.map(({ node }) => node);
-  three.append(
-    mark("c", ...nodes.ribbons, ...nodes.segments, ...nodes.shares, nodes.rowNames[0]),
-    mark("b", ...nodes.logits, nodes.rowNames[1]),
-  );
-  const picture = svg(
-    "svg",
-    { class: "picture", role: "img", "data-role": "picture" },
-    svg("g", {}, ...nodes.planes, ...nodes.discs),
-    three,
-    svg("g", { class: "icons" }, ...nodes.icons, ...nodes.titles),
-    mark("a", ...nodes.lines, ...nodes.drops, ...nodes.feet, ...nodes.products),
-    mark("u_hat", ...arrowNodes(nodes.votes), ...nodes.labels),
-    mark("s", ...arrowNodes(nodes.sums)),
-    mark("v", ...nodes.rails, ...nodes.gauges, ...arrowNodes(nodes.capsules), ...nodes.lengths),
-    svg("g", {}, ...nodes.origins, ...nodes.names),
-  );
+  const picture = svg("svg", { class: "picture", role: "img", "data-role": "picture" });
+  picture.append(...nodes.planes, ...nodes.discs, three, ...nodes.icons, ...nodes.titles);
+  picture.append(...nodes.lines, ...nodes.feet, ...nodes.products, ...arrowNodes(nodes.votes), ...nodes.labels);
+  picture.append(...arrowNodes(nodes.sums), ...nodes.rails, ...nodes.gauges, ...arrowNodes(nodes.capsules));
+  picture.append(...nodes.lengths, ...nodes.origins, ...nodes.names);
   return { ...nodes, three, picture };
 }
 
@@ -225,7 +195,7 @@ function makeScene(trace, changed) {
 }
 
 /** What does not move, once the width is known. */
-function furnishPlaces(marks, { width, height, plane, planes, bar, middle, narrow, columns }) {
+function furnishPlaces(marks, { width, height, plane, planes, narrow }) {
   setAttributes(marks.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
   planes.forEach((left, j) => {
     setAttributes(marks.planes[j], { x: left, y: 0, width: plane.wide, height: plane.high });
@@ -234,9 +204,6 @@ function furnishPlaces(marks, { width, height, plane, planes, bar, middle, narro
     setAttributes(marks.rails[j], { x: left + 12, y: 10, width: plane.wide - 24 });
     setAttributes(marks.gauges[j], { x: left + 12, y: 10 });
   });
-  const left = Math.max(0, columns[0] - bar.wide / 2 - 54);
-  setAttributes(marks.rowNames[0], { x: left, y: bar.y + bar.high - 1 });
-  setAttributes(marks.rowNames[1], { x: left, y: middle + 5 });
 }
 
 /** Pixels of a point of a whole's plane. */
@@ -324,7 +291,7 @@ function placeLabels(tips, j, { label, left, wide }, { labels, products }) {
   }
 }
 
-function drawAgreement(marks, { at }, { a, v, measured, u_hat }, { narrow }) {
+function drawAgreement(marks, { at }, { a, v, measured }, { narrow }) {
   WHOLES.forEach((_, j) => {
     const along = [v[j * 2], v[j * 2 + 1]];
     const length = Math.hypot(...along) || 1;
@@ -335,15 +302,13 @@ function drawAgreement(marks, { at }, { a, v, measured, u_hat }, { narrow }) {
     for (let i = 0; i < I; i++) {
       const k = i * J + j;
       const reach = a[k] / length; // of the vote along v
-      const [vote, foot] = [at(j, [u_hat[k * 2], u_hat[k * 2 + 1]]), at(j, [reach * ux, reach * uy])];
-      const end = mixed(vote, foot, measured);
+      const foot = at(j, [reach * measured * ux, reach * measured * uy]);
       const aside = (i - 1) * (narrow ? 3 : 4.5); // so that the three do not lie on each other
       const [sx, sy] = [uy * aside, ux * aside];
       const zero = at(j, [0, 0]);
-      marks.drops[k].setAttribute("d", `M${vote}L${end}`);
       marks.feet[k].setAttribute("d", `M${zero[0] + sx} ${zero[1] + sy}L${foot[0] + sx} ${foot[1] + sy}`);
       marks.products[k].textContent = format(a[k], 2, true);
-      for (const each of [marks.drops[k], marks.feet[k], marks.products[k]]) seen(each, measured);
+      for (const each of [marks.feet[k], marks.products[k]]) seen(each, measured);
     }
   });
 }
@@ -370,12 +335,12 @@ function drawCapsules(marks, { at, unit }, moment, { plane, narrow }) {
  * Lets the page's scrolling choose a step: the stage sticks in the window while its track scrolls past, and one
  * observer says which step's stretch of the track is at the middle of the window. Only in a page of the book, where the
  * stage fits into the window, and where less motion is not wished for.
- * @param {{ track: HTMLElement, stage: HTMLElement, changed: () => void, reached: (step: number) => void }} _
+ * @param {HTMLElement} track @param {HTMLElement} stage @param {(step: number) => void} reached
  */
-function followScrolling({ track, stage, changed, reached }) {
+function followScrolling(track, stage, reached) {
   const stretches = STEPS.map(() => element("div"));
-  const steps = element("div", { class: "scroll-steps", "aria-hidden": "true" }, ...stretches);
-  track.append(steps);
+  track.append(element("div", { class: "scroll-steps", "aria-hidden": "true" }, ...stretches));
+  const pinned = () => "pinned" in track.dataset;
   const observer = new IntersectionObserver(
     (entries) => {
       const last = entries.findLast(({ isIntersecting }) => isIntersecting);
@@ -384,39 +349,23 @@ function followScrolling({ track, stage, changed, reached }) {
     { rootMargin: "-50% 0px -50% 0px" },
   );
   for (const stretch of stretches) observer.observe(stretch);
-  const pinned = () => "pinned" in track.dataset;
-  let covered = 0; // of the window's upper edge: the page says so to whoever jumps to a heading
-
-  function arrange() {
-    const height = document.documentElement.clientHeight;
-    covered = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;
-    const spare = height - covered - stage.offsetHeight;
-    const top = covered + spare / 2;
-    const fits = track.closest("figure.live-widget") !== null && !wantsCalm() && spare >= 0;
-    track.toggleAttribute("data-pinned", fits);
-    track.style.setProperty("--length", `${STEPS.length * WAY * height}px`);
-    stage.style.top = fits ? `${top}px` : "";
-    steps.style.top = `${height / 2 - top}px`;
-    changed();
-  }
+  const covered = () => Number.parseFloat(getComputedStyle(stage).top) || 0; // of the window, by the page's own bar
+  const size = measure(stage, () => {
+    const fits = stage.offsetHeight <= window.innerHeight - 2 * covered();
+    track.toggleAttribute("data-pinned", fits && !wantsCalm() && track.closest("figure.live-widget") !== null);
+  });
 
   /** Scrolls to the middle of a step's stretch, or past the last; the stage, which sticks, stands still. */
   function scrollTo(step) {
     const { top, bottom } = track.getBoundingClientRect();
-    const way = WAY * document.documentElement.clientHeight;
-    const by = step > LAST ? bottom - covered : top + (step + 0.5) * way - Number.parseFloat(stage.style.top);
-    window.scrollBy({ top: by, behavior: "instant" });
+    const by = step > LAST ? bottom : top + (step + 0.5) * WAY * window.innerHeight;
+    window.scrollBy({ top: by - covered(), behavior: "instant" });
   }
-
-  window.addEventListener("resize", arrange, { passive: true });
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  calm.addEventListener("change", arrange);
   const stop = () => {
     observer.disconnect();
-    window.removeEventListener("resize", arrange);
-    calm.removeEventListener("change", arrange);
+    size.stop();
   };
-  return { pinned, arrange, scrollTo, stop };
+  return { pinned, scrollTo, stop };
 }
 
 // ----------------------------------------------------------------------------------------------- the widget
@@ -430,35 +379,23 @@ function build(root, model) {
   let at = -1; // the step, -1 before the reader begins
   let stopGliding = () => {};
 
-  const scene = makeScene(trace, () => {
-    draw();
-    scrolling.arrange();
-  });
+  const scene = makeScene(trace, () => draw());
   const procedure = makeProcedure();
   const title = element("p", { class: "step-title", "data-role": "title" });
   const text = element("p", { class: "step-text", "data-role": "text" });
-  const { input, show: showAt } = rangeInput({
-    min: 0,
-    max: LAST,
-    "data-role": "time",
-    "aria-label": "Step",
-    oninput: () => goTo(input.valueAsNumber),
-  });
+  const oninput = () => goTo(input.valueAsNumber);
+  const { input, show: showAt } = rangeInput({ min: 0, max: LAST, "data-role": "time", "aria-label": "Step", oninput });
   const back = pushButton("back", "‹", () => goTo(at - 1), { class: "step", "aria-label": "One step back" });
   const next = pushButton("next", "Start", () => goTo(at + 1), { class: "primary-action" });
   const skip = pushButton("skip", "Skip ↓", () => scrolling.scrollTo(LAST + 1), { class: "skip" });
   const side = element("div", { class: "side" }, element("div", { class: "words" }, title, text), procedure.node);
-  const stage = element(
-    "div",
-    { class: "pinned-stage" },
-    element("div", { class: "board" }, scene.node, side),
-    element("div", { class: "steps-bar" }, back, input, next, skip),
-  );
+  const board = element("div", { class: "board" }, scene.node, side);
+  const bar = element("div", { class: "steps-bar" }, back, input, next, skip);
+  const stage = element("div", { class: "pinned-stage" }, board, bar);
   const track = element("div", { class: "scroll-track" }, stage);
   root.append(track);
   const announce = makeAnnouncer(root);
-  const changed = () => (skip.hidden = !scrolling.pinned());
-  const scrolling = followScrolling({ track, stage, changed, reached: show });
+  const scrolling = followScrolling(track, stage, show);
 
   /** @param {number} to  a step */
   function goTo(to) {
@@ -474,44 +411,34 @@ function build(root, model) {
     showWords();
     stopGliding();
     root.dataset.moving = "true";
-    stopGliding = glide(
-      PACE * clamp(Math.abs(goal - from), 0.4, 2),
-      (t) => {
-        time = from + (goal - from) * t;
-        draw();
-      },
-      () => delete root.dataset.moving,
-    );
+    const move = (t) => {
+      time = from + (goal - from) * t;
+      draw();
+    };
+    stopGliding = glide(PACE * clamp(Math.abs(goal - from), 0.4, 2), move, () => delete root.dataset.moving);
   }
 
-  const draw = () => scene.draw({ ...momentAt(trace, time), u_hat: trace.u_hat });
+  const draw = () => scene.draw(momentAt(trace, time));
 
   /** All that changes with the step alone. */
   function showWords() {
     const words = at < 0 ? START : wordsOf(at, trace);
-    const { kind, round } = STEPS[Math.max(at, 0)];
-    const { c, v } = momentAt(trace, Math.max(at, 0));
+    const step = Math.max(at, 0);
     title.textContent = words.title;
     text.textContent = words.text;
-    procedure.show(STEPS[Math.max(at, 0)]);
-    showAt(Math.max(at, 0), `${at + 1} of ${STEPS.length}: ${words.title}`);
+    procedure.show(STEPS[step]);
+    showAt(step, `${step + 1} of ${STEPS.length}: ${words.title}`);
     back.disabled = at <= 0;
     next.disabled = at === LAST;
     next.textContent = at < 0 ? "Start" : "Next";
     scene.picture.setAttribute("aria-label", `${words.title}. ${words.text}`);
-    const inDigits = (/** @type {ArrayLike<number>} */ numbers) => Array.from(numbers, (x) => x.toFixed(5)).join(",");
-    Object.assign(root.dataset, { step: at, kind, round, c: inDigits(c), v: inDigits(v) });
+    root.dataset.step = String(at);
     announce(`${words.title}. ${words.text}`);
   }
 
-  const light = (/** @type {any} */ { target }) => {
-    scene.node.dataset.lit = target.closest?.("[data-mark]")?.dataset.mark ?? "";
-  };
-  root.addEventListener("pointerover", light);
   arrowKeys(root, (dx) => (dx ? goTo(at + dx) : false), { Home: () => goTo(0), End: () => goTo(LAST) });
   showWords();
   draw();
-  scrolling.arrange();
   return [scrolling.stop, scene.stop, () => stopGliding(), announce.cancel];
 }
 

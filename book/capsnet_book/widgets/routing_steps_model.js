@@ -1,6 +1,6 @@
 // Routing by agreement as a row of steps: three parts, two wholes, three rounds.
 // Time runs from 0 to LAST: at k, step k is done; on the way to k it moves.
-import { norm, route, softmaxOverJ } from "./shared/core.js";
+import { agreements, norm, route, softmaxOverJ, weightedSums } from "./shared/core.js";
 import { clamp, format } from "./shared/ui.js";
 
 export const PARTS = ["bar", "stem", "speck"];
@@ -43,16 +43,8 @@ const D = 2;
 export function traceOf(votes) {
   const u_hat = Float32Array.from(votes);
   const { b, c, v } = route(u_hat, I, J, D, ROUNDS);
-  const s = c.map((shares) => {
-    const sum = new Float32Array(J * D);
-    for (let k = 0; k < u_hat.length; k++) sum[k % (J * D)] += shares[Math.floor(k / D)] * u_hat[k];
-    return sum;
-  });
-  const a = v.map((capsules) => {
-    const products = new Float32Array(I * J);
-    for (let k = 0; k < u_hat.length; k++) products[Math.floor(k / D)] += capsules[k % (J * D)] * u_hat[k];
-    return products;
-  });
+  const s = c.map((shares) => weightedSums(shares, u_hat, I, J, D));
+  const a = v.map((capsules) => agreements(u_hat, capsules, I, J, D));
   return { u_hat, b, c, s, v, a };
 }
 

@@ -1,127 +1,90 @@
 // A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of lengths.
-
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
-import { withPrompts } from "./shared/prompts.js";
-import { layOut } from "./shared/stage.js";
-import { element, format, listen, makeRoot, mount, oncePerFrame, setAttributes, svg } from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { element, format, setAttributes, svg } from "./shared/ui.js";
 
 const FAR = 3.6; // so long can s be; the plane shows -FAR … FAR, both ways
 const PLANE = 260; // sides of the pictures, in the units of their viewBox
 const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 24, x: [0, FAR] };
 const STEEPEST = 1 / Math.sqrt(3);
+const HANDLE = { "aria-valuemin": 0, "aria-valuemax": FAR };
 
 const lengthOf = (n) => (n * n) / (1 + n * n); // ‖v‖ from ‖s‖
 const slopeAt = (n) => (2 * n) / (1 + n * n) ** 2; // its derivative
+const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
 
-function render({ model, el }) {
-  const root = makeRoot("SquashVector", "Drag a vector and watch squash shorten it");
-  return mount(el, root, () => {
-    let s = model.get("s").slice();
+export default defineWidget(
+  "SquashVector",
+  "Drag a vector and watch squash shorten it",
+  ({ root, get, set, layOut }) => {
     const plane = makePlane();
     const curve = makeCurve();
-    const { say, stop: stopSaying } = layOut(root, {
-      stage: element("div", { class: "squash" }, plane.picture, curve.picture),
-    });
+    const { say } = layOut({ stage: element("div", { class: "squash" }, plane.picture, curve.picture) });
 
-    function draw() {
+    function move(to) {
+      const share = Math.min(1, FAR / norm(to));
+      set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
+    }
+
+    /** Another length, the same direction. */
+    function stretchTo(n) {
+      const [s, now] = [get("s"), norm(get("s"))];
+      move((now ? s.map((x) => x / now) : [1, 0]).map((x) => x * Math.max(n, 0)));
+    }
+
+    const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
+    const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
+    drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
+    drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve });
+    const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
+    const home = { Home: () => move([0, 0]) };
+    const by = (dx, dy, event) => move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
+    arrowKeys(plane.handle, by, home);
+    arrowKeys(curve.handle, (dx, dy, event) => stretchTo(norm(get("s")) + (dx - dy) * stride(event)), home);
+
+    return () => {
+      const s = get("s");
       const v = squash(Float64Array.from(s));
       const [n, m] = [norm(s), norm(v)];
       root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
       root.dataset.v = Array.from(v, (x) => x.toFixed(4)).join(",");
       plane.show(s, v);
       curve.show(n);
-      const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
       say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
-      for (const handle of [plane.handle, curve.handle]) {
+      const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
+      for (const { handle } of [plane, curve])
         setAttributes(handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
-      }
-    }
-    const schedule = oncePerFrame(draw);
-
-    function move(to) {
-      const share = Math.min(1, FAR / norm(to));
-      s = to.map((x) => Math.round(share * x * 1000) / 1000);
-      model.set("s", s.slice());
-      schedule();
-    }
-
-    /** Another length, the same direction. */
-    function stretchTo(n) {
-      const now = norm(s);
-      const along = now ? s.map((x) => x / now) : [1, 0];
-      move(along.map((x) => x * Math.max(n, 0)));
-    }
-
-    const save = () => model.save_changes();
-    const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
-    const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
-    drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane, end: save });
-    drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve, end: save });
-
-    const keys = (handle, work) => {
-      const stride = (event) => (event.shiftKey ? 0.5 : 0.05);
-      const saved = (action) => {
-        action();
-        save();
-      };
-      arrowKeys(handle, (dx, dy, event) => saved(() => work(dx * stride(event), -dy * stride(event))), {
-        Home: () => saved(() => move([0, 0])),
-      });
     };
-    keys(plane.handle, (dx, dy) => move([s[0] + dx, s[1] + dy]));
-    keys(curve.handle, (dx, dy) => stretchTo(norm(s) + dx + dy));
-
-    const stopListening = listen(model, {
-      s: () => {
-        s = model.get("s").slice();
-        schedule();
-      },
-    });
-    draw();
-    return [stopListening, schedule.cancel, stopSaying];
-  });
-}
-
-const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
+  },
+);
 
 /** The plane with s, v and the unit disc. */
 function makePlane() {
   const half = PLANE / 2;
   const unit = half / FAR;
-  const onPlane = ([x, y]) => [half + x * unit, half - y * unit];
-  const arrowS = makeArrow("s");
-  const arrowV = makeArrow("v");
-  const handle = grip({
-    "data-role": "handle",
-    "aria-label": "Vector s. Arrow keys move its tip.",
-    "aria-valuemin": 0,
-    "aria-valuemax": FAR,
-  });
-  const nameS = svg("text", { class: "name s" }, "s");
-  const nameV = svg("text", { class: "name v" }, "v");
+  const at = ([x, y]) => [half + x * unit, half - y * unit];
+  const arrows = { s: makeArrow("s"), v: makeArrow("v") };
+  const handle = grip({ "data-role": "handle", "aria-label": "Vector s. Arrow keys move its tip.", ...HANDLE });
+  const names = ["s", "v"].map((name) => svg("text", { class: `name ${name}` }, name));
   const picture = svg(
     "svg",
     { viewBox: `0 0 ${PLANE} ${PLANE}`, class: "plane", "data-role": "plane" },
     svg("circle", { class: "disc", cx: half, cy: half, r: unit }),
     svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` }),
     svg("text", { class: "label", x: half + unit + 4, y: half + 14 }, "1"),
-    ...[arrowS.node, handle, arrowV.node, nameS, nameV],
+    ...[arrows.s.node, handle, arrows.v.node, ...names],
   );
 
   function show(s, v) {
+    arrows.s.point([half, half], at(s), { gap: 11 });
+    arrows.v.point([half, half], at(v));
+    handle.setAttribute("transform", `translate(${at(s)})`);
     const n = norm(s);
-    arrowS.point([half, half], onPlane(s), { gap: 11 });
-    arrowV.point([half, half], onPlane(v));
-    handle.setAttribute("transform", `translate(${onPlane(s)})`);
     const aside = n ? [-s[1] / n, s[0] / n] : [0, 1]; // names stand beside their arrows
-    const name = (text, [x, y], by) => {
-      const [atX, atY] = onPlane([x + aside[0] * by, y + aside[1] * by]);
-      setAttributes(text, { x: atX, y: atY + 4 });
-    };
-    name(nameS, s, 0.34);
-    name(nameV, [v[0] * 0.6, v[1] * 0.6], -0.24);
-    nameV.toggleAttribute("hidden", norm(v) < 0.25);
+    const places = [s.map((x, d) => x + 0.34 * aside[d]), [0, 1].map((d) => 0.6 * v[d] - 0.24 * aside[d])];
+    names.forEach((name, k) => setAttributes(name, { x: at(places[k])[0], y: at(places[k])[1] + 4 }));
+    names[1].toggleAttribute("hidden", norm(v) < 0.25);
   }
   return { picture, handle, show };
 }
@@ -130,25 +93,20 @@ function makePlane() {
 function makeCurve() {
   const { width, height, left, right, top } = CURVE;
   const chart = axes(CURVE);
-  const { x: atX, y: atY } = chart;
+  const { x: atX, y: atY, floor, end } = chart;
   const lengths = Array.from({ length: 181 }, (_, k) => (k / 180) * FAR);
   const guides = svg("path", { class: "guide" });
   const tangent = svg("path", { class: "tangent" });
-  const handle = grip({
-    class: "handle v",
-    "data-role": "dot",
-    "aria-label": "Length of s. Left and right arrow keys change it.",
-    "aria-valuemin": 0,
-    "aria-valuemax": FAR,
-  });
+  const label = "Length of s. Left and right arrow keys change it.";
+  const handle = grip({ class: "handle v", "data-role": "dot", "aria-label": label, ...HANDLE });
   const picture = svg(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" },
-    svg("path", { class: "axis", d: `M${left} ${top - 10}V${chart.floor}H${chart.end + 4}` }),
-    svg("path", { class: "limit", d: `M${left} ${atY(1)}H${chart.end + 4}` }),
+    svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` }),
+    svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` }),
     ...chart.below([0, 1, 2, 3], 15),
     ...chart.beside([1, 0.5], 8, (y) => (y === 1 ? "1" : "½")),
-    chart.text("‖s‖", chart.end + 4, chart.floor + 15, { class: "label s", "text-anchor": "end" }),
+    chart.text("‖s‖", end + 4, floor + 15, { class: "label s", "text-anchor": "end" }),
     chart.text("‖v‖", left - 8, top - 16, { class: "label v" }),
     guides,
     svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) }),
@@ -171,28 +129,9 @@ function makeCurve() {
 
 /** What there is to see at this length. */
 function inWords(n) {
-  if (n === 0) {
-    return (
-      "Zero has no direction: s / ‖s‖ would be 0 / 0. The length is kept at 10⁻⁸ at least where it divides, " +
-      "so v is 0 and its gradient finite."
-    );
-  }
-  if (n < 0.25) {
-    return (
-      "Short vectors all but vanish: ‖v‖ ≈ ‖s‖². The slope goes to 0 as well, " +
-      "so a capsule that starts too short learns slowly."
-    );
-  }
-  if (Math.abs(n - STEEPEST) < 0.12) {
-    return "Here the curve is steepest, at ‖s‖ = 1/√3: a small change of s changes v the most.";
-  }
-  if (n > 2) {
-    return (
-      "Long vectors saturate: v is nearly a unit vector, and making s longer hardly changes it. " +
-      "Little gradient is left here, too."
-    );
-  }
+  if (n === 0) return "Zero has no direction, and squash divides by the length: v stays 0.";
+  if (n < 0.25) return "Short vectors all but vanish: ‖v‖ ≈ ‖s‖². The slope goes to 0 as well.";
+  if (Math.abs(n - STEEPEST) < 0.12) return "Here the curve is steepest, at ‖s‖ = 1/√3.";
+  if (n > 2) return "Long vectors saturate: making s longer hardly changes v.";
   return "v points where s points; only the length changes, and it stays below 1.";
 }
-
-export default { render: withPrompts(render) };

@@ -1,8 +1,7 @@
 // A scene of parts to turn; two networks vote, and the votes stay together or fall apart.
 import { drag, rangeInput } from "./shared/controls.js";
-import { withPrompts } from "./shared/prompts.js";
-import { layOut } from "./shared/stage.js";
-import { element, listen, makeRoot, mount, oncePerFrame, pushButton, save, setAttributes, svg } from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { element, pushButton, setAttributes, svg } from "./shared/ui.js";
 import { OWN, read, remarkOn, shownNumbers, turned, WHOLES } from "./turn_scene_model.js";
 
 const HALF = 100; // the pictures show -HALF … HALF
@@ -89,104 +88,68 @@ function makePanel(kind) {
   return { panel, show };
 }
 
-function build(root, model) {
-  const scenes = model.get("scenes");
-  const weights = model.get("weights");
+const LABEL = "Turn a scene of parts and watch their votes";
+
+export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => {
+  const [scenes, weights] = [get("scenes"), get("weights")];
   const scene = makeScene();
   const panels = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, makePanel(kind)]));
-  const turn = rangeInput({
-    min: -180,
-    max: 180,
-    step: 1,
-    zero: 0,
-    "aria-label": "Turn the scene",
-    "data-role": "angle",
-    oninput: () => set({ angle: turn.input.valueAsNumber }),
-    reset: () => set({ angle: 0 }),
-  });
-  const turnLabel = element("output", {});
-  const clutter = rangeInput({
-    min: 0,
-    max: 12,
-    "aria-label": "Parts of no whole",
-    "data-role": "clutter",
-    oninput: () => set({ clutter: clutter.input.valueAsNumber }),
-  });
-  const clutterLabel = element("output", {});
-  const slider = (name, label, input) =>
-    element("label", { class: "slider" }, element("span", { class: "caption" }, name, label), input);
+  const makeSlider = (trait, name, limits) => {
+    const about = { "aria-label": name, "data-role": trait, oninput: () => set({ [trait]: input.valueAsNumber }) };
+    const { input, show } = rangeInput({ ...limits, ...about });
+    const value = element("output");
+    const row = element("label", { class: "slider" }, element("span", { class: "caption" }, name, value), input);
+    const write = (x, text) => {
+      value.textContent = text;
+      show(x, text);
+    };
+    return { input, row, show: write };
+  };
+  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0, reset: () => set({ angle: 0 }) });
+  const clutter = makeSlider("clutter", "Parts of no whole", { min: 0, max: 12 });
+  const another = pushButton("next", "Another whole", () => set({ whole: (get("whole") + 1) % WHOLES }));
   const rounds = [1, 3].map((count) =>
     pushButton(`rounds-${count}`, count === 1 ? "One round" : "Three rounds", () => set({ rounds: count })),
   );
-  const { say, stop } = layOut(root, {
-    stage: element(
-      "div",
-      { class: "turn-scene" },
-      element("figure", { class: "votes" }, element("p", { class: "heading" }, "The scene"), scene.picture),
-      panels.matrices.panel,
-      panels.vectors.panel,
-    ),
-    hands: [
-      slider("Turn the scene", turnLabel, turn.input),
-      slider("Parts of no whole", clutterLabel, clutter.input),
-      element(
-        "div",
-        { class: "bar" },
-        pushButton("next", "Another whole", () => set({ whole: (model.get("whole") + 1) % WHOLES })),
-        element("div", { role: "group", "aria-label": "Rounds of routing", class: "bar" }, ...rounds),
-      ),
-    ],
+  const group = element("div", { role: "group", "aria-label": "Rounds of routing", class: "bar presets" }, ...rounds);
+  const heading = element("p", { class: "heading" }, "The scene");
+  const figures = [element("figure", { class: "votes" }, heading, scene.picture), panels.matrices.panel];
+  const { say } = layOut({
+    stage: element("div", { class: "turn-scene" }, ...figures, panels.vectors.panel),
+    hands: [turn.row, clutter.row, element("div", { class: "bar presets" }, another, group)],
   });
 
-  function draw() {
-    const [whole, angle, others, count] = ["whole", "angle", "clutter", "rounds"].map((name) => model.get(name));
-    const upright = scenes[whole].slice(0, OWN + others);
-    const parts = turned(upright, angle);
-    const readings = {};
-    for (const kind of Object.keys(KINDS)) {
-      const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
-      const numbers = shownNumbers(kind, still, whole);
-      const far = [...Array(OWN).keys()].map((i) =>
-        Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + whole) * still.D + d])),
-      );
-      readings[kind] = read(kind, weights[kind], parts, count);
-      panels[kind].show(readings[kind], whole, numbers, REACH / Math.max(...far));
-    }
-    scene.show(parts, angle);
-    turn.show(angle, `${angle} degrees`);
-    turnLabel.textContent = `${angle}°`;
-    clutter.show(others);
-    clutterLabel.textContent = String(others);
-    rounds.forEach((button, k) => button.setAttribute("aria-pressed", String(count === [1, 3][k])));
-    const words = remarkOn(readings.matrices, readings.vectors, whole, angle);
-    root.dataset.lengths = readings.vectors.lengths.map((x) => x.toFixed(3)).join(",");
-    say(words);
-  }
-  const schedule = oncePerFrame(draw);
-
-  function set(values) {
-    save(model, values);
-    schedule();
-  }
   // The scene itself can be taken hold of.
   let from = 0;
   const angleAt = ({ x, y }) => (Math.atan2(0.5 - y, x - 0.5) * 180) / Math.PI;
   drag(scene.picture, {
     focus: turn.input,
-    start: (at) => (from = model.get("angle") - angleAt(at)),
+    start: (at) => (from = get("angle") - angleAt(at)),
     move: (at) => {
       const to = Math.round(from + angleAt(at));
       set({ angle: to - 360 * Math.round(to / 360) });
     },
   });
-  const stopListening = listen(model, { whole: schedule, angle: schedule, clutter: schedule, rounds: schedule });
-  draw();
-  return [stopListening, schedule.cancel, stop];
-}
 
-function render({ model, el }) {
-  const root = makeRoot("TurnScene", "Turn a scene of parts and watch their votes");
-  return mount(el, root, () => build(root, model));
-}
-
-export default { render: withPrompts(render) };
+  return () => {
+    const [whole, angle, others, count] = ["whole", "angle", "clutter", "rounds"].map(get);
+    const upright = scenes[whole].slice(0, OWN + others);
+    const parts = turned(upright, angle);
+    const readings = Object.fromEntries(
+      Object.keys(KINDS).map((kind) => {
+        const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
+        const numbers = shownNumbers(kind, still, whole);
+        const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + whole) * still.D + d]));
+        const reading = read(kind, weights[kind], parts, count);
+        panels[kind].show(reading, whole, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
+        return [kind, reading];
+      }),
+    );
+    scene.show(parts, angle);
+    turn.show(angle, `${angle}°`);
+    clutter.show(others, String(others));
+    rounds.forEach((button, k) => button.setAttribute("aria-pressed", String(count === [1, 3][k])));
+    root.dataset.lengths = readings.vectors.lengths.map((x) => x.toFixed(3)).join(",");
+    say(remarkOn(readings.matrices, readings.vectors, whole, angle));
+  };
+});

@@ -1,32 +1,12 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
-import { makeNetwork } from "./shared/core.js";
-import { withPrompts } from "./shared/prompts.js";
-import { layOut } from "./shared/stage.js";
-import {
-  clamp,
-  digitAt,
-  element,
-  format,
-  greysOf,
-  listen,
-  makeRoot,
-  mix,
-  mount,
-  oncePerFrame,
-  setAttributes,
-  sharedWeights,
-  themeColours,
-  whenThemeChanges,
-  withArticle,
-} from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { clamp, digitAt, element, format, greysOf, mix, pushButton, setAttributes, withArticle } from "./shared/ui.js";
 import { distanceTo, inkBox, inWords, layerOf, look, NOBODY, overlay, REACH, WIDE } from "./two_digits_model.js";
 
-const NAMES = ["First", "Second"];
+const BOTH = [0, 1];
 
-const labelsOf = (J) => Array.from({ length: J }, (_, j) => j);
-const replaced = (pair, which, by) => pair.map((value, k) => (k === which ? by : value));
 const picture = (role) =>
   element("canvas", { width: WIDE, height: WIDE, class: "wide", role: "img", "data-role": role, "aria-label": "" });
 
@@ -44,40 +24,32 @@ function blend(paper, [one, other]) {
   return one.map((x, k) => (dark ? brightened(x, k) : (x * other[k]) / paper[k]));
 }
 
-// --------------------------------------------------------------------------------------------------- the stage
-
-/**
- * The overlay, and round each digit a box that keyboards move.
- * @param {{ at(): number[][], layers(): Float32Array[], move(which: number, place: number[]): void, done(): void }} _
- *   at: where both digits lie; layers: their ink
- */
-function makeStage({ at, layers, move, done }) {
+/** The overlay, and round each digit a box that keyboards move. at(), layers(): where both lie, and their ink. */
+function makeStage({ at, layers, move }) {
   let chosen = 0; // which of the two the next drag moves
   const pad = picture("overlay");
-  const boxes = NAMES.map((_, which) =>
-    element("div", {
+  const boxes = BOTH.map((which) => {
+    const slider = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
+    return element("div", {
       class: `box digit-${which}`,
-      tabindex: 0,
-      role: "slider",
       "data-digit": which,
-      "aria-valuemin": -REACH,
-      "aria-valuemax": REACH,
       onfocus: () => choose(which),
-    }),
-  );
+      ...slider,
+    });
+  });
   const stage = element("div", { class: "stage-36", "data-role": "stage" }, pad, ...boxes);
 
   function choose(which) {
     chosen = which;
     boxes.forEach((box, k) => box.classList.toggle("is-chosen", k === which));
   }
+  choose(0);
 
-  function moveTo(which, place) {
+  const moveTo = (which, place) =>
     move(
       which,
       place.map((x) => clamp(Math.round(x), -REACH, REACH)),
-    );
-  }
+    ); // prettier-ignore
 
   /** Whose ink is nearer to a place; of two equally near, the one that was moved last. */
   function under(x, y) {
@@ -89,84 +61,58 @@ function makeStage({ at, layers, move, done }) {
   drag(stage, {
     area: pad,
     start: ({ x, y }) => {
-      const which = under(x * WIDE, y * WIDE);
-      boxes[which].focus({ preventScroll: true });
-      choose(which);
-      grip = [at()[which][0] - x * WIDE, at()[which][1] - y * WIDE];
+      choose(under(x * WIDE, y * WIDE));
+      boxes[chosen].focus({ preventScroll: true });
+      grip = [at()[chosen][0] - x * WIDE, at()[chosen][1] - y * WIDE];
     },
     move: ({ x, y }) => moveTo(chosen, [grip[0] + x * WIDE, grip[1] + y * WIDE]),
-    end: done,
   });
   boxes.forEach((box, which) => {
-    const nudge = (dx, dy) => {
-      moveTo(which, [at()[which][0] + dx, at()[which][1] + dy]);
-      done();
-    };
-    const centre = () => {
-      moveTo(which, [0, 0]);
-      done();
-    };
-    arrowKeys(box, nudge, { Home: centre });
+    const nudge = (dx, dy) => moveTo(which, [at()[which][0] + dx, at()[which][1] + dy]);
+    arrowKeys(box, nudge, { Home: () => moveTo(which, [0, 0]) });
   });
 
-  return { stage, pad, boxes, choose };
+  /** Lays each box round its digit's ink. */
+  function show(truth) {
+    layers().forEach((layer, which) => {
+      for (const [edge, pixels] of Object.entries(inkBox(layer)))
+        boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
+      const [x, y] = at()[which];
+      setAttributes(boxes[which], {
+        "aria-label": `The ${truth[which]}. Arrow keys move it.`,
+        "aria-valuenow": x,
+        "aria-valuetext": `${x} to the right of the middle, ${y} below it`,
+      });
+    });
+  }
+  return { stage, pad, show };
 }
-
-const sideways = (n, more, less) => (n === 0 ? "" : `${Math.abs(n)} ${n > 0 ? more : less}`);
-
-/** Lays a box round the digit's ink. @param {HTMLElement} box @param {Float32Array} layer @param {number[]} at */
-function frame(box, layer, label, at) {
-  const [x, y] = at;
-  for (const [edge, pixels] of Object.entries(inkBox(layer))) box.style[edge] = `${(100 * pixels) / WIDE}%`;
-  const where = [sideways(x, "right", "left"), sideways(y, "down", "up")].filter(Boolean).join(", ") || "in the middle";
-  setAttributes(box, {
-    "aria-label": `The ${label}. Arrow keys move it.`,
-    "aria-valuenow": x,
-    "aria-valuetext": where,
-  });
-}
-
-// ------------------------------------------------------------------------------------------------- the pictures
 
 /** The overlay's figure and those of what the network draws of it. */
 function makePictures(pad, stage) {
-  const both = picture("both");
-  const alone = NAMES.map((_, which) => picture(`alone-${which}`));
-  const rest = picture("remains");
-  const absent = picture("absent");
+  const [both, rest, absent] = ["both", "remains", "absent"].map(picture);
+  const alone = BOTH.map((which) => picture(`alone-${which}`));
   const captions = new Map([pad, both, ...alone, rest, absent].map((canvas) => [canvas, element("figcaption")]));
-  const figure = (canvas, kind = "") => element("figure", { class: kind }, canvas, captions.get(canvas));
-  const large = element("div", { class: "large" }, element("figure", {}, stage, captions.get(pad)), figure(both));
-  const small = element(
-    "div",
-    { class: "small" },
-    figure(alone[0], "digit-0"),
-    figure(alone[1], "digit-1"),
-    figure(rest),
-    figure(absent, "asked"),
-  );
+  const figure = (canvas, kind = "", shown = canvas) => element("figure", { class: kind }, shown, captions.get(canvas));
+  const large = element("div", { class: "large" }, figure(pad, "", stage), figure(both));
+  const four = [...BOTH.map((which) => figure(alone[which], `digit-${which}`)), figure(rest), figure(absent, "asked")];
+  const node = element("div", { class: "drawn" }, large, element("div", { class: "small" }, ...four));
 
   function name(canvas, caption, label) {
     captions.get(canvas).textContent = caption;
-    setAttributes(canvas, { "aria-label": label });
+    canvas.setAttribute("aria-label", label);
   }
 
   /** image: the overlay; truth: its labels; seen: what the network finds and draws. */
-  function show(
-    image,
-    truth,
-    { classes, third, drawings, remains, absent: asked },
-    { paper, stroke, accent, contrast },
-  ) {
-    const tints = [accent, contrast];
-    const grey = (pixels) => (k) => mix(paper, stroke, pixels[k]);
-    const tinted = (which) => (k) => mix(paper, tints[which], drawings[which][k]);
-    const [one, other] = [tinted(0), tinted(1)];
-    paintWide(pad, grey(image));
-    paintWide(both, (k) => blend(paper, [one(k), other(k)]));
-    alone.forEach((canvas, which) => paintWide(canvas, tinted(which)));
-    paintWide(rest, grey(remains));
-    paintWide(absent, grey(asked));
+  function show(image, truth, seen, { paper, stroke, accent, contrast }) {
+    const { classes, third } = seen;
+    const inked = (pixels, ink) => (k) => mix(paper, ink, pixels[k]);
+    const tinted = BOTH.map((which) => inked(seen.drawings[which], [accent, contrast][which]));
+    paintWide(pad, inked(image, stroke));
+    paintWide(both, (k) => blend(paper, [tinted[0](k), tinted[1](k)]));
+    alone.forEach((canvas, which) => paintWide(canvas, tinted[which]));
+    paintWide(rest, inked(seen.remains, stroke));
+    paintWide(absent, inked(seen.absent, stroke));
 
     const overlaid = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
     const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
@@ -176,23 +122,14 @@ function makePictures(pad, stage) {
     name(rest, "what remains", "The picture less both drawings");
     name(absent, `asked: ${third}`, `The drawing of capsule ${third}, asked for`);
   }
-
-  return { nodes: [large, small], show };
+  return { node, show };
 }
-
-// ------------------------------------------------------------------------------------------------- the controls
 
 /** The length of one class's capsule; a press asks for its drawing. */
 function makeLength(j, onclick) {
-  const fill = element("span", { class: "fill" });
-  const value = element("span", { class: "value" });
-  const button = element(
-    "button",
-    { type: "button", class: "class-length", "data-class": j, onclick },
-    element("span", { class: "rail" }, fill),
-    element("b", {}, String(j)),
-    value,
-  );
+  const [fill, value] = ["fill", "value"].map((kind) => element("span", { class: kind }));
+  const about = { type: "button", class: "class-length", "data-class": j, onclick };
+  const button = element("button", about, element("span", { class: "rail" }, fill), element("b", {}, String(j)), value);
 
   function show(length, truth, classes, third) {
     const present = truth.includes(j);
@@ -203,128 +140,47 @@ function makeLength(j, onclick) {
     const label = `${j}, ${format(length)} long${present ? ", in the picture" : ""}`;
     setAttributes(button, { "aria-pressed": j === third, "aria-label": label });
   }
-
   return { button, show };
 }
 
-// --------------------------------------------------------------------------------------------------- the widget
+const LABEL = "Lay two digits over each other; the network draws each on its own";
 
-/**
- * What the model holds: two digits, where each lies, and which class is asked for.
- * @returns {{ digits: number[], at: number[][], asked: number }}
- */
-function stateOf(model) {
-  const [x0, y0, x1, y1] = model.get("at");
-  const digits = [model.get("first"), model.get("second")];
-  return {
-    digits,
-    at: [
-      [x0, y0],
-      [x1, y1],
-    ],
-    asked: model.get("asked"),
-  };
-}
-
-async function build(root, model, host) {
-  const network = makeNetwork(await sharedWeights(model, host));
-  const digits = greysOf(model.get("images")); // [N, 784]
-  const labels = model.get("labels");
-  const classes = labelsOf(network.J);
-  let state = stateOf(model);
-  let colours;
-  let telling = false; // the model of a change that was made here
-
-  const layers = () =>
-    state.digits.map((n, which) => layerOf(digitAt(digits, n), state.at[which][0], state.at[which][1]));
-  const { stage, pad, boxes, choose } = makeStage({
-    at: () => state.at,
-    layers,
-    move: (which, place) => change({ at: replaced(state.at, which, place) }),
-    done: () => model.save_changes(),
-  });
+export default defineWidget("TwoDigits", LABEL, async (widget) => {
+  const { root, get, set, layOut } = widget;
+  const network = await widget.network();
+  const images = greysOf(get("images")); // [N, 784]
+  const labels = get("labels");
+  const digits = () => [get("first"), get("second")];
+  const at = () => [get("at").slice(0, 2), get("at").slice(2)];
+  const layers = () => digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
+  const move = (which, place) => set({ at: at().with(which, place).flat() });
+  const { stage, pad, show: frame } = makeStage({ at, layers, move });
   const pictures = makePictures(pad, stage);
-  const lengths = classes.map((j) => makeLength(j, () => ask(j)));
-  const cases = model
-    .get("cases")
-    .map((each) => element("button", { type: "button", "data-case": each.name, onclick: () => show(each) }, each.name));
-  const lead = (words) => element("p", { class: "lead" }, words);
-  const part = (...inside) => element("div", {}, ...inside);
+  const ask = (j) => set({ asked: get("asked") === j ? NOBODY : j });
+  const lengths = Array.from({ length: network.J }, (_, j) => makeLength(j, () => ask(j)));
+  const cases = get("cases").map(({ name, ...pair }) =>
+    pushButton("case", name, () => set({ ...pair, asked: NOBODY }), { "data-case": name }),
+  );
   const ten = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  const lead = element("p", { class: "lead" }, "The ten lengths. Press one to ask for that digit's drawing.");
   root.classList.add("two");
-  const { say, stop: stopSaying } = layOut(root, {
-    stage: element("div", { class: "drawn" }, ...pictures.nodes),
+  const { say } = layOut({
+    stage: pictures.node,
     hands: [
-      element("div", { class: "bar cases" }, ...cases),
-      part(
-        lead("The ten lengths. Press one to ask for that digit's drawing."),
-        element("div", ten, ...lengths.map(({ button }) => button)),
-      ),
+      element("div", { class: "bar presets" }, ...cases),
+      element("div", {}, lead, element("div", ten, ...lengths.map(({ button }) => button))),
     ],
   });
 
-  function change(changes) {
-    state = { ...state, ...changes };
-    const {
-      digits: [first, second],
-      at,
-      asked,
-    } = state;
-    telling = true;
-    for (const [trait, value] of Object.entries({ first, second, at: at.flat(), asked })) model.set(trait, value);
-    telling = false;
-    schedule();
-  }
-
-  function ask(j) {
-    change({ asked: state.asked === j ? NOBODY : j });
-    model.save_changes();
-  }
-
-  function show({ first, second, at, asked = NOBODY }) {
-    change({ digits: [first, second], at: [at.slice(0, 2), at.slice(2)], asked });
-    model.save_changes();
-  }
-
-  function draw() {
-    const two = layers();
-    const truth = state.digits.map((n) => labels[n]);
-    const image = overlay(two[0], two[1]);
-    const seen = look(network, image, truth, state.asked);
-    pictures.show(image, truth, seen, colours);
-    two.forEach((layer, which) => frame(boxes[which], layer, truth[which], state.at[which]));
-    lengths.forEach((each, j) => each.show(seen.lengths[j], truth, seen.classes, seen.third));
-    setAttributes(root, {
-      "data-labels": truth.join(","),
-      "data-classes": seen.classes.join(","),
-      "data-third": seen.third,
-      "data-right": seen.classes.every((j) => truth.includes(j)),
-      "data-at": state.at.flat().join(","),
-      "data-lengths": Array.from(seen.lengths, (x) => x.toFixed(4)).join(","),
-    });
+  return () => {
+    const [one, other] = layers();
+    const truth = digits().map((n) => labels[n]);
+    const image = overlay(one, other);
+    const seen = look(network, image, truth, get("asked"));
+    pictures.show(image, truth, seen, widget.colours);
+    frame(truth);
+    lengths.forEach(({ show }, j) => show(seen.lengths[j], truth, seen.classes, seen.third));
+    root.dataset.lengths = Array.from(seen.lengths, (x) => x.toFixed(4)).join(",");
     say(inWords(truth, seen));
-  }
-  const schedule = oncePerFrame(draw);
-
-  const follow = () => {
-    if (telling) return; // not all of it is told yet
-    state = stateOf(model);
-    schedule();
   };
-  const stopListening = listen(model, { first: follow, second: follow, at: follow, asked: follow });
-  const refresh = () => {
-    colours = themeColours(root);
-    draw();
-  };
-  const stopWatching = whenThemeChanges(refresh);
-  choose(0);
-  refresh();
-  return [stopListening, stopWatching, schedule.cancel, stopSaying];
-}
-
-function render({ model, el, host }) {
-  const root = makeRoot("TwoDigits", "Lay two digits over each other; the network draws each on its own");
-  return mount(el, root, () => build(root, model, host));
-}
-
-export default { render: withPrompts(render) };
+});

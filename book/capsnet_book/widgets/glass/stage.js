@@ -29,7 +29,7 @@ const write = (node, words) => {
 /** What stands under the picture: ten digits, what a touch does, the rounds of routing. */
 function makeControls(pad, samples, { choose, setApart, setRounds }) {
   const name = (n) => `A handwritten ${n}`;
-  const digits = digitRow([...Array(10).keys()], "A digit for the network", name, (n) => choose(digitAt(samples, n)));
+  const digits = digitRow([...Array(10).keys()], samples, name, (n) => choose(digitAt(samples, n)), 255);
   const touch = ["Look", "Take apart"].map((words, n) => pushButton("touch", words, () => setApart(n === 1)));
   const rounds = element("output");
   const steps = ["fewer", "more"].map((way, n) => {
@@ -128,7 +128,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   function paintPad() {
     stage.colours ??= themeColours(root);
     pad.paint(painter, stage.colours);
-    controls.digits.paint(painter, samples, 255);
+    controls.digits.show(same(), painter);
     schedule();
   }
 
@@ -151,6 +151,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     schedule();
   }
 
+  const same = () => [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === bytes()[k]));
   const bytes = () => Uint8Array.from(pad.image(), (ink) => Math.round(ink * 255));
   function show(picture) {
     pad.show(picture);
@@ -159,9 +160,6 @@ export function makeStage({ samples, lit, first, keep, answered }) {
 
   /** The pad's digit runs through the network, from left to right. */
   function drawn() {
-    const now = bytes();
-    const same = [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === now[k]));
-    controls.digits.show(same ?? null);
     stage.session.read(pad.image());
     changed();
     schedulePad();

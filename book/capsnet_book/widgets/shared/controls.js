@@ -128,6 +128,27 @@ export function glide(duration, draw, done) {
   return () => cancelAnimationFrame(frame);
 }
 
+/**
+ * paint(grey) puts a digit on a canvas, over the one before within a moment; or at once.
+ * @param {{ paint(canvas: HTMLCanvasElement, grey: ArrayLike<number>): void }} painter
+ * @param {HTMLCanvasElement} canvas
+ */
+export function makeFading(painter, canvas) {
+  /** @type {ArrayLike<number> | undefined} */
+  let shown;
+  let stop = () => {};
+  return (/** @type {ArrayLike<number>} */ grey, atOnce = false) => {
+    stop();
+    const before = shown && !atOnce ? shown : grey;
+    const paint = (/** @type {number} */ t) => {
+      shown = t < 1 ? Array.from(grey, (x, k) => before[k] + (x - before[k]) * t) : grey;
+      painter.paint(canvas, shown);
+    };
+    if (before === grey) paint(1);
+    else stop = glide(250, paint);
+  };
+}
+
 // -------------------------------------------------------------------------------------------- pictures
 
 /**

@@ -1,6 +1,62 @@
 // The grammar of all widgets: a stage with one picture, and under it a sentence that says what just happened; what
 // the hand does; the rest behind a fold.
-import { element, makeAnnouncer } from "./ui.js";
+import { makeNetwork } from "./core.js";
+import { withPrompts } from "./prompts.js";
+import {
+  element,
+  makeAnnouncer,
+  makePainter,
+  makeRoot,
+  mount,
+  oncePerFrame,
+  save,
+  sharedWeights,
+  themeColours,
+  whenThemeChanges,
+} from "./ui.js";
+
+/**
+ * A widget whose whole state is its model's. build(widget) makes it and gives draw(), which is called at once, in the
+ * frame after any change, and when the page's theme changes.
+ * @param {string} name
+ * @param {string} label
+ * @param {(widget: any) => (() => void) | Promise<() => void>} build
+ */
+export const defineWidget = (name, label, build) => ({
+  render: withPrompts(({ model, el, host }) => {
+    const root = makeRoot(name, label);
+    return mount(el, root, async () => {
+      const widget = {
+        root,
+        host,
+        model,
+        get: (/** @type {string} */ trait) => model.get(trait),
+        set: (/** @type {Record<string, any>} */ values) => save(model, values),
+        painter: makePainter(root),
+        colours: themeColours(root),
+        stops: /** @type {(() => void)[]} */ ([]), // called when it is taken down
+        redraw: () => {},
+        network: async () => makeNetwork(await sharedWeights(model, host)),
+        layOut(/** @type {any} */ parts) {
+          const laid = layOut(root, parts);
+          widget.stops.push(laid.stop);
+          return laid;
+        },
+      };
+      const draw = await build(widget);
+      const redraw = oncePerFrame(draw);
+      widget.redraw = redraw;
+      const stopWatching = whenThemeChanges(() => {
+        widget.painter.refresh();
+        widget.colours = themeColours(root);
+        draw();
+      });
+      draw();
+      model.on("change", redraw);
+      return [() => model.off("change", redraw), stopWatching, redraw.cancel, ...widget.stops];
+    });
+  }),
+});
 
 /**
  * Lays a widget out. say(words, spoken) writes the sentence at once; screen readers hear it (or `spoken`) when things

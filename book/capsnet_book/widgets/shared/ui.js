@@ -139,6 +139,16 @@ export function oncePerFrame(work) {
   return schedule;
 }
 
+/** work(…causes), only where one of them is another than the last time. */
+export function onNews(work) {
+  let before;
+  return (/** @type {any[]} */ ...causes) => {
+    if (before && causes.every((cause, n) => cause === before[n])) return;
+    before = causes;
+    work(...causes);
+  };
+}
+
 /**
  * A polite live region. It speaks to a reader who is in the widget, or has pressed a prompt in the text, once things
  * have been quiet for a while.
@@ -212,44 +222,37 @@ export const thumbnail = (more = {}) =>
   element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
 
 /**
- * A button with a digit on it, to be painted.
- * @param {Record<string, any>} attributes
- */
-export function digitButton(attributes) {
-  const canvas = thumbnail();
-  return { button: element("button", { type: "button", ...attributes }, canvas), canvas };
-}
-
-/**
- * A row of buttons, a digit on each.
+ * A row of buttons, a digit on each. show(index, painter) says which is chosen.
  * @param {number[]} labels
- * @param {string} title  of the row
+ * @param {ArrayLike<number>} images  [N · PIXELS]; `full` is ink
  * @param {(label: number) => string} name  of a button
  * @param {(n: number) => void} choose
  */
-export function digitRow(labels, title, name, choose) {
-  const digits = labels.map((label, n) =>
-    digitButton({ "data-role": "digit", "aria-label": name(label), "aria-pressed": "false", onclick: () => choose(n) }),
+export function digitRow(labels, images, name, choose, full = 1) {
+  const canvases = labels.map(() => thumbnail());
+  const buttons = canvases.map((canvas, n) => {
+    const about = { "data-role": "digit", "aria-label": name(labels[n]), onclick: () => choose(n) };
+    return element("button", { type: "button", ...about }, canvas);
+  });
+  const row = element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits" }, ...buttons);
+  const paint = onNews((_, painter) =>
+    canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)),
   );
-  const row = element(
-    "div",
-    { class: "samples", role: "group", "aria-label": title },
-    ...digits.map(({ button }) => button),
-  );
-  const show = (/** @type {number | null} */ index) =>
-    digits.forEach(({ button }, n) => button.setAttribute("aria-pressed", String(n === index)));
-  const paint = (painter, images, full = 1) =>
-    digits.forEach(({ canvas }, n) => painter.paint(canvas, digitAt(images, n), full));
-  return { row, show, paint };
+  const show = (/** @type {number | null} */ index, painter) => {
+    paint(painter.shades(), painter);
+    buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === index)));
+  };
+  return { row, show };
 }
 
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {
-  const shades = new Uint32Array(256); // red, green, blue and alpha in one
+  let shades; // red, green, blue and alpha in one
   const image = new ImageData(SIDE, SIDE);
   const pixels = new Uint32Array(image.data.buffer);
   const refresh = () => {
     const { paper, stroke } = themeColours(root);
+    shades = new Uint32Array(256);
     const channels = new Uint8Array(shades.buffer);
     shades.forEach((_, k) => channels.set([...mix(paper, stroke, k / 255), 255], 4 * k));
   };
@@ -258,7 +261,7 @@ export function makePainter(root) {
     canvas.getContext("2d").putImageData(image, 0, 0);
   };
   refresh();
-  return { paint, refresh };
+  return { paint, refresh, shades: () => shades };
 }
 
 // -------------------------------------------------------------------------------------------- numbers
