@@ -92,7 +92,7 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
   return () => {
     const [index, keep] = [get("index"), get("keep")];
     const label = labels[index];
-    look(index, painter.shades());
+    look([index, painter.shades()], index);
     digits.show(index, painter);
     const kept = capsulesKept(keep, seen.lengths, label);
     const picture = network.decode(maskCapsules(seen.capsules, kept, D)).slice();

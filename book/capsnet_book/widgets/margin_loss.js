@@ -62,8 +62,8 @@ const build = ({ root, get, set, layOut, stops }) => {
   const cake = makeCake(bars.length);
   const stepMargin = () => step(marginTerms(get("lengths"), present()).gradients, "A step");
   const stepEntropy = () => step(crossEntropy(get("lengths"), present()).gradients, "A step down cross-entropy");
-  const margin = makeRepeating("step-margin", "One step downhill", stepMargin, "primary-action");
-  const entropy = makeRepeating("step-entropy", "One step down cross-entropy", stepEntropy);
+  const margin = makeRepeating("step-margin", "Step down the margin loss", stepMargin, "primary-action");
+  const entropy = makeRepeating("step-entropy", "Step down cross-entropy", stepEntropy);
   const reset = pushButton("reset", "Reset", () => {
     set(first);
     news = { of: now(), words: start };

@@ -142,7 +142,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   return () => {
     const [index, offsets] = [get("index"), get("offsets")];
     const label = labels[index];
-    look(index, painter.shades());
+    look([index, painter.shades()], index);
     digits.show(index, painter);
     if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
     const bent = network.decode(withOffsets(capsules, label, offsets)).slice();

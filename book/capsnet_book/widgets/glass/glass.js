@@ -1,7 +1,7 @@
 // The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
 // page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
 import { makeNetwork } from "../shared/core.js";
-import { digitAt, element, makePainter, themeColours } from "../shared/ui.js";
+import { digitAt, element, makePainter, pushButton, themeColours } from "../shared/ui.js";
 import { fromBase64, hasInk, makeMemory } from "./model.js";
 import { makePicture, paintDigit } from "./paint.js";
 import { makePen } from "./pen.js";
@@ -37,14 +37,8 @@ function makeSmall(strip) {
   });
   let waiting = 0;
   const paint = (session, plan, { width, height }) => {
-    const scene = {
-      ...session,
-      plan,
-      painter: makePainter(strip),
-      colours: themeColours(strip),
-      focus: null,
-      cutting: [],
-    };
+    const own = { plan, painter: makePainter(strip), colours: themeColours(strip), focus: null, cutting: [] };
+    const scene = { ...session, ...own };
     const ratio = 2;
     Object.assign(whole, { width: width * ratio, height: height * ratio });
     const brush = whole.getContext("2d");
@@ -54,7 +48,7 @@ function makeSmall(strip) {
       const { x, y, w, h } = scene.plan.boxes[part];
       const small = canvas.getContext("2d");
       const high = part === "primary" ? w : h;
-      const [left, across] = part === "classes" ? [x + 22, w - 58] : [x, w];
+      const [left, across] = part === "classes" ? [x + 22, w - 64] : [x, w];
       small.clearRect(0, 0, 84, 84);
       small.imageSmoothingQuality = "high";
       small.drawImage(whole, left * ratio, y * ratio, across * ratio, high * ratio, 0, 0, 84, 84);
@@ -84,11 +78,7 @@ export function start(figure, strip, { bytes, samples: packed, own }) {
     const samples = fromBase64(packed);
     const memory = makeMemory(() => localStorage);
     const small = strip && makeSmall(strip);
-    const mine = element("button", {
-      type: "button",
-      class: "own-network",
-      onclick: () => own.change({ asked: !own.asked }),
-    });
+    const mine = pushButton("own", "", () => own.change({ asked: !own.asked }), { class: "own-network" });
     const weights = await bytes();
     stage = makeStage({
       samples,
@@ -99,6 +89,7 @@ export function start(figure, strip, { bytes, samples: packed, own }) {
         strip?.setAttribute("data-prediction", now.session.answer.prediction);
         if (!now.plan) return; // not laid out yet
         small?.(now);
+        for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
         for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
       },
     });

@@ -79,7 +79,7 @@ function paintPrimary(pen, { seen, network: { D_in }, isKept, plan }) {
 
 function paintClasses(pen, { answer, isKept, plan }) {
   const { x, y: top, w } = plan.boxes.classes;
-  const [left, rail, thick] = [x + 22, w - 58, Math.min(12, plan.row * 0.5)];
+  const [left, rail, thick] = [x + 22, w - 64, Math.min(12, plan.row * 0.5)];
   pen.brush.textBaseline = "middle";
   answer.lengths.forEach((length, j) => {
     const y = top + (j + 0.5) * plan.row;

@@ -9,6 +9,7 @@ import {
   makePainter,
   makeRoot,
   oncePerFrame,
+  onNews,
   pushButton,
   themeColours,
   whenThemeChanges,
@@ -20,6 +21,10 @@ import { goneOf, hasInk, makeSession, scoreOf, sentenceOn } from "./model.js";
 import { makePicture } from "./paint.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
+const HINTS = [
+  "Point at any part: a map, a capsule, a vote, a length. ",
+  "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
+];
 
 /** Shows words, and leaves a node alone that has them. */
 const write = (node, words) => {
@@ -27,7 +32,7 @@ const write = (node, words) => {
 };
 
 /** What stands under the picture: ten digits, what a touch does, the rounds of routing. */
-function makeControls(pad, samples, { choose, setApart, setRounds }) {
+function makeControls(samples, { choose, setApart, setRounds }) {
   const name = (n) => `A handwritten ${n}`;
   const digits = digitRow([...Array(10).keys()], samples, name, (n) => choose(digitAt(samples, n)), 255);
   const touch = ["Look", "Take apart"].map((words, n) => pushButton("touch", words, () => setApart(n === 1)));
@@ -38,17 +43,29 @@ function makeControls(pad, samples, { choose, setApart, setRounds }) {
   });
   const whole = pushButton("whole", "Put it together", () => setRounds(0, true));
   const group = (label, ...inside) => element("div", { class: "group", role: "group", "aria-label": label }, ...inside);
-  const rows = [
-    [digits.row, pad.buttons],
-    [group("What a touch does", ...touch), group("Rounds of routing", steps[0], rounds, steps[1]), whole],
-  ].map((row) => element("div", { class: "controls" }, ...row));
+  const about = [group("What a touch does", ...touch), group("Rounds of routing", steps[0], rounds, steps[1]), whole];
+  const row = element("div", { class: "controls" }, digits.row, ...about);
   const show = (session, apart) => {
     touch.forEach((button, n) => button.setAttribute("aria-pressed", String(apart === Boolean(n))));
     write(rounds, `${session.rounds} ${session.rounds === 1 ? "round" : "rounds"}`);
     steps.forEach((button, n) => (button.disabled = session.rounds === [1, 10][n]));
     whole.disabled = !session.touched;
   };
-  return { rows, digits, show };
+  return { row, digits, show };
+}
+
+/** Puts what is taken hold of over its part of the picture. In a high stage the pad's buttons find no room under it. */
+function seat({ boxes, high }, pad, hands, { scene, digits }) {
+  if (high) digits.after(pad.buttons);
+  else scene.append(pad.buttons);
+  const under = { ...boxes.image, y: boxes.image.y + boxes.image.h + 8, h: 36 };
+  const places = [
+    [pad.frame, boxes.image],
+    [pad.buttons, under],
+    ...hands.map(({ part, node }) => [node, boxes[part]]),
+  ];
+  for (const [node, { x, y, w, h }] of places)
+    Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
 }
 
 /**
@@ -69,12 +86,12 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   const stage = /** @type {any} */ ({ focus: null, cutting: [], apart: false, schedule, say, point, changed });
   let progress = 1; // of the answer, on its way from left to right
   let stop = () => {};
-  let magnified = []; // what the lens was painted of
+  const magnify = onNews((shown) => paintLens(fitCanvas(lens, lensSize), shown));
   const schedulePad = oncePerFrame(paintPad);
 
   const pad = makePad({ drawn: schedulePad, settled, loaded: drawn, say });
   const hands = makeHands(stage, canvas);
-  const controls = makeControls(pad, samples, {
+  const controls = makeControls(samples, {
     choose(bytes) {
       keep(bytes);
       show(bytes);
@@ -90,17 +107,14 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     },
   });
   const scene = element("div", { class: "scene" }, pad.frame, canvas, ...hands.map(({ node }) => node));
-  root.append(scene, score, element("div", { class: "glance" }, words, lens), ...controls.rows);
+  root.append(scene, controls.row, score, element("div", { class: "glance" }, words, lens));
   stage.size = measure(scene, lay);
   const lensSize = measure(lens, schedule);
 
   function lay() {
     if (!stage.session || !stage.size.width) return;
     stage.plan = planOf(stage.size, lit, stage.session.network);
-    for (const { part, node } of [{ part: "image", node: pad.frame }, ...hands]) {
-      const { x, y, w, h } = stage.plan.boxes[part];
-      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
-    }
+    seat(stage.plan, pad, hands, { scene, digits: controls.digits.row });
     changed();
     schedulePad();
   }
@@ -117,11 +131,10 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     picture(fitCanvas(canvas, size), shown, lit, progress);
     const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
     const looked = stage.looked ?? session.strongest(own);
-    write(words, sentenceOn(stage.focus ?? looked, session));
+    const hint = stage.focus || session.touched ? "" : HINTS[Number(stage.apart)];
+    write(words, `${hint}${sentenceOn(stage.focus ?? looked, session)}`);
     const causes = [stage.looked, session.answer, stage.colours, lensSize.width];
-    if (causes.every((cause, n) => cause === magnified[n])) return;
-    magnified = causes;
-    paintLens(fitCanvas(lens, lensSize), { ...shown, focus: looked });
+    magnify(causes, { ...shown, focus: looked });
   }
 
   /** What the hand draws, and the ten digits. */
@@ -191,5 +204,5 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     lay();
   }
 
-  return { root, controls: controls.rows[1], use, show, paint: schedulePad };
+  return { root, controls: controls.row, use, show, paint: schedulePad };
 }

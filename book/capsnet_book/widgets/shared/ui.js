@@ -139,13 +139,13 @@ export function oncePerFrame(work) {
   return schedule;
 }
 
-/** work(…causes), only where one of them is another than the last time. */
+/** work(…given), only where one of the causes is another than the last time. */
 export function onNews(work) {
-  let before;
-  return (/** @type {any[]} */ ...causes) => {
-    if (before && causes.every((cause, n) => cause === before[n])) return;
+  let before = [];
+  return (/** @type {any[]} */ causes, /** @type {any[]} */ ...given) => {
+    if (before.length && causes.every((cause, n) => cause === before[n])) return;
     before = causes;
-    work(...causes);
+    work(...given);
   };
 }
 
@@ -235,11 +235,9 @@ export function digitRow(labels, images, name, choose, full = 1) {
     return element("button", { type: "button", ...about }, canvas);
   });
   const row = element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits" }, ...buttons);
-  const paint = onNews((_, painter) =>
-    canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)),
-  );
+  const paint = onNews((painter) => canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)));
   const show = (/** @type {number | null} */ index, painter) => {
-    paint(painter.shades(), painter);
+    paint([painter.shades()], painter);
     buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === index)));
   };
   return { row, show };
