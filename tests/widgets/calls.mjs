@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 const [module, weights] = process.argv.slice(2);
-const { makeNetwork, readSafetensors, squash } = await import(module);
+const { makeNetwork, squash } = await import(module);
 const bytes = readFileSync(weights);
 const network = makeNetwork(bytes);
 const complaint = (call) => {
@@ -22,7 +22,6 @@ console.log(
     pixels: complaint(() => network.forward(new Float32Array(783))),
     rounds: complaint(() => network.forward(image, 0)),
     capsules: complaint(() => network.decode(new Float32Array(16))),
-    source: complaint(() => readSafetensors("text")),
     views: [bytes, new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), Uint8Array.from(bytes).buffer].map(
       (source) => makeNetwork(source).forward(image).prediction === first.prediction,
     ),

@@ -159,56 +159,22 @@ def test_half_precision_is_read_exactly(run_node, tmp_path):
     assert np.array_equal(np.signbit(came[came == 0]), np.signbit(expected[expected == 0]))
 
 
-def foreign_files(folder: Path) -> dict[str, Path]:
-    """Files that are no weights of this network, by what is wrong with them."""
+def test_what_is_no_whole_file_of_weights_is_refused_in_words(run_node, tmp_path):
     good = SHIPPED.read_bytes()
-    tensors = load_file(SHIPPED)
-    config = json.dumps(asdict(CapsNetConfig.small()))
-
-    def other(metadata: dict[str, str] | None, **changes: torch.Tensor | None) -> bytes:
-        named = {name.replace("_", "."): tensor for name, tensor in changes.items()}
-        kept = {name: tensor for name, tensor in {**tensors, **named}.items() if tensor is not None}
-        save_file(kept, folder / "other", metadata=metadata)
-        return (folder / "other").read_bytes()
-
-    contents = {
-        "empty": b"",
-        "header cut": good[:100],
-        "numbers cut": good[:-1],
-        "sizes that differ": good.replace(b'"shape":[784]', b'"shape":[783]'),
-        "a web page": b"<!doctype html><title>404</title>" * 9,
-        "not json": (20).to_bytes(8, "little") + b"x" * 20 + good[28:],
-        "no config": other(None),
-        "config broken": other({"config": "{"}),
-        "a tensor missing": other({"config": config}, routed_weight=None),
-        "a shape": other({"config": config}, routed_weight=torch.zeros(72, 10, 16, 8)),
-        "a dtype": other({"config": config}, conv_bias=torch.zeros(64, dtype=torch.bfloat16)),
-    }
-    paths = {}
-    for name, content in contents.items():
-        paths[name] = folder / name.replace(" ", "-")
-        paths[name].write_bytes(content)
-    return paths
-
-
-def test_foreign_weights_are_refused_in_words(run_node, tmp_path):
-    paths = foreign_files(tmp_path)
-    messages = dict(zip(paths, run_node("errors.mjs", *paths.values()), strict=True))
-    for name, words in {
-        "empty": ("a safetensors file", "0 bytes"),
-        "header cut": ("header", "100"),
-        "numbers cut": ("cut short", "911"),
-        "sizes that differ": ("1566 bytes for decoder.4.bias [783]", "1568"),
-        "a web page": ("header", "297"),
-        "not json": ("JSON header", "something else"),
-        "no config": ('"config"', "none"),
-        "config broken": ("config", "JSON"),
-        "a tensor missing": ("routed.weight [72,10,8,16]", "none"),
-        "a shape": ("routed.weight [72,10,8,16]", "[72,10,16,8]"),
-        "a dtype": ("F32, F16, I8 or U8 for conv.bias", "BF16"),
-    }.items():
-        assert messages[name].startswith("Error: weights: expected"), (name, messages[name])
-        assert all(word in messages[name] for word in words), (name, messages[name])
+    save_file({"x": torch.zeros(64, dtype=torch.bfloat16)}, tmp_path / "foreign")
+    contents = [
+        b"",
+        good[:100],
+        good[:-1],
+        b"<!doctype html><title>404</title>" * 9,
+        (tmp_path / "foreign").read_bytes(),
+    ]
+    paths = [tmp_path / str(n) for n in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    for content, said in zip(contents, run_node("errors.mjs", *paths), strict=True):
+        assert said.startswith("Error: weights: expected a whole safetensors file")
+        assert f"got {len(content)} bytes" in said
 
 
 def test_wrong_calls_are_refused_in_words(run_node):
@@ -216,7 +182,6 @@ def test_wrong_calls_are_refused_in_words(run_node):
     assert said["pixels"] == "forward: expected 784 pixels, got 783"
     assert said["rounds"] == "forward: expected a whole number of rounds, at least 1, got 0"
     assert said["capsules"] == "decode: expected 10 capsules of 16 = 160 numbers, got 16"
-    assert "got string" in said["source"]
     assert said["views"] == [True, True, True]
     assert said["untouched"]
     assert said["zero"] == [0, 0]

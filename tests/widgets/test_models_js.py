@@ -54,13 +54,6 @@ def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Pat
     np.testing.assert_array_equal(np.float32(came["x"]), expected.float().numpy().ravel())
 
 
-def test_eight_bits_without_scales_are_refused(evaluate: Evaluate, tmp_path: Path) -> None:
-    save_weights(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
-    path.write_bytes(path.read_bytes().replace(b"conv.weight.scale", b"conv.weight.other"))
-    said = evaluate("return complaint(() => m.readSafetensors(bytes(data)));", str(path), m="shared/core.js")
-    assert "scales beside" in said and "got none" in said
-
-
 # --- one widget after the other ---------------------------------------------------------------------------------------
 
 

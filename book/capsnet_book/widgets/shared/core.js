@@ -7,62 +7,39 @@
 
 // ---------------------------------------------------------------------------------- the weights file
 
-const BYTES_OF = { F32: 4, F16: 2, I8: 1, U8: 1 };
-
 /**
  * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
  * Eight bits a number (capsnet_tutorial/weights.py) are whole numbers, to be multiplied row by row by NAME.scale.
+ * @param {ArrayBuffer | ArrayBufferView} source
  */
 export function readSafetensors(source) {
-  const bytes = asBytes(source);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 8) throw new Error(`weights: expected a safetensors file, got ${bytes.length} bytes`);
-  const headerLength = Number(view.getBigUint64(0, true));
-  const start = 8 + headerLength;
-  if (start > bytes.length) {
-    throw new Error(`weights: expected a safetensors header of ${headerLength} bytes, got a file of ${bytes.length}`);
-  }
-  let header;
+  const bytes = ArrayBuffer.isView(source)
+    ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+    : new Uint8Array(source);
   try {
-    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(8, start)));
-  } catch {
-    throw new Error(`weights: expected a JSON header as safetensors has it, got something else`);
-  }
-  const { __metadata__: metadata = {}, ...entries } = header;
-
-  const tensors = {};
-  for (const [
-    name,
-    {
-      dtype,
-      shape,
-      data_offsets: [from, to],
-    },
-  ] of Object.entries(entries)) {
-    if (!(dtype in BYTES_OF)) throw new Error(`weights: expected F32, F16, I8 or U8 for ${name}, got ${dtype}`);
-    const needed = product(shape) * BYTES_OF[dtype];
-    if (to - from !== needed) {
-      throw new Error(`weights: expected ${needed} bytes for ${name} [${shape}], got ${to - from}`);
+    const start = 8 + Number(new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getBigUint64(0, true));
+    const { __metadata__: metadata = {}, ...entries } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, start)));
+    const tensors = {};
+    for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+      const [from, to] = data_offsets.map((at) => start + at);
+      const data = READ[dtype](bytes.slice(from, to).buffer); // a copy, so that it is aligned
+      if (data.length !== product(shape)) throw new Error("cut short");
+      tensors[name] = { shape, data };
     }
-    if (start + to > bytes.length) {
-      throw new Error(
-        `weights: expected ${start + to} bytes up to ${name}, got ${bytes.length}: the file is cut short`,
-      );
-    }
-    const raw = bytes.slice(start + from, start + to).buffer; // a copy, so that it is aligned
-    tensors[name] = { shape, data: READ[dtype](raw) };
+    for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
+    return { tensors, metadata };
+  } catch (error) {
+    throw new Error(
+      `weights: expected a whole safetensors file of F32, F16, I8 or U8; got ${bytes.length} bytes (${error.message})`,
+    );
   }
-  for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
-  return { tensors, metadata };
 }
 
 /** NAME [N, …] of whole numbers times NAME.scale [N], row by row. */
 function scaleRows(tensors, name) {
   const { shape, data } = tensors[name];
-  const scale = tensors[`${name}.scale`]?.data;
-  if (scale?.length !== shape[0])
-    throw new Error(`weights: expected ${shape[0]} scales beside ${name} [${shape}], got ${scale?.length ?? "none"}`);
-  const row = data.length / scale.length;
+  const row = data.length / shape[0];
+  const scale = tensors[`${name}.scale`].data;
   for (let k = 0; k < data.length; k++) data[k] *= scale[Math.floor(k / row)];
 }
 
@@ -87,12 +64,6 @@ function halfToFloat(halves) {
     else bits[k] = sign | ((exponent === 31 ? 255 : exponent - 15 + 127) << 23) | (fraction << 13);
   }
   return floats;
-}
-
-function asBytes(source) {
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
-  throw new Error(`weights: expected the bytes of a safetensors file, got ${source === null ? "null" : typeof source}`);
 }
 
 const product = (shape) => shape.reduce((all, n) => all * n, 1);
@@ -271,8 +242,7 @@ export function softmaxOverJ(b, I, J) {
 /** The network of a weights file, and its sizes: forward(image, rounds) looks and decides; decode(capsules), mask. */
 export function makeNetwork(source) {
   const { tensors, metadata } = readSafetensors(source);
-  const config = readConfig(metadata);
-  checkShapes(tensors, { ...votingShapes(config), ...decoderShapes(config) });
+  const config = JSON.parse(metadata.config); // the sizes, under the names of Python's CapsNetConfig
 
   const { image_size, in_channels, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
   const W = tensors["routed.weight"];
@@ -280,7 +250,7 @@ export function makeNetwork(source) {
   const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
   const conv = convolution(tensors, "conv", config.conv_stride);
   const primary = convolution(tensors, "primary.conv", config.primary_stride);
-  const decoder = decoderLayers(config).map(({ name }) => layer(tensors, name));
+  const decoder = [...config.decoder_hidden, "last"].map((_, n) => layer(tensors, `decoder.${2 * n}`));
 
   /** The picture that digit capsules [J, D_out] stand for; all but one of them are set to zero before (see mask). */
   function decode(capsules) {
@@ -356,57 +326,3 @@ export function convolution(tensors, name, stride) {
 
 /** How many places a kernel has along an axis without padding. */
 export const sizeAfter = (size, kernel, stride) => Math.floor((size - kernel) / stride) + 1;
-
-/** The sizes, under the names of Python's CapsNetConfig. */
-function readConfig({ config, ...others }) {
-  if (config === undefined) {
-    throw new Error(
-      `weights: expected metadata "config" beside the tensors, got ${Object.keys(others).join(", ") || "none"}`,
-    );
-  }
-  try {
-    return JSON.parse(config);
-  } catch {
-    throw new Error(`weights: expected config as JSON, got ${config.slice(0, 60)}`);
-  }
-}
-
-function decoderLayers(config) {
-  const widths = [
-    config.classes * config.class_dim,
-    ...config.decoder_hidden,
-    config.in_channels * config.image_size ** 2,
-  ];
-  return widths.slice(1).map((width, k) => ({ name: `decoder.${2 * k}`, shape: [width, widths[k]] }));
-}
-
-function decoderShapes(config) {
-  const shapes = {};
-  for (const { name, shape } of decoderLayers(config)) {
-    shapes[`${name}.weight`] = shape;
-    shapes[`${name}.bias`] = [shape[0]];
-  }
-  return shapes;
-}
-
-function votingShapes(config) {
-  const { in_channels, conv_channels, conv_kernel, primary_types, primary_dim, primary_kernel, classes, class_dim } =
-    config;
-  const convSize = sizeAfter(config.image_size, conv_kernel, config.conv_stride);
-  const places = sizeAfter(convSize, primary_kernel, config.primary_stride) ** 2;
-  return {
-    "conv.weight": [conv_channels, in_channels, conv_kernel, conv_kernel],
-    "conv.bias": [conv_channels],
-    "primary.conv.weight": [primary_types * primary_dim, conv_channels, primary_kernel, primary_kernel],
-    "primary.conv.bias": [primary_types * primary_dim],
-    "routed.weight": [primary_types * places, classes, primary_dim, class_dim],
-  };
-}
-
-function checkShapes(tensors, expected) {
-  for (const [name, shape] of Object.entries(expected)) {
-    if (!(name in tensors)) throw new Error(`weights: expected a tensor ${name} [${shape}], got none of that name`);
-    const got = tensors[name].shape;
-    if (String(got) !== String(shape)) throw new Error(`weights: expected ${name} [${shape}], got [${got}]`);
-  }
-}
