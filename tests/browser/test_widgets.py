@@ -168,9 +168,9 @@ def by_finger(part: Locator, start: tuple[float, float], end: tuple[float, float
 
 
 @pytest.mark.parametrize("name", HANDS)
-def test_by_mouse_by_keys_and_by_prompt(alone: Callable[..., Any], name: str) -> None:
+def test_by_mouse_by_keys_by_prompt_and_in_another_theme(alone: Callable[..., Any], name: str) -> None:
     hand = HANDS[name]
-    widget = alone(name, hand.page, values=hand.set, reduced_motion="reduce")
+    widget = alone(name, hand.page, values=hand.set, color_scheme="light", reduced_motion="reduce")
     part, start, end = hand.drag
     changes(widget, hand.shows, lambda: by_mouse(widget.locator(part), start, end))
     focus, keys = hand.keys
@@ -188,6 +188,12 @@ def test_by_mouse_by_keys_and_by_prompt(alone: Callable[..., Any], name: str) ->
         changes(widget, hand.shows, widget.locator(hand.press).click)
     if hand.set:
         changes(widget, hand.shows, widget.page.locator(".live-prompt").click)
+    words = widget.locator('[data-role="sentence"], [data-role="text"]')
+    assert len(words.inner_text()) > 20, "it says what happened"
+    before = widget.screenshot()
+    widget.page.emulate_media(color_scheme="dark")
+    expect(widget.page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert attribute(widget, "error") == "" and widget.screenshot() != before
 
 
 @pytest.mark.parametrize("name", HANDS)
@@ -197,17 +203,6 @@ def test_by_finger_on_a_phone_in_the_dark(alone: Callable[..., Any], name: str) 
     part, start, end = hand.drag
     changes(widget, hand.shows, lambda: by_finger(widget.locator(part), start, end))
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
-
-
-@pytest.mark.parametrize("name", HANDS)
-def test_it_says_what_happened_and_follows_the_theme(alone: Callable[..., Any], name: str) -> None:
-    widget = alone(name, HANDS[name].page, color_scheme="light", reduced_motion="reduce")
-    words = widget.locator('[data-role="sentence"], [data-role="text"]')
-    assert len(words.inner_text()) > 20
-    before = widget.screenshot()
-    widget.page.emulate_media(color_scheme="dark")
-    expect(widget.page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert attribute(widget, "error") == "" and widget.screenshot() != before
 
 
 # --- what some do besides ---------------------------------------------------------------------------------------------
