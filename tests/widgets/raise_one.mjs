@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const [, job, ...given] = process.argv.slice(2);
 const FOLDER = "../../book/capsnet_book/widgets/playground/";
-const FILES = ["settings", "seeds", "keep", "digits", "network", "kernels_load", "parameters", "learning"];
+const FILES = ["settings", "seeds", "files", "network", "kernels", "parameters", "learning"];
 const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))));
 
 const JOBS = {
@@ -42,7 +42,7 @@ const JOBS = {
       post(message) {
         if (message.is === "paused") over();
         if (message.is !== "frame") return;
-        seen.push(...message.tests);
+        seen.push(...message.tests.map(([digits, wrong]) => [digits, wrong]));
         setImmediate(() => learning.seen());
       },
     };

@@ -1,7 +1,6 @@
 // node trainee.mjs MODULE JOB: what the engine of the playground computes; JOB is a JSON file (see test_raise_one.py).
 import { readFileSync, writeFileSync } from "node:fs";
-import { plainKernels } from "../../book/capsnet_book/widgets/playground/kernels.js";
-import { loadKernels } from "../../book/capsnet_book/widgets/playground/kernels_load.js";
+import { loadKernels, plainKernels } from "../../book/capsnet_book/widgets/playground/kernels.js";
 import { makeNetwork } from "../../book/capsnet_book/widgets/playground/network.js";
 
 const [, jobFile] = process.argv.slice(2);

@@ -1,15 +1,14 @@
 // Raise one: a capsule network trained from nothing in the page, watched, questioned, taught the reader's own hand.
-import { makeBar, makeKeeping } from "./playground/bar.js";
-import { makeChanges } from "./playground/changes.js";
-import { makeCurve } from "./playground/curve.js";
+import { makeCurve, makePairs } from "./playground/charts.js";
+import { download } from "./playground/files.js";
 import { makeHand } from "./playground/hand.js";
-import { download } from "./playground/keep.js";
-import { CLASSES, WALL } from "./playground/learner.js";
 import { emptyPassage, makeNetworkView } from "./playground/network_view.js";
+import { makeBar, makeChanges, makeKeeping, write } from "./playground/panel.js";
 import { makeRandom } from "./playground/random.js";
-import { compareSeeds } from "./playground/seeds.js";
+import { compareSeeds, errorOf, pairsInWords } from "./playground/seeds.js";
 import { makeSession } from "./playground/session.js";
 import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
+import { J, WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf } from "./playground/words.js";
 import { layOut } from "./shared/stage.js";
@@ -26,38 +25,41 @@ import {
 } from "./shared/ui.js";
 
 const FOG = 128; // what an untrained network draws, in every pixel
+const TELLING = 5; // pairs after which the records join them
 
 /** The walls of both networks, side by side. chosen(k, n): tile n of the k-th. */
 function makeWalls(root, chosen) {
   const label = "A hundred digits that it never learns from, as it draws them at this moment.";
   const walls = [0, 1].map((k) => {
-    const wall = makeWall(root, { count: WALL, across: 10, label, chosen: (n) => chosen(k, n) });
+    const wall = makeWall(root, { count: WALL, label, chosen: (n) => chosen(k, n) });
     const caption = element("figcaption");
     return { ...wall, caption, figure: element("figure", { class: "wall-frame" }, wall.canvas, caption) };
   });
   const fog = new Uint8Array(WALL * PIXELS).fill(FOG);
 
-  function show({ settings, learners, digits, watched }) {
+  function show({ settings, engines, digits, watched }) {
     walls.forEach((wall, k) => {
       wall.figure.hidden = k >= settings.length;
       if (wall.figure.hidden) return;
-      const frame = learners[k]?.frame;
-      const wrong = frame ? learners[k].mistakes() : [];
-      const written = () => Uint8Array.from(digits.test.images.subarray(0, WALL * PIXELS), (grey) => 17 * grey);
+      const frame = engines[k]?.frame;
+      const wrong = frame ? engines[k].mistakes() : [];
+      const written = () => digits.test.images.subarray(0, WALL * PIXELS).map((grey) => 17 * grey);
       const pictures = !frame ? fog : frame.wall.drawings.length ? frame.wall.drawings : written();
-      wall.show({ pictures, mistaken: (n) => wrong[n] ?? false, selected: watched.learner === k ? watched.tile : -1 });
+      wall.show({ pictures, mistaken: (n) => wrong[n] ?? false, selected: watched.engine === k ? watched.tile : -1 });
       const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
       const how = settings[k].drawing > 0 ? "as it draws them at this moment" : "as they are: it learns no drawing";
-      const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
-      if (wall.caption.textContent !== words) wall.caption.textContent = words;
+      write(
+        wall.caption,
+        `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`,
+      );
     });
   }
   return { figures: walls.map(({ figure }) => figure), show, refresh: () => walls.forEach((wall) => wall.refresh()) };
 }
 
 /** The picture of the network that is watched, and what it shows in words. @returns {[any, string]} */
-function passageOf({ settings, learners, watched, digits, imageOf }) {
-  const { frame, settings: its } = learners[Math.min(watched.learner, learners.length - 1)] ?? {};
+function passageOf({ settings, engines, watched, digits, imageOf }) {
+  const { frame, settings: its } = engines[watched.engine] ?? {};
   if (!frame) {
     const random = makeRandom(settings[0].seed);
     return [emptyPassage(settings[0].types, () => 2 * random() - 1), "A network that has learned nothing"];
@@ -67,26 +69,10 @@ function passageOf({ settings, learners, watched, digits, imageOf }) {
   const label = digits.test.labels[watched.tile];
   const passage = {
     ...{ types: its.types, image: imageOf(watched.tile), label, filters: frame.filters, ...frame.watched },
-    lengths: lengths.subarray(last * CLASSES, (last + 1) * CLASSES),
+    lengths: lengths.subarray(last * J, (last + 1) * J),
     drawing: drawings.length ? Float32Array.from(digitAt(drawings, last), (grey) => grey / 255) : undefined,
   };
   return [passage, `The network reads a ${label} and answers ${answers[last]}`];
-}
-
-/** What is happening. @param {any[]} shown  learners with a frame */
-function sentence(session, shown, state) {
-  if (session.trouble) return session.trouble;
-  if (session.loading) return "Fetching 4,500 handwritten digits …";
-  const { loss, frame, plain } = shown[0] ?? {};
-  if (session.pace === "step" && loss && session.running) {
-    const right = Math.round(loss.right * loss.digits);
-    return (
-      `Step ${frame.steps}: ${loss.digits} digits went through, ${right} of them rightly. The loss is ` +
-      `${(loss.margin + loss.drawing).toFixed(3)}; every weight moved a little, against its slope.`
-    );
-  }
-  const words = inWords({ ...session, ...state, right: state.rights });
-  return plain ? `${words} (This page may not run WebAssembly: plain JavaScript learns, slowly.)` : words;
 }
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
@@ -124,12 +110,55 @@ function tieToPage(model, root, session, { change, attempt }) {
   };
 }
 
+/** Two settings, pair by pair: the one that is watched, and ten more in the background. */
+function makeComparison(session, model, attempt) {
+  let [found, stop] = [[], () => {}];
+  const chart = makePairs();
+  const result = element("p", { class: "result-words", "data-role": "seeds-result", "aria-live": "polite" });
+  const node = element("div", { class: "comparison" }, chart.node, result);
+  function show() {
+    const { settings, engines } = session;
+    node.hidden = settings.length === 1;
+    if (node.hidden) return;
+    const [one, other] = engines.map(({ curve }) => errorOf(curve));
+    const pairs = one >= 0 && other >= 0 ? [one - other, ...found] : found;
+    const names = [0, 1].map((k) => nameOf(settings, k));
+    write(
+      result,
+      pairs.length ? pairsInWords(pairs, names) : "When both have learned from 8,000 digits, the first dot falls.",
+    );
+    chart.show(pairs, pairs.length < TELLING ? [] : model.get("records"), names);
+  }
+  return {
+    node,
+    show,
+    again() {
+      stop();
+      [found, stop] = [[], () => {}];
+    },
+    more: () =>
+      attempt(async () => {
+        stop();
+        const digits = await session.fetched();
+        session.pause(); // the seeds have the machine
+        found = [];
+        stop = compareSeeds(session.settings, digits, {
+          found: (difference) => attempt(() => found.push(difference)),
+          failed: (words) => (session.trouble = words),
+        });
+      }),
+    stop() {
+      stop();
+      chart.stop();
+    },
+  };
+}
+
 async function build(root, model, host) {
   const session = makeSession(model.get("settings").map(settingsWith), {
     fetchFile: async () => (await host.getModel(model.get("digits").digits)).get("weights"),
     changed: () => schedule(),
   });
-  let [said, stopSeeds] = ["", () => {}];
 
   /** Does it, and says what went wrong. */
   async function attempt(/** @type {() => any} */ work) {
@@ -142,7 +171,7 @@ async function build(root, model, host) {
   }
 
   function change(/** @type {any[]} */ settings, problems = "") {
-    stopSeeds();
+    comparison.again();
     changes.show(settings);
     attempt(() => session.change(settings));
     session.trouble = problems;
@@ -152,20 +181,17 @@ async function build(root, model, host) {
   const bar = makeBar({
     toggle: () => attempt(session.running ? session.pause : session.train),
     again: () => attempt(session.restart),
-    reseed: () => {
-      const seed = Math.max(...session.settings.map((each) => each.seed)) + 1;
-      change(session.settings.map((each) => ({ ...each, seed })));
-    },
-    setPace: (name) => {
+    reseed: () => change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 }))),
+    setPace(name) {
       session.pace = name;
-      if (session.running) attempt(session.train);
-      schedule();
+      attempt(() => session.running && session.train());
     },
   });
   const view = makeNetworkView(root);
   const curve = makeCurve();
   const walls = makeWalls(root, session.watch);
   const hand = makeHand(root, { session, say: (words) => speak(words) });
+  const comparison = makeComparison(session, model, attempt);
   const keeping = makeKeeping({
     async keep() {
       if (session.settings[0].types !== 8)
@@ -185,48 +211,31 @@ async function build(root, model, host) {
       return `Opened ${file.name}. It goes on learning from there.`;
     },
   });
-  const changes = makeChanges({
-    changed: change,
-    more: () =>
-      attempt(async () => {
-        stopSeeds();
-        stopSeeds = compareSeeds(session.settings, await session.fetched(), changes.tell);
-      }),
-  });
-  const {
-    say: speak,
-    rest,
-    stop: stopSaying,
-  } = layOut(root, {
-    stage: element(
-      "div",
-      { class: "scene" },
-      bar.node,
-      view.node,
-      element("div", { class: "middle" }, ...walls.figures, element("div", { class: "aside" }, curve.node, hand.node)),
-    ),
+  const changes = makeChanges({ changed: change, more: comparison.more });
+  comparison.node.append(changes.seeds);
+  const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
+  const middle = element("div", { class: "middle" }, ...walls.figures, aside);
+  const { say: speak, stop: stopSaying } = layOut(root, {
+    stage: element("div", { class: "scene" }, bar.node, view.node, middle),
     hands: [keeping],
     more: [changes.node],
     about: "What can be changed",
   });
 
   function draw() {
-    const shown = session.learners.filter(({ frame }) => frame);
-    const state = {
-      rights: shown.map((learner) => learner.right()),
-      seen: Math.max(0, ...shown.map((learner) => learner.frame.seen)),
-      started: shown.length > 0,
-    };
-    bar.show({ ...session, ...state, seconds: Math.max(0, ...shown.map(({ frame }) => frame.seconds)) });
+    const shown = session.engines.filter(({ frame }) => frame);
+    const rights = shown.map((engine) => engine.right());
+    const [seen, seconds] = ["seen", "seconds"].map((name) => Math.max(0, ...shown.map(({ frame }) => frame[name])));
+    bar.show({ ...session, rights, seen, seconds });
+    middle.classList.toggle("two", session.settings.length === 2);
     walls.show(session);
-    curve.show(session.learners.map((learner) => learner.curve));
+    curve.show(session.engines.map((engine) => engine.curve));
+    comparison.show();
     const [passage, words] = passageOf(session);
     view.show(passage, words);
     hand.show(shown[0]?.frame);
-    Object.assign(root.dataset, { right: state.rights.join(","), seen: state.seen, running: session.running });
-    const happens = sentence(session, shown, state);
-    if (happens !== said) speak(happens);
-    said = happens;
+    Object.assign(root.dataset, { right: rights.join(","), seen, running: session.running });
+    speak(inWords(session, shown));
     for (const { order } of shown) order({ do: "seen" });
   }
   const schedule = oncePerFrame(draw);
@@ -237,10 +246,9 @@ async function build(root, model, host) {
   });
   changes.show(session.settings);
   page.first();
-  rest.open = session.settings.length === 2;
   draw();
-  const ends = [session.stop, () => stopSeeds(), page.stop, stopWatching, stopSaying, schedule.cancel];
-  return [...ends, view.stop, curve.stop, hand.stop];
+  const parts = [session, comparison, page, view, curve, hand].map(({ stop }) => stop);
+  return [...parts, stopWatching, stopSaying, schedule.cancel];
 }
 
 function render({ model, el, host }) {

@@ -53,6 +53,8 @@ class RaiseOne(anywidget.AnyWidget):
             rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the reconstruction,
             0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus, m_minus, lambda_, bug (an id of `BUGS`),
             seed.
+        records: what long trainings of the two differ by, a number a pair, in points of error; shown beside the pairs
+            that the reader trains.
 
     Attributes:
         settings: of one network or of two, each a dictionary of what is not usual.
@@ -68,10 +70,12 @@ class RaiseOne(anywidget.AnyWidget):
     digits = traitlets.Dict().tag(sync=True, to_json=lambda value, _: _references(value))
     settings = traitlets.List(traitlets.Dict(), minlen=1, maxlen=2).tag(sync=True)
     weights = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
+    records = traitlets.List(traitlets.Float(), maxlen=20).tag(sync=True)
     addressed = traitlets.Bool(False).tag(sync=True)  # whether the page's address holds the settings
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(digits={"digits": shared_network("digits", "digits")}, settings=_pair(settings))
+    def __init__(self, *, records: Sequence[float] = (), **settings: Any) -> None:
+        shared = {"digits": shared_network("digits", "digits")}
+        super().__init__(digits=shared, settings=_pair(settings), records=list(records))
 
     @traitlets.validate("settings")
     def _settings_are_offered(self, proposal: dict) -> list[dict[str, Any]]:

@@ -1,50 +1,80 @@
-// The page's end of an engine: a Web Worker, or where the page may not have one, a script that learns between frames.
+// A network in training as the page sees it: its engine, in a Web Worker, and what the engine told last. Where the page
+// may not have a worker, the same script learns between two frames of the page.
 import { engineSource } from "./engine.worker.js";
+import { TESTS, WALL } from "./sizes.js";
 
 /**
- * Starts an engine with an untrained network.
- * @param {any} settings @param {any} digits  see digits.js
- * @param {{
- *   frame: (frame: any) => void, paused: (why: string) => void, ready: (how: { fast: boolean }) => void,
- *   failed: (words: string) => void,
- * }} page  what it is told
- * @param {any} [tensors]  weights to begin with
+ * Starts an engine with an untrained network, or with `tensors`.
+ * @param {any} settings @param {any} digits  see files.js
+ * @param {{ changed?: () => void, ready?: () => void, paused: (why: string) => void, failed: (words: string) => void }}
+ *   page  what it is told
+ * @param {any} [tensors]
  */
-export function startEngine(settings, digits, page, tensors) {
+export function startEngine(settings, digits, { changed, ready, paused, failed }, tensors) {
   const url = URL.createObjectURL(new Blob([engineSource], { type: "text/javascript" }));
   const answers = new Map(); // id -> { resolve, reject }
   let count = 0;
   let port;
-
-  function hear({ data }) {
-    if (data.is === "frame") page.frame(data);
-    else if (data.is === "paused") page.paused(data.why);
-    else if (data.is === "ready") page.ready(data);
-    else if (data.is === "answer") settle(data.id, "resolve", data);
-    else if (data.id === undefined) page.failed(data.words);
-    else settle(data.id, "reject", new Error(data.words));
-  }
-
-  function settle(id, how, value) {
-    answers.get(id)?.[how](value);
-    answers.delete(id);
-  }
-
   const order = (message) => port.postMessage(message);
+  const engine = {
+    settings,
+    frame: /** @type {any} */ (undefined),
+    curve: [], // [digits seen, share of errors, seconds]
+    loss: undefined, // means of both losses since the last frame, and the share of right answers
+    plain: false, // whether it has to do without WebAssembly
+    /** For each tile of the wall whether it takes the digit for another. */
+    mistakes: () => Array.from({ length: WALL }, (_, n) => engine.frame?.wall.answers[n] !== digits.test.labels[n]),
+    /** How many of the wall's hundred it names. */
+    right: () => engine.mistakes().filter((wrong) => !wrong).length,
+    order,
+    /** An order that is answered. @param {any} message @returns {Promise<any>} */
+    ask: (message) =>
+      new Promise((resolve, reject) => {
+        answers.set(++count, { resolve, reject });
+        order({ ...message, id: count });
+      }),
+    stop() {
+      if (port instanceof Worker) port.terminate();
+      else {
+        order({ do: "pause" });
+        port.close();
+      }
+      URL.revokeObjectURL(url);
+    },
+  };
+
+  const heard = {
+    frame(frame) {
+      engine.frame = frame;
+      for (const [seen, wrong, seconds] of frame.tests) engine.curve.push([seen, wrong / TESTS, seconds]);
+      const { digits: n, margin, drawing, right } = frame.since;
+      if (n) engine.loss = { margin: margin / n, drawing: drawing / n, right: right / n, digits: n };
+      if (changed) changed();
+      else order({ do: "seen" });
+    },
+    paused: ({ why }) => paused(why),
+    ready({ fast }) {
+      engine.plain = !fast;
+      ready?.();
+    },
+    answer: ({ id, ...found }) => answers.get(id).resolve(found),
+    error: ({ id, words }) => (answers.has(id) ? answers.get(id).reject(new Error(words)) : failed(words)),
+  };
 
   function begin(with_) {
     port = with_;
-    port.onmessage = hear;
+    port.onmessage = ({ data }) => {
+      heard[data.is](data);
+      answers.delete(data.id);
+    };
     order({ do: "start", settings, digits });
     if (tensors) order({ do: "load", tensors });
   }
 
-  /** Where a worker is refused: the same script in the page, at the other end of a channel. */
   function beginHere() {
     const { port1, port2 } = new MessageChannel();
-    const script = document.createElement("script");
-    script.onerror = () => page.failed("This page lets no script of ours compute: nothing can be trained here.");
-    script.src = url;
+    const onerror = () => failed("This page lets no script of ours compute: nothing can be trained here.");
+    const script = Object.assign(document.createElement("script"), { src: url, onerror });
     globalThis.capsnetEnginePort = port1;
     document.head.append(script);
     script.remove();
@@ -62,23 +92,5 @@ export function startEngine(settings, digits, page, tensors) {
   } catch {
     beginHere();
   }
-
-  return {
-    order,
-    /** An order that is answered. @param {any} message @returns {Promise<any>} */
-    ask: (message) =>
-      new Promise((resolve, reject) => {
-        const id = count++;
-        answers.set(id, { resolve, reject });
-        order({ ...message, id });
-      }),
-    stop() {
-      if (port instanceof Worker) port.terminate();
-      else {
-        order({ do: "pause" });
-        port.close();
-      }
-      URL.revokeObjectURL(url);
-    },
-  };
+  return engine;
 }

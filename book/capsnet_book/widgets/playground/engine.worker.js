@@ -1,6 +1,6 @@
 // The engine of the playground, which lives in a Web Worker; where a page may not have one, beside the page's own
 // script, and speaks through the port that it finds there. It is given orders ({ do: … }) and answers ({ is: … }).
-import { loadKernels } from "./kernels_load.js";
+import { loadKernels } from "./kernels.js";
 import { makeLearning } from "./learning.js";
 import { configOf } from "./parameters.js";
 
@@ -21,8 +21,8 @@ const post = (message, transfer = []) => port.postMessage(message, transfer);
 let learning;
 
 const ORDERS = {
-  async start({ settings, digits, plain }) {
-    const kernels = await loadKernels(plain);
+  async start({ settings, digits }) {
+    const kernels = await loadKernels();
     learning = makeLearning(settings, digits, kernels, { post, wait });
     post({ is: "ready", fast: kernels.fast });
     learning.frame();
@@ -36,10 +36,7 @@ const ORDERS = {
   seen: () => learning.seen(),
   watch: ({ image }) => learning.watch(image),
   teach: ({ images, labels }) => learning.teach(images, labels),
-  read({ id, image }) {
-    const { lengths, capsules, drawings, answers } = learning.network.read(image);
-    post({ is: "answer", id, lengths, capsules, drawing: drawings, answer: answers[0] });
-  },
+  read: ({ id, image }) => post({ is: "answer", id, ...learning.network.read(image) }),
   draw: ({ id, capsules }) => post({ is: "answer", id, drawing: learning.network.draw(capsules) }),
   weights({ id }) {
     const { types, rounds } = learning.network.settings;

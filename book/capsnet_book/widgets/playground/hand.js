@@ -1,6 +1,7 @@
 // Teach it your hand: a pad, what the network says, what you say, and its sixteen numbers to slide.
 import { rangeInput } from "../shared/controls.js";
 import { makePad } from "../shared/pad.js";
+import { fold } from "../shared/stage.js";
 import {
   digitCanvas,
   element,
@@ -12,94 +13,77 @@ import {
   themeColours,
   withArticle,
 } from "../shared/ui.js";
-import { CLASSES, WALL } from "./learner.js";
+import { write } from "./panel.js";
+import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 
-const POSE = 16; // numbers in a digit capsule
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
-/** Sixteen sliders. moved(d, offset) when one is. */
-const makeSliders = (/** @type {(d: number, offset: number) => void} */ moved) =>
-  Array.from({ length: POSE }, (_, d) =>
-    rangeInput({
-      ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
-      oninput: ({ target }) => moved(d, target.valueAsNumber),
-      reset: () => moved(d, 0),
-    }),
-  );
-
-/**
- * @param {HTMLElement} root
- * @param {{ session: any, say: (words: string) => void }} _
- */
+/** @param {HTMLElement} root @param {{ session: any, say: (words: string) => void }} _ */
 export function makeHand(root, { session, say }) {
   const { ask, own } = session;
-  let [capsules, answer] = [new Float32Array(CLASSES * POSE), -1]; // of the drawing on the pad
-  let offsets = new Float32Array(POSE);
+  let [capsules, answer] = [new Float32Array(J * D), -1]; // of the drawing on the pad
+  let offsets = new Float32Array(D);
+  let busy = false; // while the network reads
   const painter = makePainter(root);
   let colours = themeColours(root);
 
   const says = element("p", { class: "says", "data-role": "says" });
   const seen = digitCanvas("redrawn", "What it draws of your digit");
-  const pad = makePad({ drawn: () => schedule(), settled: () => schedule(), loaded: () => schedule(), say });
-  const answers = Array.from({ length: CLASSES }, (_, digit) =>
+  const schedule = oncePerFrame(paint);
+  const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule, say });
+  const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
-  const row = makeWall(root, { count: OWN, across: OWN, label: "Your own digits, as it draws them.", chosen: again });
+  const row = makeWall(root, { count: OWN, label: "Your own digits, as it draws them.", chosen: again });
   const rowFigure = element("figure", { class: "own", hidden: "" }, row.canvas, element("figcaption"));
-  const sliders = makeSliders(slide);
+  const sliders = Array.from({ length: D }, (_, d) =>
+    rangeInput({
+      ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
+      oninput: ({ target }) => slide(d, target.valueAsNumber),
+      reset: () => slide(d, 0),
+    }),
+  );
 
   /** The network reads what is on the pad, once it has read what was there before. */
-  let busy = false;
-  const schedule = oncePerFrame(async () => {
+  async function paint() {
     pad.paint(painter, colours);
     if (busy) return;
     busy = true;
-    const image = pad.image().slice();
-    try {
-      await read(image);
-    } finally {
-      busy = false;
-    }
-    if (pad.image().some((grey, k) => grey !== image[k])) schedule();
-  });
+    const image = pad.image();
+    await read(image).finally(() => (busy = false));
+    if (pad.image() !== image) schedule();
+  }
 
   async function read(image) {
-    for (const button of answers) button.disabled = pad.empty();
-    if (pad.empty()) {
-      says.textContent = "Draw a digit. It says what it sees; you say what it is.";
-      painter.paint(seen, new Float32Array(PIXELS));
-      return;
-    }
-    const found = await ask({ do: "read", image });
+    const found = pad.empty() ? undefined : await ask({ do: "read", image });
+    for (const button of buttons) button.disabled = !found;
     if (!found) {
-      says.textContent = "Nobody is there to read it yet: press Train.";
+      answer = -1;
+      painter.paint(seen, new Float32Array(PIXELS));
+      write(says, pad.empty() ? "Draw a digit: it says what it sees." : "Nobody is there to read it yet: press Train.");
       return;
     }
-    [capsules, answer] = [found.capsules, found.answer];
-    setOffsets(new Float32Array(POSE));
-    const order = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
-    const [best, next] = order.map((j) => `${format(found.lengths[j])}`);
-    says.replaceChildren(
-      "It says ",
-      element("b", {}, String(answer)),
-      ` (${best}; a ${order[1]}: ${next}). What is it?`,
-    );
-    if (found.drawing.length) painter.paint(seen, found.drawing);
+    [capsules, answer] = [found.capsules, found.answers[0]];
+    setOffsets(new Float32Array(D));
+    const [best, next] = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
+    const doubt = ` (${format(found.lengths[best])}; a ${next}: ${format(found.lengths[next])}). What is it?`;
+    says.replaceChildren("It says ", element("b", {}, String(answer)), doubt);
+    if (found.drawings.length) painter.paint(seen, found.drawings);
   }
 
   function teach(digit) {
-    session.teach(pad.image().slice(), digit);
+    session.teach(pad.image(), digit);
     pad.show(new Uint8Array(PIXELS));
     schedule();
   }
 
+  const first = () => Math.max(0, own.labels.length - OWN);
   function again(n) {
-    pad.show(Uint8Array.from(own.images[first() + n], (grey) => Math.round(255 * grey)));
+    pad.show(own.images[first() + n].map((grey) => 255 * grey));
     schedule();
   }
-  const first = () => Math.max(0, own.labels.length - OWN);
 
   function setOffsets(values) {
     offsets = values;
@@ -108,10 +92,12 @@ export function makeHand(root, { session, say }) {
 
   const redraw = oncePerFrame(async () => {
     if (answer < 0) return;
-    const kept = new Float32Array(CLASSES * POSE);
-    for (let d = 0; d < POSE; d++) kept[answer * POSE + d] = capsules[answer * POSE + d] + offsets[d];
-    const found = await ask({ do: "draw", capsules: kept });
-    if (found) painter.paint(seen, found.drawing);
+    const kept = new Float32Array(J * D);
+    kept.set(
+      offsets.map((offset, d) => capsules[answer * D + d] + offset),
+      answer * D,
+    );
+    painter.paint(seen, (await ask({ do: "draw", capsules: kept })).drawing);
   });
 
   function slide(d, offset) {
@@ -119,27 +105,6 @@ export function makeHand(root, { session, say }) {
     redraw();
   }
 
-  const node = element(
-    "section",
-    { class: "hand", "aria-label": "Teach it your hand" },
-    element("p", { class: "lead" }, "Teach it your hand"),
-    element("div", { class: "left" }, pad.frame, pad.buttons),
-    element(
-      "div",
-      { class: "answers" },
-      says,
-      element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...answers),
-      rowFigure,
-    ),
-    element("figure", { class: "redrawn" }, seen, element("figcaption", {}, "it draws of it")),
-    element(
-      "details",
-      { class: "more" },
-      element("summary", {}, "Slide the sixteen numbers that it drew this from"),
-      element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input)),
-    ),
-  );
-  schedule();
   /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any} frame */
   function show(frame) {
     const count = Math.min(OWN, own.labels.length);
@@ -147,14 +112,28 @@ export function makeHand(root, { session, say }) {
     rowFigure.hidden = count === 0 || named.length <= count || !frame.wall.drawings.length;
     if (!rowFigure.hidden) {
       const mistaken = (n) => named[n] !== own.labels[first() + n];
-      const wrong = Array.from({ length: count }, (_, n) => mistaken(n)).filter(Boolean).length;
-      const right = `${count - wrong} of ${count} right`;
-      rowFigure.lastChild.textContent = `Yours, as it draws them: ${right}. They have every tenth place.`;
+      const right = Array.from({ length: count }, (_, n) => Number(!mistaken(n))).reduce((p, q) => p + q);
+      const words = `Yours, as it draws them: ${right} of ${count} right. They have every tenth place.`;
+      write(rowFigure.lastChild, words);
       row.show({ pictures: frame.wall.drawings.subarray(WALL * PIXELS), shown: count, mistaken });
     }
     if (frame && !pad.empty() && !offsets.some(Boolean)) schedule();
   }
 
+  const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
+  const node = element(
+    "section",
+    { class: "hand", "aria-label": "Teach it your hand" },
+    element("p", { class: "lead" }, "Teach it your hand"),
+    element("div", {}, pad.frame, pad.buttons),
+    element("div", { class: "answers" }, says, ten, rowFigure),
+    element("figure", {}, seen, element("figcaption", {}, "it draws of it")),
+    fold(
+      "Slide the sixteen numbers that it drew this from",
+      element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input)),
+    ),
+  );
+  schedule();
   return {
     node,
     show,
@@ -164,9 +143,6 @@ export function makeHand(root, { session, say }) {
       row.refresh();
       schedule();
     },
-    stop() {
-      schedule.cancel();
-      redraw.cancel();
-    },
+    stop: () => [schedule, redraw].forEach(({ cancel }) => cancel()),
   };
 }

@@ -32,6 +32,16 @@ function dot(x: usize, y: usize, n: i32): f32 {
   return sum(total);
 }
 
+/** y += w x, n numbers of each. */
+// @ts-ignore
+@inline
+function addScaled(y: usize, w: f32, x: usize, n: i32): void {
+  const scale = f32x4.splat(w);
+  for (let k = 0; k < n; k += 4) {
+    v128.store(at(y, k), f32x4.add(v128.load(at(y, k)), f32x4.mul(scale, v128.load(at(x, k)))));
+  }
+}
+
 /** e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r by its series, 2^n by the bits of a float. */
 // @ts-ignore
 @inline
@@ -175,75 +185,32 @@ export function sigmoid(y: usize, n: i32): void {
   }
 }
 
-/** Writes (value, place in the kernel) of the ink in one patch; -> how many. Four fifths of a digit are paper. */
+/** Over the ink of all patches, y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place]. */
 // @ts-ignore
 @inline
-function ink(list: usize, x: usize, row: i32, column: i32, C: i32): usize {
-  let end = list;
-  for (let dy = 0; dy < TAPS; dy++) {
-    const from = at(x, (2 * row + dy) * SIDE + 2 * column);
-    for (let dx = 0; dx < TAPS; dx++) {
-      const grey = load<f32>(at(from, dx));
-      if (grey == 0) continue;
-      store<f32>(end, grey);
-      store<i32>(end, ((dy * TAPS + dx) * C) << 2, 4);
-      end += 8;
+function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: bool): void {
+  for (let n = 0; n < B * PLACES * PLACES; n++, y = at(y, C)) {
+    const place = n % (PLACES * PLACES);
+    const corner = (n / (PLACES * PLACES)) * SIDE * SIDE + 2 * (place / PLACES) * SIDE + 2 * (place % PLACES);
+    for (let tap = 0; tap < TAPS * TAPS; tap++) {
+      const grey = load<f32>(at(x, corner + (tap / TAPS) * SIDE + (tap % TAPS)));
+      if (grey == 0) continue; // four fifths of a digit are paper
+      if (back) addScaled(at(taps, tap * C), grey, y, C);
+      else addScaled(y, grey, at(taps, tap * C), C);
     }
   }
-  return end;
 }
 
-/** The first layer and its ReLU. x [B, 28, 28], weight [81, C] -> y [B, 100, C]; `list` is room for 81 pairs. */
-export function convolveInk(y: usize, x: usize, weight: usize, bias: usize, B: i32, C: i32, list: usize): void {
-  const zero = f32x4.splat(0);
-  for (let b = 0; b < B; b++) {
-    for (let place = 0; place < PLACES * PLACES; place++) {
-      const end = ink(list, at(x, b * SIDE * SIDE), place / PLACES, place % PLACES, C);
-      for (let c = 0; c < C; c += 16) {
-        let y0 = v128.load(at(bias, c));
-        let y1 = v128.load(at(bias, c), 16);
-        let y2 = v128.load(at(bias, c), 32);
-        let y3 = v128.load(at(bias, c), 48);
-        for (let tap = list; tap < end; tap += 8) {
-          const grey = v128.load32_splat(tap);
-          const w = at(weight, c) + load<u32>(tap, 4);
-          y0 = f32x4.add(y0, f32x4.mul(grey, v128.load(w)));
-          y1 = f32x4.add(y1, f32x4.mul(grey, v128.load(w, 16)));
-          y2 = f32x4.add(y2, f32x4.mul(grey, v128.load(w, 32)));
-          y3 = f32x4.add(y3, f32x4.mul(grey, v128.load(w, 48)));
-        }
-        const to = at(y, (b * PLACES * PLACES + place) * C + c);
-        v128.store(to, f32x4.max(zero, y0));
-        v128.store(to, f32x4.max(zero, y1), 16);
-        v128.store(to, f32x4.max(zero, y2), 32);
-        v128.store(to, f32x4.max(zero, y3), 48);
-      }
-    }
-  }
+/** The first layer and its ReLU. x [B, 28, 28], weight [81, C] -> y [B, 100, C] */
+export function convolveInk(y: usize, x: usize, weight: usize, bias: usize, B: i32, C: i32): void {
+  fillRows(y, bias, B * PLACES * PLACES, C);
+  overInk(y, x, weight, B, C, false);
+  relu(y, B * PLACES * PLACES * C);
 }
 
 /** dWeight += the gradient of the first layer's weights. dy [B, 100, C] */
-export function convolveInkBack(dWeight: usize, x: usize, dy: usize, B: i32, C: i32, list: usize): void {
-  for (let b = 0; b < B; b++) {
-    for (let place = 0; place < PLACES * PLACES; place++) {
-      const end = ink(list, at(x, b * SIDE * SIDE), place / PLACES, place % PLACES, C);
-      for (let c = 0; c < C; c += 16) {
-        const from = at(dy, (b * PLACES * PLACES + place) * C + c);
-        const y0 = v128.load(from);
-        const y1 = v128.load(from, 16);
-        const y2 = v128.load(from, 32);
-        const y3 = v128.load(from, 48);
-        for (let tap = list; tap < end; tap += 8) {
-          const grey = v128.load32_splat(tap);
-          const w = at(dWeight, c) + load<u32>(tap, 4);
-          v128.store(w, f32x4.add(v128.load(w), f32x4.mul(grey, y0)));
-          v128.store(w, f32x4.add(v128.load(w, 16), f32x4.mul(grey, y1)), 16);
-          v128.store(w, f32x4.add(v128.load(w, 32), f32x4.mul(grey, y2)), 32);
-          v128.store(w, f32x4.add(v128.load(w, 48), f32x4.mul(grey, y3)), 48);
-        }
-      }
-    }
-  }
+export function convolveInkBack(dWeight: usize, x: usize, dy: usize, B: i32, C: i32): void {
+  overInk(dy, x, dWeight, B, C, true);
 }
 
 // ---------------------------------------------------------------------------------------------- capsules
@@ -303,90 +270,34 @@ export function softmaxBack(db: usize, dc: usize, c: usize, rows: i32): void {
   }
 }
 
-/** s_j (+)= Σ_i c_ij û_j|i. c [B, I, ROW], û [B, I, J, D] -> s [B, J, D] */
-export function weightedSums(s: usize, c: usize, votes: usize, B: i32, I: i32, add: i32): void {
-  for (let b = 0; b < B; b++) {
+/** s_j = Σ_i c_ij û_j|i. c [B, I, ROW], û [B, I, J, D] -> s [B, J, D] */
+export function weightedSums(s: usize, c: usize, votes: usize, B: i32, I: i32): void {
+  memory.fill(s, 0, <usize>(B * J * D) << 2);
+  for (let i = 0; i < B * I; i++) {
     for (let j = 0; j < J; j++) {
-      const to = at(s, (b * J + j) * D);
-      let s0 = f32x4.splat(0), s1 = s0, s2 = s0, s3 = s0;
-      if (add) {
-        s0 = v128.load(to);
-        s1 = v128.load(to, 16);
-        s2 = v128.load(to, 32);
-        s3 = v128.load(to, 48);
-      }
-      let share = at(c, b * I * ROW + j);
-      let vote = at(votes, (b * I * J + j) * D);
-      for (let i = 0; i < I; i++) {
-        const w = v128.load32_splat(share);
-        s0 = f32x4.add(s0, f32x4.mul(w, v128.load(vote)));
-        s1 = f32x4.add(s1, f32x4.mul(w, v128.load(vote, 16)));
-        s2 = f32x4.add(s2, f32x4.mul(w, v128.load(vote, 32)));
-        s3 = f32x4.add(s3, f32x4.mul(w, v128.load(vote, 48)));
-        share = at(share, ROW);
-        vote = at(vote, J * D);
-      }
-      v128.store(to, s0);
-      v128.store(to, s1, 16);
-      v128.store(to, s2, 32);
-      v128.store(to, s3, 48);
+      addScaled(at(s, ((i / I) * J + j) * D), load<f32>(at(c, i * ROW + j)), at(votes, (i * J + j) * D), D);
     }
   }
 }
 
-/** a_ij (+)= û_j|i · v_j. û [B, I, J, D], v [B, J, D] -> a [B, I, ROW] */
-export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32, add: i32): void {
-  for (let b = 0; b < B; b++) {
+/** a_ij += û_j|i · v_j. û [B, I, J, D], v [B, J, D] -> a [B, I, ROW] */
+export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): void {
+  for (let i = 0; i < B * I; i++) {
     for (let j = 0; j < J; j++) {
-      const from = at(v, (b * J + j) * D);
-      const v0 = v128.load(from);
-      const v1 = v128.load(from, 16);
-      const v2 = v128.load(from, 32);
-      const v3 = v128.load(from, 48);
-      let to = at(a, b * I * ROW + j);
-      let vote = at(votes, (b * I * J + j) * D);
-      for (let i = 0; i < I; i++) {
-        const p = f32x4.add(f32x4.mul(v0, v128.load(vote)), f32x4.mul(v1, v128.load(vote, 16)));
-        const q = f32x4.add(f32x4.mul(v2, v128.load(vote, 32)), f32x4.mul(v3, v128.load(vote, 48)));
-        const agreement = sum(f32x4.add(p, q));
-        store<f32>(to, add ? load<f32>(to) + agreement : agreement);
-        to = at(to, ROW);
-        vote = at(vote, J * D);
-      }
+      const to = at(a, i * ROW + j);
+      store<f32>(to, load<f32>(to) + dot(at(votes, (i * J + j) * D), at(v, ((i / I) * J + j) * D), D));
     }
   }
 }
 
-/** dû_j|i = Σ_t c_ij[t] ds_j[t] + Σ_t db_ij[t] v_j[t - 1], over all rounds t; round 0 has no db. */
-export function votesBack(
-  dVotes: usize, c: usize, ds: usize, db: usize, v: usize, B: i32, I: i32, rounds: i32,
-): void {
-  for (let b = 0; b < B; b++) {
-    for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) {
-        let d0 = f32x4.splat(0), d1 = d0, d2 = d0, d3 = d0;
-        for (let t = 0; t < rounds; t++) {
-          const pair = ((t * B + b) * I + i) * ROW + j;
-          const share = v128.load32_splat(at(c, pair));
-          const pull = at(ds, ((t * B + b) * J + j) * D);
-          d0 = f32x4.add(d0, f32x4.mul(share, v128.load(pull)));
-          d1 = f32x4.add(d1, f32x4.mul(share, v128.load(pull, 16)));
-          d2 = f32x4.add(d2, f32x4.mul(share, v128.load(pull, 32)));
-          d3 = f32x4.add(d3, f32x4.mul(share, v128.load(pull, 48)));
-          if (t == 0) continue;
-          const logit = v128.load32_splat(at(db, pair));
-          const before = at(v, (((t - 1) * B + b) * J + j) * D);
-          d0 = f32x4.add(d0, f32x4.mul(logit, v128.load(before)));
-          d1 = f32x4.add(d1, f32x4.mul(logit, v128.load(before, 16)));
-          d2 = f32x4.add(d2, f32x4.mul(logit, v128.load(before, 32)));
-          d3 = f32x4.add(d3, f32x4.mul(logit, v128.load(before, 48)));
-        }
-        const to = at(dVotes, ((b * I + i) * J + j) * D);
-        v128.store(to, d0);
-        v128.store(to, d1, 16);
-        v128.store(to, d2, 32);
-        v128.store(to, d3, 48);
-      }
+/** dû_j|i += c_ij ds_j + db_ij v_j. */
+export function votesBack(dVotes: usize, c: usize, ds: usize, db: usize, v: usize, B: i32, I: i32): void {
+  for (let i = 0; i < B * I; i++) {
+    for (let j = 0; j < J; j++) {
+      const to = at(dVotes, (i * J + j) * D);
+      const above = ((i / I) * J + j) * D;
+      addScaled(to, load<f32>(at(c, i * ROW + j)), at(ds, above), D);
+      addScaled(to, load<f32>(at(db, i * ROW + j)), at(v, above), D);
     }
   }
 }

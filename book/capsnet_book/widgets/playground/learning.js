@@ -1,9 +1,8 @@
 // A training: which digits come when, how fast, what is tested, and what the page is told of it.
 import { makeNetwork } from "./network.js";
 import { makeRandom, shuffled } from "./random.js";
-import { J, PIXELS, ROW, SIDE } from "./sizes.js";
+import { J, PIXELS, ROW, SIDE, WALL } from "./sizes.js";
 
-export const WALL = 100; // test digits that are drawn in every frame
 const LEVELS = 15; // of grey: digits come in 4 bits
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
@@ -39,7 +38,7 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
     /** @type {{ images: Float32Array[], labels: number[] }} */ ({ images: [], labels: [] }),
   ];
   let since = { digits: 0, right: 0, margin: 0, drawing: 0 }; // since the last frame
-  let tests = []; // [digits, wrong of 500] since the last frame
+  let tests = []; // [digits, wrong of 500, seconds] since the last frame
   let [running, pace, until, due, resumed] = [false, /** @type {number | "follow"} */ ("follow"), Infinity, 0, 0];
   let [waitsForPage, lastFrame, frameCost] = [false, -Infinity, 0];
   const x = new Float32Array(B * PIXELS);
@@ -83,7 +82,8 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
 
   function examine() {
     const { answers } = network.read(test);
-    tests.push([seen, answers.reduce((all, answer, n) => all + Number(answer !== digits.test.labels[n]), 0)]);
+    const wrong = answers.reduce((all, answer, n) => all + Number(answer !== digits.test.labels[n]), 0);
+    tests.push([seen, wrong, running ? seconds + (performance.now() - resumed) / 1000 : seconds]);
   }
 
   /** Learns for a while, then looks at the messages. */

@@ -1,6 +1,6 @@
 // One memory for all numbers of a training: WebAssembly's, or an ArrayBuffer of the same plan.
 import { parameterList, sizeOf } from "./parameters.js";
-import { D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
+import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
 /** @typedef {Record<string, number>} Pointers */
 
@@ -9,8 +9,7 @@ import { D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./s
  *
  * `at` and `slope`: a parameter and its gradient, by name. `first`, `gradients`, `mean`, `square`: where all `count`
  * parameters begin, their gradients, Adam's two means. `turned`: weights transposed, for the way back. `y` and `dy`:
- * what the layers hold for a batch, and its gradient. of(name, t): what the routing holds of round t. `list`: room for
- * the ink of a patch.
+ * what the layers hold for a batch, and its gradient. of(name, t): what the routing holds of round t.
  */
 export function planMemory({ types, batch: B }, rounds) {
   const [C, I] = [8 * types, PLACES * types];
@@ -23,7 +22,6 @@ export function planMemory({ types, batch: B }, rounds) {
   /** @type {(sizes: Record<string, number>) => Pointers} */
   const takeAll = (sizes) => Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, take(size)]));
 
-  const list = take(2 * KERNEL ** 2);
   const parameters = parameterList(types);
   const count = parameters.reduce((all, { shape }) => all + sizeOf(shape), 0);
   const [first, gradients, mean, square] = [0, 1, 2, 3].map(() => take(count));
@@ -60,7 +58,7 @@ export function planMemory({ types, batch: B }, rounds) {
   const pieces = takeAll(Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, rounds * size])));
   const of = (name, t) => pieces[name] + 4 * t * sizes[name];
   const [b, dc, dv] = [B * I * ROW, B * I * ROW, B * V].map(take);
-  return { bytes, list, at, slope, first, gradients, mean, square, count, turned, y, dy, of, b, dc, dv };
+  return { bytes, at, slope, first, gradients, mean, square, count, turned, y, dy, of, b, dc, dv };
 }
 
 /** Memory of so many bytes. Where WebAssembly is refused: a buffer that looks like it. */

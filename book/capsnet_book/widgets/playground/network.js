@@ -152,7 +152,7 @@ function forPatches({ C }, work) {
 /** From digits to votes. */
 function encode(net) {
   const { k, y, at, B, C, I, settings } = net;
-  k.convolveInk(y.maps, y.x, at["conv.weight"], at["conv.bias"], B, C, net.list);
+  k.convolveInk(y.maps, y.x, at["conv.weight"], at["conv.bias"], B, C);
   k.fillRows(y.features, at["primary.conv.bias"], B * PLACES, C);
   const K = TAPS * C; // numbers in a row of a patch
   forPatches(net, (below, above, row) => {
@@ -179,9 +179,9 @@ function route(net) {
   for (let t = 0; t < rounds; t++) {
     if (net.settings.bug === "softmax-axis") softmaxOverI(view(of("c", t), B * I * ROW), view(b, B * I * ROW), I);
     else k.softmax(of("c", t), b, B * I);
-    k.weightedSums(of("s", t), of("c", t), y.votes, B, I, 0);
+    k.weightedSums(of("s", t), of("c", t), y.votes, B, I);
     k.squash(of("v", t), of("s", t), B * J, D);
-    if (t < rounds - 1) k.agreements(b, y.votes, of("v", t), B, I, 1);
+    if (t < rounds - 1) k.agreements(b, y.votes, of("v", t), B, I);
   }
 }
 
@@ -231,20 +231,23 @@ function decodeBack({ k, y, dy, slope, turned, B }) {
 /** From dv of the last round to the gradient of the votes, through all rounds. */
 function routeBack(net) {
   const { k, y, dy, of, dv, dc, B, I, rounds, view } = net;
+  const couplings = (pointer) => view(pointer, B * I * ROW);
+  view(dy.votes, B * I * V).fill(0);
   for (let t = rounds - 1; t >= 0; t--) {
     // This round's v made the next round's logits, whose gradient db is known by now.
-    if (t < rounds - 1) k.weightedSums(dv, of("db", t + 1), y.votes, B, I, 0);
+    if (t < rounds - 1) k.weightedSums(dv, of("db", t + 1), y.votes, B, I);
     k.squashBack(of("ds", t), of("s", t), dv, B * J, D);
-    if (t === 0) break; // the first logits are 0
-    const [db, later] = [view(of("db", t), B * I * ROW), t < rounds - 1 && view(of("db", t + 1), B * I * ROW)];
-    if (later) db.set(later);
-    else db.fill(0);
-    k.agreements(dc, y.votes, of("ds", t), B, I, 0);
-    if (net.settings.bug === "softmax-axis") {
-      softmaxOverIBack(db, view(dc, B * I * ROW), view(of("c", t), B * I * ROW), I);
-    } else k.softmaxBack(of("db", t), dc, of("c", t), B * I);
+    if (t > 0) {
+      const db = couplings(of("db", t)); // the first logits are 0, their db stays so
+      if (t < rounds - 1) db.set(couplings(of("db", t + 1)));
+      else db.fill(0);
+      couplings(dc).fill(0);
+      k.agreements(dc, y.votes, of("ds", t), B, I);
+      if (net.settings.bug === "softmax-axis") softmaxOverIBack(db, couplings(dc), couplings(of("c", t)), I);
+      else k.softmaxBack(of("db", t), dc, of("c", t), B * I);
+    }
+    k.votesBack(dy.votes, of("c", t), of("ds", t), of("db", t), of("v", Math.max(0, t - 1)), B, I);
   }
-  k.votesBack(dy.votes, of("c", 0), of("ds", 0), of("db", 0), of("v", 0), B, I, rounds);
 }
 
 /** From the gradient of the votes to those of the weights below. */
@@ -270,5 +273,5 @@ function encodeBack(net) {
   });
   k.reluBack(dy.maps, y.maps, B * MAPS * C);
   k.sumRows(slope["conv.bias"], dy.maps, B * MAPS, C);
-  k.convolveInkBack(slope["conv.weight"], y.x, dy.maps, B, C, net.list);
+  k.convolveInkBack(slope["conv.weight"], y.x, dy.maps, B, C);
 }

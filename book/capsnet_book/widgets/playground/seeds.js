@@ -1,12 +1,11 @@
 // Ten more seeds: two settings compared, both with the same seed each time, and what the differences say.
 import { startEngine } from "./engine.js";
-import { TESTS } from "./learner.js";
 
-const SEEDS = 10;
-const DIGITS = 8000; // that each learns from
-const T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262]; // Student's, 1 to 9 degrees of freedom
+export const SEEDS = 10;
+export const PAIR = 8000; // digits that each of a pair learns from
+const T_95 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]; // Student's t
 
-/** The mean of differences and half of its 95 % interval (by Student's t). @param {number[]} differences  2 to 10 */
+/** The mean of differences and half of its 95 % interval (by Student's t). @param {number[]} differences  2 to 11 */
 export function pairedInterval(differences) {
   const n = differences.length;
   const mean = differences.reduce((all, x) => all + x, 0) / n;
@@ -14,61 +13,45 @@ export function pairedInterval(differences) {
   return { mean, half: T_95[n - 2] * Math.sqrt(variance / n) };
 }
 
-/** Errors of one network after DIGITS digits. @param {(stop: () => void) => void} running */
-const errorsOf = (settings, digits, running) =>
-  new Promise((resolve, reject) => {
-    let wrong;
-    const engine = startEngine(settings, digits, {
-      frame: ({ tests }) => {
-        for (const [seen, count] of tests) if (seen === DIGITS) wrong = count;
-        engine.order({ do: "seen" });
-      },
-      paused: () => {
-        engine.stop();
-        resolve((100 * wrong) / TESTS);
-      },
-      ready: () => engine.order({ do: "run", pace: Number.POSITIVE_INFINITY, until: DIGITS }),
-      failed: (words) => {
-        engine.stop();
-        reject(new Error(words));
-      },
-    });
-    running(() => engine.stop());
-  });
+/** Per cent wrong after PAIR digits, once a curve has got there. @param {number[][]} curve */
+export const errorOf = (curve) => 100 * curve.find(([seen]) => seen === PAIR)?.[1];
 
 /**
- * Trains both settings from ten seeds after theirs; tell(words) after each pair. -> what stops it
- * @param {any[]} settings @param {any} digits @param {(words: string) => void} tell
+ * Trains both settings from ten seeds after theirs; found(difference) after each pair. -> what stops it
+ * @param {any[]} settings @param {any} digits
+ * @param {{ found: (difference: number) => void, failed: (words: string) => void }} page
  */
-export function compareSeeds(settings, digits, tell) {
-  let [stopped, stop] = [false, () => {}];
-  const differences = [];
-  const go = async () => {
-    tell(`In the background: ${SEEDS} pairs, ${DIGITS.toLocaleString("en")} digits each.`);
-    for (let seed = 1; seed <= SEEDS && !stopped; seed++) {
-      const errors = [];
-      for (const each of settings) {
-        errors.push(await errorsOf({ ...each, seed: each.seed + seed }, digits, (end) => (stop = end)));
-      }
-      differences.push(errors[0] - errors[1]);
-      if (!stopped) tell(resultOf(differences));
+export function compareSeeds(settings, digits, { found, failed }) {
+  let [seed, errors, engine] = [1, [], undefined];
+  function next() {
+    if (errors.length === 2) {
+      found(errors[0] - errors[1]);
+      [seed, errors] = [seed + 1, []];
     }
-  };
-  go().catch((error) => tell(error.message));
-  return () => {
-    stopped = true;
-    stop();
-  };
+    if (seed > SEEDS) return;
+    const each = settings[errors.length];
+    engine = startEngine({ ...each, seed: each.seed + seed }, digits, {
+      ready: () => engine.order({ do: "run", pace: Number.POSITIVE_INFINITY, until: PAIR }),
+      paused() {
+        engine.stop();
+        errors.push(errorOf(engine.curve));
+        next();
+      },
+      failed,
+    });
+  }
+  next();
+  return () => engine.stop();
 }
 
-function resultOf(differences) {
+/** What the pairs say, `names` are those of the two settings. @param {number[]} differences */
+export function pairsInWords(differences, names) {
   const n = differences.length;
-  const points = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(1)}`;
-  if (n === 1) return `1 pair of ${SEEDS}: the one’s errors less the other’s, ${points(differences[0])} points.`;
+  if (n < 2) return `1 pair, ${Math.abs(differences[0]).toFixed(1)} points of error apart. Believe nothing yet.`;
   const { mean, half } = pairedInterval(differences);
-  const [low, high] = [mean - half, mean + half];
-  const interval = `${points(mean)} points, 95 % interval ${points(low)} to ${points(high)}`;
-  const verdict = low > 0 ? "The other is better." : high < 0 ? "The one is better." : "No difference seen.";
-  const said = n < SEEDS ? "" : ` ${verdict}`;
-  return `${n} pairs of ${SEEDS}: the one’s errors less the other’s, ${interval}.${said}`;
+  const points = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(1)}`;
+  const [better, lead] = [names[mean < 0 ? 0 : 1], Math.abs(mean)];
+  const said = `${n} pairs: “${better}” leads by ${lead.toFixed(1)} points of error`;
+  const seen = n < SEEDS ? "" : lead > half ? " It is better." : " No difference seen.";
+  return `${said}, 95 % interval ${points(lead - half)} to ${points(lead + half)}.${seen}`;
 }

@@ -1,8 +1,7 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
 import { digitAt } from "../shared/ui.js";
-import { unpackDigits } from "./digits.js";
-import { fromSafetensors, toSafetensors } from "./keep.js";
-import { startLearner } from "./learner.js";
+import { startEngine } from "./engine.js";
+import { fromSafetensors, toSafetensors, unpackDigits } from "./files.js";
 
 const LEVELS = 15; // of grey, in the digits that come
 const FIRST = 7; // the digit that is watched at first
@@ -24,20 +23,24 @@ export function makeSession(settings, { fetchFile, changed }) {
   const session = {
     settings,
     digits: undefined,
-    learners: [],
+    engines: [],
     own,
     ...{ running: false, rested: false, loading: false, trouble: "", pace: "follow" },
-    watched: { learner: 0, tile: FIRST },
-    ...{ fetched, begin, train, pause, restart, change, watch, teach, file, open, stop },
+    watched: { engine: 0, tile: FIRST },
+    ...{ fetched, train, pause, restart, change, watch, teach, file, open, stop },
     imageOf: (n) => Float32Array.from(digitAt(session.digits.test.images, n), (grey) => grey / LEVELS),
-    ask: (message) => session.learners[0]?.ask(message),
+    ask: (message) => session.engines[0]?.ask(message),
   };
-  const all = (message) => session.learners.forEach(({ order }) => order(message));
+  const all = (message) => session.engines.forEach(({ order }) => order(message));
+
+  function set(values) {
+    Object.assign(session, values);
+    changed();
+  }
 
   async function fetched() {
     if (session.digits) return session.digits;
-    session.loading = true;
-    changed();
+    set({ loading: true });
     try {
       session.digits = await unpackDigits(await fetchFile());
     } finally {
@@ -47,59 +50,49 @@ export function makeSession(settings, { fetchFile, changed }) {
   }
 
   /** Puts networks that have learned nothing, or what `tensors` holds, in the place of those that there are. */
-  async function begin(tensors) {
+  async function begin(/** @type {any} */ tensors = undefined) {
     stop();
     session.trouble = "";
     const digits = await fetched();
-    const paused = (why) => {
-      if (why === "asked") return;
-      Object.assign(session, { running: false, rested: why === "long" });
-      changed();
-    };
-    const failed = (words) => {
-      Object.assign(session, { running: false, trouble: words });
-      changed();
-    };
-    session.learners = session.settings.map((each) => startLearner(each, digits, { changed, paused, failed }, tensors));
+    const paused = (why) => why !== "asked" && set({ running: false, rested: why === "long" });
+    const failed = (trouble) => set({ running: false, trouble });
+    session.engines = session.settings.map((each) => startEngine(each, digits, { changed, paused, failed }, tensors));
     all({ do: "watch", image: session.imageOf(session.watched.tile) });
     if (own.labels.length) all({ do: "teach", ...own });
   }
 
   async function train() {
     if (session.loading) return;
-    if (!session.learners.length) await begin();
-    Object.assign(session, { running: true, rested: false });
-    for (const { order, settings: each } of session.learners) {
+    if (!session.engines.length) await begin();
+    for (const { order, settings: each } of session.engines) {
       order({ do: "run", pace: PACES[session.pace].perSecond(each) });
     }
-    changed();
+    set({ running: true, rested: false });
   }
 
   function pause() {
-    session.running = false;
     all({ do: "pause" });
-    changed();
+    set({ running: false });
   }
 
   /** From nothing again, if it had begun; and on, if it was going on. */
   async function restart() {
     const goesOn = session.running;
     session.running = false;
-    if (session.learners.length) await begin();
+    if (session.engines.length) await begin();
     if (goesOn) await train();
     changed();
   }
 
   function change(to) {
     Object.assign(session, { settings: to, trouble: "" });
-    session.watched.learner = Math.min(session.watched.learner, to.length - 1);
+    session.watched.engine = Math.min(session.watched.engine, to.length - 1);
     return restart();
   }
 
-  function watch(learner, tile) {
-    session.watched = { learner, tile };
+  function watch(engine, tile) {
     if (session.digits) all({ do: "watch", image: session.imageOf(tile) });
-    else changed();
+    set({ watched: { engine, tile } });
   }
 
   /** What the reader has drawn is, from now on, among the digits that they learn from. */
@@ -111,9 +104,9 @@ export function makeSession(settings, { fetchFile, changed }) {
 
   /** The first network as a file's bytes. */
   async function file() {
-    if (!session.learners.length) throw new Error("there is no network yet: press Train");
+    if (!session.engines.length) throw new Error("there is no network yet: press Train");
     if (session.settings[0].bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
-    const { tensors, config } = await session.learners[0].ask({ do: "weights" });
+    const { tensors, config } = await session.engines[0].ask({ do: "weights" });
     return toSafetensors(tensors, config);
   }
 
@@ -121,15 +114,14 @@ export function makeSession(settings, { fetchFile, changed }) {
   async function open(bytes) {
     const { tensors, types, rounds } = fromSafetensors(bytes);
     Object.assign(session, { running: false, settings: [{ ...session.settings[0], types, rounds, bug: "" }] });
-    session.watched.learner = 0;
+    session.watched.engine = 0;
     await begin(tensors);
     changed();
   }
 
   function stop() {
-    for (const learner of session.learners) learner.stop();
-    session.learners = [];
+    for (const engine of session.engines) engine.stop();
+    session.engines = [];
   }
-
   return session;
 }

@@ -1,16 +1,16 @@
 // The wall: digits that the network never learns from, as it draws them at this moment. Orange: it takes that one for
 // another. A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
-import { clamp, css, element, mix, PIXELS, SIDE, themeColours } from "../shared/ui.js";
+import { clamp, css, digitAt, element, mix, SIDE, themeColours } from "../shared/ui.js";
 
 const TILE = SIDE + 2; // with a line around
 
 /**
- * A wall of `count` tiles, `across` in a row. chosen(n) when one is.
+ * A wall of at most `count` tiles, ten in a row. chosen(n) when one is.
  * @param {HTMLElement} root
- * @param {{ count: number, across: number, label: string, chosen: (n: number) => void }} _
+ * @param {{ count: number, label: string, chosen: (n: number) => void }} _
  */
-export function makeWall(root, { count, across, label, chosen }) {
+export function makeWall(root, { count, label, chosen }) {
   const canvas = element("canvas", {
     class: "wall",
     tabindex: 0,
@@ -22,8 +22,7 @@ export function makeWall(root, { count, across, label, chosen }) {
   const brush = canvas.getContext("2d");
   const tile = new ImageData(SIDE, SIDE);
   const pixels = new Uint32Array(tile.data.buffer);
-  let [colours, right, wrong] = [undefined, undefined, undefined];
-  let last;
+  let colours, right, wrong, last;
 
   /** The colours of 256 greys. */
   function shades(paper, ink) {
@@ -35,27 +34,22 @@ export function makeWall(root, { count, across, label, chosen }) {
 
   function refresh() {
     colours = themeColours(root);
-    right = shades(colours.paper, colours.stroke);
-    wrong = shades(colours.paper, colours.contrast);
+    [right, wrong] = [colours.stroke, colours.contrast].map((ink) => shades(colours.paper, ink));
     if (last) show(last);
   }
 
-  /**
-   * @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles
-   *   shown: how many there are
-   */
+  /** @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles */
   function show(tiles) {
-    last = tiles;
-    const { pictures, mistaken, shown = count, selected = -1 } = tiles;
-    const rows = Math.ceil(shown / across);
-    const [width, height] = [across * TILE, rows * TILE];
-    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+    last = { shown: count, selected: -1, ...tiles };
+    const { pictures, mistaken, shown, selected } = last;
+    const [width, height] = [10 * TILE, Math.ceil(shown / 10) * TILE];
+    if (canvas.height !== height) Object.assign(canvas, { width, height });
     brush.fillStyle = css(colours.line);
     brush.fillRect(0, 0, width, height);
     for (let n = 0; n < shown; n++) {
-      const table = mistaken(n) ? wrong : right;
-      for (let k = 0; k < PIXELS; k++) pixels[k] = table[pictures[n * PIXELS + k]];
-      brush.putImageData(tile, (n % across) * TILE + 1, Math.floor(n / across) * TILE + 1);
+      const shade = mistaken(n) ? wrong : right;
+      digitAt(pictures, n).forEach((grey, k) => (pixels[k] = shade[grey]));
+      brush.putImageData(tile, (n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1);
     }
     for (let n = 0; n < shown; n++) if (mistaken(n)) frame(n, colours.contrast);
     if (selected >= 0) frame(selected, colours.accent);
@@ -64,20 +58,20 @@ export function makeWall(root, { count, across, label, chosen }) {
   function frame(n, colour) {
     brush.strokeStyle = css(colour);
     brush.lineWidth = 2;
-    brush.strokeRect((n % across) * TILE + 1, Math.floor(n / across) * TILE + 1, SIDE, SIDE);
+    brush.strokeRect((n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1, SIDE, SIDE);
   }
 
   function choose(n) {
-    if (!last || n < 0 || n >= (last.shown ?? count)) return;
+    if (!last || n < 0 || n >= last.shown) return;
     show({ ...last, selected: n });
     chosen(n);
   }
 
   canvas.addEventListener("click", ({ offsetX, offsetY }) => {
-    const side = canvas.clientWidth / across;
-    choose(Math.floor(offsetY / side) * across + clamp(Math.floor(offsetX / side), 0, across - 1));
+    const side = canvas.clientWidth / 10;
+    choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
   });
-  arrowKeys(canvas, (dx, dy) => choose(Math.max(last?.selected ?? 0, 0) + dx + across * dy));
+  arrowKeys(canvas, (dx, dy) => choose(Math.max(last.selected, 0) + dx + 10 * dy));
   refresh();
   return { canvas, show, refresh };
 }

@@ -4,50 +4,59 @@ import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
   [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
-  [20, "Twos and sevens part from the fog. It still takes most for another."],
-  [60, "It names most of them, and draws what it believes: look at an orange one."],
-  [90, "It reads nine in ten, and its drawings turn into handwriting."],
-  [95, "It reads nineteen in twenty. Click an orange one: how sure is it? Then teach it your own hand."],
-  [98, "It reads as well as it will with so few digits. Now teach it your own hand."],
+  [20, "The first names come out of the fog. It still takes most digits for another."],
+  [60, "It names most of them, though it draws them all alike: names come before drawings."],
+  [90, "It names nine in ten; the drawings are still smudges. Watch the wall clear."],
 ];
+/** @type {[number, string][]}  the same once the drawings can be read */
+const WRITING = [
+  [0, "It draws better than it reads: look at an orange tile."],
+  [90, "It reads nine in ten, and fog turns into handwriting. An orange tile shows what it takes a digit for."],
+  [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand."],
+  [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
+];
+const READABLE = 48; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
-/**
- * @param {{
- *   settings: any[], seen: number, right: number[], running: boolean, started: boolean, rested: boolean,
- * }} state
- *   right: of a hundred, for each network
- */
-export function inWords({ settings, seen, right, running, started, rested }) {
-  if (!started) {
+/** @param {any} session @param {any[]} shown  its engines that have told of themselves */
+export function inWords(session, shown) {
+  const { settings, running, trouble, loading, rested, pace } = session;
+  if (trouble) return trouble;
+  if (loading) return "Fetching 4,500 handwritten digits …";
+  if (!shown.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
+  const [{ loss, frame, plain }] = shown;
+  const rights = shown.map((engine) => engine.right());
+  if (pace === "step" && loss && running) {
+    const right = Math.round(loss.right * loss.digits);
+    const total = (loss.margin + loss.drawing).toFixed(3);
+    return (
+      `Step ${frame.steps}: ${loss.digits} digits went through, ${right} of them rightly. ` +
+      `The loss is ${total}; every weight moved a little, against its slope.`
+    );
   }
-  const [first] = settings;
-  if (rested) return "It has learned for five minutes, and rests. Train lets it go on.";
-  const pausing = running ? "" : " (Paused.)";
-  if (settings.length === 2) return `${besides(settings, right)}${pausing}`;
-  if (first.bug && seen > 0) {
-    const after = `after ${seen.toLocaleString("en")} digits`;
-    return `Planted: ${BUGS[first.bug]}. It reads ${right[0]} of 100 ${after}.${pausing}`;
-  }
-  if (seen >= LOST && right[0] < 35) return `It learns nothing with these settings.${pausing}`;
-  const stage = STAGES.filter(([least]) => right[0] >= least).at(-1);
-  return `${stage[1]}${pausing}`;
+  if (rested) return "It has learned for five minutes, and rests. Go on lets it learn more.";
+  const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
+  const ends = `${running ? "" : " (Paused.)"}${slow}`;
+  if (shown.length === 2) return `${besides(settings, rights)}${ends}`;
+  const [{ bug, drawing }] = settings;
+  const after = `${rights[0]} of 100 after ${frame.seen.toLocaleString("en")} digits`;
+  if (bug) return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
+  if (frame.seen >= LOST && rights[0] < 35) return `It learns nothing with these settings.${ends}`;
+  const stages = loss && drawing > 0 && loss.drawing / drawing < READABLE ? WRITING : STAGES;
+  return `${stages.filter(([least]) => rights[0] >= least).at(-1)[1]}${ends}`;
 }
 
 /** Two networks, by the settings in which they differ. */
 export function nameOf(settings, k) {
-  const [one, other] = settings;
-  const names = differences(one, other);
+  const names = differences(settings[0], settings[1]);
   if (names.length === 0) return k ? "the same again" : "one";
   return names.map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`).join(", ");
 }
 
-/** @param {any[]} settings @param {number[]} right */
+/** @param {any[]} settings @param {number[]} rights */
 function besides(settings, [one, other]) {
-  const apart = one - other;
-  const names = [nameOf(settings, 0), nameOf(settings, 1)];
-  if (Math.abs(apart) <= 3) return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
   const [most, least] = [Math.max(one, other), Math.min(one, other)];
-  return `“${names[apart > 0 ? 0 : 1]}” is ahead so far, ${most} of 100 right against ${least}.`;
+  if (most - least <= 3) return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
+  return `“${nameOf(settings, one > other ? 0 : 1)}” is ahead so far, ${most} of 100 right against ${least}.`;
 }

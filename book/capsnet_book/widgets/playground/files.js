@@ -1,0 +1,61 @@
+// What travels as a file: the digits, and networks, as `save_weights` writes and `load_weights` reads them.
+import { readSafetensors } from "../shared/core.js";
+import { element, PIXELS } from "../shared/ui.js";
+import { TESTS } from "./sizes.js";
+
+/**
+ * The digits to learn from and to be tested on (tools/pack_digits.py): 4 bits a pixel, gzip.
+ * @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15
+ * @returns {Promise<{ learn: Digits, test: Digits }>}
+ */
+export async function unpackDigits(file) {
+  const { tensors } = readSafetensors(file);
+  const labels = tensors.labels.data;
+  const packed = new Response(tensors.packed.data).body.pipeThrough(new DecompressionStream("gzip"));
+  const pairs = new Uint8Array(await new Response(packed).arrayBuffer());
+  const images = new Uint8Array(labels.length * PIXELS);
+  pairs.forEach((pair, k) => images.set([pair >> 4, pair & 15], 2 * k));
+  const split = labels.length - TESTS;
+  return {
+    learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },
+    test: { images: images.subarray(split * PIXELS), labels: labels.subarray(split) },
+  };
+}
+
+/** -> bytes. @param {Record<string, { shape: number[], data: Float32Array }>} tensors @param {any} config */
+export function toSafetensors(tensors, config) {
+  const header = { __metadata__: { config: JSON.stringify(config) } };
+  let end = 0;
+  for (const [name, { shape, data }] of Object.entries(tensors)) {
+    header[name] = { dtype: "F32", shape, data_offsets: [end, end + data.byteLength] };
+    end += data.byteLength;
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const start = 8 + Math.ceil(text.length / 8) * 8;
+  const file = new Uint8Array(start + end).fill(0x20, 8, start);
+  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
+  file.set(text, 8);
+  Object.values(tensors).forEach(({ data }, n) => {
+    const [from] = Object.values(header)[n + 1].data_offsets;
+    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), start + from);
+  });
+  return file;
+}
+
+/** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
+export function fromSafetensors(bytes) {
+  const { tensors, metadata } = readSafetensors(bytes);
+  if (!metadata.config) throw new Error("expected a file that save_weights wrote; got one without a config");
+  const { primary_types: types, iterations: rounds, conv_channels, decoder_hidden } = JSON.parse(metadata.config);
+  if (![2, 4, 8, 16].includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== "128,256") {
+    throw new Error("expected a network of this page’s sizes (the small one, or its sisters); got others");
+  }
+  return { tensors, types, rounds: [1, 2, 3, 5].includes(rounds) ? rounds : 3 };
+}
+
+/** Hands bytes to the reader as a file. */
+export function download(bytes, name) {
+  const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
