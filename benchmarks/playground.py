@@ -1,0 +1,227 @@
+"""Ten trainings in the page and ten in PyTorch: ``python -m benchmarks.playground`` writes results/playground.json.
+
+They take turns on one machine, with the same digits, network, losses, batches and rate, each from its own noise: the
+page's RaiseOne in a Chromium at full speed, pictures, tests and all, from the press on; `my_capsnet` on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import math
+import re
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from playwright.sync_api import Page, sync_playwright
+from scipy import stats
+from torch import Tensor
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT / "tools"), str(ROOT / "book")]
+
+import my_capsnet  # noqa: E402
+from capsnet_book.assets import asset  # noqa: E402
+from capsnet_book.experiments.records import write_json  # noqa: E402
+from capsnet_book.palette import css_variables  # noqa: E402
+from capsnet_book.widgets import _parts  # noqa: E402
+from chromium import launch  # noqa: E402
+
+from benchmarks.measure import machine, rounded  # noqa: E402
+from capsnet_tutorial.data import digits  # noqa: E402
+
+LEVELS = (90, 95, 97, 98)
+MOMENTS = (*range(500, 4000, 500), *range(4000, 24_000, 2000), *range(24_000, 100_000, 4000))
+"""Digits after which PyTorch's network is tested: about as often as the page's."""
+
+HTML = """<!doctype html><meta charset="utf-8"><style>{css}</style>
+<figure class="live-widget"><div></div></figure><script id="esm" type="text/plain">{esm}</script><script type="module">
+const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+const source = bytes(document.getElementById("esm").textContent);
+const {{ default: widget }} = await import(URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }})));
+const values = {{ settings: [{{ seed: {seed} }}], digits: {{ digits: "" }}, records: [] }};
+const model = {{ get: (name) => values[name], set() {{}}, on() {{}}, off() {{}}, save_changes() {{}} }};
+const host = {{ getModel: async () => ({{ get: () => new DataView(bytes("{digits}").buffer) }}) }};
+await widget.render({{ model, host, el: document.querySelector("figure div") }});
+</script>"""
+
+WATCH = """() => {
+    const find = (role) => document.querySelector(`[data-role="${role}"]`);
+    Object.assign(globalThis, { told: [], long: [] });
+    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration)))
+        .observe({ type: "longtask" });
+    document.querySelector('[data-pace="all"]').click();
+    const pressed = performance.now();
+    const tell = () => told.push([performance.now() - pressed, find("curve").getAttribute("aria-label")]);
+    new MutationObserver(tell).observe(find("curve"), { attributeFilter: ["aria-label"] });
+    find("train").click();
+}"""
+SLIDE = """async () => {  // milliseconds from a slider's input to the frame in which its drawing has changed
+    const [slider, canvas] = [".sixteen input", '[data-role="redrawn"]'].map((css) => document.querySelector(css));
+    const frame = () => new Promise(requestAnimationFrame);
+    const waited = [];
+    for (let n = 0; n < 20; n++) {
+        const before = canvas.toDataURL();
+        await frame();
+        const at = performance.now();
+        slider.value = n % 2 ? 0.25 : -0.25;
+        slider.dispatchEvent(new Event("input"));
+        while (canvas.toDataURL() === before && performance.now() - at < 1000) await frame();
+        waited.push(performance.now() - at);
+    }
+    return waited;
+}"""
+
+
+def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
+    """One training in the page: its curve, [digits, share of errors, seconds after the press], and how free it was."""
+    texts = [_parts.module("raise_one.js").encode(), asset("digits/digits.safetensors").read_bytes()]
+    esm, sample = (base64.b64encode(text).decode() for text in texts)
+    style = css_variables() + _parts.stylesheet("raise_one.css")
+    path = folder / f"{seed}.html"
+    path.write_text(HTML.format(css=style, esm=esm, digits=sample, seed=seed), encoding="utf-8")
+    page.goto(path.as_uri())
+    page.wait_for_selector("[data-ready]")
+    page.evaluate(WATCH)
+    page.wait_for_function("(n) => Number(document.querySelector('.capsnet').dataset.seen) >= n", arg=until)
+    told, long = page.evaluate("() => [told, long]")
+    curve = []
+    for milliseconds, words in told:
+        if found := re.search(r"([\d.]+) % wrong after (\d+) digits", words):
+            point = [int(found[2]), round(float(found[1]) / 100, 4)]
+            if not curve or curve[-1][0] != point[0]:
+                curve.append([*point, round(milliseconds / 1000, 2)])
+    (first, *_, last) = (point for point in curve if point[0] > 0)
+    return {
+        "curve": curve,
+        "ms_an_image": rounded(1000 * (last[2] - first[2]) / (last[0] - first[0])),
+        "tasks_above_50_ms": sum(duration > 50 for duration in long),
+    }
+
+
+def slid(page: Page) -> list[float]:
+    """Milliseconds that a slider's drawing takes while it trains."""
+    pad = page.locator(".pad").bounding_box() or {}
+    page.mouse.move(pad["x"] + 80, pad["y"] + 30)
+    page.mouse.down()
+    page.mouse.move(pad["x"] + 80, pad["y"] + 120)
+    page.mouse.up()
+    page.locator(".sixteen").evaluate("(node) => (node.closest('details').open = true)")
+    page.wait_for_timeout(500)
+    return page.evaluate(SLIDE)
+
+
+def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> dict[str, Any]:
+    """The same with `my_capsnet`: each digit moved by up to two pixels, batches of 16, Adam."""
+    torch.manual_seed(seed)
+    (images, labels), test = sample
+    network = my_capsnet.CapsNet()
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
+    curve, seen, began, learning = [], 0, time.perf_counter(), 0.0
+    while seen < until:
+        for chosen in torch.randperm(len(images)).split(16):
+            started = time.perf_counter()
+            padded = F.pad(images[chosen], (2, 2, 2, 2))
+            moved = [
+                image[:, down : down + 28, right : right + 28]
+                for image, (down, right) in zip(padded, torch.randint(0, 5, (16, 2)).tolist(), strict=True)
+            ]
+            my_capsnet.one_step(network, optimizer, torch.stack(moved), labels[chosen])
+            learning += time.perf_counter() - started
+            seen += len(chosen)
+            if any(seen - 16 < moment <= seen for moment in MOMENTS):
+                wrong = 1 - my_capsnet.accuracy(network, *test)
+                curve.append([seen, round(wrong, 4), round(time.perf_counter() - began, 2)])
+            if seen % 4000 == 0:
+                optimizer.param_groups[0]["lr"] *= 0.9
+            if seen >= until:
+                break
+    return {"curve": curve, "ms_an_image": rounded(1000 * learning / seen)}
+
+
+def seconds_to(level: int, curve: list[list[float]]) -> float:
+    """When a curve first meets so many per cent right; infinite where it does not."""
+    return next((seconds for _, wrong, seconds in curve if 100 * wrong <= 100 - level + 1e-9), math.inf)
+
+
+def summary(runs: dict[str, list[dict[str, Any]]], until: int) -> dict[str, Any]:
+    """Seconds to each level, milliseconds an image, and the difference of the errors at the end."""
+    found: dict[str, Any] = {"seconds": {}}
+    for level in LEVELS:
+        rows = {}
+        for where, trainings in runs.items():
+            took = sorted(seconds_to(level, run["curve"]) for run in trainings)
+            met = [second for second in took if second < math.inf]
+            middle = statistics.median(took)
+            rows[where] = {
+                "median": rounded(middle) if middle < math.inf else None,
+                "from": rounded(met[0]) if met else None,
+                "to": rounded(met[-1]) if met else None,
+                "met_by": len(met),
+            }
+        found["seconds"][str(level)] = rows
+    last = {where: [_error_at(until, run["curve"]) for run in trainings] for where, trainings in runs.items()}
+    found["ms_an_image"] = {
+        where: rounded(statistics.median(run["ms_an_image"] for run in trainings)) for where, trainings in runs.items()
+    }
+    low, high = stats.ttest_ind(last["page"], last["pytorch"], equal_var=False).confidence_interval()
+    found["percent_wrong"] = {
+        **{where: round(statistics.mean(errors), 2) for where, errors in last.items()},
+        "difference": round(statistics.mean(last["page"]) - statistics.mean(last["pytorch"]), 2),
+        "low": round(float(low), 2),
+        "high": round(float(high), 2),
+    }
+    return found
+
+
+def _error_at(until: int, curve: list[list[float]]) -> float:
+    return next(100 * wrong for seen, wrong, _ in curve if seen >= until)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the trainings, turn by turn, and write what came."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.playground", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--digits", type=int, default=24_000, help="that each learns from (default: 24,000)")
+    parser.add_argument("--output", type=Path, default=ROOT / "results" / "playground.json")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    sample = [
+        ((split.images * 15).round() / 15, split.labels)  # the page has them in four bits
+        for split in (digits(name, source="sample") for name in ("train", "test"))
+    ]
+    runs: dict[str, list[dict[str, Any]]] = {"page": [], "pytorch": []}
+    here = machine()
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = launch(playwright)
+        for seed in range(1, options.seeds + 1):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            runs["page"].append(in_page(page, Path(folder), seed, options.digits))
+            if seed == 1:
+                slides = slid(page)
+            page.close()
+            runs["pytorch"].append(in_pytorch(sample, seed, options.digits))
+            print(seed, *(_error_at(options.digits, run[-1]["curve"]) for run in runs.values()), flush=True)
+            found = {
+                "command": "python -m benchmarks.playground",
+                "machine": here | {"browser": f"Chromium {browser.version}"},
+                "digits": options.digits,
+                **(summary(runs, options.digits) if seed > 1 else {}),
+                "tasks_above_50_ms": sum(run["tasks_above_50_ms"] for run in runs["page"]),
+                "slider_ms": {"median": rounded(statistics.median(slides)), "most": rounded(max(slides))},
+                "runs": runs,
+            }
+            write_json(options.output, found)  # what there is, if it is interrupted
+    print(json.dumps({name: value for name, value in found.items() if name != "runs"}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
