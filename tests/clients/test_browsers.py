@@ -48,6 +48,14 @@ def test_widgets_wake_answer_and_stay_in_their_place(
         assert slider.input_value() != before
 
 
+def test_a_network_is_trained_in_the_page(visit: Callable[..., Visit], address: str) -> None:
+    widget = visit(f"{address}book/raise-one.html").widget("RaiseOne")
+    widget.locator('[data-pace="all"]').click()
+    widget.locator('[data-role="train"]').click()
+    learned = "(widget) => Number(widget.dataset.seen) >= 2000 && Number(widget.dataset.right) > 75"
+    widget.page.wait_for_function(learned, arg=widget.element_handle(), timeout=60_000)
+
+
 @pytest.fixture
 def address(addresses: dict[str, str]) -> str:
     """Where the book is served."""

@@ -87,10 +87,9 @@ def reference(
             h = h.sigmoid() if layer == 4 else h.relu()
         return h
 
-    judged = lengths.softmax(1) if bug == "lengths-softmax" else lengths
     T, power = F.one_hot(labels, 10), 1 if bug == "margin-not-squared" else 2
-    present = T * (settings["m_plus"] - judged).relu() ** power
-    absent = settings["lambda"] * (1 - T) * (judged - settings["m_minus"]).relu() ** power
+    present = T * (settings["m_plus"] - lengths).relu() ** power
+    absent = settings["lambda"] * (1 - T) * (lengths - settings["m_minus"]).relu() ** power
     wrong = (draw(lengths.argmax(1) if bug == "mask-prediction" else labels) - images.flatten(1)) ** 2
     drawing = settings["drawing"] * (wrong.mean(1) if bug == "recon-mean" else wrong.sum(1)).mean()
     return lengths, draw(lengths.argmax(1)), (present + absent).sum(1).mean(), drawing
@@ -103,7 +102,7 @@ CASES = [
     {"types": 2, "m_plus": 0.8, "m_minus": 0.2, "lambda": 1.0, "drawing": 0.01},
     {"drawing": 0},
     *({"bug": bug} for bug in ("softmax-axis", "capsule-view", "no-update-rounds", "margin-not-squared")),
-    *({"bug": bug} for bug in ("lengths-softmax", "mask-prediction", "recon-mean")),
+    *({"bug": bug} for bug in ("mask-prediction", "recon-mean")),
 ]
 
 
@@ -224,17 +223,6 @@ def test_a_network_learns_to_read_in_a_few_thousand_digits(run_node):
     assert seen[-1] == 4000
     assert wrong[0] > 350
     assert wrong[-1] < 50, "nine in ten are read"
-
-
-def test_how_fast_it_goes_changes_nothing_but_the_time(run_node):
-    courses = [run_node("raise_one.mjs", "course", "{}", DIGITS, 512, pace) for pace in ("all", "follow")]
-    assert courses[0] == courses[1]
-
-
-def test_the_rate_that_kills_kills(run_node):
-    """It can fail: what is learned is not built in."""
-    came = run_node("raise_one.mjs", "course", '{"rate": 0.3}', DIGITS, 1024)
-    assert came["tests"][-1][1] > 300
 
 
 @pytest.mark.parametrize("types", [8, 4])

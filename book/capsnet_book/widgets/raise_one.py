@@ -21,7 +21,6 @@ BUGS = (
     "capsule-view",
     "no-update-rounds",
     "margin-not-squared",
-    "lengths-softmax",
     "mask-prediction",
     "recon-mean",
 )

@@ -29,8 +29,7 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
   const { batch: B } = settings;
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
   const test = greys(digits.test.images);
-  const shown = new Float32Array((WALL + 1) * PIXELS); // the wall, and the digit that is watched
-  shown.set(test.subarray(0, WALL * PIXELS));
+  let watched = test.subarray(0, PIXELS); // the digit whose way through the network the frames tell
 
   let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
   let [queue, own] = [
@@ -69,12 +68,9 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
     const { margin, drawing, right } = network.gradients(x, labels);
     network.update(rate);
     if (Math.floor((seen + B) / FADE.after) > Math.floor(seen / FADE.after)) rate *= FADE.factor;
-    since = {
-      digits: since.digits + B,
-      right: since.right + right,
-      margin: since.margin + margin * B,
-      drawing: since.drawing + drawing * B,
-    };
+    for (const [name, sum] of Object.entries({ digits: B, right, margin: margin * B, drawing: drawing * B })) {
+      since[name] += sum;
+    }
     steps++;
     seen += B;
     if (isTest(seen, B)) examine();
@@ -109,7 +105,9 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
     const now = performance.now();
     if (!always && (waitsForPage || now - lastFrame < Math.max(FRAME, 6 * frameCost))) return;
     const mine = own.images.slice(-OWN_SHOWN);
-    const images = concat([shown.subarray(0, WALL * PIXELS), ...mine, shown.subarray(WALL * PIXELS)]);
+    const images = new Float32Array((WALL + mine.length + 1) * PIXELS);
+    images.set(test.subarray(0, WALL * PIXELS));
+    [...mine, watched].forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
     const { lengths, drawings, answers, u, c } = network.read(images);
     const bytes = Uint8Array.from(drawings, (grey) => Math.round(255 * grey));
     const filters = network.filters();
@@ -144,9 +142,8 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
       running = true;
       wait(slice);
     },
-    /** The digit whose way through the network the frames tell. */
     watch(image) {
-      shown.set(image, WALL * PIXELS);
+      watched = image;
       frame(true);
     },
     /** The reader's own digits, from now on among those that it learns from. */
@@ -165,16 +162,6 @@ function isTest(n, B) {
 }
 
 const greys = (images) => Float32Array.from(images, (grey) => grey / LEVELS);
-
-function concat(arrays) {
-  const all = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const array of arrays) {
-    all.set(array, at);
-    at += array.length;
-  }
-  return all;
-}
 
 const withoutPadding = (c) =>
   Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);

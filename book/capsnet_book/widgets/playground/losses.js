@@ -24,42 +24,17 @@ export function longest(lengths, n) {
 export function marginLoss(dv, v, labels, { m_plus, m_minus, lambda, bug }) {
   const B = labels.length;
   const lengths = lengthsOf(v);
-  const judged = bug === "lengths-softmax" ? softmaxOfTen(lengths) : lengths;
-  const slopes = new Float64Array(B * J);
   let loss = 0;
   for (let k = 0; k < B * J; k++) {
     const present = labels[Math.floor(k / J)] === k % J;
-    const beyond = Math.max(0, present ? m_plus - judged[k] : judged[k] - m_minus);
+    const beyond = Math.max(0, present ? m_plus - lengths[k] : lengths[k] - m_minus);
     const [weight, sign] = present ? [1 / B, -1] : [lambda / B, 1];
     const plain = bug === "margin-not-squared";
     loss += weight * (plain ? beyond : beyond ** 2);
-    slopes[k] = sign * weight * (plain ? Number(beyond > 0) : 2 * beyond);
-  }
-  if (bug === "lengths-softmax") throughSoftmax(slopes, judged);
-  for (let k = 0; k < B * J; k++) {
-    const slope = lengths[k] > 0 ? slopes[k] / lengths[k] : 0;
-    for (let d = k * D; d < (k + 1) * D; d++) dv[d] = slope * v[d];
+    const slope = sign * weight * (plain ? Number(beyond > 0) : 2 * beyond);
+    for (let d = k * D; d < (k + 1) * D; d++) dv[d] = lengths[k] > 0 ? (slope / lengths[k]) * v[d] : 0;
   }
   return loss;
-}
-
-/** For the bug "lengths-softmax". */
-function softmaxOfTen(lengths) {
-  const shares = Float64Array.from(lengths, Math.exp);
-  for (let n = 0; n < shares.length; n += J) {
-    const ten = shares.subarray(n, n + J);
-    const sum = ten.reduce((all, share) => all + share, 0);
-    ten.forEach((share, j) => (ten[j] = share / sum));
-  }
-  return shares;
-}
-
-function throughSoftmax(slopes, shares) {
-  for (let n = 0; n < slopes.length; n += J) {
-    let mean = 0;
-    for (let k = n; k < n + J; k++) mean += shares[k] * slopes[k];
-    for (let k = n; k < n + J; k++) slopes[k] = shares[k] * (slopes[k] - mean);
-  }
 }
 
 /**

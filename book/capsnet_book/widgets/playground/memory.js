@@ -1,5 +1,5 @@
 // One memory for all numbers of a training: WebAssembly's, or an ArrayBuffer of the same plan.
-import { parameterList, sizeOf } from "./parameters.js";
+import { parameterList } from "./parameters.js";
 import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
 /** @typedef {Record<string, number>} Pointers */
@@ -23,15 +23,10 @@ export function planMemory({ types, batch: B }, rounds) {
   const takeAll = (sizes) => Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, take(size)]));
 
   const parameters = parameterList(types);
-  const count = parameters.reduce((all, { shape }) => all + sizeOf(shape), 0);
+  const count = parameters.reduce((all, { size }) => all + size, 0);
   const [first, gradients, mean, square] = [0, 1, 2, 3].map(() => take(count));
-  const [at, slope] = [/** @type {Pointers} */ ({}), /** @type {Pointers} */ ({})];
-  let passed = 0;
-  for (const { name, shape } of parameters) {
-    [at[name], slope[name]] = [first + passed, gradients + passed];
-    passed += 4 * sizeOf(shape);
-  }
-
+  const places = (pointer) => Object.fromEntries(parameters.map(({ name, from }) => [name, pointer + 4 * from]));
+  const [at, slope] = [places(first), places(gradients)];
   const [h1, h2] = HIDDEN;
   const V = J * D;
   const turned = takeAll({

@@ -22,26 +22,22 @@ export const configOf = (types, rounds) => ({
   decoder_hidden: HIDDEN,
 });
 
-export const sizeOf = (shape) => shape.reduce((all, n) => all * n, 1);
+const sizeOf = (shape) => shape.reduce((all, n) => all * n, 1);
 
 /**
  * The parameters in order: their names and shapes in a file, `bound` of the uniform numbers that they begin with
- * (null: normal, as W), and here(k), where the k-th number of the file stands here.
+ * (null: normal, as W), `from` and `size` among all numbers, and here(k), where the k-th number of the file stands.
  */
 export function parameterList(types) {
-  const [C, O, I] = [8 * types, 8 * types, PLACES * types];
+  const [C, I] = [8 * types, PLACES * types];
   const turned = (columns, rows) => (k) => (k % columns) * rows + Math.floor(k / columns);
   const primary = (k) => {
     const [o, c, tap] = [Math.floor(k / (C * TAPS ** 2)), Math.floor(k / TAPS ** 2) % C, k % TAPS ** 2];
-    return (tap * C + c) * O + o;
+    return (tap * C + c) * C + o;
   };
   const routed = (k) => {
-    const [i, j, d, e] = [
-      Math.floor(k / (J * D_IN * D)),
-      Math.floor(k / (D_IN * D)) % J,
-      Math.floor(k / D) % D_IN,
-      k % D,
-    ];
+    const [i, d, e] = [Math.floor(k / (J * D_IN * D)), Math.floor(k / D) % D_IN, k % D];
+    const j = Math.floor(k / (D_IN * D)) % J;
     return ((placeFirst(i, types) * D_IN + d) * J + j) * D + e;
   };
   const layer = (name, shape, here) => {
@@ -50,15 +46,20 @@ export function parameterList(types) {
     return [{ name: `${name}.weight`, shape, bound, here }, bias];
   };
   const widths = [J * D, ...HIDDEN, PIXELS];
-  const decoder = widths
-    .slice(1)
-    .flatMap((width, k) => layer(`decoder.${2 * k}`, [width, widths[k]], turned(widths[k], width)));
+  const decoder = HIDDEN.concat(PIXELS).map((width, k) =>
+    layer(`decoder.${2 * k}`, [width, widths[k]], turned(widths[k], width)),
+  );
+  let end = 0;
   return [
     ...layer("conv", [C, 1, KERNEL, KERNEL], turned(KERNEL ** 2, C)),
-    ...layer("primary.conv", [O, C, TAPS, TAPS], primary),
+    ...layer("primary.conv", [C, C, TAPS, TAPS], primary),
     { name: "routed.weight", shape: [I, J, D_IN, D], bound: null, here: routed },
-    ...decoder,
-  ];
+    ...decoder.flat(),
+  ].map((parameter) => {
+    const size = sizeOf(parameter.shape);
+    end += size;
+    return { ...parameter, size, from: end - size };
+  });
 }
 
 /** Where capsule i of a file stands here. */
@@ -67,9 +68,8 @@ export const placeFirst = (i, types) => (i % PLACES) * types + Math.floor(i / PL
 /** Fills the parameters' numbers as my_capsnet.py begins. @param {Float32Array} numbers */
 export function begin(numbers, types, seed) {
   const random = makeRandom(seed);
-  let k = 0;
-  for (const { shape, bound } of parameterList(types)) {
-    for (const end = k + sizeOf(shape); k < end; k++) {
+  for (const { bound, from, size } of parameterList(types)) {
+    for (let k = from; k < from + size; k++) {
       numbers[k] = bound === null ? 0.1 * normal(random) : bound * (2 * random() - 1);
     }
   }
@@ -77,12 +77,9 @@ export function begin(numbers, types, seed) {
 
 /** The parameters' numbers as tensors by name, { shape, data }, as a file has them. @param {Float32Array} numbers */
 export function toTensors(numbers, types) {
-  let from = 0;
   const tensors = {};
-  for (const { name, shape, here } of parameterList(types)) {
-    const [start, size] = [from, sizeOf(shape)];
-    tensors[name] = { shape, data: Float32Array.from({ length: size }, (_, k) => numbers[start + here(k)]) };
-    from += size;
+  for (const { name, shape, here, from, size } of parameterList(types)) {
+    tensors[name] = { shape, data: Float32Array.from({ length: size }, (_, k) => numbers[from + here(k)]) };
   }
   return tensors;
 }
@@ -94,9 +91,7 @@ export function fromTensors(numbers, types, tensors) {
     const got = tensors[name]?.shape;
     if (String(got) !== String(shape)) throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
   }
-  let from = 0;
-  for (const { name, shape, here } of list) {
-    for (let k = 0; k < sizeOf(shape); k++) numbers[from + here(k)] = tensors[name].data[k];
-    from += sizeOf(shape);
+  for (const { name, here, from, size } of list) {
+    for (let k = 0; k < size; k++) numbers[from + here(k)] = tensors[name].data[k];
   }
 }

@@ -6,7 +6,6 @@ export const BUGS = {
   "capsule-view": "the maps are cut up like a list, so that a capsule is eight places of a channel",
   "no-update-rounds": "the logits are never updated: every round is the first",
   "margin-not-squared": "the margin loss is not squared",
-  "lengths-softmax": "the lengths go through a softmax before the loss",
   "mask-prediction": "the decoder is trained with the longest capsule, not with the right one",
   "recon-mean": "the drawing's loss is a mean over the pixels: 784 times too weak",
 };
