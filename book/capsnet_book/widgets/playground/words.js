@@ -15,7 +15,7 @@ const WRITING = [
   [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand."],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
-const READABLE = 48; // squared error of a drawing, over its pixels, below which one sees which digit it is
+const READABLE = 50; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
 /** @param {any} session @param {any[]} shown  its engines that have told of themselves */
