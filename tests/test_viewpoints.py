@@ -91,11 +91,10 @@ def test_the_controls_ask_no_agreement_of_their_own_scene():
     assert (others.train()(scenes, 3) - paper(scenes, 3)).abs().max() > 1e-4
 
 
-SLOW = {"matrices-beta-4", "matrices-beta-16"}  # they begin slowly
-
-
-@pytest.mark.parametrize("arm", [name for name in ARMS if name not in SLOW])
-def test_every_arm_learns(arm):
+@pytest.mark.parametrize(
+    "arm", ["none", "vectors-r3", "vectors-gate", "matrices-r1", "matrices-length", "matrices-others"]
+)
+def test_an_arm_of_each_kind_learns(arm):
     network = viewpoints.train(ARMS[arm], WHOLES, seed=0, steps=200)
     scenes = make_scenes(WHOLES, 200, 0, generator(1))
     assert error(network, scenes, ARMS[arm].rounds) < 0.6  # by chance: 0.9
