@@ -84,7 +84,7 @@ STRETCHES = """(most) => {
     const article = document.querySelector("article.bd-article");
     const { top, bottom } = article.getBoundingClientRect();
     const visible = (each) => each.checkVisibility();
-    const pictures = [...article.querySelectorAll("img, svg, canvas, figure.live-widget, [role=img]")]
+    const pictures = [...article.querySelectorAll("img, svg, canvas, figure.live-widget, [role=img], .claims")]
         .filter(visible)
         .map((each) => each.getBoundingClientRect())
         .filter(({ width, height }) => width >= 100 && height >= 50)
