@@ -1,6 +1,7 @@
 """Figures: each can be drawn, shows what it was given, and leaves nothing open."""
 
 import json
+from itertools import combinations
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -14,7 +15,9 @@ from capsnet_book.experiments.recordings import recorded_bugs
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
+from capsnet_book.figures._phone import phone_form_of
 from capsnet_book.palette import DARK, LIGHT
+from matplotlib.text import Text
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
@@ -100,11 +103,24 @@ DRAWN = {  # a figure of every kind
 
 
 @pytest.mark.parametrize("kind", DRAWN)
-def test_a_figure_fits_the_page_and_is_closed(kind):
+def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     figure = DRAWN[kind]()
     assert figure.get_figwidth() == figures.WIDTH
-    figure.canvas.draw()
+    assert not meeting(figure), "on a desk"
+    assert not meeting(phone_form_of(figure)), "on a phone"
     assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
+
+
+def meeting(figure):
+    """The pairs of a figure's labels that lie on each other, by more than the room around a letter."""
+    drawn = {}
+    with pytest.MonkeyPatch.context() as patch:
+        draw = Text.draw
+        patch.setattr(Text, "draw", lambda text, brush: (drawn.update({text: brush}), draw(text, brush)))
+        figure.draw_without_rendering()
+    boxes = [(text.get_text(), text.get_window_extent(brush)) for text, brush in drawn.items() if text.get_visible()]
+    boxes = [(said, box.padded(-1.5)) for said, box in boxes if said.strip()]
+    return [(one, other) for (one, box), (other, its) in combinations(boxes, 2) if box.overlaps(its)]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
