@@ -16,7 +16,7 @@ from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
 from capsnet_book.figures._phone import phone_form_of
-from capsnet_book.palette import DARK, LIGHT
+from capsnet_book.palette import DARK, LIGHT, OWNERS
 from matplotlib.text import Text
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
@@ -121,6 +121,20 @@ def meeting(figure):
     boxes = [(text.get_text(), text.get_window_extent(brush)) for text, brush in drawn.items() if text.get_visible()]
     boxes = [(said, box.padded(-1.5)) for said, box in boxes if said.strip()]
     return [(one, other) for (one, box), (other, its) in combinations(boxes, 2) if box.overlaps(its)]
+
+
+def test_what_is_compared_keeps_its_colour_from_figure_to_figure():
+    reads = {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}
+    drawn = [
+        figures.bend_curves({"other": reads, "CNN": reads}, IMAGES[:1]),
+        figures.bend_trainings(
+            stored("bent"), {"three rounds": "small-r3", "one round": "small-r1", "CNN": "small-cnn"}
+        ),
+        figures.lines({"a": {"three rounds": [1.0, 2.0], "CNN": [1.0, 3.0]}}, [0, 1], "t"),
+    ]
+    colours = {line.get_color() for each in drawn for line in each.axes[0].lines if line.get_label() == "CNN"}
+    assert colours == {LIGHT[OWNERS["CNN"]]}
+    assert len({OWNERS[name] for name in ("three rounds", "one round", "CNN")}) == 3
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -1,10 +1,10 @@
-"""Photograph the built book: a still of every widget, pictures for the chapters' cards, and the front page.
+"""Photograph the built book: a still of every widget, and the front page.
 
     python tools/pictures.py          (after `make book`; `make stills` does both)
 
 A still stands in a widget's place until the widget is awake, and for readers without JavaScript. Each is taken four
 times: light and dark, for wide windows and for phones. The next build shows them, and a notebook that is executed
-stores a small copy. A card shows the figure of the chapter's cell tagged `card`, else its first widget.
+stores a small copy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import io
 from pathlib import Path
 
 from chromium import launch
-from PIL import Image, ImageOps
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,7 +25,6 @@ SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
 HEAVY = 60_000  # bytes
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
 ALIVE = "figure.live-widget, figure.glass"
-CARD = "tag_card"  # the class of a cell so tagged
 
 
 def main() -> None:
@@ -41,8 +40,6 @@ def main() -> None:
                 for path in pages:
                     page = opened(browser, path, {"width": width, "height": TALL}, scheme, SCALE)
                     take_widgets(page, window, theme, taken)
-                    if not window and page.locator(f".{CARD} img").count():
-                        save_thumbnail(page.locator(f".{CARD} img").screenshot(), f"{path.stem}{theme}")
                     page.close()
         front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
         front.screenshot(path=STATIC / "screenshot.png")  # in the README, and with a link to the book
@@ -50,8 +47,8 @@ def main() -> None:
 
 
 def has_pictures(html: str) -> bool:
-    """Whether a page has a widget or a card's figure."""
-    return "data-widget=" in html or CARD in html
+    """Whether a page has a widget."""
+    return "data-widget=" in html
 
 
 def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, scale: int) -> Page:
@@ -79,8 +76,6 @@ def take_widgets(page: Page, window: str, theme: str, taken: set[str]) -> None:
             taken.add(name)
             png = widget.locator(".live-view").screenshot()
             save(Image.open(io.BytesIO(png)).convert("RGB"), STATIC / "stills" / f"{name}{window}{theme}.webp")
-            if not window:
-                save_thumbnail(png, f"{name}{theme}")
 
 
 def save(picture: Image.Image, path: Path) -> None:
@@ -90,15 +85,6 @@ def save(picture: Image.Image, path: Path) -> None:
         if path.stat().st_size <= HEAVY:
             break
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
-
-
-def save_thumbnail(png: bytes, name: str) -> None:
-    """Write a card's picture: of a tall one the top, of a strip the left."""
-    whole = Image.open(io.BytesIO(png)).convert("RGB")
-    width, height = min(whole.width, whole.height * 12 // 5), min(whole.height, whole.width * 9 // 16)
-    part = whole.crop((0, 0, width, height))
-    fitted = ImageOps.pad(part, (480, 270), Image.Resampling.LANCZOS, part.getpixel((0, 0)))  # type: ignore[arg-type]
-    fitted.save(STATIC / "thumbnails" / f"{name}.webp", quality=50, method=6)
 
 
 if __name__ == "__main__":

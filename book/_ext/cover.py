@@ -3,8 +3,7 @@
     ```{chapter-cards}
     ```
 
-makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and a picture: the figure of
-the cell tagged `card`, else its first widget.
+makes a card a chapter, part by part, as _toc.yml has them: number, title, minutes, and its drawing (emblems.py).
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from emblems import emblem
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
-from stored_widgets import class_name, shown_models, stored_models
 
 SHORT, LENGTH = 40, 160  # characters: a paragraph of fewer says nothing of the page; more of it is not shown
 PICTURE = "_static/screenshot.png"
@@ -51,19 +50,8 @@ class ChapterCards(SphinxDirective):
 def card(path: Path, source: Path, number: int, minutes: int, here: str) -> str:
     """A chapter's card, an entry of a list."""
     notebook = json.loads(path.read_text(encoding="utf-8"))
-    models = stored_models(notebook)
-    widget = next((class_name(models[model]) for model in shown_models(notebook) if model in models), "")
-    stills = source / "book" / "_static" / "thumbnails"
-    name = path.stem if (stills / f"{path.stem}.webp").exists() else widget
-    page = f"{here}.html"
-    pictures = "".join(
-        f'<img class="in-{theme}" src="{relative_uri(page, f"_static/thumbnails/{file}")}"'
-        ' alt="" loading="lazy" width="320" height="180">'
-        for theme, file in (("light", f"{name}.webp"), ("dark", f"{name}-dark.webp"))
-        if (stills / file).exists()
-    )
-    target = relative_uri(page, path.relative_to(source).with_suffix(".html").as_posix())
-    face = f'<span class="face">{pictures or number}</span>'
+    target = relative_uri(f"{here}.html", path.relative_to(source).with_suffix(".html").as_posix())
+    face = f'<span class="face">{emblem(path.stem)}</span>'
     return (
         f'<li><a href="{target}">{face}<span class="title"><b>{number}</b> {html.escape(title_of(notebook))}</span>'
         f'<span class="minutes">{minutes} min</span></a></li>'

@@ -35,6 +35,21 @@ DARK: dict[str, str] = {
     "stroke": "#f4f6fa",
 }
 
+OWNERS: dict[str, str] = {
+    "CapsNet": "accent",
+    "three rounds": "accent",
+    "one round": "muted",
+    "two rounds": "agree",
+    "five rounds": "soft",
+    "CNN": "contrast",
+}
+"""What is compared in more than one figure keeps its colour."""
+
+
+def colour_of(name: str, place: int) -> str:
+    """The colour of what a figure compares: its own, else that of its place among the others."""
+    return LIGHT[OWNERS.get(name, ("accent", "contrast", "agree", "soft", "muted")[place % 5])]
+
 
 def css_variables() -> str:
     """CSS that defines `--caps-<role>` for both themes.

@@ -13,10 +13,8 @@ from torch import Tensor
 
 from capsnet_book.experiments.affine import SWEEPS, Sweep
 from capsnet_book.figures._style import _STYLE, INK, WIDTH
-from capsnet_book.palette import LIGHT
+from capsnet_book.palette import LIGHT, colour_of
 from capsnet_tutorial.augment import transform
-
-_COLOURS = ("accent", "contrast", "agree", "soft")
 
 
 def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps: Sequence[Sweep] = SWEEPS) -> Figure:
@@ -32,13 +30,13 @@ def bend_curves(right: Mapping[str, Mapping[str, Tensor]], image: Tensor, sweeps
         figure, grid = plt.subplots(rows, 2, figsize=(WIDTH, 2.75 * rows), squeeze=False, sharey=True)
         figure.subplots_adjust(left=0.075, right=0.985, top=0.94, bottom=0.16, wspace=0.1, hspace=0.75)
         for axes, sweep in zip(grid.flat, sweeps, strict=False):
-            for colour, (name, found) in zip(_COLOURS, right.items(), strict=False):
+            for k, (name, found) in enumerate(right.items()):
                 each = found[sweep.name].double()  # [amounts, N]
                 share = each.mean(dim=1)
                 error = (share * (1 - share) / each.shape[1]).sqrt()
                 band = ((share - 2 * error).clamp_min(0), (share + 2 * error).clamp_max(1))
-                axes.fill_between(sweep.amounts, *band, color=LIGHT[colour], alpha=0.2, linewidth=0)
-                axes.plot(sweep.amounts, share, color=LIGHT[colour], marker="o", markersize=3, label=name)
+                axes.fill_between(sweep.amounts, *band, color=colour_of(name, k), alpha=0.2, linewidth=0)
+                axes.plot(sweep.amounts, share, color=colour_of(name, k), marker="o", markersize=3, label=name)
             for amount in sweep.amounts:
                 bent = transform(image[None], sweep.pose(amount))[0, 0]
                 small = OffsetImage(bent.numpy(), zoom=0.62, cmap=INK, norm=plt.Normalize(0, 1))
@@ -68,10 +66,10 @@ def bend_trainings(measured: Mapping[str, Any], kinds: Mapping[str, str], sweeps
             base = [
                 fmean(each) for each in zip(*percent_wrong(measured, next(iter(kinds.values())), sweep), strict=True)
             ]
-            for colour, (name, kind) in zip(_COLOURS, kinds.items(), strict=False):
+            for k, (name, kind) in enumerate(kinds.items()):
                 for place, wrong in enumerate(percent_wrong(measured, kind, sweep)):
                     more = [mine - mean for mine, mean in zip(wrong, base, strict=True)]
-                    axes.plot(sweep.amounts, more, color=LIGHT[colour], linewidth=1.2, marker="o", markersize=2.5,
+                    axes.plot(sweep.amounts, more, color=colour_of(name, k), linewidth=1.2, marker="o", markersize=2.5,
                               label=None if place else name)  # fmt: skip
             axes.set_title(sweep.name, loc="left", weight="bold")
             axes.set_title(sweep.unit, loc="right", fontsize=9, color=LIGHT["muted"])

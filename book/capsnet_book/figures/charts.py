@@ -9,9 +9,8 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from capsnet_book.figures._style import _STYLE, WIDTH, phone_form
-from capsnet_book.palette import LIGHT
+from capsnet_book.palette import LIGHT, colour_of
 
-_SERIES = tuple(LIGHT[role] for role in ("accent", "contrast", "agree", "soft", "muted"))
 _STYLES = ("o-", "s--", "^:", "D-.", "v-")
 
 
@@ -35,11 +34,11 @@ def bars(
         height = (0.16 + 0.17 * tall) * len(names) + 0.5
         figure, grid = plt.subplots(1, len(panels), figsize=(WIDTH, height), sharey=True, squeeze=False,
                                     layout="constrained")  # fmt: skip
-        for axes, (title, values), colour in zip(grid[0], panels.items(), _SERIES, strict=False):
+        for axes, (title, values) in zip(grid[0], panels.items(), strict=True):
             places = [names.index(name) for name in values]
-            axes.barh(places, values.values(), color=colour, height=0.7)
+            axes.barh(places, values.values(), color=LIGHT["accent"], height=0.7)
             for place, value in zip(places, values.values(), strict=True):
-                axes.text(value, place, " " + form.format(value), va="center")
+                axes.annotate(form.format(value), (value, place), (5, 0), textcoords="offset points", va="center")
             longest = max(largest if shared else values.values())
             axes.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(len(names) - 0.4, -0.6))
             axes.set_yticks(range(len(names)), labels)
@@ -61,9 +60,9 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float
     with plt.rc_context(_STYLE):
         figure, grid = plt.subplots(1, len(panels), figsize=(WIDTH, 2.5), squeeze=False, layout="constrained")
         for axes, (title, series) in zip(grid[0], panels.items(), strict=True):
-            for (name, heights), colour, style in zip(series.items(), _SERIES, _STYLES, strict=False):
+            for k, ((name, heights), style) in enumerate(zip(series.items(), _STYLES, strict=False)):
                 dense = len(x) > 20
-                axes.plot(x, heights, style[1:] if dense else style, color=colour, markersize=4, label=name)
+                axes.plot(x, heights, style[1:] if dense else style, color=colour_of(name, k), markersize=4, label=name)
             top = max(max(heights) for heights in series.values())
             axes.set(ylim=(0, 1.08 * top), xlabel=xlabel)
             if len(x) <= 10:
@@ -87,7 +86,7 @@ def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
         for row, theme in enumerate(works.values()):
             column = columns.index(theme)
             axes.axhline(row, color=LIGHT["line"], linewidth=0.5, zorder=0)
-            axes.plot(column, row, "o", color=_SERIES[column % len(_SERIES)], markersize=9)
+            axes.plot(column, row, "o", color=LIGHT["accent"], markersize=9)
         axes.set_yticks(range(len(works)), labels)
         axes.set_xticks(range(len(columns)), [textwrap.fill(each, 10) for each in columns])
         axes.set(ylim=(len(works) - 0.4, -0.6), xlim=(-0.5, len(columns) - 0.5))

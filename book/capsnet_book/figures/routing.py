@@ -54,7 +54,10 @@ def coupling_maps(
 
 
 def share_bars(couplings: Tensor, parts: Sequence[str], wholes: Sequence[str]) -> Figure:
-    """How each part shares itself out between two wholes, round by round. couplings: [R, I, 2]."""
+    """How each part shares itself out between two wholes, round by round: dark and light, since parts have the colours.
+
+    couplings: [R, I, 2].
+    """
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(
             1,
@@ -67,11 +70,11 @@ def share_bars(couplings: Tensor, parts: Sequence[str], wholes: Sequence[str]) -
         for r, (axis, shares) in enumerate(zip(axes[0], couplings.tolist(), strict=True), start=1):
             rows = range(len(parts))
             first, second = zip(*shares, strict=True)
-            axis.barh(rows, first, color=LIGHT["accent"], height=0.7)
-            axis.barh(rows, second, left=first, color=LIGHT["contrast"], height=0.7)
+            axis.barh(rows, first, color=LIGHT["ink"], height=0.7)
+            axis.barh(rows, second, left=first, color=LIGHT["line"], height=0.7)
             for row, (one, other) in enumerate(shares):
-                axis.text(-0.03, row, f"{one:.2f}", ha="right", va="center", color=LIGHT["accent"])
-                axis.text(1.03, row, f"{other:.2f}", ha="left", va="center", color=LIGHT["contrast"])
+                axis.text(-0.03, row, f"{one:.2f}", ha="right", va="center")
+                axis.text(1.03, row, f"{other:.2f}", ha="left", va="center", color=LIGHT["muted"])
             axis.set_title(f"round {r}")
             axis.set(xlim=(-0.3, 1.3), xticks=[], yticks=list(rows), yticklabels=parts)
             axis.invert_yaxis() if r == 1 else None

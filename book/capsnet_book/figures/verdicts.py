@@ -58,7 +58,7 @@ class Board:
         )
         ends = "<b>not so</b><b>0</b><b>as claimed</b>"
         return (
-            f'<div class="claims full-width"><style>{_STYLE}</style>'
+            f'<div class="claims"><style>{_STYLE}</style>'
             f'<div class="scale"><span>{ends}</span></div><ol>{rows}</ol><p>{about}</p></div>'
         )
 
@@ -74,7 +74,7 @@ def claims_board(found: Sequence[Answer | Verdict]) -> Board:
 def _row(each: Answer | Verdict) -> str:
     word = each.word[:1].upper() + each.word[1:]
     return (
-        f'<li><details><summary><b style="color:{_colour(each)}">{escape(word)}</b>'
+        f'<li><details class="claim"><summary><b style="color:{_colour(each)}">{escape(word)}</b>'
         f"<span>{escape(each.text)}</span>{_strip(each)}</summary>"
         f"<p>{escape(each.sentence.partition('. ')[2])}</p></details></li>"
     )
