@@ -11,27 +11,17 @@ import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
 import { J, WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf } from "./playground/words.js";
-import { layOut } from "./shared/stage.js";
-import {
-  digitAt,
-  element,
-  listen,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  PIXELS,
-  save,
-  whenThemeChanges,
-} from "./shared/ui.js";
+import { defineWidget } from "./shared/stage.js";
+import { digitAt, element, listen, PIXELS, save } from "./shared/ui.js";
 
 const FOG = 128; // what an untrained network draws, in every pixel
 const TELLING = 5; // pairs after which the records join them
 
 /** The walls of both networks, side by side. chosen(k, n): tile n of the k-th. */
-function makeWalls(root, chosen) {
+function makeWalls(widget, chosen) {
   const label = "A hundred digits that it never learns from, as it draws them at this moment.";
   const walls = [0, 1].map((k) => {
-    const wall = makeWall(root, { count: WALL, label, chosen: (n) => chosen(k, n) });
+    const wall = makeWall(widget, { count: WALL, label, chosen: (n) => chosen(k, n) });
     const caption = element("figcaption");
     return { ...wall, caption, figure: element("figure", { class: "wall-frame" }, wall.canvas, caption) };
   });
@@ -54,7 +44,7 @@ function makeWalls(root, chosen) {
       );
     });
   }
-  return { figures: walls.map(({ figure }) => figure), show, refresh: () => walls.forEach((wall) => wall.refresh()) };
+  return { figures: walls.map(({ figure }) => figure), show };
 }
 
 /** The picture of the network that is watched, and what it shows in words. @returns {[any, string]} */
@@ -154,10 +144,11 @@ function makeComparison(session, model, attempt) {
   };
 }
 
-async function build(root, model, host) {
+function build(widget) {
+  const { root, model, host } = widget;
   const session = makeSession(model.get("settings").map(settingsWith), {
     fetchFile: async () => (await host.getModel(model.get("digits").digits)).get("weights"),
-    changed: () => schedule(),
+    changed: () => widget.redraw(),
   });
 
   /** Does it, and says what went wrong. */
@@ -167,7 +158,7 @@ async function build(root, model, host) {
     } catch (error) {
       Object.assign(session, { trouble: `That did not work: ${error.message}.`, running: false });
     }
-    schedule();
+    widget.redraw();
   }
 
   function change(/** @type {any[]} */ settings, problems = "") {
@@ -187,10 +178,10 @@ async function build(root, model, host) {
       attempt(() => session.running && session.train());
     },
   });
-  const view = makeNetworkView(root);
+  const view = makeNetworkView(widget);
   const curve = makeCurve();
-  const walls = makeWalls(root, session.watch);
-  const hand = makeHand(root, { session, say: (words) => speak(words) });
+  const walls = makeWalls(widget, session.watch);
+  const hand = makeHand(widget, { session, say: (words) => speak(words) });
   const comparison = makeComparison(session, model, attempt);
   const keeping = makeKeeping({
     async keep() {
@@ -215,7 +206,7 @@ async function build(root, model, host) {
   comparison.node.append(changes.seeds);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.figures, aside);
-  const { say: speak, stop: stopSaying } = layOut(root, {
+  const { say: speak } = widget.layOut({
     stage: element("div", { class: "scene" }, bar.node, view.node, middle),
     hands: [keeping],
     more: [changes.node],
@@ -238,22 +229,12 @@ async function build(root, model, host) {
     speak(inWords(session, shown));
     for (const { order } of shown) order({ do: "seen" });
   }
-  const schedule = oncePerFrame(draw);
 
   const page = tieToPage(model, root, session, { change, attempt });
-  const stopWatching = whenThemeChanges(() => {
-    for (const part of [view, walls, hand]) part.refresh();
-  });
+  widget.stops.push(...[session, comparison, page, view, curve, hand].map(({ stop }) => stop));
   changes.show(session.settings);
   page.first();
-  draw();
-  const parts = [session, comparison, page, view, curve, hand].map(({ stop }) => stop);
-  return [...parts, stopWatching, stopSaying, schedule.cancel];
+  return draw;
 }
 
-function render({ model, el, host }) {
-  const root = makeRoot("RaiseOne", "Raise a capsule network: trained from nothing, in this page");
-  return mount(el, root, () => build(root, model, host));
-}
-
-export default { render };
+export default defineWidget("RaiseOne", "Raise a capsule network: trained from nothing, in this page", build);

@@ -2,17 +2,7 @@
 import { rangeInput } from "../shared/controls.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
-import {
-  digitCanvas,
-  element,
-  format,
-  makePainter,
-  oncePerFrame,
-  PIXELS,
-  pushButton,
-  themeColours,
-  withArticle,
-} from "../shared/ui.js";
+import { digitCanvas, element, format, oncePerFrame, onNews, PIXELS, pushButton, withArticle } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
@@ -20,14 +10,13 @@ import { makeWall } from "./wall.js";
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
-/** @param {HTMLElement} root @param {{ session: any, say: (words: string) => void }} _ */
-export function makeHand(root, { session, say }) {
+/** @param {any} widget @param {{ session: any, say: (words: string) => void }} _ */
+export function makeHand(widget, { session, say }) {
   const { ask, own } = session;
   let [capsules, answer] = [new Float32Array(J * D), -1]; // of the drawing on the pad
   let offsets = new Float32Array(D);
   let busy = false; // while the network reads
-  const painter = makePainter(root);
-  let colours = themeColours(root);
+  const { painter } = widget;
 
   const says = element("p", { class: "says", "data-role": "says" });
   const seen = digitCanvas("redrawn", "What it draws of your digit");
@@ -36,7 +25,7 @@ export function makeHand(root, { session, say }) {
   const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
-  const row = makeWall(root, { count: OWN, label: "Your own digits, as it draws them.", chosen: again });
+  const row = makeWall(widget, { count: OWN, label: "Your own digits, as it draws them.", chosen: again });
   const rowFigure = element("figure", { class: "own", hidden: "" }, row.canvas, element("figcaption"));
   const sliders = Array.from({ length: D }, (_, d) =>
     rangeInput({
@@ -48,7 +37,7 @@ export function makeHand(root, { session, say }) {
 
   /** The network reads what is on the pad, once it has read what was there before. */
   async function paint() {
-    pad.paint(painter, colours);
+    pad.paint(painter, widget.colours);
     if (busy) return;
     busy = true;
     const image = pad.image();
@@ -105,6 +94,8 @@ export function makeHand(root, { session, say }) {
     redraw();
   }
 
+  const repaint = onNews(schedule);
+
   /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any} frame */
   function show(frame) {
     const count = Math.min(OWN, own.labels.length);
@@ -117,7 +108,7 @@ export function makeHand(root, { session, say }) {
       write(rowFigure.lastChild, words);
       row.show({ pictures: frame.wall.drawings.subarray(WALL * PIXELS), shown: count, mistaken });
     }
-    if (frame && !pad.empty() && !offsets.some(Boolean)) schedule();
+    repaint([widget.colours, offsets.some(Boolean) || pad.empty() || frame]);
   }
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
@@ -134,15 +125,5 @@ export function makeHand(root, { session, say }) {
     ),
   );
   schedule();
-  return {
-    node,
-    show,
-    refresh() {
-      painter.refresh();
-      colours = themeColours(root);
-      row.refresh();
-      schedule();
-    },
-    stop: () => [schedule, redraw].forEach(({ cancel }) => cancel()),
-  };
+  return { node, show, stop: () => [schedule, redraw].forEach(({ cancel }) => cancel()) };
 }

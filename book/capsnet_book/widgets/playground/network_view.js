@@ -2,7 +2,7 @@
 // capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { makePen } from "../glass/pen.js";
 import { fitCanvas, measure } from "../shared/controls.js";
-import { element, format, makePainter, PIXELS, themeColours, thumbnail } from "../shared/ui.js";
+import { element, format, PIXELS, thumbnail } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
@@ -99,10 +99,9 @@ const PARTS = {
   drawing: { title: () => "its drawing", about: "of the answer’s 16 numbers" },
 };
 
-/** The picture of a network. show(passage, words) paints it, and says what it shows. @param {HTMLElement} root */
-export function makeNetworkView(root) {
-  const painter = makePainter(root);
-  let colours = themeColours(root);
+/** The picture of a network. show(passage, words) paints it, and says what it shows. @param {any} widget */
+export function makeNetworkView(widget) {
+  const { painter } = widget;
   /** @type {Passage | undefined} */
   let shown;
   const paint = {
@@ -128,7 +127,7 @@ export function makeNetworkView(root) {
       const { brush, ratio } = fitCanvas(canvas, size);
       brush.setTransform(ratio, 0, 0, ratio, 0, 0);
       brush.clearRect(0, 0, size.width, size.height);
-      paint[name](makePen(brush, colours), size, shown);
+      paint[name](makePen(brush, widget.colours), size, shown);
       brush.globalAlpha = 1;
       write(heading, title(shown.types));
     }
@@ -139,11 +138,6 @@ export function makeNetworkView(root) {
     show(/** @type {Passage} */ passage, /** @type {string} */ words) {
       shown = passage;
       node.setAttribute("aria-label", words);
-      draw();
-    },
-    refresh() {
-      painter.refresh();
-      colours = themeColours(root);
       draw();
     },
     stop: () => parts.forEach(({ size }) => size.stop()),

@@ -1,16 +1,16 @@
 // The wall: digits that the network never learns from, as it draws them at this moment. Orange: it takes that one for
 // another. A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
-import { clamp, css, digitAt, element, mix, SIDE, themeColours } from "../shared/ui.js";
+import { clamp, css, digitAt, element, mix, onNews, SIDE } from "../shared/ui.js";
 
 const TILE = SIDE + 2; // with a line around
 
 /**
  * A wall of at most `count` tiles, ten in a row. chosen(n) when one is.
- * @param {HTMLElement} root
+ * @param {any} widget
  * @param {{ count: number, label: string, chosen: (n: number) => void }} _
  */
-export function makeWall(root, { count, label, chosen }) {
+export function makeWall(widget, { count, label, chosen }) {
   const canvas = element("canvas", {
     class: "wall",
     tabindex: 0,
@@ -22,7 +22,7 @@ export function makeWall(root, { count, label, chosen }) {
   const brush = canvas.getContext("2d");
   const tile = new ImageData(SIDE, SIDE);
   const pixels = new Uint32Array(tile.data.buffer);
-  let colours, right, wrong, last;
+  let right, wrong, last;
 
   /** The colours of 256 greys. */
   function shades(paper, ink) {
@@ -32,16 +32,16 @@ export function makeWall(root, { count, label, chosen }) {
     return all;
   }
 
-  function refresh() {
-    colours = themeColours(root);
-    [right, wrong] = [colours.stroke, colours.contrast].map((ink) => shades(colours.paper, ink));
-    if (last) show(last);
-  }
+  const mixInks = onNews(({ paper, stroke, contrast }) => {
+    [right, wrong] = [stroke, contrast].map((ink) => shades(paper, ink));
+  });
 
   /** @param {{ pictures: Uint8Array, mistaken: (n: number) => boolean, shown?: number, selected?: number }} tiles */
   function show(tiles) {
     last = { shown: count, selected: -1, ...tiles };
     const { pictures, mistaken, shown, selected } = last;
+    const { colours } = widget;
+    mixInks([colours], colours);
     const [width, height] = [10 * TILE, Math.ceil(shown / 10) * TILE];
     if (canvas.height !== height) Object.assign(canvas, { width, height });
     brush.fillStyle = css(colours.line);
@@ -72,6 +72,5 @@ export function makeWall(root, { count, label, chosen }) {
     choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
   });
   arrowKeys(canvas, (dx, dy) => choose(Math.max(last.selected, 0) + dx + 10 * dy));
-  refresh();
-  return { canvas, show, refresh };
+  return { canvas, show };
 }
