@@ -12,7 +12,7 @@ import { J, WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { digitAt, element, listen, PIXELS, save } from "./shared/ui.js";
+import { digitAt, element, listen, onNews, PIXELS, save } from "./shared/ui.js";
 
 const FOG = 128; // what an untrained network draws, in every pixel
 const TELLING = 5; // pairs after which the records join them
@@ -213,6 +213,8 @@ function build(widget) {
     about: "What can be changed",
   });
 
+  const tell = onNews(speak);
+
   function draw() {
     const shown = session.engines.filter(({ frame }) => frame);
     const rights = shown.map((engine) => engine.right());
@@ -226,7 +228,8 @@ function build(widget) {
     view.show(passage, words);
     hand.show(shown[0]?.frame);
     Object.assign(root.dataset, { right: rights.join(","), seen, running: session.running });
-    speak(inWords(session, shown));
+    const happens = inWords(session, shown);
+    tell([happens], happens);
     for (const { order } of shown) order({ do: "seen" });
   }
 

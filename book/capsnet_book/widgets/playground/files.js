@@ -14,7 +14,7 @@ export async function unpackDigits(file) {
   const packed = new Response(tensors.packed.data).body.pipeThrough(new DecompressionStream("gzip"));
   const pairs = new Uint8Array(await new Response(packed).arrayBuffer());
   const images = new Uint8Array(labels.length * PIXELS);
-  pairs.forEach((pair, k) => images.set([pair >> 4, pair & 15], 2 * k));
+  for (let k = 0; k < images.length; k++) images[k] = k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4;
   const split = labels.length - TESTS;
   return {
     learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },
