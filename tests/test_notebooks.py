@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import copy
 import re
 import sys
@@ -21,7 +22,7 @@ from phone_figures import PHONE
 from pybtex.database import parse_file
 from reading_minutes import length, words_of
 from refresh_notebooks import all_notebooks, normalise
-from stored_widgets import LARGE, OURS, SOURCES, VIEW, stored_models
+from stored_widgets import LARGE, OURS, SOURCES, VIEW, by_hash, files_by_hash, stored_models
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
@@ -195,8 +196,15 @@ def test_a_notebook_without_its_project_says_what_to_do(tmp_path: Path, monkeypa
     monkeypatch.chdir(NOTEBOOKS[0].parent)
     exec(cell, {})
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OSError, match="whole project"):
+    with pytest.raises(OSError, match="pyproject.toml and book"):
         exec(cell, {})
+
+
+def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:
+    buffer = {"data": base64.b64encode(bytes(LARGE + 1)).decode(), "encoding": "base64", "path": ["weights"]}
+    assert files_by_hash(ROOT)[by_hash(buffer, ROOT)["data"]].stem == "chapter-9"
+    with pytest.raises(SystemExit, match="is no file of"):
+        by_hash(buffer | {"path": ["image"]}, ROOT)
 
 
 def test_the_version_stands_in_one_place() -> None:
