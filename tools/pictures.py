@@ -62,6 +62,7 @@ def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, sc
     page.goto(path.as_uri())
     for widget in page.locator(ALIVE).all():
         widget.scroll_into_view_if_needed()
+        widget.dispatch_event("pointerenter")  # where a stage waits for a reader
         widget.and_(page.locator("[data-live]")).wait_for()
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_load_state("networkidle")

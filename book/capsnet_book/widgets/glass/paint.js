@@ -141,8 +141,8 @@ function paintNames(pen, { network: { I, J, D_in, D_out, conv, config }, seen, a
     primary: [`${I} capsules`, `${I} × ${D_in}`],
     predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],
     classes: [`${J} lengths`, `of ${J} × ${D_out}`],
-    reconstruction: ["its drawing", `of the ${answer.prediction}’s ${D_out} numbers`],
-    faders: ["", `the ${D_out} numbers`],
+    reconstruction: ["its drawing", `from ${D_out} numbers`],
+    faders: ["", `the ${answer.prediction}’s ${D_out} numbers`],
   };
   pen.brush.textBaseline = "alphabetic";
   for (const [part, [name, shape]] of Object.entries(names)) {
