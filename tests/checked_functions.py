@@ -66,12 +66,6 @@ def squash_with_epsilon_after_the_root(s):
     return n2 / (1 + n2) * s / (torch.sqrt(n2) + 1e-8)  # zero at zero; its gradient is not
 
 
-@wrong("squash", "squash-nan")
-def squash_patched_by_where(s):
-    n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
-    return torch.where(n > 0, n**2 / (1 + n**2) * s / n, torch.zeros_like(s))
-
-
 @right("squash")
 def squash_by_vector_norm_plus_epsilon(s):
     n = torch.linalg.vector_norm(s, dim=-1, keepdim=True)  # its gradient at zero is zero
@@ -166,23 +160,6 @@ def routing_by_factors(u_hat, iterations):
         c = c / c.sum(2, keepdim=True)
         v = squash((c[..., None] * u_hat).sum(1))
     return v
-
-
-@wrong("margin_loss", "margin-not-squared")
-def margin_with_only_the_present_squared(lengths, labels):
-    T = F.one_hot(labels, lengths.shape[1]).float()
-    L = T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1)
-    return L.sum(1).mean(0)
-
-
-@wrong("margin_loss", "lengths-softmax")
-def margin_of_lengths_softmaxed_by_hand(lengths, labels):
-    lengths = lengths.exp() / lengths.exp().sum(dim=1, keepdim=True)
-    total = 0.0
-    for row, label in zip(lengths, labels, strict=True):
-        for k, length in enumerate(row):
-            total = total + (F.relu(0.9 - length) ** 2 if k == label else 0.5 * F.relu(length - 0.1) ** 2)
-    return total / len(labels)
 
 
 @wrong("margin_loss")

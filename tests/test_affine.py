@@ -5,7 +5,7 @@ from __future__ import annotations
 import networks
 import pytest
 import torch
-from capsnet_book.experiments.affine import SWEEPS, OnCanvas, bent, read_right
+from capsnet_book.experiments.affine import SWEEPS, OnCanvas, read_right
 
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
@@ -25,29 +25,6 @@ def test_in_training_digits_lie_anywhere_on_the_canvas_and_are_nothing_but_shift
     chosen = torch.tensor([3, 1])
     assert OnCanvas(FEW).batch(chosen, Augmentation(), torch.Generator())[1].equal(FEW.labels[chosen])
     assert OnCanvas(FEW).count == 64
-
-
-def place(images: torch.Tensor) -> torch.Tensor:
-    """Where the ink of each image lies, from the centre: complex numbers [N], upwards is +i."""
-    side = images.shape[-1]
-    rows, columns = torch.meshgrid(torch.arange(side), torch.arange(side), indexing="ij")
-    places = torch.complex(columns - (side - 1) / 2, (side - 1) / 2 - rows)
-    return (images[:, 0] * places).sum(dim=(1, 2)) / images.sum(dim=(1, 2, 3))
-
-
-def test_bent_digits_are_turned_sheared_and_scaled_within_the_bounds_of_affnist():
-    right, above = torch.zeros(2, 2000, 1, 41, 41)
-    right[:, 0, 20, 30] = above[:, 0, 10, 20] = 1  # 10 pixels from the centre
-    right, above = (place(bent(Digits(each, DOTS.labels, "made"), shift=0).images) for each in (right, above))
-    turn = torch.rad2deg(right.angle())
-    upright = above / right * right.abs()  # turned back
-    found = {"scale_x": right.abs() / 10, "scale_y": upright.imag / 10, "lean": upright.real / upright.imag}
-    for low, came, high in ((-20, turn, 20), (0.8, found["scale_x"], 1.2), (0.8, found["scale_y"], 1.2)):
-        margin = 0.05 * (high - low)  # what the interpolation of a single pixel does
-        assert low - margin < came.min() < low + margin
-        assert high - margin < came.max() < high + margin
-    assert -0.26 < found["lean"].min() < -0.17
-    assert 0.17 < found["lean"].max() < 0.26
 
 
 @pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)

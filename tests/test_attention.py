@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
 import torch
 from capsnet_book.routings.self_attention import attention_couplings, route_by_attention
 from networks import noise
@@ -28,10 +27,3 @@ def test_the_output_is_the_squashed_sum_with_the_prior_added_after_the_softmax()
         s = torch.stack([sum(c[b, i, j] * U_HAT[b, i, j] for i in range(5)) for j in range(3)])
         torch.testing.assert_close(route_by_attention(U_HAT, prior)[b], squash(s))
     assert route_by_attention(U_HAT).equal(route_by_attention(U_HAT, torch.zeros_like(prior)))
-
-
-def test_a_prior_of_another_shape_is_told():
-    with pytest.raises(ValueError, match=r"prior of shape \[5, 3\].*\[3, 5\]"):
-        route_by_attention(U_HAT, noise(3, 5))
-    with pytest.raises(ValueError, match="u_hat"):
-        attention_couplings(U_HAT[0])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import networks
 import numpy as np
 import oracle
 import pytest
 import torch
-from capsnet_book.experiments.variants import VARIANTS, build_variant
-from capsnet_book.networks import load_network, save_network
 from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
 from networks import noise
 
@@ -64,14 +61,3 @@ def test_in_training_couplings_are_the_neighbours_and_in_eval_mode_ones_own():
     c = route(U_HAT, 3, return_trace=True)[1].c[-1].numpy()
     oracle.agrees(routing.train()(U_HAT, 3), outputs(c[[2, 0, 1]]))
     torch.testing.assert_close(routing.eval()(U_HAT, 3), route(U_HAT, 3))
-
-
-@pytest.mark.parametrize("name", [name for name in VARIANTS if VARIANTS[name].parts.get("routing")])
-def test_every_changed_routing_comes_back_from_its_file(name, tmp_path):
-    torch.manual_seed(0)
-    network = build_variant(networks.learner().config, [name]).eval()
-    images = torch.rand(3, 1, 28, 28)
-    save_network(network, tmp_path / "w.safetensors", torch.float32)
-    back = load_network(tmp_path / "w.safetensors")
-    assert back.parts.names == network.parts.names
-    torch.testing.assert_close(back(images).capsules, network(images).capsules)

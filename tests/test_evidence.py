@@ -12,7 +12,6 @@ from capsnet_book.experiments.evidence import (
     evidence,
     measure_entropy,
     measure_rounds,
-    measure_saturation,
     measure_vote_shares,
     noisy,
     pack_wrong,
@@ -37,18 +36,6 @@ def test_as_many_are_wrong_as_the_error_says(task, network):
     data = TASKS[task].to_measure_on(FEW)
     wrong = evidence(ready, {"test": data})["wrong"]["test"]
     assert len(wrong) / len(FEW.labels) == pytest.approx(TASKS[task].measure(ready, data).error)
-
-
-def test_the_wrong_ones_are_those_that_the_network_misreads():
-    network, data = load_pretrained(), digits("test", source="sample")
-    wrong = read_wrongly(scores_of(network, data.images), data.labels)
-    assert wrong.equal((network.predict(data.images) != data.labels).nonzero().flatten())
-    assert 0 < len(wrong) < 20
-
-
-def test_a_pair_is_wrong_if_one_of_its_digits_is():
-    scores = torch.tensor([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8], [0.1, 0.8, 0.9]])
-    assert read_wrongly(scores, torch.tensor([[0, 1], [0, 1], [1, 2]])).tolist() == [1]
 
 
 def test_a_cnn_has_only_the_wrong_ones_and_a_changed_routing_no_shares():
@@ -89,29 +76,6 @@ def test_lengths_are_counted_in_ten_bins():
     assert came["mean_length"] == [None] * 3 + [0.32] + [None] * 5 + [pytest.approx(0.95333)]
 
 
-def test_of_a_pair_the_two_longest_count():
-    came = calibrate(torch.tensor([[0.95, 0.45, 0.1]]), torch.tensor([[0, 2]]))
-    assert (came["count"][9], came["count"][4], sum(came["count"])) == (1, 1, 2)
-    assert (came["right"][9], came["right"][4]) == (1, 0)
-
-
-def test_noise_is_the_same_for_a_seed_and_stays_between_black_and_white():
-    came = noisy(FEW.images)
-    assert came.equal(noisy(FEW.images)) and not came.equal(noisy(FEW.images, seed=1))
-    assert came.min() == 0 and came.max() == 1
-    assert (came - FEW.images).abs().mean() > 0.1
-
-
-def test_saturated_primary_capsules_are_counted_over_all_images(monkeypatch):
-    network = networks.learner()
-    lengths = network.primary_capsules(FEW.images).norm(dim=2)
-    assert measure_saturation(network, FEW.images) == pytest.approx((lengths > 0.99).double().mean().item())
-    monkeypatch.setattr(module, "LONG", lengths.median().item())
-    assert measure_saturation(network, FEW.images) == pytest.approx(0.5, abs=0.01)
-    monkeypatch.undo()
-    assert measure_saturation(load_pretrained(), FEW.images) == pytest.approx(1, abs=0.01)
-
-
 @pytest.mark.parametrize("task", ["digits", "pairs"])
 @pytest.mark.parametrize("iterations", [1, 3])
 def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
@@ -140,14 +104,6 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
     assert len(largest["shares"]) == 20
     assert largest["shares"] == sorted(found["after"]["shares"], reverse=True)[:20]
     assert [found["after"]["shares"][i] for i in largest["capsules"]] == largest["shares"]
-
-
-def test_without_any_votes_nobody_leads():
-    network = networks.learner()
-    network.routed.weight.data.zero_()
-    found = measure_vote_shares(network, FEW)["before"]
-    assert found["effective_capsules"] == network.config.primary_capsules
-    assert not any(found["shares"])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

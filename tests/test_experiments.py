@@ -12,11 +12,8 @@ import pytest
 import torch
 from capsnet_book.experiments.__main__ import COMMAND, command_line, main, what_to_train
 from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
-from capsnet_book.experiments.runs import load_splits
 from capsnet_book.experiments.tables import COLUMNS, cell
 from capsnet_book.networks import load_network
-
-from capsnet_tutorial.data import digits
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = Experiments.read(ROOT / "results")
@@ -96,21 +93,6 @@ def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
                 assert cell(column, [result]) not in ("", "–"), name
 
 
-def test_a_run_that_diverges_leaves_no_record(tmp_path):
-    arguments = ["--source", "sample", "--epochs", "2", "--learning-rate", "1e37", "--network", "cnn"]
-    assert main(["train", *arguments, "--output", str(tmp_path)]) == 1
-    assert not (tmp_path / "result.json").exists()
-
-
-def test_every_digit_is_the_training_and_the_validation_digits():
-    every, held_out = load_splits("sample", None, everything=True)
-    training, validation = (digits(split, "sample") for split in ("train", "validation"))
-    assert every.images.equal(torch.cat([training.images, validation.images]))
-    assert every.labels.equal(torch.cat([training.labels, validation.labels]))
-    assert held_out.keys() == {"test"}
-    assert load_splits("sample", None, everything=False)[1].keys() == {"validation", "test"}
-
-
 # --- which jobs, in which order
 
 
@@ -123,35 +105,6 @@ def test_jobs_come_group_by_group_seed_by_seed_and_what_is_large_only_if_asked_f
     assert names(tiny, "one") == ["a-0", "a-1", "huge-0", "huge-1"]
     assert names(tiny, "b-4", "c") == ["c-0", "b-4"]
     assert names(tiny, "huge-1") == ["huge-1"]
-
-
-def test_a_job_is_the_common_arguments_its_own_and_its_seed(tiny):
-    assert tiny.jobs(["c-0"])[0].arguments == ["--epochs", "5", "--iterations", "1", "--seed", "0"]
-    assert tiny.jobs(["d-1"])[0].arguments == ["--epochs", "1", "--seed", "1"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ('run = "huge"', 'run = "e"', "a run in .*experiments.toml, one of a, b, c, d, huge; got 'e'"),
-        ('smaller = "a"', 'smaller = ["a", "z"]', "a run in .*; got 'z'"),
-        ('["c"]', '["f"]', "a run in .*; got 'f'"),
-        ("seeds = ", "seeds : ", "expected experiments in .*; got"),
-        ('columns = ["error"], ', "", "expected experiments in .*; got"),
-    ],
-)
-def test_a_file_with_a_mistake_is_refused(before, after, message, tmp_path):
-    assert before in TINY
-    (tmp_path / "experiments.toml").write_text(TINY.replace(before, after, 1), encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
-        Experiments.read(tmp_path)
-
-
-def test_no_experiments_and_unknown_names_are_said(tiny, tmp_path):
-    with pytest.raises(FileNotFoundError, match="expected the experiments in .*none.experiments.toml"):
-        Experiments.read(tmp_path / "none")
-    with pytest.raises(ValueError, match="a table or a run, one of one, a, b, c, d, huge; got 'a-4'"):
-        tiny.jobs(["a-4"])
 
 
 # --- working them off

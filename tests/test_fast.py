@@ -72,13 +72,6 @@ def test_nothing_as_large_as_u_hat_is_ever_made(monkeypatch, gradient):
     assert ours.numel <= max(B * I * D_IN, B * I * J, weight.numel()) < B * I * J * D_OUT
 
 
-def test_every_derivative_is_right():
-    u, weight = (each.requires_grad_() for each in laid_out(noise(2, 3, 2), noise(3, 2, 2, 2, seed=1)))
-    c, v = noise(2, 2, 3, seed=2).requires_grad_(), noise(2, 2, 2, seed=3).requires_grad_()
-    assert torch.autograd.gradcheck(fast.TotalInput.apply, (c, u, weight))
-    assert torch.autograd.gradcheck(fast.Agreement.apply, (v, u, weight))
-
-
 def test_a_second_derivative_is_refused_rather_than_wrong():
     u, weight = below()
     with pytest.raises(ValueError, match="one derivative of route_capsules"):

@@ -90,15 +90,6 @@ def test_a_capsule_without_edges_says_and_hears_nothing():
     assert grad[:, links].ne(0).any()
 
 
-def test_edges_may_come_in_any_order():
-    edges, u_hat = all_pairs(I, J), noise(I * J, D_OUT)
-    order = noise(I * J, seed=2).argsort()
-    _, c, v = CapsuleRouting()(edges, u_hat, I, J)[-1]
-    _, shuffled_c, shuffled_v = CapsuleRouting()(edges[:, order], u_hat[order], I, J)[-1]
-    torch.testing.assert_close(shuffled_v, v)
-    torch.testing.assert_close(shuffled_c, c[order])
-
-
 # --- what is refused
 
 

@@ -147,21 +147,6 @@ def test_bad_images_are_refused(what):
         assert came in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (torch.tensor([0, 1, 4]), "labels from 0 to 3; got 0 to 4"),
-        (torch.tensor([0, -1, 1]), "labels from 0 to 3; got -1 to 1"),
-        (torch.tensor([0, 1]), r"integer labels of shape \[3\]; got torch.int64 of shape \[2\]"),
-        (torch.tensor([0.0, 1.0, 2.0]), "integer labels .* got torch.float32"),
-    ],
-    ids=["too high", "negative", "too few", "floats"],
-)
-def test_bad_labels_are_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
-        networks.tiny()(images(), labels)
-
-
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None], ids=repr)
 def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
     for field in ("iterations", "classes", "conv_kernel", "image_size", "primary_stride"):

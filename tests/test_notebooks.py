@@ -20,7 +20,6 @@ from citations import address
 from markdown_it import MarkdownIt
 from phone_figures import PHONE
 from pybtex.database import parse_file
-from reading_minutes import length, words_of
 from refresh_notebooks import all_notebooks, normalise
 from stored_widgets import LARGE, OURS, SOURCES, VIEW, by_hash, files_by_hash, stored_models
 
@@ -119,21 +118,6 @@ def test_every_paper_has_an_address_and_is_cited() -> None:
     pages = [path.read_text(encoding="utf-8") for path in ROOT.glob("book/*.md")]
     said = "\n".join([*(text for path in NOTEBOOKS for text in prose(path)), *pages])
     assert [key for key, url in addresses.items() if f"]({url})" not in said] == []
-
-
-def test_minutes_count_what_is_read(tmp_path: Path) -> None:
-    notebook = nbformat.v4.new_notebook(
-        cells=[
-            nbformat.v4.new_markdown_cell("Two [words](there.ipynb).\n\n$$a \\;=\\; b + c$$\n\n![x](y.png)"),
-            nbformat.v4.new_markdown_cell("<details><summary>A hint</summary>\n\nNot read.\n\n</details>"),
-            nbformat.v4.new_code_cell("a = 1\n\nb = 2"),
-            nbformat.v4.new_code_cell("c = 3", metadata={"tags": ["hide-input"]}),
-        ]
-    )
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    counted = length(tmp_path / "a.ipynb")
-    assert (counted.words, counted.lines) == (3, 2)  # a formula is a word
-    assert words_of("a $b + c$ d") == ["a", "formula", "d"]
 
 
 # --- what is stored

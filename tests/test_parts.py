@@ -91,13 +91,6 @@ def test_a_file_with_parts_of_its_writer_wants_the_same_parts(tmp_path):
         load_weights(tmp_path / "mine", Parts(mask=my_mask))
 
 
-def test_a_checkpoint_is_not_taken_up_by_a_network_of_other_parts(tmp_path):
-    recipe = Recipe(epochs=1, batch_size=16)
-    fit(network_with(Parts(routing=my_route)), FEW, recipe, checkpoint=tmp_path / "c", progress=False)
-    with pytest.raises(ValueError, match=r"a run with the parts \{\}; got \{'routing': 'my_route'\}"):
-        fit(network_with(Parts()), FEW, recipe, checkpoint=tmp_path / "c", resume=True, progress=False)
-
-
 WRONG = {
     "other numbers": (Parts(routing=lambda u_hat, r: u_hat.sum(2)), r"\[2, 10, 8\] .* routing, .* \[2, 18, 8\]"),
     "nothing": (Parts(mask=lambda v, labels: None), "the part mask, .*; got NoneType"),

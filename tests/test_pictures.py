@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
 import torch
-from capsnet_book.experiments import pictures
 from capsnet_book.experiments.pictures import (
     ARMS,
     CLASSES,
@@ -57,19 +55,3 @@ def test_every_arm_learns(name):
         losses[-1].backward()
         adam.step()
     assert losses[-1] < 0.95 * losses[0]
-
-
-def test_runs_go_on_where_they_stopped(tmp_path, monkeypatch, capsys):
-    done: list[tuple[str, int]] = []
-
-    def run(name: str, seed: int) -> dict:
-        done.append((name, seed))
-        return {"arm": name, "seed": seed, "seconds": 0}
-
-    monkeypatch.setattr(pictures, "run", run)
-    command = ["--arms", "cnn-5", "cnn-9", "--output", str(tmp_path / "found.json"), "--seeds"]
-    pictures.main([*command, "10"])
-    pictures.main([*command, "10", "11"])
-    assert done == [("cnn-5", 10), ("cnn-9", 10), ("cnn-5", 11), ("cnn-9", 11)]
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
-    assert len(found["runs"]) == 4 and found["about"]["tested"] == pictures.TESTED

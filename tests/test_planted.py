@@ -1,15 +1,12 @@
 """A planted network is the paper's, but for its bug; what was recorded of such networks is what the command makes."""
 
-import json
-
 import pytest
 import torch
-from capsnet_book.bugs import BUGS, piece_of
+from capsnet_book.bugs import piece_of
 from capsnet_book.bugs.planted import planted_parts
 from capsnet_book.experiments.pairs import OnPairs
 from torch.nn.functional import one_hot
 
-from benchmarks import bug_curves
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_model, digits, load_pretrained
 
 SMALL = CapsNetConfig.small()
@@ -41,15 +38,3 @@ def test_all_that_can_be_asked_of_it_has_the_bug(bug):
 def test_with_trained_weights_some_bugs_are_seen_from_outside(bug):
     images, labels, _ = digits("test", source="sample")
     assert check_model(planted(bug), images[:4], labels[:4]).bugs == (bug,)
-
-
-def test_the_command_writes_what_the_recording_holds(tmp_path, capsys):
-    bug_curves.main(["--steps", "20", "--seeds", "0", "--bugs", "squash-axis", "--output", str(tmp_path / "bugs.json")])
-    came = json.loads((tmp_path / "bugs.json").read_text())
-    assert list(came["runs"]) == ["none", "squash-axis"]
-    assert "squash-axis" in capsys.readouterr().out
-    recorded = json.loads(bug_curves.RECORDED.read_text())
-    assert list(recorded["runs"]) == ["none", *BUGS]
-    assert came.keys() == recorded.keys() and came["runs"]["none"].keys() == recorded["runs"]["none"].keys()
-    first = came["runs"]["none"]["error"][0][0], recorded["runs"]["none"]["error"][0][0]
-    assert first[0] == pytest.approx(first[1], abs=0.03), "the same start, the same batches"

@@ -149,14 +149,6 @@ def test_routing_has_finite_gradients_at_the_extremes(value, dtype):
         assert_finite_backwards(fast.route_capsules(u, weight, gradient="last"), u, weight)
 
 
-@extremes
-def test_lengths_of_squashed_capsules_have_finite_gradients_at_the_extremes(value, dtype):
-    for s in alike_and_not(value, dtype, 2, 3, 4):
-        lengths = functional.capsule_lengths(functional.squash(s))
-        assert_finite_backwards(lengths, s)
-        assert_finite_backwards(functional.margin_loss(lengths, torch.tensor([0, 2])), s)
-
-
 # --- primary capsules
 
 

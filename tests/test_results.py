@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from capsnet_book.experiments.evidence import pack_wrong
 from capsnet_book.experiments.plan import Experiments
-from capsnet_book.experiments.records import code_version, stored, write_json
+from capsnet_book.experiments.records import code_version
 from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
 from capsnet_book.experiments.tables import COLUMNS, not_run, table_rows
 from capsnet_book.experiments.verdicts import (
@@ -50,14 +50,6 @@ def test_a_checkout_has_its_commit_and_only_the_packages_changes_make_it_dirty(t
     assert code_version(package) == {"id": git(tmp_path, "rev-parse", "HEAD"), "dirty": False}
     (package / "new.py").write_text("")
     assert code_version(package)["dirty"] is True
-
-
-def test_a_stored_result_is_found_and_what_is_plain_is_on_one_line(tmp_path):
-    assert stored("runs/small-r3-0")["recipe"]["seed"] == 0
-    with pytest.raises(ValueError, match="a stored result .*; got 'runs/none'"):
-        stored("runs/none")
-    write_json(tmp_path / "a.json", {"x": [1, 2], "y": [{"z": 0.5}], "w": {}})
-    assert (tmp_path / "a.json").read_text() == '{\n  "x": [1, 2],\n  "y": [\n    {"z": 0.5}\n  ],\n  "w": {}\n}\n'
 
 
 # --- tables and claims
@@ -109,13 +101,6 @@ def test_a_row_has_mean_and_spread_over_the_seeds_and_a_mean_for_each_round(fold
     assert cells == ["a", "0.35 ± 0.071", "0.25", "50.00 → 25.00", "2 of 6"]  # nothing has an entropy: no column
     assert "| never" not in text
     assert not_run(experiments) == "- Too dear: never (`never`).\n"
-
-
-def test_unknown_columns_are_refused(folder):
-    store(folder, "a", {0: 1.0})
-    experiments = read(folder, columns='["colour"]')
-    with pytest.raises(ValueError, match="a column, one of error, .*; got 'colour'"):
-        table_rows(experiments, experiments.tables["t"])
 
 
 def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(folder):

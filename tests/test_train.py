@@ -28,8 +28,7 @@ from torch.utils._pytree import tree_leaves
 from capsnet_tutorial import train
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.functional import route
-from capsnet_tutorial.model import CapsNet, CapsNetOutput, Parts
+from capsnet_tutorial.model import CapsNetOutput
 from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, fit
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
@@ -266,28 +265,6 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
     again, history = fit(networks.learner(), few(), recipe, **rest)
     assert_same_tensors(again.state_dict(), expected.state_dict())  # a finished run has nothing left to do
     assert history.step == 24
-
-
-def test_dropout_too_is_the_same_again_and_leaves_chance_elsewhere_alone(tmp_path):
-    class Forgetful(nn.Module):
-        def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
-            return route(nn.functional.dropout(u_hat, 0.5, self.training), iterations)
-
-    def start() -> CapsNet:
-        torch.manual_seed(0)
-        network = CapsNet(networks.learner().config, Parts(routing=Forgetful()))
-        torch.seed()
-        return network
-
-    network, chance = start(), torch.get_rng_state()
-    expected, _ = fit(network, few(), RECIPE, progress=False)
-    assert torch.get_rng_state().equal(chance)
-    with pytest.raises(Stop):
-        fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", progress=False, on_epoch=stop_after(12))
-    result, _ = fit(start(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
-    assert_same_tensors(result.state_dict(), expected.state_dict())
-    plain, _ = fit(networks.learner(), few(), RECIPE, progress=False)
-    assert not plain.conv.weight.equal(expected.conv.weight)
 
 
 # --- kill -9

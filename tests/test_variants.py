@@ -12,7 +12,6 @@ from capsnet_book.networks import load_network
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
-from capsnet_tutorial.functional import squash
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.train import Recipe, fit, paper_objective
 from capsnet_tutorial.weights import save_weights
@@ -62,28 +61,6 @@ def test_a_change_in_the_network_keeps_its_weights_and_changes_what_it_does(name
     kept = other.state_dict()
     assert all(kept[key].equal(tensor) for key, tensor in plain.state_dict().items())
     assert not run(other).reconstruction.allclose(run(plain).reconstruction, atol=1e-4)
-
-
-def test_the_bias_is_added_in_every_round():
-    network = changed("bias-released")
-    assert (network.routed.routing.bias == 0.1).all()
-    torch.manual_seed(1)
-    network.routed.routing.bias.data = torch.randn_like(network.routed.routing.bias)
-    network = awake(network)
-    u = network.primary_capsules(FEW.images)[:2]
-    u_hat = torch.einsum("bid,ijde->bije", u, network.routed.weight)
-    for image in range(2):
-        b = torch.zeros(u_hat.shape[1:3])
-        for _ in range(3):
-            c = b.softmax(dim=1)
-            v = torch.stack(
-                [
-                    squash((c[:, j, None] * u_hat[image, :, j]).sum(dim=0) + network.routed.routing.bias[j])
-                    for j in range(10)
-                ]
-            )
-            b = b + (u_hat[image] * v).sum(dim=2)
-        torch.testing.assert_close(network.routed(u)[image], v)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

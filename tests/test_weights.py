@@ -65,6 +65,12 @@ def test_it_is_at_least_99_55_percent_right_on_mnists_test_digits(mnist):
     assert evaluate(load_pretrained(), digits("test", "mnist", mnist)).error <= 0.0045
 
 
+def test_the_module_knows_no_other():
+    for name in ("paper", None, "../small"):
+        with pytest.raises(ValueError, match=f'the pretrained network "small", .*; got {name!r}'):
+            load_pretrained(name)
+
+
 # --- what is saved comes back
 
 

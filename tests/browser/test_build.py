@@ -91,14 +91,6 @@ def test_what_finds_no_widget_fails(small_book: Path) -> None:
     assert [message for message in wrong.values() if not any(message in warning for warning in warnings)] == []
 
 
-def test_weights_that_changed_after_the_notebook_fail(small_book: Path) -> None:
-    (small_book / "capsnet_tutorial/assets/weights/small.safetensors").write_bytes(b"other weights")
-    result, said = built(small_book)
-    assert result.returncode != 0
-    assert "no safetensors file" in said
-    assert "make notebooks" in said
-
-
 def prompt(source: Path, address: str) -> None:
     """A front page with a widget in a state of its own, and a prompt for it."""
     front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")

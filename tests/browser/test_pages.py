@@ -159,18 +159,6 @@ def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
     assert any("404" in error for error in seen.errors)
 
 
-def test_the_weights_are_fetched_once_however_many_widgets(
-    visit: Callable[..., Visit], addresses: dict[str, str]
-) -> None:
-    requests: list[str] = []
-    seen = visit(addresses["http"] + "search.html")
-    seen.page.on("request", lambda request: requests.append(request.url))
-    seen.page.goto(addresses["http"] + "book/chapters/01-try-it.html")
-    for name in ("PoseSliders", "DrawDigit"):
-        seen.widget(name)
-    assert len([url for url in requests if "widget-buffers" in url]) == 1
-
-
 def transferred(file: Path) -> int:
     """Bytes of a file on its way: servers compress text, and little else."""
     data = file.read_bytes()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
@@ -196,13 +195,6 @@ def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(evaluate: Evaluate,
         np.testing.assert_allclose(came["lengths"], class_scores(capsnet, bent)[0], atol=5e-4)
 
 
-def test_how_far_a_bend_can_go(evaluate: Evaluate) -> None:
-    body = """
-        const reach = (answers) => m.reachOf(answers, 7, [-2, -1, 0, 1, 2], 0);
-        return [[7, 7, 7, 7, 1], [1, 7, 7, 1, 7], [7, 7, 1, 7, 7]].map(reach);"""
-    assert evaluate(body, m="bend_digit_model.js") == [[-2, 1], [-1, 0], None]
-
-
 @torch.no_grad()
 def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_path: Path) -> None:
     draw, sample = torch.Generator().manual_seed(0), digits("test", source="sample")
@@ -261,11 +253,6 @@ def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: 
     assert came["error"] == pytest.approx((drawn.flatten() - image.flatten()).square().sum().item(), rel=1e-3)
 
 
-def test_the_mask_lets_through_what_its_rule_says(evaluate: Evaluate) -> None:
-    body = 'return ["longest", "label", "all", "none", "4"].map((rule) => m.capsulesKept(rule, [0.1, 0.9, 0.3], 2));'
-    assert evaluate(body, m="decode_capsule_model.js") == [[1], [2], [0, 1, 2], [], [4]]
-
-
 # --- the glass network ------------------------------------------------------------------------------------------------
 
 TAKEN_OUT = [
@@ -313,63 +300,6 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, t
         np.testing.assert_allclose(came["lengths"], lengths[n], atol=1e-5)
         np.testing.assert_allclose(came["drawing"], drawn[n], atol=1e-5)
         np.testing.assert_allclose(came["whole"], whole[n], atol=1e-5)
-
-
-def test_the_score_says_what_is_out_and_what_is_left(evaluate: Evaluate, tmp_path: Path) -> None:
-    body = """
-        const session = m.makeSession(core.makeNetwork(bytes(data.path)));
-        session.read(floats(data.images));
-        const { prediction } = session.answer;
-        const said = [m.scoreOf(session)];
-        session.setKept({ part: "primary", at: 3 }, false);
-        session.setKept({ part: "predictions", at: 44 }, false);
-        said.push(m.scoreOf(session));
-        session.setKept({ part: "classes", at: prediction }, false);
-        said.push(m.scoreOf(session));
-        for (let at = 0; at < 72; at++) session.setKept({ part: "primary", at }, false);
-        said.push(m.scoreOf(session));
-        session.setRounds(1, true);
-        said.push(m.scoreOf(session));
-        session.setNumber(2, 9);
-        return { said, prediction, numbers: session.numbers };"""
-    image = digits("test", source="sample").images[:1]
-    data = {"path": SMALL, "images": stored(image, tmp_path)}
-    came = evaluate(body, data, m="glass/model.js", core="shared/core.js")
-    best = came["prediction"]
-    whole, less, held, empty, once = came["said"]
-    assert re.match(rf"It reads an? {best}, 0\.\d\d long", whole)
-    assert re.match(rf"1 of 72 capsules out, 1 vote cut: still an? {best}, 0\.\d\d\.", less)
-    assert f"the {best} held down: now a" in held
-    assert empty == "72 of 72 capsules out: nothing is left to read."
-    assert once.startswith("1 round: ")
-    assert came["numbers"][2] == pytest.approx(0.6)
-
-
-def test_a_way_across_votes_meets_those_that_it_crosses(evaluate: Evaluate) -> None:
-    body = """
-        const points = m.curvePoints([0, 0], [10, 4], 5);
-        const ways = [[[5, -1], [5, 5]], [[5, 3], [5, 5]], [[-1, 0], [-1, 4]]];
-        return [points[0], points.at(-1), ...ways.map(([p, q]) => m.crosses(points, p, q))];"""
-    assert evaluate(body, m="glass/layout.js") == [[0, 0], [10, 4], True, False, False]
-
-
-def test_the_stage_remembers_a_digit_and_nothing_else(evaluate: Evaluate) -> None:
-    body = """
-        const kept = {};
-        const setItem = (_, text) => { kept.it = text; };
-        const memory = m.makeMemory(() => ({ getItem: () => kept.it ?? null, setItem }));
-        const found = [memory.read()];
-        const digit = new Uint8Array(784).fill(7);
-        memory.keep(digit);
-        found.push(memory.read()?.length);
-        for (const it of ["?", btoa("short"), btoa(String.fromCharCode(...new Uint8Array(784)))]) {
-          kept.it = it;
-          found.push(memory.read());
-        }
-        const refusing = m.makeMemory(() => { throw new Error("no"); });
-        refusing.keep(digit);
-        return [...found, refusing.read()];"""
-    assert evaluate(body, m="glass/model.js") == [None, 784, None, None, None, None]
 
 
 # --- the pad ----------------------------------------------------------------------------------------------------------
