@@ -1,1 +1,1 @@
-"""Measurements of speed: ``python -m benchmarks`` makes them all and writes results/speed.json."""
+"""Measurements of speed: ``python -m benchmarks`` makes results/speed.json, ``benchmarks.playground`` the page's."""

@@ -1,6 +1,6 @@
 """Pack the bundled sample for the playground: ``python tools/pack_digits.py`` writes it in 4 bits a pixel, gzip.
 
-4,000 digits to learn from, then the 500 of the sample's test split; the page reads them in ``playground/digits.js``.
+4,000 digits to learn from, then the 500 of the sample's test split; the page reads them in ``playground/files.js``.
 """
 
 import gzip
