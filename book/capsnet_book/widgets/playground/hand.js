@@ -113,8 +113,8 @@ export function makeHand(widget, { session, say }) {
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
   const node = element(
-    "section",
-    { class: "hand", "aria-label": "Teach it your hand" },
+    "div",
+    { class: "hand", role: "group", "aria-label": "Teach it your hand" },
     element("p", { class: "lead" }, "Teach it your hand"),
     element("div", {}, pad.frame, pad.buttons),
     element("div", { class: "answers" }, says, ten, rowFigure),

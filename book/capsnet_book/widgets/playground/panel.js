@@ -129,8 +129,8 @@ export function makeKeeping({ keep, fetch, open }) {
     pushButton("upload", "Open a file", () => file.click()),
   ];
   return element(
-    "section",
-    { class: "keeping", "aria-label": "Keep it" },
+    "div",
+    { class: "keeping", role: "group", "aria-label": "Keep it" },
     element("div", { class: "bar" }, ...buttons, file),
     words,
   );

@@ -9,7 +9,7 @@ const FIRST = 7; // the digit that is watched at first
 /** How fast: what it is called, and digits a second. */
 export const PACES = {
   step: { label: "step by step", perSecond: (settings) => 0.7 * settings.batch },
-  follow: { label: "to follow it", perSecond: () => "follow" },
+  follow: { label: "to follow", perSecond: () => "follow" },
   all: { label: "full speed", perSecond: () => Number.POSITIVE_INFINITY },
 };
 
