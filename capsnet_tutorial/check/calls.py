@@ -217,8 +217,8 @@ def called(call: Callable[[], Any], given: str) -> Any:
         if "shape" in message and "invalid" in message:
             text += " (Is a size written in that should come from the input?)"
         elif "must match the size" in message:
-            text += " (Compare the shapes axis by axis. Is an axis of size 1 missing, as keepdim=True, unsqueeze or None "
-            text += "make it? Or are labels not yet one-hot, images not yet flattened?)"
+            text += " (Compare the shapes axis by axis. Is an axis of size 1 missing, as keepdim=True, unsqueeze or "
+            text += "None make it? Or are labels not yet one-hot, images not yet flattened?)"
         raise Trouble(text) from error
 
 
