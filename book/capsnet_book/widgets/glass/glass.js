@@ -37,6 +37,7 @@ function makeSmall(strip) {
   });
   let waiting = 0;
   const paint = (session, plan, { width, height }) => {
+    if (!width || !height) return; // there is nothing to copy yet
     const own = { plan, painter: makePainter(strip), colours: themeColours(strip), focus: null, cutting: [] };
     const scene = { ...session, ...own };
     const ratio = 2;
