@@ -38,8 +38,10 @@ class FoldPages(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         if not folds(self.app, self.env.docname):
             return
+        for section in list(self.document.findall(nodes.section)):
+            merge_quiet(section)
         for cell in list(self.document.findall(nodes.container)):
-            if cell.get("nb_element") == "cell_code":
+            if cell.get("nb_element") == "cell_code" and not cell.get("merged"):
                 self.fold_cell(cell)
         for section in list(self.document.findall(nodes.section)):
             if "exercises" in section["ids"]:
@@ -77,6 +79,23 @@ class DropBlanks(SphinxPostTransform):
         for raw in list(self.document.findall(nodes.raw)):
             if "capsnet-report" in raw.astext() and UNWRITTEN in raw.astext():
                 raw.parent.parent.remove(raw.parent) if len(raw.parent) == 1 else raw.parent.remove(raw)
+
+
+def merge_quiet(section: nodes.section) -> None:
+    """One fold for cells in a row that are hidden in both ways and print nothing: "Set-up, 3 cells"."""
+    quiet = [each for each in section.children if each.get("hide_mode") == "input" and len(each) == 1]
+    for first in quiet:
+        run = [first]
+        while (after := run[-1].next_node(descend=False, siblings=True)) in quiet:
+            run.append(after)
+        if len(run) > 1 and not first.get("merged"):
+            for cell in run:
+                del cell["hide_mode"]
+                cell["merged"] = True
+                cell["classes"].remove("tag_hide-input")
+            opening = f'<details class="set-up"><summary>Set-up, {len(run)} cells</summary>'
+            section.insert(section.index(first), nodes.raw("", opening, format="html"))
+            section.insert(section.index(run[-1]) + 1, nodes.raw("", "</details>", format="html"))
 
 
 def button(html: str, kind: str) -> nodes.raw:
