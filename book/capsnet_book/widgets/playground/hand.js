@@ -108,7 +108,7 @@ export function makeHand(widget, { session, say }) {
       write(rowFigure.lastChild, words);
       row.show({ pictures: frame.wall.drawings.subarray(WALL * PIXELS), shown: count, mistaken });
     }
-    repaint([widget.colours, offsets.some(Boolean) || pad.empty() || frame]);
+    if (!offsets.some(Boolean)) repaint([widget.colours, pad.empty() || frame]); // else what was slid would be gone
   }
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
