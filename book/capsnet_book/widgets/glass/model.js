@@ -70,7 +70,7 @@ export function makeSession(network) {
 
   /** The digit, [image_size · image_size] numbers from 0 to 1, goes through what is left. */
   function read(image) {
-    Object.assign(own, { image, seen: network.look(image) });
+    Object.assign(own, { image, seen: network.look(image), whole: null });
     decide();
   }
 
@@ -78,7 +78,7 @@ export function makeSession(network) {
     const u_hat = own.seen.u_hat.map((x, k) => x * votes[Math.floor(k / D_out)]);
     own.answer = network.decide(u_hat, own.rounds);
     own.touched = own.rounds !== config.iterations || votes.includes(0);
-    own.whole = own.touched ? network.decide(own.seen.u_hat) : own.answer;
+    own.whole = own.touched ? (own.whole ?? network.decide(own.seen.u_hat)) : own.answer;
     own.numbers = own.answer.capsules.slice(own.answer.prediction * D_out, (own.answer.prediction + 1) * D_out);
     own.drawing = own.answer.reconstruction;
   }
