@@ -53,7 +53,7 @@ def coloured(text: str, hues: dict[str, str]) -> str:
 
 
 def span(words: str, role: str) -> str:
-    return f'<span class="hue" style="color: var(--caps-{role})">{words}</span>'
+    return f'<span style="color: var(--caps-{role}); font-weight: 600">{words}</span>'
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
