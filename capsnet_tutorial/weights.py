@@ -1,9 +1,4 @@
-"""Weights and other tensors on disk: safetensors files, written whole or not at all, and checked before they are used.
-
-A network may be stored in eight bits a number, to travel to a page: a tensor of two axes or more becomes whole numbers
-from -127 to 127 with one scale for each row along the first axis. The row is whole numbers × scale, off by at most half
-a scale. `widgets/shared/int8.js` of the book reads the same.
-"""
+"""Weights and other tensors on disk: safetensors files, written whole or not at all, and checked before use."""
 
 from __future__ import annotations
 
@@ -25,9 +20,6 @@ from torch import Tensor, nn
 from capsnet_tutorial.errors import InputError, expect, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
-SCALE = ".scale"
-"""Ends the name of the tensor that holds the scales of another."""
-
 Network = TypeVar("Network", bound=nn.Module)
 
 # --- networks
@@ -44,23 +36,29 @@ def load_pretrained(name: str = "small") -> CapsNet:
         return load_weights(path)
 
 
-def load_weights(
-    path: str | Path, parts: Parts | Callable[[dict[str, str], CapsNetConfig], Parts] | None = None
-) -> CapsNet:
+def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
     A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where they are the small or the paper's.
 
     Args:
         path: of the file.
-        parts: what the network was made of, if not of the paper's parts; or a function that finds parts by the names
-            in the file: (names by field, as `Parts.names` gives them, config) -> `Parts`.
+        parts: what the network was made of, if not of the paper's parts.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: the file is truncated, or holds something else, or a network with other parts.
     """
-    tensors, about = read_tensors(path)
+    return capsnet_of(*read_tensors(path), path, lambda *_: parts or Parts())
+
+
+def capsnet_of(
+    tensors: dict[str, Tensor],
+    about: dict[str, Any],
+    path: str | Path,
+    parts: Callable[[dict[str, str], CapsNetConfig], Parts],
+) -> CapsNet:
+    """The CapsNet of a file's tensors and metadata; ``parts`` finds its parts by their names, as `Parts.names` has."""
     kind, names = about.get("network", "capsnet"), about.get("parts", {})
     if not about and (config := _preset_of(tensors)):
         about = {"config": asdict(config)}
@@ -71,7 +69,7 @@ def load_weights(
 
     def make() -> CapsNet:
         config = CapsNetConfig.from_dict(about["config"])
-        own = parts(names, config) if callable(parts) else parts or Parts()
+        own = parts(names, config)
         expect(own.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{own.names}")
         return CapsNet(config, own)
 
@@ -104,7 +102,7 @@ def _preset_of(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
 
 
 def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes and the names of its parts, in half precision; `torch.int8` halves it.
+    """Write a network's weights, sizes and the names of its parts, in half precision.
 
     Raises:
         ValueError: another network than `as_capsnet` takes.
@@ -113,7 +111,9 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
     about: dict[str, Any] = {"config": asdict(network.config)}
     if network.parts.names:
         about["parts"] = network.parts.names
-    write_tensors(path, pack(network.state_dict(), dtype), about)
+    stored = network.state_dict()
+    floats = {name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()}
+    write_tensors(path, stored | floats, about)
 
 
 def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | Path) -> Network:
@@ -123,7 +123,7 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
 
     Args:
         make: builds the network.
-        tensors: of the file, as `pack` left them.
+        tensors: of the file.
         path: of the file, for messages.
 
     Raises:
@@ -135,15 +135,15 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
             network = make()
     except (TypeError, OverflowError, RuntimeError) as problem:  # no number, or larger than any memory
         raise InputError(f"expected the sizes of a network in {path}; got {problem}") from problem
-    wanted, found = network.state_dict(), unpack(tensors)
-    for name in sorted(wanted.keys() | found.keys()):
-        ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, found))
+    wanted = network.state_dict()
+    for name in sorted(wanted.keys() | tensors.keys()):
+        ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, tensors))
         expect(ours == theirs, f"{name} of shape {ours} in {path}", f"{theirs}")
-    for name, tensor in found.items():
+    for name, tensor in tensors.items():
         if wanted[name].is_floating_point():
             expect_floating(name, tensor)
         expect(bool(tensor.isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
-    network.load_state_dict({name: tensor.to(wanted[name].dtype) for name, tensor in found.items()}, assign=True)
+    network.load_state_dict({name: tensor.to(wanted[name].dtype) for name, tensor in tensors.items()}, assign=True)
     return network.eval()
 
 
@@ -219,51 +219,3 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
     except (SafetensorError, json.JSONDecodeError) as problem:
         raise InputError(f"expected a whole safetensors file of this package; got {path} ({problem})") from problem
-
-
-# --- eight bits a number
-
-
-def pack(tensors: dict[str, Tensor], dtype: torch.dtype = torch.int8) -> dict[str, Tensor]:
-    """Floats by name in another precision; in `torch.int8`: [N, ...] with float32 scales [N] beside it.
-
-    What has one axis only is float16 there. Whole numbers stay as they are.
-
-    Raises:
-        ValueError: a number that is nan or infinite, of which whole numbers could not tell.
-    """
-    packed = {}
-    for name, tensor in tensors.items():
-        if not tensor.is_floating_point():
-            packed[name] = tensor
-        elif dtype != torch.int8:
-            packed[name] = tensor.to(dtype)
-        else:
-            expect(bool(tensor.isfinite().all()), f"finite numbers in {name}", "nan or infinity")
-            packed |= _rows(name, tensor) if tensor.dim() >= 2 else {name: tensor.half()}
-    return packed
-
-
-def _rows(name: str, tensor: Tensor) -> dict[str, Tensor]:
-    rows = tensor.float().flatten(1)
-    largest = rows.abs().amax(dim=1)
-    scale = torch.where(largest > 0, largest, 1) / 127  # [N], a row of zeros has any
-    return {name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape), name + SCALE: scale}
-
-
-def unpack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The inverse of `pack`, up to rounding; tensors that are not int8 come back as they are.
-
-    Raises:
-        ValueError: an int8 tensor without a float32 scale for each of its rows.
-    """
-    whole = {name for name, tensor in tensors.items() if tensor.dtype == torch.int8}
-    unpacked = {name: tensor for name, tensor in tensors.items() if name.removesuffix(SCALE) not in whole}
-    for name in sorted(whole):
-        rows, scale = tensors[name], tensors.get(name + SCALE)
-        fits = scale is not None and scale.dtype == torch.float32 and scale.shape == rows.shape[:1]
-        came = "none" if scale is None else f"{scale.dtype} {list(scale.shape)}"
-        expect(fits, f"float32 scales {list(rows.shape[:1])} beside {name} {list(rows.shape)}", came)
-        assert scale is not None
-        unpacked[name] = rows * scale.view(-1, *[1] * (rows.dim() - 1))
-    return unpacked

@@ -11,7 +11,8 @@ import torch.nn.functional as F
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, error_of
 from capsnet_book.experiments.pairs import evaluate_pairs, fixed_pairs
 from capsnet_book.experiments.records import stored
-from capsnet_book.networks import TRAINED, load_network, save_network, trained_network
+from capsnet_book.networks import SCALE, TRAINED, load_network, pack, save_network, trained_network, unpack
+from networks import noise, tiny
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
@@ -60,3 +61,32 @@ def test_a_cnn_comes_back_from_its_file(tmp_path):
     network = ConvNet(ConvNetConfig(channels=(4, 6), kernels=(5, 3), stride=2, hidden=(16,))).eval()
     save_network(network, tmp_path / "file", torch.float32)
     assert load_network(tmp_path / "file")(SAMPLE.images[:3]).equal(network(SAMPLE.images[:3]))
+
+
+# --- eight bits a number
+
+
+def test_every_number_is_off_by_at_most_half_a_step_of_its_own_row():
+    tensor = noise(5, 3, 4, dtype=torch.float32) * torch.tensor([1e-4, 1.0, 0.0, 30.0, 1e3]).view(5, 1, 1)
+    packed = pack({"w": tensor}, torch.int8)
+    assert packed["w"].dtype == torch.int8 and packed["w"].shape == (5, 3, 4)
+    assert packed["w" + SCALE].shape == (5,)
+    for row, came in zip(tensor, unpack(packed)["w"], strict=True):
+        assert (came - row).abs().max() <= row.abs().max() / 254 * (1 + 1e-5)
+    assert unpack(packed)["w"][2].eq(0).all()
+    assert packed["w"][[0, 1, 3, 4]].abs().amax(dim=(1, 2)).tolist() == [127] * 4  # all eight bits are used
+    assert pack({"b": noise(7)}, torch.int8)["b"].dtype == torch.float16  # one axis
+
+
+@pytest.mark.parametrize("number", [torch.nan, -torch.inf], ids=str)
+def test_what_is_no_number_is_refused_by_the_name_of_its_tensor(number):
+    tensor = torch.ones(5, 3)
+    tensor[2] = number
+    with pytest.raises(ValueError, match="expected finite numbers in routed.weight; got nan or infinity"):
+        pack({"conv.bias": torch.ones(2), "routed.weight": tensor}, torch.int8)
+
+
+def test_a_capsnet_comes_back_from_eight_bits(tmp_path):
+    model, x = tiny().float(), noise(2, 1, 9, 9, dtype=torch.float32)
+    save_network(model, tmp_path / "less", torch.int8)
+    torch.testing.assert_close(load_network(tmp_path / "less")(x).lengths, model(x).lengths, atol=1e-2, rtol=0)

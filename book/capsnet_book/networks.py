@@ -1,4 +1,9 @@
-"""The book's trained networks and its loader: CapsNets of the book's own parts, and convolutional networks."""
+"""The book's trained networks and its loader: CapsNets of the book's own parts, and convolutional networks.
+
+A network may be stored in eight bits a number, to travel to a page: a tensor of two axes or more becomes whole numbers
+from -127 to 127 with one scale for each row along the first axis. The row is whole numbers × scale, off by at most half
+a scale. `widgets/shared/core.js` reads the same.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,20 @@ from pathlib import Path
 from typing import Literal, overload
 
 import torch
+from torch import Tensor
 
 from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.experiments.variants import parts_by_name
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, Parts
-from capsnet_tutorial.weights import filled, load_weights, pack, read_tensors, save_weights, write_tensors
+from capsnet_tutorial.weights import capsnet_of, filled, read_tensors, write_tensors
 
 TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `trained_network` knows."""
+
+SCALE = ".scale"
+"""Ends the name of the tensor that holds the scales of another."""
 
 
 @overload
@@ -57,15 +66,62 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
     Raises:
         FileNotFoundError, ValueError: as `capsnet_tutorial.load_weights`.
     """
-    tensors, about = read_tensors(path)
+    packed, about = read_tensors(path)
+    tensors = unpack(packed)
     if about.get("network") == "cnn" and "config" in about:
         return filled(lambda: ConvNet(ConvNetConfig.from_dict(about["config"])), tensors, path)
-    return load_weights(path, parts or parts_by_name)
+    return capsnet_of(tensors, about, path, parts_by_name if parts is None else lambda *_: parts)
 
 
 def save_network(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes, kind and the names of its parts, as `capsnet_tutorial.save_weights` does."""
-    if isinstance(network, CapsNet):
-        save_weights(network, path, dtype)
-    else:
-        write_tensors(path, pack(network.state_dict(), dtype), {"config": asdict(network.config), "network": "cnn"})
+    """Write a network's weights, sizes, kind and the names of its parts; in `torch.int8`, eight bits a number."""
+    about = {"parts": network.parts.names} if isinstance(network, CapsNet) else {"network": "cnn"}
+    write_tensors(path, pack(network.state_dict(), dtype), {"config": asdict(network.config), **about})
+
+
+# --- eight bits a number
+
+
+def pack(tensors: dict[str, Tensor], dtype: torch.dtype) -> dict[str, Tensor]:
+    """Floats by name in another precision; in `torch.int8`: [N, ...] with float32 scales [N] beside it.
+
+    What has one axis only is float16 there. Whole numbers stay as they are.
+
+    Raises:
+        ValueError: a number that is nan or infinite, of which whole numbers could not tell.
+    """
+    packed = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            packed[name] = tensor
+        elif dtype != torch.int8:
+            packed[name] = tensor.to(dtype)
+        else:
+            expect(bool(tensor.isfinite().all()), f"finite numbers in {name}", "nan or infinity")
+            packed |= _rows(name, tensor) if tensor.dim() >= 2 else {name: tensor.half()}
+    return packed
+
+
+def _rows(name: str, tensor: Tensor) -> dict[str, Tensor]:
+    rows = tensor.float().flatten(1)
+    largest = rows.abs().amax(dim=1)
+    scale = torch.where(largest > 0, largest, 1) / 127  # [N], a row of zeros has any
+    return {name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape), name + SCALE: scale}
+
+
+def unpack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The inverse of `pack`, up to rounding; tensors that are not int8 come back as they are.
+
+    Raises:
+        ValueError: an int8 tensor without a float32 scale for each of its rows.
+    """
+    whole = {name for name, tensor in tensors.items() if tensor.dtype == torch.int8}
+    unpacked = {name: tensor for name, tensor in tensors.items() if name.removesuffix(SCALE) not in whole}
+    for name in sorted(whole):
+        rows, scale = tensors[name], tensors.get(name + SCALE)
+        fits = scale is not None and scale.dtype == torch.float32 and scale.shape == rows.shape[:1]
+        came = "none" if scale is None else f"{scale.dtype} {list(scale.shape)}"
+        expect(fits, f"float32 scales {list(rows.shape[:1])} beside {name} {list(rows.shape)}", came)
+        assert scale is not None
+        unpacked[name] = rows * scale.view(-1, *[1] * (rows.dim() - 1))
+    return unpacked

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_book.experiments.pairs import classes_of, drawings, overlay
-from capsnet_book.networks import trained_network
+from capsnet_book.networks import save_network, trained_network, unpack
 from capsnet_book.widgets import PartVotes
 from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
@@ -23,7 +23,7 @@ from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, we
 from capsnet_tutorial import capsule_lengths, digits, load_pretrained, margin_loss, prediction_vectors, route
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.weights import read_tensors, save_weights, unpack
+from capsnet_tutorial.weights import read_tensors
 
 Evaluate = Callable[..., Any]
 SMALL = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
@@ -45,7 +45,7 @@ def stored(images: torch.Tensor, folder: Path) -> str:
 
 @pytest.mark.parametrize("name", ["routed.weight", "primary.conv.weight", "decoder.0.weight", "decoder.0.bias"])
 def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Path, name: str) -> None:
-    save_weights(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
+    save_network(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
     body = "const { shape, data: x } = m.readSafetensors(bytes(data.path)).tensors[data.name]; return { shape, x };"
     came = evaluate(body, {"path": str(path), "name": name}, m="shared/core.js")
     expected = unpack(read_tensors(path)[0])[name]

@@ -9,7 +9,7 @@
 
 /**
  * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
- * Eight bits a number (capsnet_tutorial/weights.py) are whole numbers, to be multiplied row by row by NAME.scale.
+ * Eight bits a number (capsnet_book/networks.py) are whole numbers, to be multiplied row by row by NAME.scale.
  * @param {ArrayBuffer | ArrayBufferView} source
  */
 export function readSafetensors(source) {
