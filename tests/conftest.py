@@ -13,20 +13,6 @@ settings.register_profile("reproducible", deadline=None, derandomize=True, datab
 settings.load_profile("reproducible")
 
 
-@pytest.fixture
-def fails_once(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """There is no network when data is first fetched, and later there is: what was asked for, in order."""
-    asked: list[Path] = []
-
-    def fetch(root: Path) -> None:
-        asked.append(root)
-        if len(asked) == 1:
-            raise FileNotFoundError("no network at first")
-
-    monkeypatch.setattr("capsnet_tutorial.data._fetch", fetch)
-    return asked
-
-
 @pytest.fixture(scope="session")
 def mnist() -> Path:
     """A folder with MNIST's original files, for the tests that need them."""

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 import torch
 from networks import noise
 
-from benchmarks import layer, measure, network
-from benchmarks.baselines import BASELINES, by_einsum, rounds_by_einsum
+from benchmarks import layer, measure
+from benchmarks.baselines import BASELINES, by_einsum
 from capsnet_tutorial.fast import route_capsules
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
-STORED = json.loads((Path(__file__).parent.parent / "results" / "speed.json").read_text(encoding="utf-8"))
 TINY = layer.Sizes(batch=4, in_capsules=12, in_dim=3, out_capsules=5, out_dim=6)
-EAGER = {name: each for name, each in network.VARIANTS.items() if not each.compiled}  # compiling takes a minute
 
 
 @pytest.mark.parametrize("way", [by_einsum, *BASELINES.values()])
@@ -30,16 +24,6 @@ def test_a_baseline_computes_what_ours_computes(way, iterations):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_the_textbooks_network_is_the_same_network():
-    networks = []
-    for parts in (Parts(), Parts(routing=rounds_by_einsum)):
-        torch.manual_seed(0)
-        networks.append(CapsNet(CapsNetConfig.small(), parts))
-    images, labels = torch.rand(2, 1, 28, 28), torch.tensor([3, 7])
-    for ours, theirs in zip(*(each(images, labels) for each in networks), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
-
-
 def test_functions_take_turns_and_a_ratio_is_the_median_of_theirs(monkeypatch):
     calls = []
     seconds = measure.take_turns({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, turns=3)
@@ -50,8 +34,3 @@ def test_functions_take_turns_and_a_ratio_is_the_median_of_theirs(monkeypatch):
     rows = measure.against("slow", {"slow": lambda: 0, "fast": lambda: 0}, turns=3)
     assert rows["fast"] == {"ms": 2000, "times_as_fast": 3, "from": 1, "to": 4}
     assert rows["slow"] == {"ms": 6000, "times_as_fast": 1, "from": 1, "to": 1}
-
-
-def test_the_stored_numbers_were_measured_at_the_papers_size():
-    assert STORED["layer"]["sizes"] == vars(layer.Sizes())
-    assert {"all rounds", "last round", "einsum"} <= STORED["layer"]["rows"].keys()

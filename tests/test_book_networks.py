@@ -18,6 +18,7 @@ from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
 
 STORED = json.loads((Path(__file__).parent / "shipped_outputs.json").read_text(encoding="utf-8"))
+"""What they answered to the sample's first two test digits, in float64."""
 SAMPLE = digits("test", source="sample")
 
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 import torch
+from capsnet_book.answers import check_answer, check_function
 from capsnet_book.bugs import BUGS, variant
 from checked_functions import RIGHT, WRONG
 from torch import nn
@@ -14,7 +15,6 @@ from torch import nn
 from capsnet_tutorial import functional
 from capsnet_tutorial.check import (
     CHECKERS,
-    Report,
     check_margin_loss,
     check_mask,
     check_reconstruction_loss,
@@ -213,6 +213,57 @@ def test_nothing_that_a_function_says_becomes_html():
     assert "<script" not in shown and "&lt;script&gt;" in shown
 
 
-def test_a_report_can_be_made_as_the_design_says():
-    assert Report(True, ()).passed
-    assert Report(False, ("squash-nan",)).bugs == ("squash-nan",)
+# --- answers to exercises
+
+
+def test_a_function_is_compared_with_another():
+    v = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
+    assert check_function(lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)).passed
+    assert "output[1] furthest off: expected" in str(
+        check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,))
+    )
+    assert "expected [3]" in str(check_function(lambda v: v, lambda v: v.norm(dim=-1), (v,)))
+    assert not check_function(lambda v: ..., lambda v: v.norm(dim=-1), (v,)).written
+    assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
+    assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
+    assert "for 2, 0.5: expected 1, came 2.5" in str(check_function(lambda a, b: a + b, lambda a, b: a * b, (2, 0.5)))
+    assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
+    assert "their places are not" in str(check_function(lambda v: v, lambda v: v.mT, (v,)))
+    with pytest.raises(ValueError, match="expected at least one example"):
+        check_function(len, len)
+
+
+class Halves(nn.Module):
+    def __init__(self, returned):
+        super().__init__()
+        self.returned = returned
+
+    def forward(self, x):
+        return x / 2 if self.returned == "half" else self.returned
+
+
+@pytest.mark.parametrize(
+    ("answer", "test", "sentence"),
+    [
+        (3, lambda x: x == 3, "✓ answer"),
+        (3, lambda x: None, "✓ answer"),
+        (3, lambda x: x == 4, "3 is not it."),
+        (3, lambda x: x == 2 or "Too large.", "Too large."),
+        (..., lambda x: True, "not written yet"),
+        (len, lambda f: ..., "not written yet"),
+        ("a", lambda x: x + 1, "It is str 'a', and the test can do nothing"),
+        (lambda x: None, lambda f: f(1).shape, "It returns None. Is its `return` missing"),
+        (lambda x: [1, 2], lambda f: f(1).shape, "It returns a list of 2, and the test can do nothing with that"),
+        (lambda x: x.nonsense, lambda f: f(1), "It raises AttributeError"),
+        (Halves, lambda Made: Made("half")(torch.ones(3)).shape == (3,), "✓ Halves"),
+        (Halves, lambda Made: Made(None)(torch.ones(3)).shape == (3,), "None. Is its `return` missing"),
+    ],
+)
+def test_an_answer_is_tested(answer, test, sentence):
+    report = check_answer(answer, test)
+    assert sentence in str(report)
+    assert report.passed == sentence.startswith("✓")
+
+
+def test_nothing_that_a_test_says_becomes_html():
+    assert "<b>" not in check_answer(lambda: 1, lambda _: "<b>no</b>")._repr_html_()

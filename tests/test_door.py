@@ -26,5 +26,5 @@ def test_the_module_brings_no_jupyter_and_no_plots():
     assert not loaded & {"IPython", "ipywidgets", "matplotlib", "scipy", "accelerate"}
 
 
-def test_the_pages_are_built_without_torch():
-    assert "torch" not in loaded_by("import capsnet_book.palette, capsnet_book.assets")
+def test_the_pages_are_built_and_widgets_imported_without_torch():
+    assert "torch" not in loaded_by("import capsnet_book.palette, capsnet_book.assets, capsnet_book.widgets")

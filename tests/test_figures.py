@@ -1,5 +1,6 @@
 """Figures: each can be drawn, shows what it was given, and leaves nothing open."""
 
+import io
 import json
 from itertools import combinations
 from types import SimpleNamespace
@@ -15,9 +16,10 @@ from capsnet_book.experiments.recordings import recorded_bugs
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
-from capsnet_book.figures._phone import phone_form_of
+from capsnet_book.figures._phone import PHONE, SMALLEST, phone_form_of
 from capsnet_book.palette import DARK, LIGHT, OWNERS
 from matplotlib.text import Text
+from PIL import Image
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
@@ -105,21 +107,29 @@ DRAWN = {  # a figure of every kind
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     figure = DRAWN[kind]()
+    phone = phone_form_of(figure)
     assert figure.get_figwidth() == figures.WIDTH
-    assert not meeting(figure), "on a desk"
-    assert not meeting(phone_form_of(figure)), "on a phone"
+    assert not meeting(labels(figure)), "on a desk"
+    assert not meeting(shown := labels(phone)), "on a phone"
+    phone.savefig(stream := io.BytesIO(), bbox_inches="tight", dpi=100)
+    shrunk = min(1, 100 * PHONE / Image.open(stream).width)
+    assert min((text.get_fontsize() * shrunk for text in shown), default=SMALLEST) > 7.5, "10.5 of a phone's pixels"
     assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
 
 
-def meeting(figure):
-    """The pairs of a figure's labels that lie on each other, by more than the room around a letter."""
+def labels(figure):
+    """The texts of a figure that are drawn, and by what."""
     drawn = {}
     with pytest.MonkeyPatch.context() as patch:
         draw = Text.draw
         patch.setattr(Text, "draw", lambda text, brush: (drawn.update({text: brush}), draw(text, brush)))
         figure.draw_without_rendering()
-    boxes = [(text.get_text(), text.get_window_extent(brush)) for text, brush in drawn.items() if text.get_visible()]
-    boxes = [(said, box.padded(-1.5)) for said, box in boxes if said.strip()]
+    return {text: brush for text, brush in drawn.items() if text.get_visible() and text.get_text().strip()}
+
+
+def meeting(drawn):
+    """The pairs of labels that lie on each other, by more than the room around a letter."""
+    boxes = [(text.get_text(), text.get_window_extent(brush).padded(-1.5)) for text, brush in drawn.items()]
     return [(one, other) for (one, box), (other, its) in combinations(boxes, 2) if box.overlaps(its)]
 
 

@@ -63,9 +63,6 @@ def test_a_second_call_gives_what_the_first_gave():
         assert came.equal(expected)
 
 
-# --- examined
-
-
 # --- sizes
 
 
@@ -107,10 +104,11 @@ def test_bf16_autocast_is_finite_and_close():
 def test_a_compiled_network_gives_the_same(labels):
     torch.compiler.reset()
     model, x = networks.tiny(), images()
-    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
     for came, expected in zip(compiled(x, labels), model(x, labels), strict=True):
         torch.testing.assert_close(came, expected)
-    grads = [torch.autograd.grad(each(x, labels).lengths.sum(), model.routed.weight) for each in (compiled, model)]
+    losses = [margin_loss(each(x, labels).lengths, torch.tensor([0, 3, 1])) for each in (compiled, model)]
+    grads = [torch.autograd.grad(loss, model.routed.weight) for loss in losses]
     torch.testing.assert_close(*grads)
 
 
@@ -127,12 +125,8 @@ def test_a_gpu_gives_the_same():
 
 REFUSED_IMAGES = {
     "integers": (images().to(torch.uint8), "images in floating point", "uint8"),
-    "an array": (images().numpy(), "torch.Tensor", "ndarray"),
-    "no channel": (images()[:, 0], "[B, 1, 9, 9]", "[3, 9, 9]"),
-    "three channels": (images().expand(3, 3, 9, 9), "[B, 1, 9, 9]", "[3, 3, 9, 9]"),
     "another size": (noise(3, 1, 28, 28), "[B, 1, 9, 9]", "[3, 1, 28, 28]"),
     "nan": (images().index_fill(0, torch.tensor(1), torch.nan), "finite images", "nan"),
-    "infinity": (images() / 0, "finite images", "infinity"),
 }
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import nbformat
 import pytest
-import yaml
 from citations import address
 from markdown_it import MarkdownIt
 from phone_figures import PHONE
@@ -100,17 +99,6 @@ def test_every_client_renders_its_markdown_and_finds_its_links(path: Path) -> No
             assert found, f"{link} (with .ipynb or .md, or Jupyter finds nothing)"
 
 
-def test_what_only_myst_understands_is_found() -> None:
-    for text in (
-        "```{dropdown} A hint\nx\n```",
-        "see {cite}`sabour2017dynamic`",
-        "{{ small_accuracy }}",
-        "![a](p.png)",
-    ):
-        assert only_myst(text)
-    assert not only_myst("> **A guess**\n>\n> `{x}` and $\\hat{{u}}$\n\n```python\nf'{x}'\n```\n\n| a |\n|:--|\n| b |")
-
-
 def test_every_paper_has_an_address_and_is_cited() -> None:
     entries = parse_file(str(ROOT / "book" / "references.bib")).entries
     addresses = {key: address(entry.fields) for key, entry in entries.items()}
@@ -189,13 +177,6 @@ def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:
     assert files_by_hash(ROOT)[by_hash(buffer, ROOT)["data"]].stem == "chapter-9"
     with pytest.raises(SystemExit, match="is no file of"):
         by_hash(buffer | {"path": ["image"]}, ROOT)
-
-
-def test_the_version_stands_in_one_place() -> None:
-    version = PROJECTS[0]["project"]["version"]
-    assert PROJECTS[1]["project"].get("version") is None
-    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert "version" not in yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 
 def test_the_lock_pins_what_is_asked_for_and_names_no_place() -> None:

@@ -65,13 +65,6 @@ def test_parts_that_do_as_the_paper_does_give_its_numbers(parts):
         torch.testing.assert_close(getattr(came, name), getattr(expected, name))
 
 
-def test_a_network_knows_its_parts():
-    assert network_with(Parts()).parts == Parts()
-    assert Parts().names == {}
-    assert network_with(Parts(routing=my_route, mask=my_mask)).parts.names == {"routing": "my_route", "mask": "my_mask"}
-    assert Parts(routing=MyRouting()).names == {"routing": "MyRouting"}
-
-
 def test_a_part_with_weights_is_trained_saved_and_loaded_with_the_network(tmp_path):
     network, _ = fit(network_with(Parts(routing=MyRouting())), FEW, Recipe(epochs=1, batch_size=16), progress=False)
     strength = network.routed.routing.strength.item()
@@ -94,8 +87,6 @@ def test_a_file_with_parts_of_its_writer_wants_the_same_parts(tmp_path):
 WRONG = {
     "other numbers": (Parts(routing=lambda u_hat, r: u_hat.sum(2)), r"\[2, 10, 8\] .* routing, .* \[2, 18, 8\]"),
     "nothing": (Parts(mask=lambda v, labels: None), "the part mask, .*; got NoneType"),
-    "whole numbers": (Parts(mask=lambda v, labels: v.long()), r"got torch.int64 \[2, 10, 8\]"),
-    "one image only": (Parts(mask=lambda v, labels: v[:1]), r"the part mask, .* got torch.float32 \[1, 10, 8\]"),
     "too few capsules": (Parts(primary=lambda features, dim: features.flatten(2).mT), "the part primary"),
 }
 

@@ -13,7 +13,7 @@ from capsnet_book.experiments.evidence import pack_wrong
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.records import code_version
 from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
-from capsnet_book.experiments.tables import COLUMNS, not_run, table_rows
+from capsnet_book.experiments.tables import not_run, table_rows
 from capsnet_book.experiments.verdicts import (
     CONTRARY_HINT,
     HINT,
@@ -203,9 +203,3 @@ def test_a_question_is_judged_when_all_its_seeds_are_there_and_only_of_these(fol
     assert second.difference == pytest.approx(paired([20, 21], [30, 32]))
     assert [first.p, second.p] == holm([first.difference.p, second.difference.p])
     assert first.word == SEEN
-
-
-def test_the_projects_own_use_every_column_and_have_an_answer_each():
-    experiments = Experiments.read(ROOT / "results")
-    assert {column for table in experiments.tables.values() for column in table.columns} == COLUMNS.keys()
-    assert len(answers(experiments)) == len(experiments.questions)

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import networks
 import pytest
 import torch
+from capsnet_book.experiments.affine import SWEEPS, OnCanvas, read_right
 from capsnet_book.experiments.cnn import (
+    ConvNetConfig,
     build_empty,
+    cross_entropy,
     parameter_count,
     recognising_and_drawing,
 )
 from capsnet_book.experiments.pairs import OnPairs
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 
+from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.train import OnDevice
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
@@ -43,3 +51,56 @@ def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
         assert recognising + drawing == parameter_count(capsnet)
         assert parameter_count(slim) == pytest.approx(recognising, rel=0.002)
         assert recognising_and_drawing(build_empty(slim)) == (parameter_count(slim), 0)
+
+
+# --- the CNN
+
+
+def test_the_papers_baselines_have_the_papers_numbers_of_parameters():
+    assert parameter_count(ConvNetConfig.paper()) == 35_445_522  # "35.4 M"
+    assert parameter_count(ConvNetConfig.paper_pairs()) == 24_563_978  # "24.56 M"
+    assert parameter_count(replace(CapsNetConfig.paper(), image_size=36)) == 11_361_808  # "11.36 M"
+
+
+def test_the_loss_is_softmax_cross_entropy_for_labels_and_sigmoids_for_several_classes():
+    scores = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, -2.0]])
+    images = torch.zeros(2, 1, 4, 4)
+    shares = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+    expected = -(shares[0, 2].log() + shares[1, 1].log()) / 2
+    torch.testing.assert_close(cross_entropy(scores, images, torch.tensor([2, 1])), expected)
+    present = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    chances = 1 / (1 + (-scores).exp())
+    expected = -(present * chances.log() + (1 - present) * (1 - chances).log()).sum() / 2
+    torch.testing.assert_close(cross_entropy(scores, images, present), expected)
+
+
+# --- bent digits
+
+DOT = torch.zeros(2000, 1, 28, 28)
+DOT[:, 0, 13:15, 13:15] = 1  # about the centre
+DOTS = Digits(DOT, torch.zeros(2000, dtype=torch.long), "made")
+
+
+def test_in_training_digits_lie_anywhere_on_the_canvas_and_are_nothing_but_shifted():
+    images, _ = OnCanvas(DOTS).batch(torch.arange(2000), Augmentation(shift=6), torch.Generator())
+    assert images.shape == (2000, 1, 40, 40)
+    assert images.sum(dim=(1, 2, 3)).unique().tolist() == [4.0]
+    rows = images.amax(dim=3).argmax(dim=2).flatten()
+    assert sorted(rows.unique().tolist()) == list(range(13, 26))
+    chosen = torch.tensor([3, 1])
+    assert OnCanvas(FEW).batch(chosen, Augmentation(), torch.Generator())[1].equal(FEW.labels[chosen])
+    assert OnCanvas(FEW).count == 40
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.name)
+def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
+    network, data = networks.learner().eval(), digits("test", source="sample")
+    data = data._replace(images=torch.cat([data.images] * 2)[:503], labels=torch.cat([data.labels] * 2)[:503])
+    right = read_right(network, data, sweep)  # two batches
+    assert right.shape == (len(sweep.amounts), 503)
+    for k, amount in ((0, sweep.amounts[0]), (-1, sweep.amounts[-1])):
+        expected = network.predict(transform(data.images, sweep.pose(amount))) == data.labels
+        assert right[k].equal(expected)
+    straight = [k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)]
+    assert len(straight) == 1
+    assert right[straight[0]].equal(network.predict(data.images) == data.labels)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-import networks
 import numpy as np
 import oracle
 import pytest
 import torch
-from capsnet_book.experiments.variants import build_variant
+from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
 from capsnet_book.routings.em import EMRouting
 from capsnet_book.routings.inverted_attention import InvertedAttention
 from capsnet_book.routings.k_means import KMeansRouting
+from capsnet_book.routings.self_attention import attention_couplings, route_by_attention
 from capsnet_book.routings.sinkhorn import SinkhornRouting
 from networks import noise
 
-from capsnet_tutorial.model import CapsNet
+from capsnet_tutorial.functional import route, squash
 
-B, I, J, D = 2, 6, 3, 4
+B, I, J, D = 3, 6, 3, 4
 U_HAT = noise(B, I, J, D)
 VOTES = U_HAT.numpy()
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 4])
-
-
-def changed(name: str) -> CapsNet:
-    """The tests' small network with this routing."""
-    torch.manual_seed(0)
-    network = build_variant(networks.learner().config, [name])
-    assert isinstance(network, CapsNet)
-    return network
 
 
 def total(c: np.ndarray, votes: np.ndarray) -> np.ndarray:
@@ -46,11 +39,15 @@ def shares(logits: np.ndarray) -> np.ndarray:
     return np.array([oracle.softmax(row) for row in logits])
 
 
+def squashed(couplings: Iterable[np.ndarray]) -> np.ndarray:
+    """v = squash(Σ_i c_ij û_j|i), by image."""
+    return np.array([oracle.squash(total(c, votes)) for c, votes in zip(couplings, VOTES, strict=True)])
+
+
 def check(routing: torch.nn.Module, rounds: int, couplings: list[np.ndarray]) -> None:
-    """Couplings as expected, and v = squash(Σ_i c_ij û_j|i)."""
+    """Couplings as expected, and what follows from them."""
     oracle.agrees(routing.couplings(U_HAT, rounds), np.array(couplings))
-    expected = [oracle.squash(total(c, votes)) for c, votes in zip(couplings, VOTES, strict=True)]
-    oracle.agrees(routing(U_HAT, rounds), np.array(expected))
+    oracle.agrees(routing(U_HAT, rounds), squashed(couplings))
 
 
 @ROUNDS
@@ -138,3 +135,60 @@ def test_em_fits_gaussians_to_the_votes(rounds):
         v_found.append([a[j] * mean[j] / oracle.length(mean[j]) for j in range(J)])
     oracle.agrees(routing.couplings(U_HAT, rounds), np.array(r_found))
     oracle.agrees(routing(U_HAT, rounds), np.array(v_found))
+
+
+# --- self-attention
+
+
+def test_couplings_are_a_softmax_over_j_of_how_much_all_pairs_agree():
+    c = attention_couplings(U_HAT)
+    for u_hat, shares in zip(U_HAT, c, strict=True):
+        attention = torch.einsum("ijd,kjd->ikj", u_hat, u_hat) / math.sqrt(D)  # every pair of capsules below
+        torch.testing.assert_close(shares, attention.sum(dim=1).softmax(dim=1))
+
+
+def test_the_output_is_the_squashed_sum_with_the_prior_added_after_the_softmax():
+    prior = noise(I, J)
+    c = attention_couplings(U_HAT) + prior
+    for b in range(B):
+        s = torch.stack([sum(c[b, i, j] * U_HAT[b, i, j] for i in range(I)) for j in range(J)])
+        torch.testing.assert_close(route_by_attention(U_HAT, prior)[b], squash(s))
+    assert route_by_attention(U_HAT).equal(route_by_attention(U_HAT, torch.zeros_like(prior)))
+
+
+# --- controls
+
+
+def test_a_capsule_chooses_by_its_own_vote_a_learned_prior_or_a_votes_length():
+    votes, gate, prior = VOTES, noise(I, J, D, seed=1), noise(I, J, seed=2)
+    own, static, length = SelfRouting(I, J, D), StaticShares(I, J), LengthShares()
+    own.gate.data, static.prior.data, length.gain.data = gate, prior, torch.tensor([2.0], dtype=U_HAT.dtype)
+    logits = {
+        own: np.array([[[votes[b, i, j] @ gate[i, j].numpy() for j in range(J)] for i in range(I)] for b in range(B)]),
+        static: np.broadcast_to(prior.numpy(), (B, I, J)),
+        length: np.array([[[2 * oracle.length(votes[b, i, j]) for j in range(J)] for i in range(I)] for b in range(B)]),
+    }
+    for routing, expected in logits.items():
+        check(routing, 3, [shares(each) for each in expected])
+
+
+@pytest.mark.parametrize(
+    "routing", [SelfRouting(I, J, D), StaticShares(I, J), LengthShares(), ScaledAgreement(4), OthersAgreement()]
+)
+def test_with_one_round_all_have_even_shares(routing):
+    torch.testing.assert_close(routing.eval().to(U_HAT.dtype)(U_HAT, 1), route(U_HAT, 1))
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 5])
+def test_agreement_times_one_is_the_papers_and_times_zero_is_none(rounds):
+    torch.testing.assert_close(ScaledAgreement(1)(U_HAT, rounds), route(U_HAT, rounds))
+    torch.testing.assert_close(ScaledAgreement(0)(U_HAT, rounds), route(U_HAT, 1))
+    trace = route(U_HAT, 2, return_trace=True)[1]
+    torch.testing.assert_close(ScaledAgreement(4).couplings(U_HAT, 2), (4 * trace.b[1]).softmax(dim=2))
+
+
+def test_in_training_couplings_are_the_neighbours_and_in_eval_mode_ones_own():
+    routing = OthersAgreement()
+    c = route(U_HAT, 3, return_trace=True)[1].c[-1].numpy()
+    oracle.agrees(routing.train()(U_HAT, 3), squashed(c[[2, 0, 1]]))
+    torch.testing.assert_close(routing.eval()(U_HAT, 3), route(U_HAT, 3))
