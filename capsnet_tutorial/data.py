@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.errors import InputError, expect
 
 Split = Literal["train", "validation", "test"]
@@ -47,6 +48,11 @@ class Digits(NamedTuple):
     def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
         """N."""
         return len(self.images)
+
+    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Images, moved at random, and labels of the chosen digits."""
+        chosen = chosen.to(self.images.device)
+        return augmentation(self.images[chosen], generator), self.labels[chosen]
 
 
 def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:

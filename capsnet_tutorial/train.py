@@ -25,7 +25,7 @@ from tqdm import tqdm
 from capsnet_tutorial import functional
 from capsnet_tutorial.augment import Augmentation, option
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect, expect_count, expect_floating
+from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, at_least_float32
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.weights import only_writer, read_tensors, write_tensors
@@ -112,7 +112,7 @@ def _named(output: Any) -> CapsNetOutput:
 
 
 class TrainingData(Protocol):
-    """What a network can be trained on besides `Digits`."""
+    """What a network can be trained on: `Digits`, say."""
 
     @property
     def count(self) -> int:
@@ -120,23 +120,6 @@ class TrainingData(Protocol):
 
     def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Images [B, …] and targets [B, …] of the chosen examples, int64 [B]; all chance comes from the generator."""
-
-
-class OnDevice:
-    """Digits on a device, ready to be trained on: pixels that are whole 255ths are kept as bytes."""
-
-    def __init__(self, digits: Digits, device: torch.device) -> None:
-        expect_floating("images", digits.images)
-        in_bytes = (255 * digits.images).round().to(torch.uint8)
-        self.images = (in_bytes if (in_bytes / 255 == digits.images).all() else digits.images).to(device)
-        self.labels = digits.labels.to(device)
-        self.count = digits.count
-
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        chosen = chosen.to(self.images.device)
-        images = self.images[chosen]
-        images = images / 255 if images.dtype == torch.uint8 else images
-        return augmentation(images, generator), self.labels[chosen]
 
 
 # --- the loop
@@ -161,7 +144,7 @@ class Diverged(RuntimeError):
 
 def fit(
     network: Network,
-    data: Digits | TrainingData,
+    data: TrainingData,
     recipe: Recipe,
     *,
     objective: Objective | None = None,
@@ -210,7 +193,8 @@ def fit(
     # In a short run the average remembers an eighth of it, or ten steps: with more, what is saved is far from done.
     decay = recipe.average if recipe.seconds else min(recipe.average, max(0.9, 1 - 8 / total_steps))
     objective = objective or paper_objective(recipe.reconstruction_weight)
-    data = OnDevice(data, device) if isinstance(data, Digits) else data
+    if isinstance(data, Digits):
+        data = data._replace(images=data.images.to(device), labels=data.labels.to(device))
 
     network.to(device).train()
     average = deepcopy(network) if recipe.average else None

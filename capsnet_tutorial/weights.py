@@ -49,29 +49,21 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
         FileNotFoundError: there is no such file.
         ValueError: the file is truncated, or holds something else, or a network with other parts.
     """
-    return capsnet_of(*read_tensors(path), path, lambda *_: parts or Parts())
+    return capsnet_of(*read_tensors(path), path, parts or Parts())
 
 
-def capsnet_of(
-    tensors: dict[str, Tensor],
-    about: dict[str, Any],
-    path: str | Path,
-    parts: Callable[[dict[str, str], CapsNetConfig], Parts],
-) -> CapsNet:
-    """The CapsNet of a file's tensors and metadata; ``parts`` finds its parts by their names, as `Parts.names` has."""
+def capsnet_of(tensors: dict[str, Tensor], about: dict[str, Any], path: str | Path, parts: Parts) -> CapsNet:
+    """The CapsNet of a file's tensors and metadata, made of these parts, by whose names it is recorded."""
     kind, names = about.get("network", "capsnet"), about.get("parts", {})
     if not about and (config := _preset_of(tensors)):
         about = {"config": asdict(config)}
     wanted = f"the weights of a CapsNet in {path}, with its config or of the small or the paper's sizes"
     expect(kind == "capsnet" and "config" in about, wanted, f"{kind!r}, {sorted(about)}")
-    named = isinstance(names, dict) and all(isinstance(name, str) for name in names.values())
-    expect(named, f"names of parts in {path}", repr(names))
 
     def make() -> CapsNet:
         config = CapsNetConfig.from_dict(about["config"])
-        own = parts(names, config)
-        expect(own.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{own.names}")
-        return CapsNet(config, own)
+        expect(parts.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{parts.names}")
+        return CapsNet(config, parts)
 
     return filled(make, tensors, path)
 

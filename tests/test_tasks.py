@@ -21,7 +21,6 @@ from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetConfig
-from capsnet_tutorial.train import OnDevice
 
 FEW = Digits(*(part[:40] for part in digits("test", source="sample")[:2]), "sample")
 
@@ -32,7 +31,6 @@ def test_every_network_fits_every_task(name, network):
     task, setup = TASKS[name], TrainingSetup(task=name, network=network)
     ready = setup.build()
     data = task.to_train_on(FEW)
-    data = OnDevice(data, torch.device("cpu")) if isinstance(data, Digits) else data
     images, targets = data.batch(torch.arange(4), lambda images, _: images, torch.Generator())
     loss = setup.objective(0.0005)(ready(images, targets), images, targets)
     loss.backward()

@@ -29,7 +29,7 @@ from capsnet_tutorial import train
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetOutput
-from capsnet_tutorial.train import Diverged, OnDevice, Recipe, evaluate, fit
+from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 pytestmark = pytest.mark.slow
@@ -143,17 +143,6 @@ def test_the_bar_shows_the_time_left_and_the_errors(capsys):
 
 
 # --- data and threads
-
-
-def test_digits_are_kept_as_bytes_and_come_back_as_they_were():
-    data, chosen, still = few(), torch.tensor([5, 3, 60]), Augmentation(shift=0)
-    kept = OnDevice(data, torch.device("cpu"))
-    assert kept.images.dtype == torch.uint8
-    images, labels = kept.batch(chosen, still, torch.Generator())
-    assert images.equal(data.images[chosen])
-    assert labels.equal(data.labels[chosen])
-    bent = data._replace(images=data.images * 0.7)  # no whole 255ths
-    assert OnDevice(bent, torch.device("cpu")).batch(chosen, still, torch.Generator())[0].equal(bent.images[chosen])
 
 
 def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, monkeypatch):

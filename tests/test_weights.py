@@ -146,7 +146,7 @@ FOREIGN = [  # what of the tensors and of the metadata is another, and what is s
     ({}, {"config": [1]}, "fields among .*; got [1]"),
     ({}, {"config": {"depth": 3}}, "fields among .*'depth': 3"),
     ({}, {"config": {"classes": "ten"}}, "classes to be a whole number.*'ten'"),
-    ({}, {"parts": 5}, "names of parts.*got 5"),
+    ({}, {"parts": 5}, "parts named 5.*got {}"),
     ({}, {"parts": {"routing": "my_route"}}, "parts named {'routing': 'my_route'}.*got {}"),
     ({"routed.weight": None}, {}, "routed.weight of shape [18, 4, 3, 5].*None"),
     ({"routed.bias": noise(4, 5)}, {}, "routed.bias of shape None.*[4, 5]"),

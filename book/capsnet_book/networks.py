@@ -18,7 +18,7 @@ from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.experiments.variants import parts_by_name
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.model import CapsNet, Parts
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.weights import capsnet_of, filled, read_tensors, write_tensors
 
 TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
@@ -70,7 +70,9 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
     tensors = unpack(packed)
     if about.get("network") == "cnn" and "config" in about:
         return filled(lambda: ConvNet(ConvNetConfig.from_dict(about["config"])), tensors, path)
-    return capsnet_of(tensors, about, path, parts_by_name if parts is None else lambda *_: parts)
+    if parts is None and about.get("parts"):
+        parts = parts_by_name(about["parts"], CapsNetConfig.from_dict(about["config"]))
+    return capsnet_of(tensors, about, path, parts or Parts())
 
 
 def save_network(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:

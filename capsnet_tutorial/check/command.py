@@ -19,8 +19,9 @@ import torch
 from torch import nn
 
 from capsnet_tutorial.check import CHECKERS, Report, check_layer, check_model
-from capsnet_tutorial.check.loading import CannotLoad, Source, fits
+from capsnet_tutorial.check.loading import Source, fits
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.errors import InputError
 
 _SIGNATURES = """\
 what is checked, and how it is called:
@@ -81,8 +82,8 @@ def judgements(place: str, kind: str | None = None, **limits: float) -> Iterator
         names = [name] if name else source.pieces()
         if not names or re.split(r"\W", names[0])[0] not in ("lambda", *vars(source.module)):
             wanted = f"something named {name}" if name else "a piece of a capsule network"
-            raise CannotLoad(f"expected {wanted} in {path}; got {', '.join(source.defined) or 'nothing'}")
-    except CannotLoad as problem:
+            raise InputError(f"expected {wanted} in {path}; got {', '.join(source.defined) or 'nothing'}")
+    except InputError as problem:
         yield place, 2, f"? {problem}"
         return
     torch.manual_seed(0)
@@ -90,7 +91,7 @@ def judgements(place: str, kind: str | None = None, **limits: float) -> Iterator
     for name in names:
         try:
             things[name] = source.value(name)
-        except CannotLoad as problem:
+        except InputError as problem:
             yield name, 2, f"? not examined: {problem}"
     modules = [thing for thing in things.values() if isinstance(thing, nn.Module)]
     parts = {type(part) for module in modules for part in [*module.modules()][1:]}

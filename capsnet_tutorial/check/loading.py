@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from capsnet_tutorial.errors import InputError
+
 _WORDS = {
     "squash": r"squash",
     "primary_capsules": r"primary|group_into",
@@ -27,10 +29,6 @@ _OTHERS = re.compile(r"decod|^(show|plot|draw|save|load|train|test|main|get|prin
 _RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If, ast.Try)
 
 
-class CannotLoad(ValueError):
-    """Why something cannot be had from a place, in a sentence."""
-
-
 class Source:
     """A Python file, as a module.
 
@@ -38,16 +36,16 @@ class Source:
         path: the file.
 
     Raises:
-        CannotLoad: it is none, or the package that it is in cannot be imported.
+        InputError: it is none, or the package that it is in cannot be imported.
     """
 
     def __init__(self, path: Path) -> None:
         if not path.is_file() or path.suffix != ".py":
-            raise CannotLoad(f"expected a Python file before the colon; got no file {path} whose name ends in .py")
+            raise InputError(f"expected a Python file before the colon; got no file {path} whose name ends in .py")
         try:
             self.tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
         except SyntaxError as problem:
-            raise CannotLoad(f"{path} cannot be read: {problem}") from problem
+            raise InputError(f"{path} cannot be read: {problem}") from problem
         self.failed: list[str] = []
         """Statements that could not be run, and why."""
         self.module = _empty_module(path.resolve())
@@ -78,7 +76,7 @@ class Source:
         """What an expression gives; of a class an instance, made as the file itself makes it somewhere if it can be.
 
         Raises:
-            CannotLoad: it fails.
+            InputError: it fails.
         """
         calls = [ast.unparse(each) for each in ast.walk(self.tree) if isinstance(each, ast.Call)]
         first: Exception | SystemExit | None = None
@@ -90,7 +88,7 @@ class Source:
                 first = first or problem
         hint = f'; with arguments: FILE:"{expression}(…)"' if "(" not in expression else ""
         more = f"; not run: {self.failed[0]}" if self.failed else ""
-        raise CannotLoad(f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}") from first
+        raise InputError(f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}") from first
 
     def pieces(self) -> list[str]:
         """The names that say that they are pieces of a capsule network."""
@@ -118,7 +116,7 @@ def _empty_module(path: Path) -> ModuleType:
     try:
         importlib.import_module(package or "sys")
     except (Exception, SystemExit) as problem:
-        raise CannotLoad(f"{package} cannot be imported: {type(problem).__name__}: {problem}") from problem
+        raise InputError(f"{package} cannot be imported: {type(problem).__name__}: {problem}") from problem
     module = ModuleType(".".join(names) if package else f"_checked_{path.stem}")
     module.__file__, module.__package__ = str(path), package
     sys.modules[module.__name__] = module

@@ -16,7 +16,7 @@ from capsnet_tutorial.check.primary_capsules import examine_within
 from capsnet_tutorial.check.report import Finding, Report
 from capsnet_tutorial.check.sites import Verdict, declared_rounds, judge, sites_in
 from capsnet_tutorial.check.trace import Graph, Target, Trace, tensors_in
-from capsnet_tutorial.errors import expect
+from capsnet_tutorial.errors import expect, expect_floating, expect_tensor
 
 
 def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
@@ -39,12 +39,11 @@ def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
         ValueError: images or labels of another shape.
     """
     network = getattr(network, "_orig_mod", network)  # what torch.compile was given
-    fits = isinstance(images, Tensor) and images.dim() == 4 and len(images) >= 2
-    came = f"shape {list(images.shape)}" if isinstance(images, Tensor) else type(images).__name__
-    expect(fits, "at least two images [B, C, H, W]", came)
-    fits = isinstance(labels, Tensor) and labels.shape == images.shape[:1] and not labels.is_floating_point()
-    came = f"{labels.dtype} {list(labels.shape)}" if isinstance(labels, Tensor) else type(labels).__name__
-    expect(fits, f"{len(images)} whole numbers as labels", came)
+    expect_floating("images", images)
+    expect(images.dim() == 4 and len(images) >= 2, "at least two images [B, C, H, W]", f"shape {list(images.shape)}")
+    expect_tensor("labels", labels)
+    fits = labels.shape == images.shape[:1] and not labels.is_floating_point()
+    expect(fits, f"{len(images)} whole numbers as labels", f"{labels.dtype} {list(labels.shape)}")
     return examined("network", lambda: _network(network, images, labels), needed="routing")
 
 
