@@ -146,11 +146,12 @@ def add_stage(
 
 
 def other_weights(app: Sphinx, page: str) -> int:
-    """The bytes of the files that a page's widgets load, without the stage's own."""
+    """The bytes of the files that a page's widgets load, without the stage's own, and without digits: those are fetched
+    when a reader wants to train."""
     buffers = [buffer for model in notebook_models(app, page).values() for buffer in model.get("buffers", [])]
     names = {buffer["data"] for buffer in buffers if buffer["encoding"] == "sha256"} - {sha256(app)}
-    files = files_by_hash(Path(app.srcdir))
-    return sum(files[name].stat().st_size for name in names if name in files)
+    files = [file for name, file in files_by_hash(Path(app.srcdir)).items() if name in names]
+    return sum(file.stat().st_size for file in files if file.parent.name != "digits")
 
 
 def sha256(app: Sphinx) -> str:

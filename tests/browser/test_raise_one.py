@@ -113,7 +113,6 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
     raise_one.page.wait_for_timeout(300)
     drawing = raise_one.locator('[data-role="redrawn"]')
     before = picture(drawing)
-    raise_one.locator(".hand summary").click()
     slider = raise_one.locator(".sixteen input").first
     for _ in range(25):
         slider.press("ArrowRight")
@@ -179,7 +178,7 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     figure = page.locator('figure.live-widget[data-widget="DrawDigit"]')
     figure.scroll_into_view_if_needed()
     switch = figure.locator(".own-network")
-    expect(switch).to_contain_text("your own network")
+    expect(switch).to_contain_text("your own network", timeout=30 * SECONDS)  # once it is awake
     drawing = figure.locator(".capsnet")
     theirs = drawing.get_attribute("data-lengths")
     pixels = (sample.images[5] * 255).round().int().flatten().tolist()

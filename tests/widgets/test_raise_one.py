@@ -243,7 +243,7 @@ def test_a_network_travels_between_the_page_and_python(run_node, tmp_path, types
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("nothing", "safetensors"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
+    [("nothing", "save_weights"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
 )
 def test_a_file_that_is_no_such_network_is_refused_in_words(run_node, tmp_path, name, words):
     path = tmp_path / "file"

@@ -1,12 +1,12 @@
 // A pen for a canvas that knows the palette's colours by their roles.
 import { css, element, mix } from "../shared/ui.js";
 
-const small = element("canvas"); // a matrix, before it is enlarged
-
 /** @typedef {{ x: number, y: number, w: number, h: number }} Box */
 
 /** @param {CanvasRenderingContext2D} brush @param {any} colours */
 export function makePen(brush, colours) {
+  /** @type {HTMLCanvasElement | undefined} */
+  let small; // a matrix, before it is enlarged
   /** What lies between the ground and a role's colour; below 0 it is the other colour. */
   const shade = (number, most, role = number < 0 ? "contrast" : "accent") =>
     mix(colours.raised, colours[role], Math.min(1, Math.abs(number) / most));
@@ -62,6 +62,7 @@ export function makePen(brush, colours) {
     /** A matrix, row by row, as a picture; in one role's colour, or signed. @param {ArrayLike<number>} numbers */
     matrix(box, numbers, across, role = undefined, most = 0) {
       most ||= Math.max(...Array.from(numbers, Math.abs), 1e-6);
+      small ??= element("canvas");
       Object.assign(small, { width: across, height: numbers.length / across });
       const inside = small.getContext("2d");
       const picture = inside.createImageData(small.width, small.height);
