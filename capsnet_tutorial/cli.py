@@ -92,12 +92,8 @@ def _train(options: argparse.Namespace) -> int:
 
 def _evaluate(options: argparse.Namespace) -> int:
     path = Path(options.weights)
-    named = options.weights == "small" or path.exists()
-    expect(named, "small, a folder that `capsnet train` wrote, or a file of weights", options.weights)
-    if options.weights == "small":
-        network = load_pretrained()
-    else:
-        network = load_weights(path / "weights.safetensors" if path.is_dir() else path)
+    file = path / "weights.safetensors" if path.is_dir() else path
+    network = load_pretrained() if options.weights == "small" else load_weights(file)
     data = digits(options.split, options.source, options.data)
     about = {"digits": data.count, "source": data.source, "split": options.split}
     print(json.dumps(about | evaluate(network, data)._asdict()))

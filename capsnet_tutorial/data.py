@@ -20,16 +20,10 @@ from capsnet_tutorial.errors import InputError, expect
 Split = Literal["train", "validation", "test"]
 Source = Literal["auto", "mnist", "sample"]
 
-# SHA-256 of the pixels and of the labels (one byte each, no header), from the original files.
+# SHA-256 of the pixels, then the labels (one byte each, no header), from the original files.
 _MNIST_SHA256 = {
-    True: (
-        "741c988805d008ac6e4c904b69001ba184c24b2c540a4ef403f4c71b676cf757",
-        "1feba77c54802fa5339a11837ea4b2866434b83314ec45192930f1df69120c13",
-    ),
-    False: (
-        "6d87418db22cc8025d05968bec9bd5c3932904b23485740db143a061a2c9d161",
-        "ddeff807876a9661a1110d45c266c86239a3a1b7d37da0c3716a7a683c852ff5",
-    ),
+    True: "edc0d1098aa497be14ace79ddd5171e5a3dcf9c4d196c015389203eb3ba1f59b",
+    False: "c3f9adf9c66efb572b1f9326c3a511b45910c7173b97be66ceceeeeaef6b802b",
 }
 _FILES = [f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")]
 
@@ -84,7 +78,8 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
     """
     expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
     source = resolved_source(source, root)
-    return _from_sample(split) if source == "sample" else _from_files(split, _root(root))
+    images, labels = _from_sample(split) if source == "sample" else _from_files(split, _root(root))
+    return Digits(images.unsqueeze(1).float() / 255, labels.clone(), source)
 
 
 def resolved_source(source: Source = "auto", root: str | Path | None = None) -> Source:
@@ -123,10 +118,10 @@ def held_out(labels: Tensor) -> Tensor:
     return torch.stack(first, dim=1).flatten()
 
 
-def _from_sample(split: Split) -> Digits:
+def _from_sample(split: Split) -> tuple[Tensor, Tensor]:
     images, labels = _sample()
     part = {"train": slice(0, 4000), "validation": slice(4000, 4500), "test": slice(4500, 5000)}[split]
-    return Digits(_to_float(images[part]), labels[part].clone(), "sample")
+    return images[part], labels[part]
 
 
 @lru_cache(maxsize=1)
@@ -136,17 +131,14 @@ def _sample() -> tuple[Tensor, Tensor]:
         return torch.from_numpy(arrays["images"]), torch.from_numpy(arrays["labels"]).long()
 
 
-def _from_files(split: Split, root: Path) -> Digits:
+def _from_files(split: Split, root: Path) -> tuple[Tensor, Tensor]:
     images, labels = _read(split != "test", root)
-    if split != "test":
-        kept_out = held_out(labels)
-        if split == "validation":
-            images, labels = images[kept_out], labels[kept_out]
-        else:
-            training = torch.ones(len(labels), dtype=torch.bool)
-            training[kept_out] = False
-            images, labels = images[training], labels[training]
-    return Digits(_to_float(images), labels.clone(), "mnist")
+    if split == "test":
+        return images, labels
+    kept_out = held_out(labels)
+    training = torch.ones(len(labels), dtype=torch.bool).scatter(0, kept_out, False)
+    chosen = kept_out if split == "validation" else training
+    return images[chosen], labels[chosen]
 
 
 @lru_cache(maxsize=2)
@@ -154,21 +146,20 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
     from torchvision import datasets  # a second to import, and the sample does without
 
-    damaged = f"expected MNIST's original files under {_raw(root)}; what is there is damaged"
+    damaged = f"expected MNIST's original files under {root / 'MNIST' / 'raw'}; what is there is damaged"
     try:
         data = datasets.MNIST(str(root), train=train, download=False)
     except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
         raise InputError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
-    contents = (tensor.to(torch.uint8).numpy().tobytes() for tensor in (data.data, data.targets))
-    found = tuple(hashlib.sha256(content).hexdigest() for content in contents)
-    if found != _MNIST_SHA256[train]:
+    content = b"".join(tensor.to(torch.uint8).numpy().tobytes() for tensor in (data.data, data.targets))
+    if hashlib.sha256(content).hexdigest() != _MNIST_SHA256[train]:
         raise InputError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
     return data.data, data.targets
 
 
 def _fetch(root: Path) -> None:
     """Download what is not on disk: torchvision reads none of the four files where one is missing."""
-    if all((_raw(root) / file).exists() for file in _FILES):
+    if all((root / "MNIST" / "raw" / file).exists() for file in _FILES):
         return
     from torchvision import datasets
 
@@ -181,17 +172,6 @@ def _fetch(root: Path) -> None:
         ) from problem
 
 
-def _raw(root: Path) -> Path:
-    return root / "MNIST" / "raw"
-
-
 def _root(root: str | Path | None) -> Path:
-    if root is not None:
-        return Path(root)
-    if os.environ.get("CAPSNET_DATA"):
-        return Path(os.environ["CAPSNET_DATA"])
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "capsnet_tutorial"
-
-
-def _to_float(images: Tensor) -> Tensor:
-    return images.unsqueeze(1).float() / 255
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(root or os.environ.get("CAPSNET_DATA") or cache / "capsnet_tutorial")

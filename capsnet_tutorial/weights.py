@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
@@ -49,11 +49,7 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
         FileNotFoundError: there is no such file.
         ValueError: the file is truncated, or holds something else, or a network with other parts.
     """
-    return capsnet_of(*read_tensors(path), path, parts or Parts())
-
-
-def capsnet_of(tensors: dict[str, Tensor], about: dict[str, Any], path: str | Path, parts: Parts) -> CapsNet:
-    """The CapsNet of a file's tensors and metadata, made of these parts, by whose names it is recorded."""
+    (tensors, about), parts = read_tensors(path), parts or Parts()
     kind, names = about.get("network", "capsnet"), about.get("parts", {})
     if not about and (config := _preset_of(tensors)):
         about = {"config": asdict(config)}
@@ -100,10 +96,7 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
         ValueError: another network than `as_capsnet` takes.
     """
     network = as_capsnet(network)
-    about: dict[str, Any] = {"config": asdict(network.config)}
-    if network.parts.names:
-        about["parts"] = network.parts.names
-    stored = network.state_dict()
+    about, stored = {"config": asdict(network.config), "parts": network.parts.names}, network.state_dict()
     floats = {name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()}
     write_tensors(path, stored | floats, about)
 
@@ -178,19 +171,12 @@ def only_writer(path: Path) -> Iterator[None]:
         ValueError: another process has the folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / ".lock").open("w") as lock:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except (BlockingIOError, PermissionError) as problem:
-            wanted = "a folder that no other run writes to"
-            raise InputError(f"expected {wanted}; got {path.parent}, where one is at work") from problem
+    try:
+        lock = FileLock(path.parent / ".lock").acquire(blocking=False)
+    except Timeout as problem:
+        wanted = "a folder that no other run writes to"
+        raise InputError(f"expected {wanted}; got {path.parent}, where one is at work") from problem
+    with lock:
         for left in path.parent.glob(f".{path.name}.*.partial"):
             left.unlink()
         yield

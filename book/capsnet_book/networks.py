@@ -19,7 +19,7 @@ from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.experiments.variants import parts_by_name
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.weights import capsnet_of, filled, read_tensors, write_tensors
+from capsnet_tutorial.weights import filled, read_tensors, write_tensors
 
 TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `trained_network` knows."""
@@ -67,12 +67,15 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
         FileNotFoundError, ValueError: as `capsnet_tutorial.load_weights`.
     """
     packed, about = read_tensors(path)
-    tensors = unpack(packed)
-    if about.get("network") == "cnn" and "config" in about:
-        return filled(lambda: ConvNet(ConvNetConfig.from_dict(about["config"])), tensors, path)
-    if parts is None and about.get("parts"):
-        parts = parts_by_name(about["parts"], CapsNetConfig.from_dict(about["config"]))
-    return capsnet_of(tensors, about, path, parts or Parts())
+    expect("config" in about, f"the weights of a network in {path}, with its config", f"{sorted(about)}")
+
+    def make() -> CapsNet | ConvNet:
+        if about.get("network") == "cnn":
+            return ConvNet(ConvNetConfig.from_dict(about["config"]))
+        config = CapsNetConfig.from_dict(about["config"])
+        return CapsNet(config, parts or parts_by_name(about.get("parts", {}), config))
+
+    return filled(make, unpack(packed), path)
 
 
 def save_network(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
