@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,7 @@ from capsnet_book.experiments.records import stored
 from capsnet_book.networks import SCALE, TRAINED, load_network, pack, save_network, trained_network, unpack
 from networks import noise, tiny
 
-from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNetConfig
 
 STORED = json.loads((Path(__file__).parent / "shipped_outputs.json").read_text(encoding="utf-8"))
@@ -44,11 +47,6 @@ def test_the_shifted_networks_are_what_their_runs_measured(mnist):
     for name, run in (("small-shifted", "small-r3-0"), ("small-cnn", "small-cnn-0")):
         trained = stored(f"runs/{run}")["test"]["error"]
         assert error_of(trained_network(name), data).error == pytest.approx(trained, abs=3e-4)  # eight bits a number
-
-
-def test_the_papers_network_reads_digits_that_it_never_saw(mnist):
-    data = digits("test", "mnist", mnist)
-    assert error_of(trained_network("paper"), Digits(data.images[:300], data.labels[:300], "mnist")).error < 0.01
 
 
 def test_weights_that_did_not_come_along_say_so(tmp_path, monkeypatch):
@@ -91,3 +89,25 @@ def test_a_capsnet_comes_back_from_eight_bits(tmp_path):
     model, x = tiny().float(), noise(2, 1, 9, 9, dtype=torch.float32)
     save_network(model, tmp_path / "less", torch.int8)
     torch.testing.assert_close(load_network(tmp_path / "less")(x).lengths, model(x).lengths, atol=1e-2, rtol=0)
+
+
+# --- what an import brings along
+
+
+def loaded_by(code: str) -> set[str]:
+    """Modules that a fresh process has loaded when it is done."""
+    root = Path(__file__).parent.parent
+    path = os.pathsep.join([str(root), str(root / "book"), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-c", f"{code}\nimport sys\nprint('loaded', *sys.modules)"]
+    done = subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, text=True)
+    return set(done.stdout.rpartition("loaded ")[2].split())
+
+
+def test_the_module_brings_no_jupyter_and_no_plots():
+    network = "capsnet_tutorial.load_pretrained()(torch.rand(2, 1, 28, 28))"
+    loaded = loaded_by(f"import torch, capsnet_tutorial, capsnet_tutorial.train\n{network}")
+    assert not loaded & {"IPython", "ipywidgets", "matplotlib", "scipy", "accelerate"}
+
+
+def test_the_pages_are_built_and_widgets_imported_without_torch():
+    assert "torch" not in loaded_by("import capsnet_book.palette, capsnet_book.assets, capsnet_book.widgets")

@@ -96,11 +96,6 @@ def test_the_readers_network_is_right():
     assert checked(path)[0] == {"squash": 0, "CapsNet": 0}  # its layers are judged in it
 
 
-def test_one_odd_name_leaves_the_others(write):
-    path = write("odd.py", squash(1), LAYER, "class CapsLen(nn.Module):\n    def forward(self, x):\n        return x")
-    assert checked(path)[0] == {"squash": 1, "DigitCaps": 2, "CapsLen": 2}
-
-
 @pytest.mark.parametrize(
     "line",
     ["import not_there", "for k in range(10**12): pass", "parser.parse_args()", "train(model)", "1 / 0", "exit()"],

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from urllib.error import URLError
 
@@ -127,20 +126,6 @@ def test_the_pretrained_network_is_evaluated_by_name_even_offline(monkeypatch, t
     assert len(said.err.splitlines()) == 1
 
 
-def test_the_command_is_called_capsnet_and_explains_itself(capsys):
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    assert scripts == {"capsnet": "capsnet_tutorial.cli:main"}
-    for arguments, expected in (
-        (["--help"], "evaluate"),
-        (["train", "--help"], "--resume"),
-        (["check", "--help"], "FILE"),
-    ):
-        with pytest.raises(SystemExit) as end:
-            main(arguments)
-        assert end.value.code == 0
-        assert expected in capsys.readouterr().out
-
-
 # --- bad input: status 2 and one line
 
 
@@ -157,9 +142,6 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
     ("options", "message"),
     [
         (["--preset", "large"], "a preset, one of paper, small; got 'large'"),
-        (["--iterations", "0"], "iterations to be a whole number, at least 1; got 0"),
-        (["--seconds", "-1"], "seconds above 0, finite; got -1.0"),
-        (["--rotation", "-5"], "rotation of at least 0; got -5.0"),
         (["--batch-size", "5000"], "at least one batch of 5000 digits; got 4000"),
         (["--threads", "0"], "threads to be a whole number, at least 1; got 0"),
     ],

@@ -13,51 +13,21 @@ from capsnet_tutorial.functional import prediction_vectors, route
 
 B, I, J, D_IN, D_OUT = 9, 6, 5, 4, 7
 ONE_COPY_OF_U = B * I * D_IN * 8  # bytes, in float64
-TURNS = pytest.mark.parametrize("copies", [0.5, 1, 2, 100], ids=["less than one", "one", "two and one left", "all"])
 
 
 def below() -> tuple[torch.Tensor, torch.Tensor]:
     return noise(B, I, D_IN).requires_grad_(), noise(I, J, D_IN, D_OUT, seed=1).requires_grad_()
 
 
-def laid_out(u: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    return u.transpose(1, 2).contiguous(), weight.permute(1, 3, 2, 0).flatten(2)
-
-
-def same_with_gradients(ours: torch.Tensor, expected: torch.Tensor, inputs: tuple[torch.Tensor, ...]) -> None:
-    torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
-    weights = noise(*expected.shape, seed=9)
-    for came, wanted in zip(
-        torch.autograd.grad(ours, inputs, weights), torch.autograd.grad(expected, inputs, weights), strict=True
-    ):
-        torch.testing.assert_close(came, wanted, rtol=1e-10, atol=1e-10)
-
-
-@TURNS
-def test_the_total_input_is_the_couplings_sum_of_u_hat(monkeypatch, copies):
-    monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
-    u, weight = below()
-    c = noise(J, B, I, seed=2).requires_grad_()
-    expected = torch.einsum("jbi,bijd->jbd", c, prediction_vectors(u, weight))
-    same_with_gradients(fast.TotalInput.apply(c, *laid_out(u, weight)), expected, (c, u, weight))
-
-
-@TURNS
-def test_the_agreement_is_the_scalar_product_with_u_hat(monkeypatch, copies):
-    monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
-    u, weight = below()
-    v = noise(J, B, D_OUT, seed=3).requires_grad_()
-    expected = torch.einsum("bijd,jbd->jbi", prediction_vectors(u, weight), v)
-    same_with_gradients(fast.Agreement.apply(v, *laid_out(u, weight)), expected, (v, u, weight))
-
-
-@TURNS
+@pytest.mark.parametrize("copies", [0.5, 1, 2, 100], ids=["less than one", "one", "two and one left", "all"])
 @pytest.mark.parametrize("iterations", [1, 2, 3, 5])
 def test_routing_without_u_hat_is_routing(monkeypatch, copies, iterations):
     monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
-    u, weight = below()
-    expected = route(prediction_vectors(u, weight), iterations)
-    same_with_gradients(route_capsules(u, weight, iterations), expected, (u, weight))
+    inputs, direction = below(), noise(B, J, D_OUT, seed=9)
+    ours, expected = route_capsules(*inputs, iterations), route(prediction_vectors(*inputs), iterations)
+    torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
+    gradients = [torch.autograd.grad(v, inputs, direction) for v in (ours, expected)]
+    torch.testing.assert_close(*gradients, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("gradient", ["all", "last"])

@@ -152,12 +152,3 @@ def test_what_is_compared_keeps_its_colour_from_figure_to_figure():
 def test_text_in_every_colour_can_be_read(role, theme):
     assert contrast(theme[role], theme["surface"]) >= 4.5
     assert contrast(theme[role], theme["raised"]) >= 4.5
-
-
-def test_the_network_lights_one_part_and_knows_its_shapes():
-    texts = {text.get_text(): text for text in figures.network_diagram("predictions").axes[0].texts}
-    assert texts["primary\ncapsules"].get_alpha() == texts["prediction\nvectors"].get_alpha() == 1
-    assert texts["decoder"].get_alpha() < 1
-    assert all(text.get_alpha() == 1 for text in figures.network_diagram().axes[0].texts if text.get_text())
-    with pytest.raises(ValueError, match="a part, one of conv, primary"):
-        figures.network_diagram("everything")

@@ -97,8 +97,6 @@ def test_a_capsule_without_edges_says_and_hears_nothing():
     ("call", "words"),
     [
         (lambda: route_by_messages(torch.ones(2, 3, 4)), r"\[B, I, J, D_out\]; got shape \[2, 3, 4\]"),
-        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), 0), "iterations.*at least 1; got 0"),
-        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(2, 3)), r"bool \[I, J\].*torch.float32"),
         (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()), r"\[2, 3\]; got.*\[3, 2\]"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3), r"int64 \[2, 5\].*\[2, 6\]"),
         (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2), "to 0 … 1; got.*to 0 … 2"),

@@ -2,37 +2,21 @@
 
 import pytest
 import torch
-from capsnet_book.experiments.poses import (
-    OFFSETS,
-    draw,
-    follow,
-    poses,
-    readout,
-    thicken,
-    traverse,
-)
+from capsnet_book.experiments.poses import OFFSETS, draw, follow, poses, readout, thicken, traverse
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.weights import load_pretrained
 
-
-@pytest.fixture(scope="module")
-def model():
-    return load_pretrained("small")
-
-
-@pytest.fixture(scope="module")
-def ten():
-    images, labels, _ = digits("test", source="sample")
-    return images[:10], labels[:10]
+TEN = [part[:10] for part in digits("test", source="sample")[:2]]
 
 
 def numbers(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def test_a_traversal_moves_one_number_at_a_time_by_the_offsets_of_the_paper(model, ten):
-    pose = poses(model, *ten)[4]
+def test_a_traversal_moves_one_number_at_a_time_by_the_offsets_of_the_paper():
+    model = load_pretrained("small")
+    pose = poses(model, *TEN)[4]
     drawings = traverse(model, pose, 4)
     assert drawings.shape == (16, 11, 28, 28)
     assert OFFSETS.tolist() == pytest.approx([-0.25 + 0.05 * k for k in range(11)])
@@ -59,8 +43,8 @@ def test_readout_finds_an_amount_that_is_spread_over_all_numbers_and_nothing_in_
     assert readout(amounts, numbers(12, 50, 16, seed=3)) < 0.1
 
 
-def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smallest(ten):
-    images = ten[0][:2]
+def test_a_thicker_stroke_is_the_largest_neighbour_and_a_thinner_one_the_smallest():
+    images = TEN[0][:2]
     thick, thin = thicken(images, 1), thicken(images, -1)
     for row, column in ((5, 7), (14, 14), (20, 9)):
         window = images[:, 0, row - 1 : row + 2, column - 1 : column + 2].flatten(1)

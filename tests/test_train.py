@@ -388,14 +388,10 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
 
 def test_bad_digits_are_refused():
     good = few()
-    not_a_number = good.images.clone()
-    not_a_number[3, 0, 5, 5] = torch.nan
     cases = {
         "at least one batch of 16 digits; got 15": few(15),
-        "finite images": good._replace(images=not_a_number),
         "images in floating point": good._replace(images=(good.images * 255).to(torch.uint8)),
         "labels from 0 to 9": good._replace(labels=good.labels + 1),
-        "integer labels": good._replace(labels=good.labels.float()),
     }
     for message, data in cases.items():
         with pytest.raises(ValueError, match=message):
@@ -409,9 +405,9 @@ def stored_run(folder: Path) -> Path:
     return folder / "c"
 
 
-def resume(path: Path, recipe: Recipe = ONE_EPOCH, model: Any = None, count: int = 64, task: str = "digits") -> None:
+def resume(path: Path, recipe: Recipe = ONE_EPOCH, model: Any = None, task: str = "digits") -> None:
     model = model or networks.learner()
-    fit(model, few(count), recipe, checkpoint=path, identity={"task": task}, resume=True, progress=False)
+    fit(model, few(), recipe, checkpoint=path, identity={"task": task}, resume=True, progress=False)
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
@@ -420,8 +416,6 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
         resume(path, replace(ONE_EPOCH, seed=4))
     with pytest.raises(ValueError, match="a checkpoint of a run with the task pairs; got digits in"):
         resume(path, task="pairs")
-    with pytest.raises(ValueError, match="a checkpoint of a run with the examples 65; got 64 in"):
-        resume(path, count=65)
     other = networks.learner()
     other.config = replace(other.config, iterations=2)
     with pytest.raises(ValueError, match="a checkpoint of a run with the config .*; got"):

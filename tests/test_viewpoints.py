@@ -10,7 +10,7 @@ import torch
 from capsnet_book.experiments import viewpoints
 from capsnet_book.experiments.viewpoints import ARMS, Scenes, error, main, make_scenes, make_wholes, turned
 
-from capsnet_tutorial.functional import capsule_lengths, route, squash
+from capsnet_tutorial.functional import capsule_lengths, route
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -75,20 +75,6 @@ def test_votes_are_routed_as_in_the_paper_and_a_vote_is_m_times_w():
     torch.testing.assert_close(gate(scenes, 3), network(scenes, 1))  # before it has learned anything
     gate.gate.data = torch.randn(gate.gate.shape)
     assert not torch.allclose(gate(scenes, 3), network(scenes, 1))
-
-
-def test_the_controls_ask_no_agreement_of_their_own_scene():
-    torch.manual_seed(0)
-    scenes = make_scenes(WHOLES, 4, 2, generator())
-    length, others = ARMS["matrices-length"].build(), ARMS["matrices-others"].build()
-    votes = length.votes(scenes)
-    shares = torch.linalg.vector_norm(votes, dim=3).softmax(dim=2)
-    expected = squash((shares.unsqueeze(3) * votes).sum(dim=1))
-    torch.testing.assert_close(length(scenes, 3), capsule_lengths(expected))
-    paper = ARMS["matrices-r3"].build()
-    paper.load_state_dict(others.state_dict())
-    torch.testing.assert_close(others.eval()(scenes, 3), paper(scenes, 3))
-    assert (others.train()(scenes, 3) - paper(scenes, 3)).abs().max() > 1e-4
 
 
 @pytest.mark.parametrize(

@@ -141,16 +141,11 @@ def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(size
 
 
 FOREIGN = [  # what of the tensors and of the metadata is another, and what is said; None: it is not there
-    ({}, {"config": None}, "the weights of a CapsNet in .*; got 'capsnet', []"),
     ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got 'cnn'"),
-    ({}, {"config": [1]}, "fields among .*; got [1]"),
     ({}, {"config": {"depth": 3}}, "fields among .*'depth': 3"),
     ({}, {"config": {"classes": "ten"}}, "classes to be a whole number.*'ten'"),
     ({}, {"parts": 5}, "parts named 5.*got {}"),
-    ({}, {"parts": {"routing": "my_route"}}, "parts named {'routing': 'my_route'}.*got {}"),
     ({"routed.weight": None}, {}, "routed.weight of shape [18, 4, 3, 5].*None"),
-    ({"routed.bias": noise(4, 5)}, {}, "routed.bias of shape None.*[4, 5]"),
-    ({"conv.bias": noise(5)}, {}, "conv.bias of shape [4].*[5]"),
     ({"conv.bias": torch.ones(4, dtype=torch.long)}, {}, "conv.bias in floating point.*int64"),
     ({"conv.bias": torch.full((4,), torch.nan)}, {}, "finite numbers in conv.bias"),
 ]

@@ -52,17 +52,11 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
-def test_it_brings_digits_and_weights(programs: Path, tmp_path: Path) -> None:
-    where, source, reads = run(programs / "python", "-c", USE, cwd=tmp_path).split("\n")[:3]
-    assert programs.parent in Path(where).parents
-    assert (source, reads) == ("sample", "True")
-
-
-def test_it_is_small_and_holds_the_module_alone(programs: Path) -> None:
+def test_it_is_small_and_brings_digits_weights_and_the_command(programs: Path, tmp_path: Path) -> None:
     (wheel,) = programs.parents[1].glob("*.whl")
     assert wheel.stat().st_size <= 2_000_000
     assert all(name.startswith("capsnet_tutorial") for name in zipfile.ZipFile(wheel).namelist())
-
-
-def test_it_brings_the_command(programs: Path, tmp_path: Path) -> None:
+    where, source, reads = run(programs / "python", "-c", USE, cwd=tmp_path).split("\n")[:3]
+    assert programs.parent in Path(where).parents
+    assert (source, reads) == ("sample", "True")
     assert "usage: capsnet" in run(programs / "capsnet", "--help", cwd=tmp_path)

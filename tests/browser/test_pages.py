@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from capsnet_book.networks import TRAINED
+from fontTools.ttLib import TTFont
 from playwright.sync_api import Page, expect
 
 from .conftest import ROOT, Visit
@@ -166,3 +168,38 @@ def transferred(file: Path) -> int:
     """Bytes of a file on its way: servers compress text, and little else."""
     data = file.read_bytes()
     return len(gzip.compress(data, 6)) if file.suffix in {".html", ".css", ".js", ".svg", ".json"} else len(data)
+
+
+# --- what the built book holds: each network once, and every icon in its fonts
+
+BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
+
+
+def test_networks_lie_in_the_book_once(book: Path) -> None:
+    buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
+    large = len({*TRAINED} - {"paper"}) + 1  # and the playground's digits
+    assert buffers == [".js"] * large + [".safetensors"] * large, "for the disk, as a script, and for a server"
+    for page in book.rglob("*.html"):
+        longest = max(map(len, BASE64.findall(page.read_text(encoding="utf-8"))), default=0)
+        assert longest < 100_000, f"{page.name} holds a buffer of {longest:,} letters"
+
+
+ICONS = """() => [...document.querySelectorAll("*")].flatMap(element => ["::before", "::after"].map(part => {
+    const style = getComputedStyle(element, part);
+    return [style.content.replaceAll('"', ""), style.fontFamily];
+})).filter(([content, family]) => family.includes("Font Awesome") && content.length === 1)"""
+
+
+@pytest.mark.parametrize("page", ["book/index.html", "book/chapters/04-squash.html", "search.html"])
+def test_the_icon_fonts_hold_every_icon(
+    visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str
+) -> None:
+    held: dict[str, set[str]] = {}
+    for font in sorted((book / "_static" / "icons").glob("*.woff")):
+        held.setdefault("Brands" if font.stem == "brands" else "Free", set()).update(
+            map(chr, TTFont(font).getBestCmap())
+        )
+    shown = visit(addresses["http"] + page).page.evaluate(ICONS)
+    assert len(shown) > 5
+    missing = [(hex(ord(icon)), family) for icon, family in shown if icon not in held[family.strip('"').split()[-1]]]
+    assert not missing, "book/_static/icons/icons.css says how to make the fonts"

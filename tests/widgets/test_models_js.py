@@ -57,34 +57,22 @@ def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Pat
 # --- one widget after the other ---------------------------------------------------------------------------------------
 
 
-def margin_cases() -> list[dict[str, Any]]:
-    generator = np.random.default_rng(0)
-    edges = {"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}
-    some = [
-        {
-            "lengths": generator.random(10).tolist(),
-            "present": sorted(generator.choice(10, size, replace=False).tolist()),
-        }
-        for size in (0, 1, 2, 5, 10)
-    ]
-    return [edges, *some]
-
-
 def test_margin_loss_cross_entropy_and_their_gradients_are_pytorchs(evaluate: Evaluate) -> None:
     body = """
         const losses = [m.marginTerms, m.crossEntropy];
         return data.map(({ lengths, present }) => losses.map((loss) => loss(lengths, new Set(present))));"""
-    for case, (margin, entropy) in zip(
-        margin_cases(), evaluate(body, margin_cases(), m="margin_loss_model.js"), strict=True
-    ):
-        lengths = torch.tensor([case["lengths"]], dtype=torch.float64, requires_grad=True)
+    draw = np.random.default_rng(0)
+    cases = [{"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}]
+    cases += [{"lengths": draw.random(10), "present": draw.choice(10, size, replace=False)} for size in (0, 1, 5, 10)]
+    for case, (margin, entropy) in zip(cases, evaluate(body, cases, m="margin_loss_model.js"), strict=True):
+        lengths = torch.tensor(np.array([case["lengths"]]), requires_grad=True)
         present = torch.zeros(1, 10, dtype=torch.float64)
         present[0, case["present"]] = 1
         loss = margin_loss(lengths, present)
         assert margin["total"] == pytest.approx(loss.item(), abs=1e-9)
         np.testing.assert_allclose(margin["gradients"], torch.autograd.grad(loss, lengths)[0][0], atol=1e-9)
         np.testing.assert_allclose(entropy["shares"], lengths.detach()[0].softmax(0), atol=1e-9)
-        if not case["present"]:
+        if not len(case["present"]):
             assert entropy["loss"] is None
             continue
         loss = F.cross_entropy(lengths, present / present.sum())

@@ -159,15 +159,10 @@ def test_digits_come_as_whatever_they_are(sample):
     ("images", "labels", "words"),
     [
         (np.zeros((2, 27, 28)), [0, 1], r"\[N, 28, 28\].*\[2, 27, 28\]"),
-        (np.zeros((0, 28, 28)), [], r"\[0, 28, 28\]"),
-        ([[0.0], [0.0, 1.0]], [0, 1], "array of numbers"),
         (np.full((1, 28, 28), 1.01), [0], "0, 1.*1.01"),
         (np.full((1, 28, 28), np.nan), [0], "nan"),
-        (np.zeros((1, 28, 28), np.int64), [0], "int64"),
         (TWO, [0], r"2 whole numbers.*\[1\]"),
-        (TWO, [0.0, 1.0], "float64"),
         (TWO, [0, 10], "0 to 9.*10"),
-        (TWO, None, "label"),
         (None, [0], "digits"),
     ],
 )
@@ -180,6 +175,9 @@ def test_names_for_all_or_by_label():
     texts = [f"name {d}" for d in range(16)]
     assert PoseSliders(TWO, [3, 4], names=texts).names == {"3": texts, "4": texts}
     assert PoseSliders(TWO, [3, 4], names={4: texts}).names == {"4": texts}
+    for names in (["too", "few"], {"x": texts}):
+        with pytest.raises(ValueError, match="expected"):
+            PoseSliders(TWO, [3, 4], names=names)
 
 
 def test_state_reaches_python():
@@ -200,38 +198,24 @@ def test_state_reaches_python():
 NAN = float("nan")
 
 
-@pytest.mark.parametrize("names", [["too", "few"], [1] * 16, {4: 7}, {"x": [""] * 16}])
-def test_bad_names_are_refused(names):
-    with pytest.raises(ValueError, match="expected"):
-        PoseSliders(TWO, [3, 4], names=names)
-
-
 REFUSED = [
     (PoseSliders, {"index": 10}, "index from 0 to 9; got 10"),
     *((PoseSliders, {"offsets": offsets}, "expected offsets") for offsets in ([0.1] * 15, [NAN] * 16)),
     (DrawDigit, {"image": bytes(783)}, "784 bytes; got 783"),
     *((SquashVector, {"s": s}, r"s as finite .* \[2\]") for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])),
     (MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
-    (MarginLoss, {"lengths": [0.5] * 9 + [1.1]}, "0 to 1; got 0.5 to 1.1"),
-    (MarginLoss, {"lengths": [NAN] * 10}, "finite"),
-    *((MarginLoss, {"present": present}, "0 to 9") for present in ([10], [-1])),
     (MarginLoss, {"selected": 10}, "0 to 9"),
     *((PartVotes, {"poses": poses}, "expected poses") for poses in ([[0, 0, 0]], [[0, 0], [0, 0]], [[0, 0, NAN]] * 2)),
     *((FaceParts, {"poses": poses}, "expected poses") for poses in (FACE[:3], [*FACE[:3], [0, 0, NAN, 1]])),
     (FaceParts, {"poses": [[1.7, 0, 0, 1], *FACE[1:]]}, r"left eye within 1.6 of the centre; got \(1.7"),
-    (FaceParts, {"poses": [*FACE[:3], [0, 0, 0, 3]]}, "mouth's size from 0.5 to 1.6; got 3"),
     (FaceParts, {"shown": [True] * 3}, "4 truth values"),
-    (BendDigit, {"index": 10}, "index from 0 to 9; got 10"),
     (BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
-    (BendDigit, {"size": 0.0}, "size from 0.5 to 2; got 0"),
     (TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
-    (TurnScene, {"clutter": 13}, "clutter from 0 to 12"),
     (TurnScene, {"rounds": 2}, "rounds 1 or 3; got 2"),
     (TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
     (TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
     (TwoDigits, {"asked": 10}, "a class from 0 to 9"),
     (DecodeCapsule, {"keep": "shortest"}, "expected keep"),
-    (DecodeCapsule, {"index": 13}, "index from 0 to 12"),
 ]
 
 
