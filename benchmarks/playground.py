@@ -94,7 +94,7 @@ def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     page.evaluate(WATCH)
     page.wait_for_function("(n) => Number(document.querySelector('.capsnet').dataset.seen) >= n", arg=until)
     told, long = page.evaluate("() => [told, long]")
-    curve = []
+    curve: list[list[float]] = []
     for milliseconds, words in told:
         if found := re.search(r"([\d.]+) % wrong after (\d+) digits", words):
             point = [int(found[2]), round(float(found[1]) / 100, 4)]
@@ -110,7 +110,7 @@ def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
 
 def slid(page: Page) -> dict[str, float]:
     """Milliseconds that a slider's drawing takes while it trains: the median and the most of twenty."""
-    pad = page.locator(".pad").bounding_box() or {}
+    pad: Any = page.locator(".pad").bounding_box()
     page.mouse.move(pad["x"] + 80, pad["y"] + 30)
     page.mouse.down()
     page.mouse.move(pad["x"] + 80, pad["y"] + 120)
