@@ -19,7 +19,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
 # Before the page is painted, so that nothing jumps.
-CHOSEN = 'document.documentElement.dataset.way = localStorage.getItem("way") ?? "read"'
+CHOSEN = """{
+    let way;
+    try { way = localStorage.getItem("way"); } catch {} // where nothing may be stored
+    document.documentElement.dataset.way = way ?? "read";
+}"""
 UNWRITTEN = "not written yet"  # what a checker says of a blank: true in a notebook, idle in a page
 NEXT = "Read next:"
 

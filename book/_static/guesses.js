@@ -1,7 +1,15 @@
 /* The hands of the guesses (book/_ext/guesses.py): what the reader says stays in the browser. */
 
 (() => {
-  const kept = JSON.parse(localStorage.getItem("guesses") ?? "{}");
+  const kept = {};
+  try {
+    Object.assign(kept, JSON.parse(localStorage.getItem("guesses")));
+  } catch {} // where nothing may be stored, or nonsense is, they are for this page
+  const keep = () => {
+    try {
+      localStorage.setItem("guesses", JSON.stringify(kept));
+    } catch {}
+  };
   const about = (key) => JSON.parse(document.querySelector(`.guess[data-key="${key}"]`).dataset.guess);
   const show = (number) => String(number).replace("-", "−");
 
@@ -55,7 +63,7 @@
     again.textContent = "Forget them";
     again.addEventListener("click", () => {
       for (const key of Object.keys(kept)) delete kept[key];
-      localStorage.removeItem("guesses");
+      keep();
       place.hidden = true;
     });
   };
@@ -75,7 +83,7 @@
   const say = (hand, said) => {
     const { key } = hand.dataset;
     kept[key] = { said, how: distance(about(key), said) };
-    localStorage.setItem("guesses", JSON.stringify(kept));
+    keep();
     showHand(hand);
     for (const place of document.querySelectorAll(`.guessed[data-key="${key}"]`)) answer(place);
   };

@@ -10,8 +10,10 @@
     const anchor = seen.find((each) => each.getBoundingClientRect().top > 60);
     const top = anchor?.getBoundingClientRect().top;
     root.dataset.way = way;
-    localStorage.setItem("way", way);
     for (const each of ways) each.setAttribute("aria-pressed", each.value === way);
+    try {
+      localStorage.setItem("way", way);
+    } catch {} // where nothing may be stored, it is for this page
     if (anchor?.checkVisibility()) scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
   };
 

@@ -72,6 +72,16 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(visit: Callable[..., Vis
     expect(page.locator(".guess-tally")).to_contain_text("you made 2: 1 right, 0 near, 1 far off")
 
 
+def test_both_work_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
+    page = visit("about:blank", tolerate=True).page  # the theme's own script does complain
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
+    page.goto(address + CHOICE)
+    page.locator(".guess").get_by_role("button", name="all").click()
+    expect(page.locator(".guessed")).to_have_text("You said “all”. It is “none”.")
+    page.get_by_role("button", name="Build").click()
+    expect(page.get_by_role("button", name="Build")).to_have_attribute("aria-pressed", "true")
+
+
 def test_without_javascript_a_question_stands_alone(visit: Callable[..., Visit], address: str) -> None:
     page = visit(address + CHOICE, java_script_enabled=False).page
     expect(page.get_by_text("How many numbers of the matrix must change")).to_be_visible()
