@@ -78,9 +78,9 @@ export function makePairs() {
     const middle = plan.x(0);
     return [
       svg("line", { class: "axis", x1: 10, x2: plan.end, y1: plan.floor, y2: plan.floor }),
-      svg("line", { class: "limit", x1: middle, x2: middle, y1: 26, y2: plan.floor + 24 }),
+      svg("line", { class: "limit", x1: middle, x2: middle, y1: 36, y2: plan.floor + 24 }),
       plan.text(`← fewer errors: ${names[0]}`, 10, 14),
-      plan.text(`fewer errors: ${names[1]} →`, plan.end, 14, { "text-anchor": "end" }),
+      plan.text(`fewer errors: ${names[1]} →`, plan.end, 30, { "text-anchor": "end" }),
       ...plan.below([-4, -2, 2, 4], 40, (x) => `${x > 0 ? "+" : "−"}${Math.abs(x)} points`),
       ...dots(pairs, "pair", 1),
       ...dots(records, "record", -1),
