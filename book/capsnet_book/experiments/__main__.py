@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = command_line().parse_args(arguments)
-    options.command = f"{COMMAND} {shlex.join(each for each in arguments if each != '--resume')}"
+    options.command = repeated_by(arguments)
     try:
         return options.run(options)
     except KeyboardInterrupt:
@@ -40,6 +40,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status, why = 2, f"{problem}"
     print(f"experiments: {why}", file=sys.stderr)
     return status
+
+
+def repeated_by(arguments: Sequence[str]) -> str:
+    """The command that repeats a run on any machine: it names none of this one's folders."""
+    folders = argparse.ArgumentParser(add_help=False)
+    folders.add_argument("--output", default="")
+    folders.add_argument("--data")
+    folders.add_argument("--resume", action="store_true")
+    own, others = folders.parse_known_args(arguments)
+    output = ["--output", f"runs/{Path(own.output).name}"] if own.output else []
+    return f"{COMMAND} {shlex.join([*others, *output])}"
 
 
 def _train(options: argparse.Namespace) -> int:
