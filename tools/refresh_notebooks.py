@@ -36,6 +36,7 @@ from stored_widgets import OURS, SENTENCE, pack, unpack  # noqa: E402
 PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 STILLS = ROOT / "book" / "_static" / "stills"
+COLOURS = 32  # of a figure
 WIDTH, STRIP = 360, 28  # pixels of a still in a notebook, and of its height for the sentence below
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
@@ -113,7 +114,8 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
 def with_a_palette(png: str) -> str:
     """A figure with few colours: a third of the bytes, and no difference to see."""
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
-    return png if picture.mode == "P" else as_png(picture.convert("RGB"), 64)
+    few = picture.getcolors(COLOURS)  # None: there are more
+    return png if few and picture.mode == "P" else as_png(picture.convert("RGB"), COLOURS)
 
 
 def still(widget: str) -> str:
