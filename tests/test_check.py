@@ -244,7 +244,7 @@ class Halves(nn.Module):
 @pytest.mark.parametrize(
     ("answer", "test", "sentence"),
     [
-        (3, lambda x: x == 3, "✓ answer"),
+        (3, lambda x: x == 3, "✓ mine"),
         (3, lambda x: x == 4, "3 is not it."),
         (3, lambda x: x == 2 or "Too large.", "Too large."),
         (..., lambda x: True, "not written yet"),
@@ -256,7 +256,7 @@ class Halves(nn.Module):
     ],
 )
 def test_an_answer_is_tested(answer, test, sentence):
-    report = check_answer(answer, test)
+    report = check_answer(answer, test, "mine")
     assert sentence in str(report)
     assert report.passed == sentence.startswith("✓")
 

@@ -59,15 +59,16 @@ def check_function(function: Any, reference: Callable[..., Any], *examples: tupl
     return examined(name, lambda: examine(Subject(function, called)), agrees)
 
 
-def check_answer(answer: Any, test: Callable[[Any], Any]) -> Report:
+def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") -> Report:
     """Is an answer right, by a test that knows what the answer must be like?
 
     Args:
         answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not written yet".
         test: returns None or True if the answer is right; a sentence that says what is wrong, or False, if not; and
             ``...`` where it finds a blank, in what the answer returns for instance.
+        name: what the report calls the answer, where it has no name of its own.
     """
-    name = getattr(answer, "__name__", "answer")
+    name = getattr(answer, "__name__", name)
     given = _Answer(answer)
     try:
         verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
