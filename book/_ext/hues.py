@@ -42,7 +42,7 @@ def colour(app: Sphinx, page: str, source: list[str]) -> None:
 
 def coloured(text: str, hues: dict[str, str]) -> str:
     """The text with a span round each of the words; code, links and headings stay."""
-    words = re.compile(rf"\b({'|'.join(map(re.escape, hues))})\b", re.IGNORECASE)
+    words = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, hues))})(?![A-Za-z])", re.IGNORECASE)
     parts = SPARED.split(text)
     for k, part in enumerate(parts):
         if part in hues:

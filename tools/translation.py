@@ -1,0 +1,446 @@
+"""The book in another language, from catalogues of messages over the English source.
+
+    python tools/translation.py update [page …]    messages of the pages into book/locales/zh_CN/*.po
+    python tools/translation.py list [--all] [page …]    what is not translated, or not since its English changed
+    python tools/translation.py check [page …]     what differs that must be the same, and terms that are not the book's
+    python tools/translation.py write              the pages in Chinese, with all that they need, into _build/zh_CN
+    python tools/translation.py book               these built, into _build/html/zh_CN
+
+A message is a block of Markdown: a paragraph, heading, list item, row of a table, summary, an alternative text, what a
+guess offers. Each page has a catalogue, NN-….po. What widgets, extensions and templates say is in interface.po: there a
+message is a piece of a file's source, quotes and all, in whose place the written copy of that file has Chinese.
+`update` finds the sentences in JavaScript; a piece of another file is entered by hand, with the file's name.
+
+What has no translation, or had one for other words ("fuzzy"), stays English, and is marked so in the page. A message
+that is right as it is has itself as its translation. terms.csv has the terms; a comment "# terms: length" above a
+message spares it that one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+from babel.messages.catalog import Catalog, Message
+from babel.messages.jslexer import tokenize
+from babel.messages.pofile import read_po, write_po
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+
+ROOT = Path(__file__).resolve().parent.parent
+LANGUAGE = "zh_CN"
+CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
+INTERFACE = "interface"
+TREE, HTML = ROOT / "_build" / LANGUAGE, ROOT / "_build" / "html" / LANGUAGE
+NEEDED = ("_config.yml", "_toc.yml", "pyproject.toml", "results", "tools", "book", "capsnet_tutorial/assets")
+NOT_NEEDED = ("node_modules", "__pycache__", ".ipynb_checkpoints", "locales", "*.egg-info")
+SCRIPTS = ("book/capsnet_book/widgets/**/*.js", "book/_static/*.js")
+HEADINGS = "headings.json"  # page -> its English headings: sections have the same addresses in each language
+
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+MARKDOWN = create_md_parser(
+    MdParserConfig(enable_extensions=set(CONFIG["parse"]["myst_enable_extensions"])), RendererHTML
+)
+FENCE = re.compile(r"(`{3,}|:{3,})(?:\{(grid|grid-item-card|glossary)\} *(.*))?")  # these hold Markdown, others code
+SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
+SPARED = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")  # code, formulas, addresses, roles
+ENGLISH = re.compile(r"[A-Za-z]{2}")
+UNTRANSLATED = '<span class="untranslated" lang="en">{}</span>'
+
+Say = Callable[[str, str], str | None]  # the kind of a message, its English -> its translation, or None
+
+
+# --- messages of a page: rewritten() meets each of them, and puts in its place what `say` answers
+
+
+def rewritten(text: str, suffix: str, say: Say) -> str:
+    """A page's source, .md or .ipynb, with each message as `say` has it."""
+    if suffix == ".md":
+        return rewritten_markdown(text, say)
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = rewritten_markdown("".join(cell["source"]), say).splitlines(keepends=True)
+        meta = cell["metadata"]
+        places: list[tuple[Any, Any, str]] = []
+        if image := meta.get("mystnb", {}).get("image"):
+            places += [(image, "alt", "alternative text")]
+        places += [(meta["mystnb"], key, "button") for key in meta.get("mystnb", {}) if key.startswith("code_prompt")]
+        if guess := meta.get("guess"):
+            places += [(guess["choices"], k, "choice") for k in range(len(guess.get("choices", ())))]
+            places += [(guess, "unit", "unit")] if "unit" in guess else []
+        for holder, key, kind in places:
+            holder[key] = spoken(say, kind, str(holder[key]))
+        if hues := meta.get("hues"):
+            meta["hues"] = {spoken(say, "coloured word", word): hue for word, hue in hues.items()}
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def spoken(say: Say, kind: str, text: str) -> str:
+    return (ENGLISH.search(SPARED.sub("", text)) and say(kind, text)) or text
+
+
+def rewritten_markdown(text: str, say: Say) -> str:
+    """A text with each block as `say` has it, in one line; the rest, code and formulas, as it is."""
+    lines = text.split("\n")
+    plain = opened(lines, say)
+    tokens, row = MARKDOWN.parse("\n".join(plain)), False
+    for n, token in enumerate(tokens):
+        if token.type in ("tr_open", "tr_close"):
+            row = token.nesting > 0
+        if token.type == "html_block" and token.map:
+            for k in range(*token.map):
+                lines[k] = SUMMARY.sub(lambda found: spoken(say, "summary", found[0]), lines[k])
+        elif token.type == "tr_open" and token.map:
+            start = token.map[0]
+            lines[start] = spoken(say, "row", lines[start])
+        elif token.type == "inline" and token.map and not row:
+            kind = "heading" if tokens[n - 1].type == "heading_open" else "paragraph"
+            put_block(lines, token, kind, say)
+    return "\n".join(line for line in lines if line != DROPPED)
+
+
+DROPPED = "\0"
+
+
+def put_block(lines: list[str], token: Token, kind: str, say: Say) -> None:
+    """Put a translation in the place of the lines of a block, after what stands before it: "# ", "* ", "> "."""
+    assert token.map
+    message = re.sub(r"  +\n", "\\\n", token.content)
+    message = re.sub(r"(?<!\\)\n", " ", message)
+    if not ENGLISH.search(SPARED.sub("", message)):
+        return
+    start, end = token.map
+    first = token.content.split("\n")[0]
+    before = lines[start][: lines[start].index(first)]
+    translation = say(kind, message)
+    if translation is None:
+        if kind == "heading":  # an element in it would be in the contents, too
+            return
+        translation = UNTRANSLATED.format(message)
+    lines[start] = before + translation.replace("\n", "\n" + re.sub(r"[^>\s]", " ", before))
+    lines[start + 1 : end] = [DROPPED] * (end - start - 1)
+
+
+def opened(lines: list[str], say: Say) -> list[str]:
+    """The lines without the fences of directives that hold Markdown; in `lines`, titles of cards and terms are said."""
+    around: list[tuple[str, str]] = []
+    plain, code = [], ""
+    for n, line in enumerate(lines):
+        bare = line.strip()
+        fence = FENCE.match(bare)
+        if code:
+            code = "" if bare == code else code
+        elif around and bare == around[-1][0]:
+            around.pop()
+            line = ""
+        elif fence and fence[2]:
+            around.append((fence[1], fence[2]))
+            if fence[2] == "grid-item-card":
+                lines[n] = line.replace(fence[3], spoken(say, "heading of a card", fence[3]))
+            line = ""
+        elif fence:
+            code = fence[1]
+        elif around and bare.startswith(":"):  # an option
+            line = ""
+        elif around and around[-1][1] == "glossary" and bare and line[0] != " ":
+            said = spoken(say, "term", line)
+            lines[n] = line if said == line else f"{said}\n{line}"  # both: one looks for either
+            line = ""
+        plain.append(line)
+    return plain
+
+
+# --- catalogues
+
+
+def pages() -> dict[str, Path]:
+    """The pages of the book, by their catalogue's name: solutions/04-squash is "solutions-04-squash"."""
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    found = {}
+    for page in re.findall(r"(?:root|file): book/(\S+)", contents):
+        path = next(
+            ROOT / "book" / f"{page}{suffix}"
+            for suffix in (".ipynb", ".md")
+            if (ROOT / "book" / f"{page}{suffix}").exists()
+        )
+        found[page.removeprefix("chapters/").replace("/", "-")] = path
+    return found
+
+
+def messages(name: str) -> Catalog:
+    """What a page says, or the scripts: a catalogue without translations."""
+    catalog = Catalog(LANGUAGE, fuzzy=False)
+    if name == INTERFACE:
+        for file, literal in sentences():
+            catalog.add(literal, locations=[(file, None)])  # type: ignore[list-item]
+        for message in entries(catalogue(name)):  # entered by hand: these stay, and `check` says when one is lost
+            if not (message.locations[0][0].endswith(".js") and is_lost(message)):
+                catalog.add(message.id, locations=message.locations)
+    else:
+
+        def note(kind: str, text: str) -> None:
+            catalog.add(text, auto_comments=[kind])
+
+        rewritten(pages()[name].read_text(encoding="utf-8"), pages()[name].suffix, note)
+    return catalog
+
+
+def catalogue(name: str) -> Catalog:
+    """A page's stored catalogue."""
+    path = CATALOGUES / f"{name}.po"
+    if not path.exists():
+        return Catalog(LANGUAGE, fuzzy=False)
+    with path.open("rb") as stream:
+        return read_po(stream, LANGUAGE)
+
+
+def entries(catalog: Catalog) -> Iterator[Message]:
+    return (message for message in catalog if message.id)
+
+
+def ready(catalog: Catalog) -> dict[str, str]:
+    """English -> translation, of what is translated."""
+    return {
+        str(message.id): str(message.string) for message in entries(catalog) if message.string and not message.fuzzy
+    }
+
+
+def is_lost(message: Message) -> bool:
+    """Whether a piece of the interface is no longer in its file."""
+    return any(str(message.id) not in (ROOT / file).read_text(encoding="utf-8") for file, _ in message.locations)
+
+
+def update(name: str, known: dict[str, str]) -> None:
+    """Bring a catalogue up to date. What another page has translated comes along; what was lost goes."""
+    stored, template = catalogue(name), messages(name)
+    new = len(stored) == 0
+    stored.update(template, no_fuzzy_matching=new)
+    stored.obsolete.clear()
+    for message in entries(stored):
+        if message.id in known and (message.fuzzy or not message.string):
+            message.string = known[message.id]
+            message.flags.discard("fuzzy")
+    stored.header_comment = f"# {name}"
+    stored.project, stored.version, stored.language_team = "Capsule networks, live", "", LANGUAGE
+    stored.last_translator = stored.msgid_bugs_address = ""
+    stored.creation_date = stored.revision_date = datetime(2026, 1, 1, tzinfo=UTC)  # Git knows better
+    with (CATALOGUES / f"{name}.po").open("wb") as stream:
+        write_po(stream, stored, width=0, include_previous=True, include_lineno=False)
+
+
+def sentences() -> Iterator[tuple[str, str]]:
+    """(file, literal) for each string in the scripts that looks like something said to a reader."""
+    for path in sorted(path for pattern in SCRIPTS for path in ROOT.glob(pattern)):
+        text = path.read_text(encoding="utf-8")
+        at, before = 0, ""
+        for token in tokenize(text, jsx=False):
+            at = text.index(token.value, at) + len(token.value)
+            before = text[text.rfind("\n", 0, at - len(token.value)) + 1 : at - len(token.value)]
+            words = re.sub(r"\$\{.*?\}", " X ", token.value[1:-1])
+            if (
+                token.type in ("string", "template_string")
+                and re.search(r"[A-Za-z]{2,}[,:;.]? +[(“]?[A-Za-z]|^[A-Z][a-z]+", words)
+                and not re.search(r"\bclass(Name)?: |\bd[,:] |className = |Error\($|\bquery\w*\($", before[-40:])
+                and "px" not in words
+            ):
+                yield path.relative_to(ROOT).as_posix(), token.value
+
+
+# --- checks
+
+
+def shape(text: str) -> Counter[str]:
+    """What of a message must be in its translation, too: code, formulas, links, pictures, emphasis, numbers."""
+    found: Counter[str] = Counter()
+    for token in MARKDOWN.parseInline(text)[0].children or ():
+        if token.type in ("text", "softbreak"):
+            continue
+        target = token.attrs.get("href") or token.attrs.get("src") or ""
+        content = re.sub(r"^.*<(.*)>$", r"\1", token.content) if token.type == "myst_role" else token.content
+        found[f"{token.type} {content} {target}"] += 1
+    return found
+
+
+def numbers(text: str) -> set[str]:
+    return set(re.findall(r"\d+(?:[.,]\d+)*", SPARED.sub(" ", text)))
+
+
+def terms() -> dict[str, list[str]]:
+    """English -> what it may be called, in terms.csv."""
+    with (CATALOGUES / "terms.csv").open(encoding="utf-8", newline="") as stream:
+        return {row["English"]: row["Chinese"].split("/") for row in csv.DictReader(stream)}
+
+
+def problems(name: str, vocabulary: dict[str, list[str]]) -> Iterator[str]:
+    """What is wrong with a page's translations, in a line each."""
+    for message in entries(catalogue(name)):
+        if not message.string or message.fuzzy or message.string == message.id:
+            continue
+        english, chinese = str(message.id), str(message.string)
+        where = f"{name}: {english[:60]!r}"
+        if name == INTERFACE:
+            if is_lost(message):
+                yield f"{where}: not in {message.locations[0][0]} any more"
+            if unknown := holes(chinese) - holes(english):
+                yield f"{where}: names in ${{…}} that the English has not: {', '.join(unknown)}"
+            if english[0] in "\"'`" and (chinese[0], chinese[-1]) != (english[0], english[-1]):
+                yield f"{where}: other quotation marks at its ends"
+            continue
+        if (one := shape(english)) != (other := shape(chinese)):
+            yield f"{where}: lacks {[*(one - other)]}, has besides {[*(other - one)]}"
+        if english.count("|") != chinese.count("|"):
+            yield f"{where}: another number of columns, or of |"
+        if lacking := numbers(english) - numbers(chinese):
+            yield f"{where}: lacks the numbers {', '.join(sorted(lacking))}"
+        said, spared = SPARED.sub(" ", english), " ".join(message.user_comments)
+        for title in re.findall(r"\*[^*]+\*", english):
+            said = said.replace(title, " ") if title in chinese else said
+        for term in sorted(vocabulary, key=len, reverse=True):
+            said, times = re.subn(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", " ", said, flags=re.IGNORECASE)
+            if times and not any(each in chinese for each in vocabulary[term]) and f"terms: {term}" not in spared:
+                yield f"{where}: {term} is {' or '.join(vocabulary[term])}"
+        if found := re.search(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}", SPARED.sub(".", chinese)):
+            yield f"{where}: English is left: {found[0]!r}"
+        if found := re.search(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)", SPARED.sub("", chinese)):
+            yield f"{where}: half-width punctuation: {found[0]!r}"
+
+
+def holes(script: str) -> set[str]:
+    """The names that a literal's ${…} use."""
+    code = " ".join(re.findall(r"\$\{([^}]*)", script))
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", code)))
+
+
+# --- the Chinese tree
+
+
+def write(tree: Path = TREE) -> None:
+    """Write the pages, and all that a build of them needs, where anything of it changed."""
+    headings: dict[str, list[str]] = {}
+    translated = {path: name for name, path in pages().items()}
+    interface = ready(catalogue(INTERFACE))
+    pieces: dict[str, list[tuple[str, str]]] = {}
+    for message in entries(catalogue(INTERFACE)):
+        for file, _ in message.locations if message.id in interface else ():
+            pieces.setdefault(file, []).append((str(message.id), interface[str(message.id)]))
+    for path in needed():
+        relative = path.relative_to(ROOT).as_posix()
+        data = path.read_bytes()
+        if path in translated:
+            page = relative.rpartition(".")[0]
+            headings[page] = []
+            data = in_chinese(data.decode(), path.suffix, ready(catalogue(translated[path])), headings[page]).encode()
+        elif relative in pieces or relative == "_config.yml":
+            text = data.decode()
+            for english, chinese in sorted(pieces.get(relative, ()), key=lambda pair: -len(pair[0])):
+                text = text.replace(english, chinese)
+            if relative == "_config.yml":
+                text = text.replace("\n  config:\n", f"\n  config:\n    language: {LANGUAGE}\n")
+            data = text.encode()
+        put(tree / relative, data)
+    put(tree / HEADINGS, json.dumps(headings, indent=1).encode())
+
+
+def in_chinese(text: str, suffix: str, known: dict[str, str], headings: list[str]) -> str:
+    """A page with its messages translated; its English headings, without marks, go into the list."""
+
+    def say(kind: str, english: str) -> str | None:
+        if kind == "heading":
+            tokens = MARKDOWN.parseInline(english)[0].children or ()
+            headings.append("".join(token.content for token in tokens))
+        return known.get(english)
+
+    return rewritten(text, suffix, say)
+
+
+def needed() -> Iterator[Path]:
+    """The files of the book's source."""
+    for name in NEEDED:
+        for path in sorted((ROOT / name).rglob("*")) if (ROOT / name).is_dir() else [ROOT / name]:
+            parts = path.relative_to(ROOT)
+            if path.is_file() and not any(
+                parent.match(pattern) for pattern in NOT_NEEDED for parent in (parts, *parts.parents)
+            ):
+                yield path
+
+
+def put(path: Path, data: bytes) -> None:
+    """Write a file, unless it is so already: what Sphinx finds unchanged it does not read again."""
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def book() -> int:
+    """Build the tree with every warning an error, with the widgets as it has them, and publish the pages."""
+    write()
+    paths = os.pathsep.join([str(TREE / "book"), os.environ.get("PYTHONPATH", "")])
+    command = shutil.which("jupyter-book", path=str(Path(sys.executable).parent)) or "jupyter-book"
+    arguments = ["build", ".", "-q", "-W", "-n", "--keep-going"]
+    status = subprocess.run(
+        [command, *arguments], cwd=TREE, env=os.environ | {"PYTHONPATH": paths}, check=False
+    ).returncode
+    if status == 0:
+        shutil.copytree(TREE / "_build" / "html", HTML, dirs_exist_ok=True)
+        print(f"The Chinese book is in {HTML.relative_to(ROOT)}/index.html")
+    return status
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["update", "list", "check", "write", "book"])
+    parser.add_argument("pages", nargs="*", help="names of catalogues (default: all)")
+    parser.add_argument("--all", action="store_true", help="list each message, not only how many")
+    options = parser.parse_args()
+    every = [INTERFACE, *pages()]
+    chosen = options.pages or every
+    if unknown := set(chosen) - set(every):
+        parser.error(f"no catalogue is called {', '.join(unknown)}; there are {', '.join(every)}")
+    if options.command == "update":
+        known = {english: said for name in every for english, said in ready(catalogue(name)).items()}
+        for name in chosen:
+            update(name, known)
+    elif options.command == "list":
+        return listed(chosen, options.all)
+    elif options.command == "check":
+        found = [problem for name in chosen for problem in problems(name, terms())]
+        print("\n".join(found))
+        return bool(found)
+    elif options.command == "write":
+        write()
+    else:
+        return book()
+    return 0
+
+
+def listed(chosen: list[str], each: bool) -> int:
+    """Print how much of a catalogue is translated; its messages that are not."""
+    total = missing = 0
+    for name in chosen:
+        wanted, known = [str(message.id) for message in entries(messages(name))], ready(catalogue(name))
+        lacking = [message for message in wanted if message not in known]
+        total, missing = total + len(wanted), missing + len(lacking)
+        print(f"{len(wanted) - len(lacking):5} of {len(wanted):4}  {name}")
+        for message in lacking if each else ():
+            print(f"        {message}")
+    print(f"{total - missing:5} of {total:4} messages are translated")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
