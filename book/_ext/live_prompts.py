@@ -8,6 +8,9 @@ read well without:
 After `#try-` come the widget's class and values of its traits, in JSON (text without quotes); `offsets.2=0.25` sets one
 element of a list. Without JavaScript the link leads to the widget's picture. A page without that widget, or a widget
 without that trait, is a warning of the build.
+
+A link to a notebook with settings behind it, `raise-one.ipynb#rounds=1,3`, keeps them: they are no heading's name, and
+the page's widget reads them.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from urllib.parse import unquote
 
 from docutils import nodes
 from live_widgets import live_widget, notebook_models, trait_values
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -76,6 +80,19 @@ class AimPrompts(SphinxPostTransform):
         logger.warning(words, location=self.env.docname, type="live-prompt")
 
 
+class KeepSettings(SphinxPostTransform):
+    """Let `#name=value` at the end of a link to another page be a place there."""
+
+    default_priority = 5  # MyST resolves links to other pages at 9
+
+    def run(self, **kwargs: Any) -> None:
+        for link in self.document.findall(addnodes.pending_xref):
+            place = link.get("reftargetid") or ""
+            if "=" in place:
+                slugs = self.env.metadata[link["reftarget"]].setdefault("myst_slugs", {})
+                slugs[place] = (0, place, link.astext())
+
+
 def visit_html(writer: Any, node: live_prompt) -> None:
     """A link to the widget, with what `_static/live-host.js` needs to make it a button."""
     model = node.get("model", "")
@@ -98,4 +115,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(live_prompt, html=(visit_html, depart_html), latex=words, text=words)
     app.add_transform(FindPrompts)
     app.add_post_transform(AimPrompts)
+    app.add_post_transform(KeepSettings)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
