@@ -26,7 +26,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
-from PIL import Image, ImageDraw, ImageFont, ImageOps
+from PIL import Image, ImageChops, ImageDraw, ImageFont, ImageOps
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
@@ -36,7 +36,7 @@ from stored_widgets import OURS, SENTENCE, pack, unpack  # noqa: E402
 PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 STILLS = ROOT / "book" / "_static" / "stills"
-COLOURS = 32  # of a figure
+COLOURS = (32, 64)  # of a figure: more where few would shift a colour that has a meaning
 WIDTH, STRIP = 360, 28  # pixels of a still in a notebook, and of its height for the sentence below
 # Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
@@ -114,8 +114,12 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
 def with_a_palette(png: str) -> str:
     """A figure with few colours: a third of the bytes, and no difference to see."""
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
-    few = picture.getcolors(COLOURS)  # None: there are more
-    return png if few and picture.mode == "P" else as_png(picture.convert("RGB"), COLOURS)
+    if picture.mode == "P":
+        return png
+    whole, (few, more) = picture.convert("RGB"), COLOURS
+    bands = ImageChops.difference(whole, in_colours(whole, few).convert("RGB")).split()
+    shifted = max(sum(band.histogram()[20:]) for band in bands)  # pixels
+    return as_png(whole, more if shifted > whole.width * whole.height / 1000 else few)
 
 
 def still(widget: str) -> str:
@@ -132,8 +136,13 @@ def still(widget: str) -> str:
 def as_png(picture: Image.Image, colours: int) -> str:
     """A picture as PNG with a palette, in base64."""
     stream = io.BytesIO()
-    picture.quantize(colours, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+    in_colours(picture, colours).save(stream, "PNG", optimize=True)
     return base64.b64encode(stream.getvalue()).decode()
+
+
+def in_colours(picture: Image.Image, colours: int) -> Image.Image:
+    """A picture with a palette."""
+    return picture.quantize(colours, kmeans=1, dither=Image.Dither.NONE)
 
 
 if __name__ == "__main__":
