@@ -92,6 +92,7 @@ DRAWN = {  # a figure of every kind
     "share_bars": lambda: figures.share_bars(torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),
+    "two_floors": lambda: figures.two_floors(),
     "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),
     "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
     "reliability": lambda: figures.reliability({"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}),

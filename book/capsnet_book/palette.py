@@ -38,7 +38,9 @@ DARK: dict[str, str] = {
 OWNERS: dict[str, str] = {
     "CapsNet": "accent",
     "three rounds": "accent",
+    "trained with three": "accent",
     "one round": "muted",
+    "trained with one": "muted",
     "two rounds": "agree",
     "five rounds": "soft",
     "CNN": "contrast",

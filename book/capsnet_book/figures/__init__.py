@@ -20,7 +20,7 @@ from capsnet_book.figures.rounds import rounds_read
 from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
-from capsnet_book.figures.squash import squash_curve
+from capsnet_book.figures.squash import squash_curve, two_floors
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
 from capsnet_book.figures.verdicts import claims_board
 from capsnet_book.figures.viewpoints import errors_by_angle, errors_by_clutter, relations
@@ -70,5 +70,6 @@ __all__ = [
     "themes",
     "traversal_grid",
     "two_agreements",
+    "two_floors",
     "vote_rings",
 ]

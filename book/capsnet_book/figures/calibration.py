@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 
 from capsnet_book.experiments.tables import Result
 from capsnet_book.figures._style import _STYLE, WIDTH
-from capsnet_book.palette import LIGHT
+from capsnet_book.palette import LIGHT, colour_of
 
 FEWEST = 20
 """Images that a bin needs to be drawn; fewer say nothing about a share."""
-_COLOURS = ("accent", "contrast", "agree")
 
 
 def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, str]) -> Figure:
@@ -29,13 +28,13 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
         )
         for axes, (heading, split) in zip(panels.flat, splits.items(), strict=True):
             axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
-            for colour, (name, records) in zip(_COLOURS, networks.items(), strict=False):
+            for k, (name, records) in enumerate(networks.items()):
                 label: str | None = name
                 for record in records:
                     if split not in record.get("calibration", {}):
                         continue
                     lengths, shares = bins(record["calibration"][split])
-                    axes.plot(lengths, shares, "o-", color=LIGHT[colour], markersize=3, linewidth=1.2, label=label)
+                    axes.plot(lengths, shares, "o-", color=colour_of(name, k), markersize=3, linewidth=1.2, label=label)
                     label = None
             axes.set_title(heading, loc="left")
             axes.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="length of the longest capsule", aspect="equal")

@@ -21,12 +21,9 @@ def margin_curves(m_plus: float = 0.9, m_minus: float = 0.1) -> Figure:
         _loss_curves(left, lengths, m_plus, m_minus)
         p = np.linspace(0, 1, 401)
         reach = m_plus - m_minus
-        for weight, colour, name, at in (
-            (1.0, LIGHT["contrast"], "λ = 1", (0.55, 0.43)),
-            (0.5, LIGHT["accent"], "λ = 0.5", (0.42, 0.745)),
-        ):
-            right.plot(p, m_minus + reach * p / (p + weight * (1 - p)), color=colour)
-            right.text(*at, name, color=colour, weight="bold")
+        for weight, width, name, at in ((1.0, 1.2, "λ = 1", (0.55, 0.43)), (0.5, 2.0, "λ = 0.5", (0.42, 0.745))):
+            right.plot(p, m_minus + reach * p / (p + weight * (1 - p)), color=LIGHT["ink"], linewidth=width)
+            right.text(*at, name)
         right.plot([0, 1 / 3, 1 / 3, 1], [m_minus, m_minus, m_plus, m_plus], color=LIGHT["soft"], linestyle=(0, (4, 2)))
         right.text(0.37, 0.93, "not squared, λ = 0.5", color=LIGHT["soft"])
         right.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="p, how often the class is present")

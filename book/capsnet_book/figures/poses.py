@@ -57,7 +57,8 @@ def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = 
         for row in range(rows):
             for d in range(0 if on_a_phone else dimensions):
                 value = float(strengths[row, d])
-                colour = LIGHT["surface"] if abs(value) > 0.6 else LIGHT["ink"]
+                light = np.square(SIGNED((value + 1) / 2)[:3]) @ [0.21, 0.72, 0.07] > 0.21  # reads ink better
+                colour = LIGHT["ink"] if light else LIGHT["surface"]
                 axes.text(d, row, f"{value:+.1f}", ha="center", va="center", fontsize=7.5, color=colour)
         numbered = range(0, dimensions, 1 + on_a_phone)
         axes.set_xticks(numbered, [str(d + 1) for d in numbered])

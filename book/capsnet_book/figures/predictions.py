@@ -95,10 +95,8 @@ def roof_and_house(*angles: float) -> Figure:
         for axes, angle in zip(plots[0], angles, strict=True):
             a = np.radians(angle)
             turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # for points as rows
-            axes.add_patch(Polygon(triangle @ turned, fill=False, edgecolor=LIGHT["accent"], linewidth=2))
-            axes.add_patch(
-                Polygon(walls @ turned, fill=False, edgecolor=LIGHT["contrast"], linewidth=1.5, linestyle="--")
-            )
+            axes.add_patch(Polygon(triangle @ turned, fill=False, edgecolor=LIGHT["contrast"], linewidth=2))
+            axes.add_patch(Polygon(walls @ turned, fill=False, edgecolor=LIGHT["ink"], linewidth=1.5, linestyle="--"))
             below = 0.4 * np.array([np.sin(a), -np.cos(a)])
             axes.annotate("", below, (0, 0), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"]})
             axes.text(*(below / 2 + [0.06, 0]), "0.4", va="center")

@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import results_by_seed
 from capsnet_book.figures._style import _STYLE, WIDTH
-from capsnet_book.palette import LIGHT
+from capsnet_book.palette import LIGHT, colour_of
 
-_COLOURS = tuple(LIGHT[role] for role in ("contrast", "accent", "agree", "soft"))
 _PANELS = {"error": "straight digits, % wrong", "bent": "bent", "noisy": "in noise"}
 
 _HIGHEST = 1.6
@@ -34,7 +33,8 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
     with plt.rc_context(_STYLE):
         figure, grid = plt.subplots(1, len(_PANELS), figsize=(WIDTH, 3.0), layout="constrained")
         for axes, (key, title) in zip(grid, _PANELS.items(), strict=True):
-            for colour, (name, arm) in zip(_COLOURS, arms.items(), strict=False):
+            for k, (name, arm) in enumerate(arms.items()):
+                colour = colour_of(name, k)
                 seeds = [[100 * each[key] for each in arm[seed]["rounds"]] for seed in shared]
                 for each in seeds:
                     axes.plot(range(1, len(each) + 1), each, color=colour, linewidth=0.7, alpha=0.35)

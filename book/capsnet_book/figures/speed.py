@@ -75,7 +75,8 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
         speeds = {name: row["gigaflops"] / row["ms"] * 1000 for name, row in rows.items()}
         for name, own in speeds.items():
             crowded = any(own / 1.3 < other < own for other in speeds.values())  # the name stands above that one's
-            _point(axes, name, intensity[name], own, 6 if crowded else -3)
+            above = own > min(peak, intensity[name] * bandwidth)  # the name stands where the slope is not
+            _point(axes, name, intensity[name], own, 6 if crowded else -3, left=above)
         axes.set(xscale="log", yscale="log", ylim=(None, 2 * peak))
         axes.set(xlabel="floating-point operations a byte", ylabel="GFLOP/s")
         axes.xaxis.set_major_formatter("{x:g}")
@@ -84,7 +85,8 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
     return figure
 
 
-def _point(axes: Axes, name: str, x: float, y: float, up: float) -> None:
+def _point(axes: Axes, name: str, x: float, y: float, up: float, left: bool) -> None:
     colour = _COLOURS.get(name, LIGHT["muted"])
     axes.plot(x, y, "o", color=colour)
-    axes.annotate(name, (x, y), xytext=(6, up), textcoords="offset points", color=colour)
+    align = "right" if left else "left"
+    axes.annotate(name, (x, y), (-8 if left else 6, up), textcoords="offset points", color=colour, ha=align)
