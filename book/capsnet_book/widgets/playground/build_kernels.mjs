@@ -1,22 +1,34 @@
-// `npm run kernels`: kernels_simd.ts to WebAssembly, as text in kernels_wasm.js. With --check: whether it is so.
+// `npm run kernels`: arithmetic.ts to WebAssembly and to plain JavaScript, both in kernels_built.js. With --check: whether
+// that is so.
 import { readFileSync, writeFileSync } from "node:fs";
 import asc from "assemblyscript/asc";
 
 const folder = import.meta.dirname;
-const target = `${folder}/kernels_wasm.js`;
+const target = `${folder}/kernels_built.js`;
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
 
 let binary;
 const writeFile = (_, contents) => (binary = contents);
-const files = ["kernels_simd.ts", "--baseDir", folder, "-o", "kernels.wasm"];
+const files = ["arithmetic.ts", "--baseDir", folder, "-o", "kernels.wasm"];
 const { error, stderr } = await asc.main([...files, ...OPTIONS], { writeFile });
 if (error) throw new Error(`${error.message}\n${stderr}`);
-const text = `// kernels_simd.ts as WebAssembly, in base64: \`npm run kernels\` writes this file.
+
+const [, about, lanes, body] = /^(.*?)import \{ (.*), V, where \} from "\.\/lanes";(.*)$/s.exec(
+  readFileSync(`${folder}/arithmetic.ts`, "utf8"),
+);
+const names = [...body.matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
+const plain = body.replace(/: (usize|i32|f32|void)\b/g, "").replace(/^(export |@inline\n)/gm, "");
+const text = `// @ts-nocheck
+// \`npm run kernels\` writes this file from arithmetic.ts: as WebAssembly in base64, and without its types.
 export const KERNELS_WASM =
   "${Buffer.from(binary).toString("base64")}";
+export const plain = ({ ${lanes}, where }) => {${plain}
+return { ${names.join(", ")} };
+};
 `;
+if (about === undefined) throw new Error("arithmetic.ts begins otherwise than expected");
 if (!process.argv.includes("--check")) writeFileSync(target, text);
 else if (readFileSync(target, "utf8") !== text) {
-  console.error("kernels_wasm.js is not kernels_simd.ts of today: npm run kernels");
+  console.error("kernels_built.js is not arithmetic.ts of today: npm run kernels");
   process.exit(1);
 }

@@ -1,0 +1,289 @@
+// The arithmetic of training, in AssemblyScript, LANES numbers at a time. `npm run kernels` builds this file twice, into
+// kernels_built.js: with lanes.ts to WebAssembly, four lanes; and without its types, with the one lane of kernels.js, to
+// plain JavaScript.
+//
+// A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of 16 bytes.
+import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, sub, sum, V, where } from "./lanes";
+
+const J: i32 = 10; // classes
+const D: i32 = 16; // numbers in a digit capsule
+const ROW: i32 = 12; // room for the ten logits or couplings of a capsule: three times four
+const DEEP: i32 = 64; // rows of b that stay in the nearest cache
+const TAPS: i32 = 9; // along a side of the first kernel
+const SIDE: i32 = 28;
+const ACROSS: i32 = 10; // along a side of the first layer's maps
+
+// @ts-ignore: a decorator of AssemblyScript
+@inline
+function dot(x: usize, y: usize, n: i32): f32 {
+  let total = all(0);
+  for (let k = 0; k < n; k += LANES) total = add(total, mul(get(at(x, k)), get(at(y, k))));
+  return sum(total);
+}
+
+/** y += w x, n numbers of each, a multiple of 16. */
+// @ts-ignore
+@inline
+function addScaled(y: usize, w: f32, x: usize, n: i32): void {
+  const scale = all(w);
+  for (let k = 0; k < n; k += 4 * LANES) {
+    put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
+    put(at(y, k + LANES), add(get(at(y, k + LANES)), mul(scale, get(at(x, k + LANES)))));
+    put(at(y, k + 2 * LANES), add(get(at(y, k + 2 * LANES)), mul(scale, get(at(x, k + 2 * LANES)))));
+    put(at(y, k + 3 * LANES), add(get(at(y, k + 3 * LANES)), mul(scale, get(at(x, k + 3 * LANES)))));
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ layers
+
+/** c[m, n] (+)= Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4, N of 8. */
+export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b: usize, bRow: i32, M: i32, K: i32, N: i32, more: i32): void {
+  for (let k0 = 0; k0 < K; k0 += DEEP) {
+    const end = K < k0 + DEEP ? K : k0 + DEEP;
+    for (let n = 0; n < N; n += 2 * LANES) {
+      for (let m = 0; m < M; m += 4) {
+        const c0 = at(c, m * cRow + n);
+        const c1 = at(c0, cRow);
+        const c2 = at(c1, cRow);
+        const c3 = at(c2, cRow);
+        const zero = all(0);
+        let p0 = zero, q0 = zero, p1 = zero, q1 = zero, p2 = zero, q2 = zero, p3 = zero, q3 = zero;
+        if (more | k0) {
+          p0 = get(c0);
+          q0 = get(at(c0, LANES));
+          p1 = get(c1);
+          q1 = get(at(c1, LANES));
+          p2 = get(c2);
+          q2 = get(at(c2, LANES));
+          p3 = get(c3);
+          q3 = get(at(c3, LANES));
+        }
+        let a0 = at(a, m * aRow + k0 * aColumn);
+        let a1 = at(a0, aRow);
+        let a2 = at(a1, aRow);
+        let a3 = at(a2, aRow);
+        let from = at(b, k0 * bRow + n);
+        for (let k = k0; k < end; k++) {
+          const x = get(from);
+          const y = get(at(from, LANES));
+          let w = all(get1(a0));
+          p0 = add(p0, mul(w, x));
+          q0 = add(q0, mul(w, y));
+          w = all(get1(a1));
+          p1 = add(p1, mul(w, x));
+          q1 = add(q1, mul(w, y));
+          w = all(get1(a2));
+          p2 = add(p2, mul(w, x));
+          q2 = add(q2, mul(w, y));
+          w = all(get1(a3));
+          p3 = add(p3, mul(w, x));
+          q3 = add(q3, mul(w, y));
+          a0 = at(a0, aColumn);
+          a1 = at(a1, aColumn);
+          a2 = at(a2, aColumn);
+          a3 = at(a3, aColumn);
+          from = at(from, bRow);
+        }
+        put(c0, p0);
+        put(at(c0, LANES), q0);
+        put(c1, p1);
+        put(at(c1, LANES), q1);
+        put(c2, p2);
+        put(at(c2, LANES), q2);
+        put(c3, p3);
+        put(at(c3, LANES), q3);
+      }
+    }
+  }
+}
+
+/** to[n, m] = from[m, n] */
+export function transpose(to: usize, from: usize, M: i32, N: i32): void {
+  for (let m = 0; m < M; m += 4) {
+    for (let n = 0; n < N; n++) {
+      const source = at(from, m * N + n);
+      const target = at(to, n * M + m);
+      for (let k = 0; k < 4; k++) put1(at(target, k), get1(at(source, k * N)));
+    }
+  }
+}
+
+/** y[row] = bias for every row. */
+export function fillRows(y: usize, bias: usize, rows: i32, N: i32): void {
+  for (let row = 0; row < rows; row++) {
+    for (let n = 0; n < N; n += LANES) put(at(y, row * N + n), get(at(bias, n)));
+  }
+}
+
+/** total += the sum of the rows. */
+export function sumRows(total: usize, y: usize, rows: i32, N: i32): void {
+  for (let n = 0; n < N; n += LANES) {
+    let x = get(at(total, n));
+    for (let row = 0; row < rows; row++) x = add(x, get(at(y, row * N + n)));
+    put(at(total, n), x);
+  }
+}
+
+export function relu(y: usize, n: i32): void {
+  for (let k = 0; k < n; k += LANES) put(at(y, k), max(all(0), get(at(y, k))));
+}
+
+/** dy = 0 where y is 0. */
+export function reluBack(dy: usize, y: usize, n: i32): void {
+  for (let k = 0; k < n; k += LANES) put(at(dy, k), where(get(at(y, k)), get(at(dy, k))));
+}
+
+export function sigmoid(y: usize, n: i32): void {
+  for (let k = 0; k < n; k += LANES) put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), get(at(y, k)))))));
+}
+
+/** Over the ink of all patches, y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place]. */
+function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i32): void {
+  for (let n = 0; n < B; n++) {
+    for (let row = 0; row < ACROSS; row++) {
+      for (let column = 0; column < ACROSS; column++) {
+        const corner = at(x, (n * SIDE + 2 * row) * SIDE + 2 * column);
+        for (let down = 0; down < TAPS; down++) {
+          for (let right = 0; right < TAPS; right++) {
+            const grey = get1(at(corner, down * SIDE + right));
+            if (grey == 0) continue; // four fifths of a digit are paper
+            const tap = at(taps, (down * TAPS + right) * C);
+            if (back) addScaled(tap, grey, y, C);
+            else addScaled(y, grey, tap, C);
+          }
+        }
+        y = at(y, C);
+      }
+    }
+  }
+}
+
+/** The first layer and its ReLU. x [B, 28, 28], weight [81, C] -> y [B, 100, C] */
+export function convolveInk(y: usize, x: usize, weight: usize, bias: usize, B: i32, C: i32): void {
+  const places = B * ACROSS * ACROSS;
+  fillRows(y, bias, places, C);
+  overInk(y, x, weight, B, C, 0);
+  relu(y, places * C);
+}
+
+/** dWeight += the gradient of the first layer's weights. dy [B, 100, C] */
+export function convolveInkBack(dWeight: usize, x: usize, dy: usize, B: i32, C: i32): void {
+  overInk(dy, x, dWeight, B, C, 1);
+}
+
+// ---------------------------------------------------------------------------------------------- capsules
+
+/** Equation 1 for each row of `size` numbers: v = s / (n + 1/n), n = ‖s‖. */
+export function squash(v: usize, s: usize, rows: i32, size: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const n = root(max(all(dot(s, s, size)), all(1e-16)));
+    const scale = div(all(1), add(n, div(all(1), n)));
+    for (let d = 0; d < size; d += LANES) put(at(v, d), mul(scale, get(at(s, d))));
+    v = at(v, size);
+    s = at(s, size);
+  }
+}
+
+/** ds of v = f s, f = n / (1 + n²): ds = f dv + f′/n (s · dv) s. */
+export function squashBack(ds: usize, s: usize, dv: usize, rows: i32, size: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const square = max(all(dot(s, s, size)), all(1e-16));
+    const n = root(square);
+    const more = add(all(1), square);
+    const slope = div(sub(all(1), square), mul(mul(more, more), n));
+    const along = mul(slope, all(dot(s, dv, size)));
+    for (let d = 0; d < size; d += LANES) {
+      put(at(ds, d), add(mul(div(n, more), get(at(dv, d))), mul(along, get(at(s, d)))));
+    }
+    ds = at(ds, size);
+    s = at(s, size);
+    dv = at(dv, size);
+  }
+}
+
+/** Equation 3: c = softmax(b) over the ten classes of each row; the two numbers of padding are 0. */
+export function softmax(c: usize, b: usize, rows: i32): void {
+  for (let row = 0; row < rows; row++) {
+    let most = get1(b);
+    for (let j = 1; j < J; j++) if (get1(at(b, j)) > most) most = get1(at(b, j));
+    for (let j = 0; j < ROW; j += LANES) put(at(c, j), exp(sub(get(at(b, j)), all(most))));
+    for (let j = J; j < ROW; j++) put1(at(c, j), 0);
+    let total = all(0);
+    for (let j = 0; j < ROW; j += LANES) total = add(total, get(at(c, j)));
+    const scale = div(all(1), all(sum(total)));
+    for (let j = 0; j < ROW; j += LANES) put(at(c, j), mul(scale, get(at(c, j))));
+    c = at(c, ROW);
+    b = at(b, ROW);
+  }
+}
+
+/** db += c (dc - Σ c dc) for each row. */
+export function softmaxBack(db: usize, dc: usize, c: usize, rows: i32): void {
+  for (let row = 0; row < rows; row++) {
+    const mean = all(dot(c, dc, ROW));
+    for (let j = 0; j < ROW; j += LANES) {
+      put(at(db, j), add(get(at(db, j)), mul(get(at(c, j)), sub(get(at(dc, j)), mean))));
+    }
+    db = at(db, ROW);
+    dc = at(dc, ROW);
+    c = at(c, ROW);
+  }
+}
+
+/** s_j = Σ_i c_ij û_j|i. c [B, I, ROW], û [B, I, J, D] -> s [B, J, D] */
+export function weightedSums(s: usize, c: usize, votes: usize, B: i32, I: i32): void {
+  for (let k = 0; k < B * J * D; k += LANES) put(at(s, k), all(0));
+  for (let n = 0; n < B; n++) {
+    for (let i = 0; i < I; i++) {
+      for (let j = 0; j < J; j++) addScaled(at(s, j * D), get1(at(c, j)), at(votes, j * D), D);
+      c = at(c, ROW);
+      votes = at(votes, J * D);
+    }
+    s = at(s, J * D);
+  }
+}
+
+/** a_ij += û_j|i · v_j. û [B, I, J, D], v [B, J, D] -> a [B, I, ROW] */
+export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): void {
+  for (let n = 0; n < B; n++) {
+    for (let i = 0; i < I; i++) {
+      for (let j = 0; j < J; j++) put1(at(a, j), get1(at(a, j)) + dot(at(votes, j * D), at(v, j * D), D));
+      a = at(a, ROW);
+      votes = at(votes, J * D);
+    }
+    v = at(v, J * D);
+  }
+}
+
+/** dû_j|i += c_ij ds_j + db_ij v_j. */
+export function votesBack(dVotes: usize, c: usize, ds: usize, db: usize, v: usize, B: i32, I: i32): void {
+  for (let n = 0; n < B; n++) {
+    for (let i = 0; i < I; i++) {
+      for (let j = 0; j < J; j++) {
+        addScaled(at(dVotes, j * D), get1(at(c, j)), at(ds, j * D), D);
+        addScaled(at(dVotes, j * D), get1(at(db, j)), at(v, j * D), D);
+      }
+      dVotes = at(dVotes, J * D);
+      c = at(c, ROW);
+      db = at(db, ROW);
+    }
+    ds = at(ds, J * D);
+    v = at(v, J * D);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- learning
+
+/** One step of Adam for n numbers, which sets their gradients g to 0. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t) */
+export function adam(p: usize, g: usize, m: usize, v: usize, n: i32, rate: f32, scale: f32): void {
+  for (let k = 0; k < n; k += LANES) {
+    const gradient = get(at(g, k));
+    const mean = add(mul(all(0.9), get(at(m, k))), mul(all(0.1), gradient));
+    const square = add(mul(all(0.999), get(at(v, k))), mul(all(0.001), mul(gradient, gradient)));
+    const size = add(mul(root(square), all(scale)), all(1e-8));
+    put(at(p, k), sub(get(at(p, k)), div(mul(all(rate), mean), size)));
+    put(at(m, k), mean);
+    put(at(v, k), square);
+    put(at(g, k), all(0));
+  }
+}

@@ -1,0 +1,45 @@
+// What arithmetic.ts calculates with, in AssemblyScript: four numbers at a time, WebAssembly's 128-bit SIMD. kernels.js has
+// the same for plain JavaScript, a number at a time.
+
+export type V = v128;
+export const LANES: i32 = 4;
+
+// @ts-ignore: a decorator of AssemblyScript, as all that follow
+@inline export function at(pointer: usize, index: i32): usize { return pointer + ((<usize>index) << 2); }
+@inline export function get(pointer: usize): V { return v128.load(pointer); }
+@inline export function put(pointer: usize, x: V): void { v128.store(pointer, x); }
+@inline export function get1(pointer: usize): f32 { return load<f32>(pointer); }
+@inline export function put1(pointer: usize, x: f32): void { store<f32>(pointer, x); }
+@inline export function all(x: f32): V { return f32x4.splat(x); }
+@inline export function add(x: V, y: V): V { return f32x4.add(x, y); }
+@inline export function sub(x: V, y: V): V { return f32x4.sub(x, y); }
+@inline export function mul(x: V, y: V): V { return f32x4.mul(x, y); }
+@inline export function div(x: V, y: V): V { return f32x4.div(x, y); }
+@inline export function max(x: V, y: V): V { return f32x4.max(x, y); }
+@inline export function root(x: V): V { return f32x4.sqrt(x); }
+
+/** x where `alive` is above 0, and 0 elsewhere. */
+@inline export function where(alive: V, x: V): V { return v128.and(f32x4.gt(alive, f32x4.splat(0)), x); }
+
+@inline export function sum(x: V): f32 {
+  const halves = f32x4.add(x, v128.shuffle<f32>(x, x, 2, 3, 0, 1));
+  return f32x4.extract_lane(halves, 0) + f32x4.extract_lane(halves, 1);
+}
+
+/** e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r by its series, 2^n by the bits of a float. */
+@inline export function exp(x: V): V {
+  x = f32x4.max(f32x4.splat(-87), f32x4.min(f32x4.splat(87), x));
+  const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
+  let r = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
+  r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.12194440e-4)));
+  let e = f32x4.splat(1.0 / 5040.0);
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 720.0));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 120.0));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 24.0));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 6.0));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(0.5));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1));
+  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1));
+  const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
+  return f32x4.mul(e, power);
+}
