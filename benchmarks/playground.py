@@ -50,7 +50,8 @@ const source = bytes(document.getElementById("esm").textContent);
 const {{ default: widget }} = await import(URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }})));
 const values = {{ settings: [{{ seed: {seed} }}], digits: {{ digits: "" }}, records: [] }};
 const model = {{ get: (name) => values[name], set() {{}}, on() {{}}, off() {{}}, save_changes() {{}} }};
-const host = {{ getModel: async () => ({{ get: () => new DataView(bytes("{digits}").buffer) }}) }};
+const digits = new DataView(bytes("{digits}").buffer);  // a book's page has them from a file of their own
+const host = {{ getModel: async () => ({{ get: () => digits }}) }};
 await widget.render({{ model, host, el: document.querySelector("figure div") }});
 </script>"""
 

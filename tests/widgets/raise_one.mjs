@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const [, job, ...given] = process.argv.slice(2);
 const FOLDER = "../../book/capsnet_book/widgets/playground/";
-const FILES = ["settings", "seeds", "files", "network", "kernels", "parameters", "learning"];
+const FILES = ["settings", "seeds", "files", "digits", "network", "kernels", "parameters", "learning"];
 const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))));
 
 const JOBS = {
@@ -15,7 +15,7 @@ const JOBS = {
   offers: () =>
     Object.fromEntries(Object.entries(it.SETTINGS).map(([name, { offers, from, to }]) => [name, { offers, from, to }])),
   async digits(file, out) {
-    const { learn, test } = await it.unpackDigits(readFileSync(file));
+    const { learn, test } = await it.unpackDigits(it.openDigits(readFileSync(file)));
     writeFileSync(out, Buffer.concat([learn.images, test.images, learn.labels, test.labels]));
     return [learn.labels.length, test.labels.length];
   },
@@ -47,7 +47,7 @@ const JOBS = {
       },
     };
     const kernels = await it.loadKernels();
-    const sample = await it.unpackDigits(readFileSync(file));
+    const sample = await it.unpackDigits(it.openDigits(readFileSync(file)));
     const learning = it.makeLearning(it.settingsWith(JSON.parse(settings)), sample, kernels, page);
     learning.run(pace === "follow" ? pace : Number.POSITIVE_INFINITY, Number(digits));
     await end;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from capsnet_book.assets import asset
 from capsnet_book.widgets import RaiseOne
 from capsnet_book.widgets.raise_one import BETWEEN, OFFERED
 from pack_digits import packed
+from refresh_notebooks import all_notebooks
 from safetensors.torch import save_file
 from scipy import stats
 from torch import Tensor
@@ -28,6 +30,7 @@ SETTINGS = {
     "rounds": 3, "types": 8, "batch": 8, "seed": 1,
     "m_plus": 0.9, "m_minus": 0.1, "lambda": 0.5, "drawing": 0.0005, "bug": "",
 }  # fmt: skip
+ROOT = Path(__file__).resolve().parents[2]
 STEPS = 10
 """So that the gradients are those of a network that has begun to learn."""
 
@@ -256,8 +259,13 @@ def test_what_the_page_offers_is_what_python_takes(run_node):
 
 def test_an_address_holds_settings_and_nonsense_is_said(run_node):
     hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
-    nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>"]
-    plain, empty, two, one, *wrong = run_node("raise_one.mjs", "addresses", json.dumps(hashes + nonsense))
+    nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>", "#="]
+    texts = (path.read_text(encoding="utf-8") for path in all_notebooks(ROOT))
+    linked = sorted({found for text in texts for found in re.findall(r"raise-one\.ipynb(#[^)]*)", text)})
+    asked = json.dumps(hashes + nonsense + linked)
+    plain, empty, two, one, *others = run_node("raise_one.mjs", "addresses", asked)
+    wrong, given = others[: len(nonsense)], others[len(nonsense) :]
+    assert linked and [each["again"] for each in given] == linked, "presets in the book's links"
     assert plain is empty is None, "a heading's address is none of ours"
     assert [each["rounds"] for each in two["settings"]] == [1, 3]
     assert [each["seed"] for each in two["settings"]] == [7, 7]

@@ -7,7 +7,7 @@ import { makeBar, makeChanges, makeKeeping, write } from "./playground/panel.js"
 import { makeRandom } from "./playground/random.js";
 import { compareSeeds, errorOf, pairsInWords } from "./playground/seeds.js";
 import { makeSession } from "./playground/session.js";
-import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
+import { fromAddress, refusal, settingsWith, toAddress } from "./playground/settings.js";
 import { J, WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf } from "./playground/words.js";
@@ -27,13 +27,13 @@ function makeWalls(widget, chosen) {
   });
   const fog = new Uint8Array(WALL * PIXELS).fill(FOG);
 
-  function show({ settings, engines, digits, watched }) {
+  function show({ settings, engines, watched }) {
     walls.forEach((wall, k) => {
       wall.figure.hidden = k >= settings.length;
       if (wall.figure.hidden) return;
       const frame = engines[k]?.frame;
       const wrong = frame ? engines[k].mistakes() : [];
-      const written = () => digits.test.images.subarray(0, WALL * PIXELS).map((grey) => 17 * grey);
+      const written = () => engines[k].test.images.subarray(0, WALL * PIXELS).map((grey) => 17 * grey);
       const pictures = !frame ? fog : frame.wall.drawings.length ? frame.wall.drawings : written();
       wall.show({ pictures, mistaken: (n) => wrong[n] ?? false, selected: watched.engine === k ? watched.tile : -1 });
       const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
@@ -48,15 +48,15 @@ function makeWalls(widget, chosen) {
 }
 
 /** The picture of the network that is watched, and what it shows in words. @returns {[any, string]} */
-function passageOf({ settings, engines, watched, digits, imageOf }) {
-  const { frame, settings: its } = engines[watched.engine] ?? {};
+function passageOf({ settings, engines, watched, imageOf }) {
+  const { frame, test, settings: its } = engines[watched.engine] ?? {};
   if (!frame) {
     const random = makeRandom(settings[0].seed);
     return [emptyPassage(settings[0].types, () => 2 * random() - 1), "A network that has learned nothing"];
   }
   const { drawings, lengths, answers } = frame.wall;
   const last = answers.length - 1; // after the wall and the reader's own
-  const label = digits.test.labels[watched.tile];
+  const label = test.labels[watched.tile];
   const passage = {
     ...{ types: its.types, image: imageOf(watched.tile), label, filters: frame.filters, ...frame.watched },
     lengths: lengths.subarray(last * J, (last + 1) * J),
@@ -66,7 +66,7 @@ function passageOf({ settings, engines, watched, digits, imageOf }) {
 }
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
-function tieToPage(model, root, session, { change, attempt }) {
+function tieToPage(model, root, session, { change, refused, attempt }) {
   const addressed = () => model.get("addressed") && root.closest("figure.live-widget") !== null;
   let waits = false; // until the tab is seen again
   const hidden = () => {
@@ -77,6 +77,8 @@ function tieToPage(model, root, session, { change, attempt }) {
   const addressChanged = () => {
     const found = addressed() && fromAddress(location.hash);
     if (found) change(found.settings, found.problems.join(" "));
+    else if (found === undefined && location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
+      refused("This address names no setting and no place of this page.");
   };
   document.addEventListener("visibilitychange", hidden);
   addEventListener("hashchange", addressChanged);
@@ -129,10 +131,10 @@ function makeComparison(session, model, attempt) {
     more: () =>
       attempt(async () => {
         stop();
-        const digits = await session.fetched();
+        const sample = await session.fetched();
         session.pause(); // the seeds have the machine
         found = [];
-        stop = compareSeeds(session.settings, digits, {
+        stop = compareSeeds(session.settings, sample, {
           found: (difference) => attempt(() => found.push(difference)),
           failed: (words) => (session.trouble = words),
         });
@@ -165,12 +167,20 @@ function build(widget) {
     comparison.again();
     changes.show(settings);
     attempt(() => session.change(settings));
-    session.trouble = problems;
     page.tell(settings);
+    refused(problems);
+  }
+
+  function refused(/** @type {string} */ words) {
+    session.trouble = words;
+    widget.redraw();
   }
 
   const bar = makeBar({
-    toggle: () => attempt(session.running ? session.pause : session.train),
+    toggle() {
+      session.trouble = "";
+      attempt(session.running ? session.pause : session.train);
+    },
     again: () => attempt(session.restart),
     reseed: () => change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 }))),
     setPace(name) {
@@ -202,7 +212,11 @@ function build(widget) {
       return `Opened ${file.name}. It goes on learning from there.`;
     },
   });
-  const changes = makeChanges({ changed: change, more: comparison.more });
+  const changes = makeChanges({
+    changed: change,
+    refused: (name, text) => refused(refusal(name, text)),
+    more: comparison.more,
+  });
   comparison.node.append(changes.seeds);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.figures, aside);
@@ -233,7 +247,7 @@ function build(widget) {
     for (const { order } of shown) order({ do: "seen" });
   }
 
-  const page = tieToPage(model, root, session, { change, attempt });
+  const page = tieToPage(model, root, session, { change, refused, attempt });
   widget.stops.push(...[session, comparison, page, view, curve, hand].map(({ stop }) => stop));
   changes.show(session.settings);
   page.first();

@@ -1,5 +1,6 @@
 // The engine of the playground, which lives in a Web Worker; where a page may not have one, beside the page's own
 // script, and speaks through the port that it finds there. It is given orders ({ do: … }) and answers ({ is: … }).
+import { unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
 import { makeLearning } from "./learning.js";
 import { configOf } from "./parameters.js";
@@ -21,23 +22,18 @@ const post = (message, transfer = []) => port.postMessage(message, transfer);
 let learning;
 
 const ORDERS = {
-  async start({ settings, digits }) {
-    const kernels = await loadKernels();
-    learning = makeLearning(settings, digits, kernels, { post, wait });
-    post({ is: "ready", fast: kernels.fast });
+  async start({ id, settings, sample, tensors }) {
+    const [kernels, digits] = await Promise.all([loadKernels(), unpackDigits(sample)]);
+    learning = makeLearning(settings, digits, kernels, { post, wait }, tensors);
     learning.frame();
-  },
-  load({ tensors }) {
-    learning.network.load(tensors);
-    learning.frame();
+    post({ is: "answer", id, fast: kernels.fast, test: digits.test });
   },
   run: ({ pace, until }) => learning.run(pace, until),
   pause: () => learning.pause(),
   seen: () => learning.seen(),
-  watch: ({ image }) => learning.watch(image),
+  watch: ({ tile }) => learning.watch(tile),
   teach: ({ images, labels }) => learning.teach(images, labels),
   read: ({ id, image }) => post({ is: "answer", id, ...learning.network.read(image) }),
-  draw: ({ id, capsules }) => post({ is: "answer", id, drawing: learning.network.draw(capsules) }),
   weights({ id }) {
     const { types, rounds } = learning.network.settings;
     post({ is: "answer", id, tensors: learning.network.tensors(), config: configOf(types, rounds) });

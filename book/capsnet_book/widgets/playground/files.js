@@ -1,25 +1,11 @@
 // What travels as a file: the digits, and networks, as `save_weights` writes and `load_weights` reads them.
 import { readSafetensors } from "../shared/core.js";
-import { element, PIXELS } from "../shared/ui.js";
-import { TESTS } from "./sizes.js";
+import { element } from "../shared/ui.js";
 
-/**
- * The digits to learn from and to be tested on (tools/pack_digits.py): 4 bits a pixel, gzip.
- * @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15
- * @returns {Promise<{ learn: Digits, test: Digits }>}
- */
-export async function unpackDigits(file) {
-  const { tensors } = readSafetensors(file);
-  const labels = tensors.labels.data;
-  const packed = new Response(tensors.packed.data).body.pipeThrough(new DecompressionStream("gzip"));
-  const pairs = new Uint8Array(await new Response(packed).arrayBuffer());
-  const images = new Uint8Array(labels.length * PIXELS);
-  for (let k = 0; k < images.length; k++) images[k] = k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4;
-  const split = labels.length - TESTS;
-  return {
-    learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },
-    test: { images: images.subarray(split * PIXELS), labels: labels.subarray(split) },
-  };
+/** The digits' file (tools/pack_digits.py): what it packs, and their labels. */
+export function openDigits(file) {
+  const { packed, labels } = readSafetensors(file).tensors;
+  return { packed: packed.data, labels: labels.data };
 }
 
 /** -> bytes. @param {Record<string, { shape: number[], data: Float32Array }>} tensors @param {any} config */

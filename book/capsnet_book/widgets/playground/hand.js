@@ -16,6 +16,8 @@ export function makeHand(widget, { session, say }) {
   let [capsules, answer] = [new Float32Array(J * D), -1]; // of the drawing on the pad
   let offsets = new Float32Array(D);
   let busy = false; // while the network reads
+  /** @type {Promise<any> | undefined} */
+  let copy; // of the network that read it, to slide its numbers without waiting for one that learns
   const { painter } = widget;
 
   const says = element("p", { class: "says", "data-role": "says" });
@@ -54,7 +56,7 @@ export function makeHand(widget, { session, say }) {
       write(says, pad.empty() ? "Draw a digit: it says what it sees." : "Nobody is there to read it yet: press Train.");
       return;
     }
-    [capsules, answer] = [found.capsules, found.answers[0]];
+    [capsules, answer, copy] = [found.capsules, found.answers[0], undefined];
     setOffsets(new Float32Array(D));
     const [best, next] = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
     const doubt = ` (${format(found.lengths[best])}; a ${next}: ${format(found.lengths[next])}). What is it?`;
@@ -79,19 +81,13 @@ export function makeHand(widget, { session, say }) {
     for (const [d, { show }] of sliders.entries()) show(offsets[d], format(offsets[d], 2, true));
   }
 
-  const redraw = oncePerFrame(async () => {
-    if (answer < 0) return;
-    const kept = new Float32Array(J * D);
-    kept.set(
-      offsets.map((offset, d) => capsules[answer * D + d] + offset),
-      answer * D,
-    );
-    painter.paint(seen, (await ask({ do: "draw", capsules: kept })).drawing);
-  });
-
-  function slide(d, offset) {
+  async function slide(d, offset) {
     setOffsets(offsets.with(d, offset));
-    redraw();
+    if (answer < 0) return;
+    copy ??= session.copy();
+    const network = await copy;
+    const moved = capsules.map((x, k) => x + offsets[k % D]);
+    painter.paint(seen, network.decode(network.mask(moved, answer)));
   }
 
   const repaint = onNews(schedule);
@@ -125,5 +121,5 @@ export function makeHand(widget, { session, say }) {
     ),
   );
   schedule();
-  return { node, show, stop: () => [schedule, redraw].forEach(({ cancel }) => cancel()) };
+  return { node, show, stop: schedule.cancel };
 }

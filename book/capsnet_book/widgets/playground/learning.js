@@ -1,15 +1,15 @@
 // A training: which digits come when, how fast, what is tested, and what the page is told of it.
+import { greys, shift } from "./digits.js";
 import { makeNetwork } from "./network.js";
 import { makeRandom, shuffled } from "./random.js";
-import { J, PIXELS, ROW, SIDE, WALL } from "./sizes.js";
+import { J, PIXELS, ROW, WALL } from "./sizes.js";
 
-const LEVELS = 15; // of grey: digits come in 4 bits
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
 const OWN_EVERY = 10; // the reader's own digits have every tenth place
 const OWN_SHOWN = 10; // of them, so many are shown
 const FRAME = 100; // milliseconds between two frames, at least
-const SLICE = 12; // milliseconds of learning without a look at the messages
+const SLICE = 4; // milliseconds of learning without a look at the messages
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
 const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
 
@@ -17,19 +17,20 @@ const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
 const followed = (n) => 60 + 0.45 * n;
 
 /**
- * @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15, [N · PIXELS]
  * @param {any} settings  of network.js, and rate
- * @param {{ learn: Digits, test: Digits }} digits
+ * @param {any} digits  of digits.js
  * @param {any} makeKernels
  * @param {{ post: (message: any, transfer?: Transferable[]) => void, wait: (work: () => void) => void }} page
  *   wait: calls back as soon as messages were looked at
+ * @param {any} [tensors]  what it knows already
  */
-export function makeLearning(settings, digits, makeKernels, { post, wait }) {
+export function makeLearning(settings, digits, makeKernels, { post, wait }, tensors) {
   const network = makeNetwork(settings, makeKernels);
+  if (tensors) network.load(tensors);
   const { batch: B } = settings;
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
   const test = greys(digits.test.images);
-  let watched = test.subarray(0, PIXELS); // the digit whose way through the network the frames tell
+  let watched = 0; // the tile whose way through the network the frames tell
 
   let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
   let [queue, own] = [
@@ -59,10 +60,10 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
       if (own.labels.length && (seen + n) % OWN_EVERY === 0) {
         const mine = Math.floor(chance() * own.labels.length);
         labels[n] = own.labels[mine];
-        shift(to, own.images[mine], right, down, 1);
+        shift(to, own.images[mine], right, down, 1); // these go from 0 to 1 already
       } else {
         labels[n] = digits.learn.labels[digit];
-        shift(to, digits.learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS), right, down, LEVELS);
+        shift(to, digits.learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS), right, down);
       }
     }
     const { margin, drawing, right } = network.gradients(x, labels);
@@ -77,7 +78,7 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
   }
 
   function examine() {
-    const { answers } = network.read(test);
+    const { answers } = network.read(test, false);
     const wrong = answers.reduce((all, answer, n) => all + Number(answer !== digits.test.labels[n]), 0);
     tests.push([seen, wrong, running ? seconds + (performance.now() - resumed) / 1000 : seconds]);
   }
@@ -107,9 +108,11 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
     const mine = own.images.slice(-OWN_SHOWN);
     const images = new Float32Array((WALL + mine.length + 1) * PIXELS);
     images.set(test.subarray(0, WALL * PIXELS));
-    [...mine, watched].forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
+    const shown = [...mine, test.subarray(watched * PIXELS, (watched + 1) * PIXELS)];
+    for (const [n, image] of shown.entries()) images.set(image, (WALL + n) * PIXELS);
     const { lengths, drawings, answers, u, c } = network.read(images);
-    const bytes = Uint8Array.from(drawings, (grey) => Math.round(255 * grey));
+    const bytes = new Uint8ClampedArray(drawings.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = 255 * drawings[k];
     const filters = network.filters();
     const message = {
       is: "frame",
@@ -142,8 +145,8 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }) {
       running = true;
       wait(slice);
     },
-    watch(image) {
-      watched = image;
+    watch(tile) {
+      watched = tile;
       frame(true);
     },
     /** The reader's own digits, from now on among those that it learns from. */
@@ -161,17 +164,5 @@ function isTest(n, B) {
   return n % every < B;
 }
 
-const greys = (images) => Float32Array.from(images, (grey) => grey / LEVELS);
-
 const withoutPadding = (c) =>
   Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);
-
-/** A digit, moved; what leaves the picture is gone. */
-function shift(to, from, right, down, full) {
-  to.fill(0);
-  for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
-    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++) {
-      to[row * SIDE + column] = from[(row - down) * SIDE + column - right] / full;
-    }
-  }
-}

@@ -85,14 +85,14 @@ export function makeNetwork(settings, makeKernels) {
   }
 
   /**
-   * What the network makes of images [N · PIXELS]: lengths [N · J], capsules [N · J · D], answers [N], and where it is
-   * taught to draw, drawings [N · PIXELS] of the longest capsule; of the last, u, votes' couplings c of the last round.
+   * What the network makes of images [N · PIXELS]: lengths [N · J], capsules [N · J · D], answers [N], and drawings
+   * [N · PIXELS] of the longest capsule, if it draws; of the last, u, votes' couplings c of the last round.
    */
-  function read(images) {
+  function read(images, draws = settings.drawing > 0) {
     const N = images.length / PIXELS;
     const lengths = new Float32Array(N * J);
     const capsules = new Float32Array(N * V);
-    const drawings = new Float32Array(settings.drawing > 0 ? N * PIXELS : 0);
+    const drawings = new Float32Array(draws ? N * PIXELS : 0);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
       x.fill(0);
@@ -102,7 +102,7 @@ export function makeNetwork(settings, makeKernels) {
       const found = lengthsOf(v);
       lengths.set(found.subarray(0, now * J), n * J);
       capsules.set(v.subarray(0, now * V), n * V);
-      if (!drawings.length) continue;
+      if (!draws) continue;
       mask((m) => longest(found, m));
       decode(net);
       drawings.set(drawn.subarray(0, now * PIXELS), n * PIXELS);
@@ -114,21 +114,12 @@ export function makeNetwork(settings, makeKernels) {
     return { lengths, capsules, drawings, answers, u, c };
   }
 
-  /** What capsules [J · D], all but one of them 0, draw. -> [PIXELS] */
-  function draw(capsules) {
-    masked.fill(0);
-    masked.set(capsules);
-    decode(net);
-    return drawn.slice(0, PIXELS);
-  }
-
   const slopes = view(plan.gradients, plan.count);
   return {
     settings,
     gradients: learn,
     update,
     read,
-    draw,
     /** The first layer's weights, [81, C]. */
     filters: () => view(plan.at["conv.weight"], KERNEL ** 2 * net.C).slice(),
     tensors: () => toTensors(parameters, types),

@@ -7,6 +7,7 @@ import { write } from "./panel.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
 const FULL = 0.4; // a coupling of this much, or more, has the full colour
+const LEVELS = 12; // of colour
 
 /**
  * @typedef {{
@@ -60,18 +61,25 @@ function paintArrows(pen, { width, height }, { u, types }) {
 /** Every vote, a line from below to above. @param {Pen} pen @param {Size} size @param {Passage} passage */
 function paintVotes({ brush, line }, { width, height }, { c, lengths, types }) {
   const longest = Math.max(...lengths);
+  const bundles = new Map(); // votes of one colour and about one share: one stroke for all, since each costs time
   c.forEach((coupling, k) => {
     const [i, j] = [Math.floor(k / J), k % J];
-    const share = Math.min(1, coupling / FULL) ** 2;
+    const level = Math.round(LEVELS * Math.min(1, coupling / FULL) ** 2);
+    const look = longest > 0 && lengths[j] === longest ? `accent ${level}` : `muted ${level}`;
+    if (!bundles.has(look)) bundles.set(look, new Path2D());
     const from = (((i % types) * PLACES + Math.floor(i / types) + 0.5) / (types * PLACES)) * height;
     const to = ((j + 0.5) / J) * height;
-    brush.globalAlpha = 0.03 + 0.9 * share;
-    line(longest > 0 && lengths[j] === longest ? "accent" : "muted", 0.4 + 2 * share);
-    brush.beginPath();
-    brush.moveTo(0, from);
-    brush.bezierCurveTo(width / 2, from, width / 2, to, width, to);
-    brush.stroke();
+    const votes = bundles.get(look);
+    votes.moveTo(0, from);
+    votes.bezierCurveTo(width / 2, from, width / 2, to, width, to);
   });
+  for (const [look, votes] of bundles) {
+    const [role, level] = look.split(" ");
+    const share = level / LEVELS;
+    brush.globalAlpha = 0.03 + 0.9 * share;
+    line(role, 0.4 + 2 * share);
+    brush.stroke(votes);
+  }
 }
 
 /** @param {Pen} pen @param {Size} size @param {Passage} passage */

@@ -2,7 +2,7 @@
 // network.
 import { element, pushButton } from "../shared/ui.js";
 import { PACES } from "./session.js";
-import { SETTINGS, valueInWords } from "./settings.js";
+import { read, SETTINGS, valueInWords } from "./settings.js";
 
 /** Shows words, and leaves a node alone that has them. */
 export const write = (node, words) => {
@@ -49,10 +49,10 @@ export function makeBar({ toggle, again, reseed, setPace }) {
 
 /**
  * A row for each setting, a column for each network.
- * @param {{ changed: (settings: any[]) => void, more: () => void }} _  changed: the reader wants these settings;
- *   more: ten more seeds
+ * @param {{ changed: (settings: any[]) => void, refused: (name: string, text: string) => void, more: () => void }} _
+ *   changed: the reader wants these settings; refused: what was typed is none; more: ten more seeds
  */
-export function makeChanges({ changed, more }) {
+export function makeChanges({ changed, refused, more }) {
   const table = element("div", { class: "settings" });
   const beside = pushButton("beside", "", () => changed(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)));
   const seeds = pushButton("seeds", "Ten more seeds", more);
@@ -66,8 +66,10 @@ export function makeChanges({ changed, more }) {
     if (name === "seed") {
       const input = element("input", { type: "number", min: 0, max: 999999, value, ...more });
       input.addEventListener("change", () => {
-        if (input.validity.valid && input.value) set(input.valueAsNumber);
-        else input.value = String(value); // what is no seed is taken back
+        const typed = read(name, input.value);
+        if (typed !== undefined) return set(typed);
+        refused(name, input.value);
+        input.value = String(value);
       });
       return input;
     }

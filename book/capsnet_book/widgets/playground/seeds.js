@@ -18,10 +18,10 @@ export const errorOf = (curve) => 100 * curve.find(([seen]) => seen === PAIR)?.[
 
 /**
  * Trains both settings from ten seeds after theirs; found(difference) after each pair. -> what stops it
- * @param {any[]} settings @param {any} digits
+ * @param {any[]} settings @param {any} sample  see files.js
  * @param {{ found: (difference: number) => void, failed: (words: string) => void }} page
  */
-export function compareSeeds(settings, digits, { found, failed }) {
+export function compareSeeds(settings, sample, { found, failed }) {
   let [seed, errors, engine] = [1, [], undefined];
   function next() {
     if (errors.length === 2) {
@@ -30,8 +30,7 @@ export function compareSeeds(settings, digits, { found, failed }) {
     }
     if (seed > SEEDS) return;
     const each = settings[errors.length];
-    engine = startEngine({ ...each, seed: each.seed + seed }, digits, {
-      ready: () => engine.order({ do: "run", pace: Number.POSITIVE_INFINITY, until: PAIR }),
+    engine = startEngine({ ...each, seed: each.seed + seed }, sample, {
       paused() {
         engine.stop();
         errors.push(errorOf(engine.curve));
@@ -39,6 +38,8 @@ export function compareSeeds(settings, digits, { found, failed }) {
       },
       failed,
     });
+    engine.ready.catch(({ message }) => failed(message));
+    engine.order({ do: "run", pace: Number.POSITIVE_INFINITY, until: PAIR });
   }
   next();
   return () => engine.stop();

@@ -1,10 +1,11 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
+import { makeNetwork } from "../shared/core.js";
 import { digitAt } from "../shared/ui.js";
+import { greys } from "./digits.js";
 import { startEngine } from "./engine.js";
-import { fromSafetensors, toSafetensors, unpackDigits } from "./files.js";
+import { fromSafetensors, openDigits, toSafetensors } from "./files.js";
 
-const LEVELS = 15; // of grey, in the digits that come
-const FIRST = 7; // the digit that is watched at first
+const FIRST = 7; // the tile that is watched at first
 
 /** How fast: what it is called, and digits a second. */
 export const PACES = {
@@ -22,15 +23,16 @@ export function makeSession(settings, { fetchFile, changed }) {
   const own = { images: [], labels: [] }; // the reader's digits
   const session = {
     settings,
-    digits: undefined,
     engines: [],
     own,
     ...{ running: false, rested: false, loading: false, trouble: "", pace: "follow" },
     watched: { engine: 0, tile: FIRST },
-    ...{ fetched, train, pause, restart, change, watch, teach, file, open, stop },
-    imageOf: (n) => Float32Array.from(digitAt(session.digits.test.images, n), (grey) => grey / LEVELS),
+    ...{ fetched, train, pause, restart, change, watch, teach, file, copy, open, stop },
+    imageOf: (n) => greys(digitAt(session.engines[0].test.images, n)),
     ask: (message) => session.engines[0]?.ask(message),
   };
+  let sample; // the digits, once they are here
+  let begun = 0; // how often networks were put in the place of others
   const all = (message) => session.engines.forEach(({ order }) => order(message));
 
   function set(values) {
@@ -39,35 +41,52 @@ export function makeSession(settings, { fetchFile, changed }) {
   }
 
   async function fetched() {
-    if (session.digits) return session.digits;
-    set({ loading: true });
-    try {
-      session.digits = await unpackDigits(await fetchFile());
-    } finally {
-      session.loading = false;
-    }
-    return session.digits;
+    sample ??= openDigits(await fetchFile());
+    return sample;
   }
 
-  /** Puts networks that have learned nothing, or what `tensors` holds, in the place of those that there are. */
-  async function begin(/** @type {any} */ tensors = undefined) {
-    stop();
-    session.trouble = "";
-    const digits = await fetched();
+  /**
+   * Puts networks that have learned nothing in the place of those that there are; or what `tensors` holds, and then
+   * those that there are stay until it stands.
+   */
+  async function begin(/** @type {any} */ tensors = undefined, its = session.settings) {
+    const mine = ++begun;
+    if (!tensors) stop();
+    set({ loading: true });
     const paused = (why) => why !== "asked" && set({ running: false, rested: why === "long" });
     const failed = (trouble) => set({ running: false, trouble });
-    session.engines = session.settings.map((each) => startEngine(each, digits, { changed, paused, failed }, tensors));
-    all({ do: "watch", image: session.imageOf(session.watched.tile) });
+    const engines = [];
+    try {
+      const digits = await fetched();
+      engines.push(...its.map((each) => startEngine(each, digits, { changed, paused, failed }, tensors)));
+      await Promise.all(engines.map(({ ready }) => ready));
+    } catch (error) {
+      for (const engine of engines) engine.stop();
+      if (mine === begun) throw error;
+    } finally {
+      if (mine === begun) session.loading = false;
+    }
+    if (mine !== begun) return engines.forEach(({ stop }) => stop()); // the reader wanted others meanwhile
+    stop();
+    Object.assign(session, { engines, settings: its, rested: false });
+    session.watched.engine = Math.min(session.watched.engine, its.length - 1);
+    all({ do: "watch", tile: session.watched.tile });
     if (own.labels.length) all({ do: "teach", ...own });
+    if (tensors) session.running = false;
+    if (session.running) run();
+    changed();
   }
 
-  async function train() {
-    if (session.loading) return;
-    if (!session.engines.length) await begin();
+  function run() {
     for (const { order, settings: each } of session.engines) {
       order({ do: "run", pace: PACES[session.pace].perSecond(each) });
     }
+  }
+
+  async function train() {
     set({ running: true, rested: false });
+    if (session.engines.length) run();
+    else if (!session.loading) await begin();
   }
 
   function pause() {
@@ -77,21 +96,16 @@ export function makeSession(settings, { fetchFile, changed }) {
 
   /** From nothing again, if it had begun; and on, if it was going on. */
   async function restart() {
-    const goesOn = session.running;
-    session.running = false;
-    if (session.engines.length) await begin();
-    if (goesOn) await train();
-    changed();
+    if (session.engines.length || session.loading) await begin();
   }
 
   function change(to) {
-    Object.assign(session, { settings: to, trouble: "" });
-    session.watched.engine = Math.min(session.watched.engine, to.length - 1);
+    set({ settings: to });
     return restart();
   }
 
   function watch(engine, tile) {
-    if (session.digits) all({ do: "watch", image: session.imageOf(tile) });
+    all({ do: "watch", tile });
     set({ watched: { engine, tile } });
   }
 
@@ -103,20 +117,28 @@ export function makeSession(settings, { fetchFile, changed }) {
   }
 
   /** The first network as a file's bytes. */
-  async function file() {
+  async function bytes() {
     if (!session.engines.length) throw new Error("there is no network yet: press Train");
-    if (session.settings[0].bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
     const { tensors, config } = await session.engines[0].ask({ do: "weights" });
     return toSafetensors(tensors, config);
   }
 
-  /** A network from a file in the place of those that there are. @param {ArrayBuffer} bytes */
-  async function open(bytes) {
-    const { tensors, types, rounds } = fromSafetensors(bytes);
-    Object.assign(session, { running: false, settings: [{ ...session.settings[0], types, rounds, bug: "" }] });
-    session.watched.engine = 0;
-    await begin(tensors);
-    changed();
+  /** The same, to be used elsewhere. */
+  async function file() {
+    const found = await bytes();
+    if (session.settings[0].bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
+    return found;
+  }
+
+  /** The first network as it is now, for the page to ask without waiting. */
+  async function copy() {
+    return makeNetwork(await bytes());
+  }
+
+  /** A network from a file in the place of those that there are. @param {ArrayBuffer} given */
+  async function open(given) {
+    const { tensors, types, rounds } = fromSafetensors(given);
+    await begin(tensors, [{ ...session.settings[0], types, rounds, bug: "" }]);
   }
 
   function stop() {

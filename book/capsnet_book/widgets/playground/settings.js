@@ -65,7 +65,7 @@ export const differences = (one, other) => NAMES.filter((name) => one[name] !== 
 export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);
 
 /** The value that a text means, or undefined. @param {string} name @param {string} text */
-function read(name, text) {
+export function read(name, text) {
   const { offers, only, from, to, whole } = SETTINGS[name];
   if (name === "bug") return offers.includes(text) ? text : undefined;
   const value = text.trim() === "" ? Number.NaN : Number(text);
@@ -74,11 +74,15 @@ function read(name, text) {
 }
 
 /** What would be right, for who wrote something else. */
-function expected(name) {
+export function refusal(name, text) {
   const { offers, only, from, to, whole } = SETTINGS[name];
-  if (only) return `one of ${offers.map((offer) => offer || "none").join(", ")}`;
-  return `a ${whole ? "whole number" : "number"} from ${from} to ${to}`;
+  const right = only
+    ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
+    : `a ${whole ? "whole number" : "number"} from ${from} to ${to.toLocaleString("en")}`;
+  return `For ${name}, expected ${right}; got ${text ? shortened(text) : "nothing"}.`;
 }
+
+const shortened = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
 
 /**
  * The settings that an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds. Whatever is
@@ -91,15 +95,14 @@ export function fromAddress(hash) {
   const two = [{}, {}];
   let both = false;
   for (const [name, text] of new URLSearchParams(hash.slice(1))) {
-    const shown = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
     if (!NAMES.includes(name)) {
-      problems.push(`There is no setting ${shown(name)}.`);
+      problems.push(`There is no setting ${shortened(name)}.`);
       continue;
     }
     const texts = text.split(",");
     const values = texts.map((each) => read(name, each));
     if (texts.length > 2 || values.includes(undefined)) {
-      problems.push(`For ${name}, expected ${expected(name)} (or two of them); got ${shown(text)}.`);
+      problems.push(refusal(name, text));
       continue;
     }
     both ||= values.length === 2;
