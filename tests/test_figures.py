@@ -62,6 +62,7 @@ DRAWN = {  # a figure of every kind
     ),
     "errors_by_angle": lambda: figures.errors_by_angle(stored("viewpoints"), {"matrices": "matrices-r3"}),
     "errors_by_clutter": lambda: figures.errors_by_clutter(stored("viewpoints"), {"one round": ("vectors-r1", 1)}),
+    "errors_by_strength": lambda: figures.errors_by_strength({"a": {0.1: [5.0, 9.0], 10.0: [-90.0, -95.0]}}),
     "relations": lambda: figures.relations(),
     "broadcast_grid": lambda: figures.broadcast_grid(),
     "bug_curves": lambda: figures.bug_curves(recorded_bugs()),

@@ -42,7 +42,9 @@ OWNERS: dict[str, str] = {
     "one round": "muted",
     "trained with one": "muted",
     "two rounds": "agree",
+    "trained with two": "agree",
     "five rounds": "soft",
+    "trained with five": "soft",
     "CNN": "contrast",
 }
 """What is compared in more than one figure keeps its colour."""

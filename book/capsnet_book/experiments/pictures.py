@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from capsnet_book.experiments import records
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
+from capsnet_book.experiments.evidence import noisy
 from capsnet_book.experiments.variants import share_matrices
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
@@ -156,7 +157,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     Returns:
         ``errors``, 0 to 1: ``everywhere`` of the classes shown at every angle; ``familiar`` of the others, as shown;
         ``new`` of the others at new angles, among those four alone, since a strange angle speaks for the first four
-        (chance: 0.75).
+        (chance: 0.75); ``noisy`` of all eight, as shown, in noise. ``noisy_after`` of a CapsNet: the same when read
+        with one round, two and three.
     """
     arm = ARMS[name]
     began = time.process_time()
@@ -172,9 +174,17 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
             angles = angles_of(labels, generator)
         images = draw(labels, angles, moves_of(TESTED, generator))
         errors[view] = round(error(network, images, labels, LIMITED if view == "new" else range(CLASSES)), 6)
+    labels = pick(range(CLASSES), TESTED, generator)
+    images = noisy(draw(labels, angles_of(labels, generator), moves_of(TESTED, generator)), seed)
+    errors["noisy"] = round(error(network, images, labels, range(CLASSES)), 6)
+    found: dict[str, Any] = {"arm": name, "seed": seed, "seconds": round(seconds, 1), "errors": errors}
+    if isinstance(network, CapsNet):
+        found["noisy_after"] = []
+        for rounds in (1, 2, 3):
+            network.routed.iterations = rounds
+            found["noisy_after"].append(round(error(network, images, labels, range(CLASSES)), 6))
     used = [each for part, each in network.named_parameters() if arm.decoder or not part.startswith("decoder.")]
-    parameters = sum(each.numel() for each in used)
-    return {"arm": name, "seed": seed, "parameters": parameters, "seconds": round(seconds, 1), "errors": errors}
+    return found | {"parameters": sum(each.numel() for each in used)}
 
 
 def error_table(found: dict[str, Any]) -> str:

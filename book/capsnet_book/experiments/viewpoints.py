@@ -306,6 +306,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
 def error_table(found: dict[str, Any], clutter: Sequence[int] = (0, 6)) -> str:
     """Per cent of wholes not told, the mean over the seeds, each arm read as it was trained: a table in Markdown.
 
+    An arm with fewer seeds than the others says so.
+
     Args:
         found: results/viewpoints.json.
         clutter: two columns for each, views as in training and new ones.
@@ -314,10 +316,13 @@ def error_table(found: dict[str, Any], clutter: Sequence[int] = (0, 6)) -> str:
     titles = ["as in training" if view == "familiar" else "new view" for view, _ in columns]
     titles = [f"{title}, {others} others" for title, (_, others) in zip(titles, columns, strict=True)]
     lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(columns)]
+    by_arm = {name: [each["errors"] for each in found["runs"] if each["arm"] == name] for name in ARMS}
+    most = max(map(len, by_arm.values()))
     for name, arm in ARMS.items():
-        runs = [each["errors"] for each in found["runs"] if each["arm"] == name]
+        runs = by_arm[name]
+        few = f" ({len(runs)} seeds)" if len(runs) < most else ""
         means = [fmean(100 * run[view][others][arm.rounds - 1] for run in runs) for view, others in columns]
-        lines.append(f"| {arm.summary} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |")
+        lines.append(f"| {arm.summary}{few} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |")
     return "\n".join(lines) + "\n"
 
 
