@@ -102,3 +102,6 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     if prompt.count():  # a link in the text moves a slider
         prompt.click()
         page.wait_for_function("document.querySelector('input[data-dimension=\"15\"]').value === '0.25'")
+    if path.stem.endswith("try-it"):  # and a network is trained beside the kernel
+        page.locator('[data-widget="RaiseOne"] [data-role="train"]').click()
+        page.wait_for_function("document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000)
