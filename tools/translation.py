@@ -307,14 +307,16 @@ def problems(name: str, vocabulary: dict[str, list[str]]) -> Iterator[str]:
             yield f"{where}: another number of columns, or of |"
         if lacking := numbers(english) - numbers(chinese):
             yield f"{where}: lacks the numbers {', '.join(sorted(lacking))}"
-        said, spared = SPARED.sub(" ", english), " ".join(message.user_comments)
-        for title in re.findall(r"\*[^*]+\*", english):
-            said = said.replace(title, " ") if title in chinese else said
+        said, left = SPARED.sub(" ", english), SPARED.sub(".", chinese)
+        spared = " ".join(message.user_comments)
+        for title in re.findall(r"\*[^*]+\*", english):  # a paper's title stays English
+            if title in chinese:
+                said, left = said.replace(title, " "), left.replace(title, ".")
         for term in sorted(vocabulary, key=len, reverse=True):
             said, times = re.subn(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", " ", said, flags=re.IGNORECASE)
             if times and not any(each in chinese for each in vocabulary[term]) and f"terms: {term}" not in spared:
                 yield f"{where}: {term} is {' or '.join(vocabulary[term])}"
-        if found := re.search(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}", SPARED.sub(".", chinese)):
+        if found := re.search(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}", left):
             yield f"{where}: English is left: {found[0]!r}"
         if found := re.search(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)", SPARED.sub("", chinese)):
             yield f"{where}: half-width punctuation: {found[0]!r}"
