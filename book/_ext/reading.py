@@ -3,6 +3,9 @@
 The switch stands in the page's head (templates/way.html); `_static/reading.js` keeps the choice. A fold is a button:
 what follows it among its siblings shows when it is open, or in *Build* (page.css). Without JavaScript all shows, and no
 button. A chapter's last paragraph, "Read next", becomes its foot.
+
+A paragraph in italics below a cell is its figure's caption. (A note, a quote whose title is bold and in italics, stands
+in the margin where there is one: page.css.)
 """
 
 from __future__ import annotations
@@ -74,6 +77,19 @@ class FoldPages(SphinxPostTransform):
         section.insert(1, [button(text, "exercise"), notebook])
 
 
+class NameCaptions(SphinxPostTransform):
+    """Give a caption its class."""
+
+    default_priority = 198
+
+    def run(self, **kwargs: Any) -> None:
+        for cell in self.document.findall(nodes.container):
+            below = cell.next_node(descend=False, siblings=True)
+            whole = below.next_node(nodes.emphasis) if isinstance(below, nodes.paragraph) else None
+            if whole is not None and whole.astext() == below.astext():
+                below["classes"].append("caption")
+
+
 class DropBlanks(SphinxPostTransform):
     """Leave out what a checker says of an answer that nobody has written: in a page nobody can."""
 
@@ -141,10 +157,8 @@ def names(found: list[str]) -> str:
 
 
 def add_way(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """The switch, on the pages that fold; and no second way onward below a chapter's own."""
+    """The switch, on the pages that fold."""
     context["folds"] = page in app.env.found_docs and folds(app, page)
-    if doctree and any("read-next" in each["classes"] for each in doctree.findall(nodes.paragraph)):
-        context["theme_show_prev_next"] = False
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -152,6 +166,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_js_file(None, body=CHOSEN, priority=100)
     app.add_js_file("reading.js", loading_method="defer")
     app.add_post_transform(FoldPages)
+    app.add_post_transform(NameCaptions)
     app.add_post_transform(DropBlanks)
     app.connect("html-page-context", add_way)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
