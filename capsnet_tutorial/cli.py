@@ -118,9 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
     train.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
     train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
-    train.add_argument(
-        "--threads", type=int, metavar="N", help="of the processor (default: tries one and PyTorch's own number)"
-    )
+    train.add_argument("--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)")
     add_recipe_options(train)
     add_data_options(train)
 

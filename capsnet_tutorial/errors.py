@@ -35,12 +35,6 @@ def expect_count(name: str, value: Any) -> None:
     expect(whole and value >= 1, f"{name} to be a whole number, at least 1", repr(value))
 
 
-def expect_fields(kind: Any, fields: Any) -> None:
-    """Raise `InputError` unless it is a dict whose keys are among the fields of this dataclass."""
-    known = set(kind.__dataclass_fields__)
-    expect(isinstance(fields, dict) and set(fields) <= known, f"fields among {sorted(known)}", f"{fields!r}")
-
-
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     """Raise `InputError` unless the tensor has as many axes as the pattern, such as "[B, I, D_in]", names."""
     axes = pattern.count(",") + 1

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating, is_free_to_read
+from capsnet_tutorial.errors import expect, expect_count, expect_floating, is_free_to_read
 from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules, route
 from capsnet_tutorial.layers import (
     Decoder,
@@ -70,12 +70,6 @@ class CapsNetConfig:
         presets = {"paper": cls.paper, "small": cls.small}
         expect(name in presets, f"a preset, one of {', '.join(presets)}", repr(name))
         return presets[name]()
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> CapsNetConfig:
-        """The inverse of `dataclasses.asdict`, from JSON."""
-        expect_fields(cls, fields)
-        return cls(**fields)
 
     @property
     def conv_side(self) -> int:
@@ -158,9 +152,7 @@ class CapsNet(nn.Module):
         self.config = config
         self.conv = nn.Conv2d(config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride)
         maps, kernel, stride = config.conv_channels, config.primary_kernel, config.primary_stride
-        self.primary = PrimaryCapsules(
-            maps, config.primary_types, config.primary_dim, kernel, stride, group=parts.primary
-        )
+        self.primary = PrimaryCapsules(maps, config.primary_types, config.primary_dim, kernel, stride, parts.primary)
         below, above = (config.primary_capsules, config.primary_dim), (config.classes, config.class_dim)
         self.routed = RoutedCapsules(*below, *above, config.iterations, routing=parts.routing)
         self.mask = parts.mask

@@ -47,9 +47,7 @@ class Recipe:
     learning_rate: float = option(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
     warmup: float = option(0.3, "share of the run in which the rate rises")
     betas: tuple[float, float] = (0.9, 0.99)
-    average: float = option(
-        0.998, "decay of the weights' running average, which is evaluated and saved; less in a short run; 0 for none"
-    )
+    average: float = option(0.998, "decay of the average of the weights, which is saved; less in a short run; 0: none")
     stop_at_accuracy: float | None = option(None, "percent of the validation images right, to stop at")
     reconstruction_weight: float = option(RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss")
     augmentation: Augmentation = field(default_factory=Augmentation)
@@ -429,9 +427,8 @@ def over_batches(
     device = next(network.parameters()).device
     batches = zip(*(tensor.split(batch_size) for tensor in examples), strict=True)
     with in_eval_mode(network), torch.no_grad():
-        found = [
-            tuple(values.cpu() for values in measure(*(tensor.to(device) for tensor in batch))) for batch in batches
-        ]
+        measured = (measure(*(tensor.to(device) for tensor in batch)) for batch in batches)
+        found = [tuple(values.cpu() for values in each) for each in measured]
     return tuple(torch.cat(values) for values in zip(*found, strict=True))
 
 

@@ -57,7 +57,7 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     expect(kind == "capsnet" and "config" in about, wanted, f"{kind!r}, {sorted(about)}")
 
     def make() -> CapsNet:
-        config = CapsNetConfig.from_dict(about["config"])
+        config = CapsNetConfig(**about["config"])
         expect(parts.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{parts.names}")
         return CapsNet(config, parts)
 

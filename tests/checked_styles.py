@@ -218,7 +218,7 @@ class CapsulesFirst(Net):
             outputs = squash((F.softmax(logits, dim=self.axis) * votes).sum(dim=2, keepdim=True), floor=self.floor)
             if r < self.num_iterations - 1:
                 logits = logits + (votes * outputs).sum(dim=-1, keepdim=True)
-        return outputs.squeeze().transpose(0, 1)
+        return outputs[:, :, 0, 0].transpose(0, 1)
 
 
 class NumbersFirst(Net):

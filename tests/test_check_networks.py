@@ -143,6 +143,11 @@ def test_primary_capsules_are_found(bug):
     report = check_model(Cut(loop), IMAGES, LABELS)
     assert report.bugs == ((bug,) if bug else ())
     assert "primary capsules" in report.examined
+    alone = Cut(loop)
+    alone.forward = alone.capsules
+    report = check_model(alone, IMAGES, LABELS)
+    assert (report.bugs, report.status) == ((bug,) if bug else (), 1 if bug else 3), report
+    assert report.examined[0] == "primary capsules"
 
 
 @pytest.mark.parametrize(
@@ -164,6 +169,13 @@ def test_what_a_network_shows(options, bugs):
     report = check_model(Decoded(**options), IMAGES, LABELS)
     assert set(report.bugs) == set(bugs.split()), report
     assert {"primary capsules", "second call", "mask"} <= {*report.examined}
+
+
+def test_an_image_alone_keeps_its_axis():
+    report = check_model(Decoded(lengths=lambda v: v.norm(dim=-1).squeeze()), IMAGES, LABELS)
+    assert report.status == 1 and "a tensor of shape [10]" in str(report)
+    fails = check_model(Decoded(lengths=lambda v: v.norm(dim=-1) / (len(v) > 1 or "none")), IMAGES, LABELS)
+    assert "It raises TypeError for images of shape [1, 1, 28, 28]" in str(fails)
 
 
 def test_ours_is_right_and_left_as_it_was():

@@ -142,7 +142,7 @@ def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(size
 
 FOREIGN = [  # what of the tensors and of the metadata is another, and what is said; None: it is not there
     ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got 'cnn'"),
-    ({}, {"config": {"depth": 3}}, "fields among .*'depth': 3"),
+    ({}, {"config": {"depth": 3}}, "sizes of a network .* argument 'depth'"),
     ({}, {"config": {"classes": "ten"}}, "classes to be a whole number.*'ten'"),
     ({}, {"parts": 5}, "parts named 5.*got {}"),
     ({"routed.weight": None}, {}, "routed.weight of shape [18, 4, 3, 5].*None"),

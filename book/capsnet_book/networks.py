@@ -71,8 +71,8 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
 
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
-            return ConvNet(ConvNetConfig.from_dict(about["config"]))
-        config = CapsNetConfig.from_dict(about["config"])
+            return ConvNet(ConvNetConfig(**about["config"]))
+        config = CapsNetConfig(**about["config"])
         return CapsNet(config, parts or parts_by_name(about.get("parts", {}), config))
 
     return filled(make, unpack(packed), path)

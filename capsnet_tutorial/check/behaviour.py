@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -88,10 +89,9 @@ def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:
 
 def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
     """Whether scores [B, J] among what it returns are no lengths: too long, or shares of 1."""
-    for each in network.returned:
-        if each.squeeze().shape != (len(network.images), classes):
+    for scores in (each.squeeze() for each in network.returned):
+        if scores.shape != (len(network.images), classes):
             continue
-        scores = each.squeeze()
         if not scores.isfinite().all():
             raise Trouble("Its lengths for these images are not finite numbers.")
         if scores.max() > 1 + 1e-3:
@@ -99,6 +99,18 @@ def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
             yield Finding("squash-axis", text)
         elif ((scores.sum(1) - 1).abs() < 1e-4).all() and not ((scores == 0) | (scores == 1)).all():
             yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+
+
+def alone_wrong(network: Network) -> Iterator[Finding | Looked]:
+    """Whether what comes of a single image keeps the axis of the batch."""
+    if len(network.images) != 3:  # it takes batches of its own size only
+        return
+    yield Looked("batch of one")
+    alone = copy.copy(network)
+    alone.images, alone.labels = network.images[:1], network.labels[:1]
+    for many, one in zip(network.returned, alone.run(), strict=False):
+        if many.shape[:1] == (3,) and one.shape != (1, *many.shape[1:]):
+            yield Finding(None, f"With a batch of one image it returns a tensor of shape {list(one.shape)}.")
 
 
 def remembers(target: Target, instead: Mapping[int, Tensor] | None = None) -> bool:

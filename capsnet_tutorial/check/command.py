@@ -125,7 +125,7 @@ def _kind_of(thing: Any, name: str) -> str:
     named = fits(name)
     if isinstance(thing, nn.Module) and not {"margin_loss", "mask", "reconstruction_loss"} & set(named):
         if any(isinstance(each, nn.Conv2d) for each in thing.modules()):
-            return "primary_capsules" if named == ["primary_capsules"] else "network"
+            return "network"
         if next(thing.parameters(), None) is not None:
             return "layer"
     if len(named) != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator
 from functools import partial
 from itertools import combinations
@@ -10,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.behaviour import Network, lengths_wrong, mask_wrong, remembers
+from capsnet_tutorial.check.behaviour import Network, alone_wrong, lengths_wrong, mask_wrong, remembers
 from capsnet_tutorial.check.calls import Looked, NotWritten, Trouble, called, examined
 from capsnet_tutorial.check.primary_capsules import examine_within
 from capsnet_tutorial.check.report import Finding, Report
@@ -117,12 +118,13 @@ def _network(thing: Any, images: Tensor, labels: Tensor) -> Iterator[Finding | L
         yield Finding("stale-logits", "A second call with the same images gives another result.")
     yield Looked("second call")
     yield from mask_wrong(network, classes, long)
+    yield from alone_wrong(network)
 
 
 def _routing(target: Target) -> Generator[Finding | Looked, None, tuple[list[Verdict], Graph]]:
     """Every routing that is found, judged."""
     trace, declared = Trace(), declared_rounds(target.thing)
-    graph = Graph(target.run(trace), trace.operations, target.given)
+    graph = Graph(target.run(trace), trace.operations, target)
     verdicts = []
     for sites in sites_in(target, graph):
         findings, verdict = judge(sites, declared)
@@ -136,11 +138,14 @@ def _routing(target: Target) -> Generator[Finding | Looked, None, tuple[list[Ver
 
 
 def _primary_capsules(graph: Graph, verdicts: list[Verdict]) -> Iterator[Finding | Looked]:
-    """The primary capsules that the first routing takes."""
-    known = examine_within(graph, verdicts[0].site) if verdicts else "their layer was not found"
-    if isinstance(known, str):
-        yield Looked("primary capsules", known)
-        return
-    # What explains the routing no better than "it differs" may be a layer that squashes its input itself.
-    yield from (each for each in known if each.bug or verdicts[0].known)
-    yield Looked("primary capsules")
+    """The primary capsules that the first routing takes; without one, those that are returned."""
+    known: list[Finding] | str = "their layer was not found"
+    if verdicts:
+        made, sizes = verdicts[0].site.made, verdicts[0].site.sizes
+        known = examine_within(graph, made.inputs, made.index, {"B": sizes["B"], "I": sizes["I"]})
+    elif graph.out and graph.out[0].dim() == 3:
+        known = examine_within(graph, graph.out[:1], math.inf, dict(zip("BID", graph.out[0].shape, strict=True)))
+    if not isinstance(known, str):
+        # What explains the routing no better than "it differs" may be a layer that squashes its input itself.
+        yield from (each for each in known if each.bug or not verdicts or verdicts[0].known)
+    yield Looked("primary capsules", known if isinstance(known, str) else "")

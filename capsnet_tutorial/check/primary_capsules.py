@@ -9,7 +9,6 @@ from torch import Tensor
 
 from capsnet_tutorial.check.calls import Subject, examined, nan_at_zero
 from capsnet_tutorial.check.report import Finding, Report
-from capsnet_tutorial.check.sites import Site
 from capsnet_tutorial.check.trace import Graph, Trace, axes_of, gathered, memory
 from capsnet_tutorial.check.variants import close, recognise
 
@@ -42,24 +41,24 @@ def check_primary_capsules(function: Any) -> Report:
     return examined("primary capsules", lambda: _examine(Subject(function, _SIGNATURE), Sizes(24, 8, 4, 5)), agrees)
 
 
-def examine_within(graph: Graph, site: Site) -> list[Finding] | str:
-    """Findings about the primary capsules of a network, from its last convolutions to what û is made of; or why none.
+def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, int]) -> list[Finding] | str:
+    """Findings about the primary capsules of a network, from its last convolutions to these tensors; or why none.
 
-    The convolutions are made to give our features, and u is caught on its way.
+    The convolutions are made to give our features, and u is caught on its way, of these sizes B, I and perhaps D.
     """
-    way = graph.on_the_way(site.made.inputs)
-    path = [each for each in graph.operations if each.index in way and each.index < site.made.index]
+    way = graph.on_the_way(to)
+    path = [each for each in graph.operations if each.index in way and each.index < end]
     convolutions = [each for each in path if each.name == "conv2d"]
     if not convolutions:
         return "no convolution leads to them"
     last = [each for each in convolutions if memory(each.inputs[0]) == memory(convolutions[-1].inputs[0])]
     maps = [each.outputs[0] for each in last]
-    numbers, batch, below = sum(each.numel() for each in maps), site.sizes["B"], site.sizes["I"]
-    dim, rest = divmod(numbers, batch * below)
-    named = {"B": batch, "I": below, "D": dim}
+    numbers, batch = sum(each.numel() for each in maps), named["B"]
+    dim, rest = divmod(numbers, batch * named["I"])
+    fits = not rest and named.setdefault("D", dim) == dim
     made = graph.derived(maps, last[0].index)
     u = [each for each in path if each.outputs[0].numel() == numbers and memory(each.outputs[0]) in made]
-    axes = axes_of(u[-1].outputs[0].shape, named) if u and not rest else []
+    axes = axes_of(u[-1].outputs[0].shape, named) if u and fits else []
     channels = [each.shape[1] for each in maps]
     if not axes or dim < 2 or sum(channels) % dim:
         return "it was not found where they are cut out of the last convolution's maps"
@@ -68,7 +67,7 @@ def examine_within(graph: Graph, site: Site) -> list[Finding] | str:
         rows = features if len(features) == batch else features.repeat(batch, 1, 1, 1)[:batch]
         parts = {each.index: part.clone() for each, part in zip(last, rows.split(channels, dim=1), strict=True)}
         trace = Trace(parts, keep=[u[-1].index], stop=u[-1].index)
-        site.target.run(trace, grad=torch.is_grad_enabled())
+        graph.target.run(trace, grad=torch.is_grad_enabled())
         return gathered(trace.operations[0].outputs[0], axes[0], named, "BID")[: len(features)]
 
     cut = Sizes(sum(channels), dim, *maps[0].shape[2:])

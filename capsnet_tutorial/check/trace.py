@@ -151,11 +151,11 @@ class Target(NamedTuple):
 class Graph:
     """What became of what in a run that was recorded whole."""
 
-    def __init__(self, out: Any, operations: Sequence[Operation], given: Tensor) -> None:
-        self.operations = operations
+    def __init__(self, out: Any, operations: Sequence[Operation], target: Target) -> None:
+        self.target, self.operations, self.out = target, operations, tensors_in(out)
         self.by_tensor = {id(tensor): operation for operation in operations for tensor in operation.outputs}
-        self.of_images = self.derived([given])
-        self.needed = self.on_the_way(tensors_in(out))
+        self.of_images = self.derived([target.given])
+        self.needed = self.on_the_way(self.out)
 
     def derived(self, tensors: Iterable[Tensor], start: int = 0) -> set[int]:
         """The memory of everything that is computed from these tensors."""

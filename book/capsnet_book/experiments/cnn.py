@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_fields, expect_floating
+from capsnet_tutorial.errors import expect, expect_count, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import over_batches
 
@@ -75,12 +75,6 @@ class ConvNetConfig:
         slim = cls(image_size=image_size, channels=(24, 48, 48), stride=2, hidden=(1, 192))
         return _widened(slim, recognising_and_drawing(build_empty(sizes))[0])
 
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> ConvNetConfig:
-        """The inverse of `dataclasses.asdict`, from JSON."""
-        expect_fields(cls, fields)
-        return cls(**fields)
-
     @property
     def sides(self) -> tuple[int, ...]:
         """Height and width of the image, then of each convolution's maps, pooled."""
@@ -108,11 +102,6 @@ class ConvNet(nn.Module):
         for before, after in pairwise(widths):
             layers += [nn.Linear(before, after), nn.ReLU(), nn.Dropout(config.dropout)]
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], config.classes))
-
-    @classmethod
-    def of(cls, config: dict[str, Any]) -> ConvNet:
-        """A fresh network with the sizes of a weights file."""
-        return cls(ConvNetConfig.from_dict(config))
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
         """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""
