@@ -2,7 +2,7 @@
 // page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, element, makePainter, pushButton, themeColours } from "../shared/ui.js";
-import { fromBase64, hasInk, makeMemory } from "./model.js";
+import { fromBase64, hasInk, keepDigit, keptDigit } from "./model.js";
 import { makePicture, paintDigit } from "./paint.js";
 import { makePen } from "./pen.js";
 import { makeStage } from "./stage.js";
@@ -12,15 +12,12 @@ const REST = 120; // milliseconds without a change, before the strip follows
 
 /** What opens like any <details> is also closed by Escape, and by a press outside. @param {HTMLDetailsElement} fold */
 function closeEasily(fold) {
-  fold.addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key !== "Escape" || !fold.open) return;
-      fold.open = false;
-      fold.querySelector("summary").focus();
-    },
-    true,
-  ); // the stage keeps for itself what is typed in it
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || !fold.open) return;
+    fold.open = false;
+    fold.querySelector("summary").focus();
+  };
+  fold.addEventListener("keydown", onkeydown, true); // the stage keeps for itself what is typed in it
   document.addEventListener("pointerdown", ({ target }) => {
     if (fold.open && target instanceof Node && !fold.contains(target)) fold.open = false;
   });
@@ -62,30 +59,26 @@ function makeSmall(strip) {
 }
 
 /**
- * @param {HTMLElement | null} figure  the stage's place
- * @param {HTMLElement | null} strip
- * @param {{ bytes: () => Promise<ArrayBufferView>, samples: string, own: any }} _
- *   the book's network, digits in base64, and the reader's own network (live-host.js)
+ * Wakes the stage in the place that `figure` is, and the strip. bytes(): of the book's network; samples: digits in
+ * base64; own: the reader's own network (live-host.js).
  */
-export function start(figure, strip, { bytes, samples: packed, own }) {
+export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples: packed, own }) {
   const fold = strip?.querySelector("details");
   const view = /** @type {HTMLElement} */ (figure.querySelector(".live-view"));
   if (fold) closeEasily(fold);
   let woken = false;
-  /** @type {ReturnType<typeof makeStage>} */
   let stage;
 
   async function wake() {
     const samples = fromBase64(packed);
-    const memory = makeMemory(() => localStorage);
     const small = strip && makeSmall(strip);
     const mine = pushButton("own", "", () => own.change({ asked: !own.asked }), { class: "own-network" });
     const weights = await bytes();
     stage = makeStage({
       samples,
       lit: (figure.dataset.lit ?? "").split(" "),
-      first: memory.read() ?? digitAt(samples, FIRST),
-      keep: memory.keep,
+      first: keptDigit() ?? digitAt(samples, FIRST),
+      keep: keepDigit,
       answered(now) {
         strip?.setAttribute("data-prediction", now.session.answer.prediction);
         if (!now.plan) return; // not laid out yet
@@ -110,7 +103,7 @@ export function start(figure, strip, { bytes, samples: packed, own }) {
     document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
       clearTimeout(waiting);
       if (!hasInk(detail)) return;
-      memory.keep(detail);
+      keepDigit(detail);
       waiting = setTimeout(stage.show, REST, detail);
     });
   }

@@ -9,10 +9,7 @@ import { REACH, sentenceOn } from "./model.js";
 
 const PARTS = ["maps", "primary", "predictions", "classes", "faders"];
 
-/**
- * @param {any} stage  its state: session, plan, size, apart, cutting; point(focus | null), changed(), schedule()
- * @param {HTMLElement} area  whose places are those of the plan
- */
+/** For a stage (stage.js), on the area whose places are those of its plan. */
 export const makeHands = (stage, area) => PARTS.map((part) => makeHand(stage, area, part));
 
 /** -> { part, node, tell(): says what it is at }. @param {string} part */
@@ -38,15 +35,13 @@ function makeHand(stage, area, part) {
     ...stage.plan.hit[part](x, y, stage.session.answer.c.at(-1)),
   });
 
-  /** @param {Focus} at */
-  function toggle(at, keep = !stage.session.isKept(at)) {
+  function toggle(/** @type {Focus} */ at, keep = !stage.session.isKept(at)) {
     if (stage.session.isKept(at) === keep) return;
     stage.session.setKept(at, keep);
     stage.changed();
   }
 
-  /** @param {number[]} to */
-  function meet(to) {
+  function meet(/** @type {number[]} */ to) {
     const at = under(to);
     if (part === "faders") stage.session.setNumber(at.at, stage.plan.level(to[1]) * REACH);
     if (stage.cutting.length > 1) {

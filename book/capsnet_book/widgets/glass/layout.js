@@ -1,4 +1,5 @@
 // Where the parts of the glass network stand: side by side in a wide stage, in three rows in a high one.
+import { sizeAfter } from "../shared/core.js";
 import { clamp } from "../shared/ui.js";
 
 const HEAD = 40; // a part's name and shape stand above it
@@ -12,16 +13,16 @@ const WEIGHTS = { image: 1.5, maps: 1.9, primary: 1.4, predictions: 2, classes: 
 
 /** Boxes in a wide stage. @param {string[]} lit */
 function sideBySide(width, height, lit) {
-  const parts = Object.entries(WEIGHTS).map(([part, weight]) => [part, lit.includes(part) ? weight * LIT : weight]);
-  const total = parts.reduce((sum, [, weight]) => sum + Number(weight), 0);
-  const unit = (width - 3 * GAP) / total;
+  const weightOf = (/** @type {string} */ part) => WEIGHTS[part] * (lit.includes(part) ? LIT : 1);
+  const parts = Object.keys(WEIGHTS);
+  const unit = (width - 3 * GAP) / parts.reduce((sum, part) => sum + weightOf(part), 0);
   /** @type {Record<string, Box>} */
   const boxes = {};
   let x = 0;
-  for (const [part, weight] of parts) {
-    const w = Number(weight) * unit;
+  for (const part of parts) {
+    const w = weightOf(part) * unit;
     boxes[part] = { x, y: HEAD, w, h: height - HEAD };
-    x += w + (["image", "maps", "classes"].includes(String(part)) ? GAP : 0);
+    x += w + (["image", "maps", "classes"].includes(part) ? GAP : 0);
   }
   const middle = (/** @type {Box} */ { x, y, w, h }) => {
     const side = Math.min(w, h);
@@ -67,54 +68,36 @@ function cellsIn({ x, y, w, h }, types, side) {
   });
 }
 
-/**
- * The plan of a stage: the parts' boxes, and what lies where in them.
- * @param {{ width: number, height: number }} size
- * @param {string[]} lit  a chapter's own parts
- * @param {any} network
- */
+/** The plan of a stage: the parts' boxes, and what lies where in them. lit: a chapter's own parts. */
 export function planOf({ width, height }, lit, { I, J, config }) {
   const high = height > width;
   const boxes = high ? stacked(width, height) : sideBySide(width, height, lit);
   const cells = cellsIn(boxes.primary, config.primary_types, Math.sqrt(I / config.primary_types));
   const across = Math.ceil(Math.sqrt(config.conv_channels));
-  const side = Math.floor((config.image_size - config.conv_kernel) / config.conv_stride) + 1; // of a map
+  const side = sizeAfter(config.image_size, config.conv_kernel, config.conv_stride); // of a map
   const tile = boxes.maps.w / across;
   const row = boxes.classes.h / J;
   const bend = boxes.predictions.x + boxes.predictions.w / 2;
-  const ends = (/** @type {number} */ k) => {
-    const cell = cells[Math.floor(k / J)];
-    return [
-      [cell.x + cell.w / 2, cell.y + cell.h / 2],
-      [boxes.classes.x, boxes.classes.y + ((k % J) + 0.5) * row],
-    ];
+  const middles = cells.map(({ x, y, w, h }) => [x + w / 2, y + h / 2]);
+  const rows = Array.from({ length: J }, (_, j) => [boxes.classes.x, boxes.classes.y + (j + 0.5) * row]);
+  const ends = (/** @type {number} */ k) => [middles[Math.floor(k / J)], rows[k % J]];
+  const curves = Array.from({ length: I * J }, (_, k) => curvePoints(ends(k), bend));
+  const square = (/** @type {number} */ c) => {
+    const [column, line] = [c % across, Math.floor(c / across)];
+    return { x: boxes.maps.x + column * tile, y: boxes.maps.y + line * tile, w: tile, h: tile };
   };
-  const curves = Array.from({ length: I * J }, (_, k) => {
-    const [from, to] = ends(k);
-    return curvePoints(from, to, bend);
-  });
-  const square = (/** @type {number} */ c) => ({
-    x: boxes.maps.x + (c % across) * tile,
-    y: boxes.maps.y + Math.floor(c / across) * tile,
-    w: tile,
-    h: tile,
-  });
-  const within = (/** @type {Box} */ { x, w }, /** @type {number} */ at) => clamp((at - x) / w, 0, 0.999);
 
   /** What lies at a place of a part: a map, a capsule, a vote, a class, a fader. */
   const hit = {
     maps(/** @type {number} */ x, /** @type {number} */ y) {
-      const [column, line] = [(x - boxes.maps.x) / tile, (y - boxes.maps.y) / tile].map((at) =>
-        clamp(at, 0, across - 0.01),
-      );
+      const tiles = [(x - boxes.maps.x) / tile, (y - boxes.maps.y) / tile];
+      const [column, line] = tiles.map((at) => clamp(at, 0, across - 0.01));
       const c = Math.min(Math.floor(line) * across + Math.floor(column), config.conv_channels - 1);
       return { at: c, place: Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side) };
     },
-    primary: (x, y) => ({
-      at: nearest(cells.map((cell) => Math.hypot(cell.x + cell.w / 2 - x, cell.y + cell.h / 2 - y))),
-    }),
+    primary: (x, y) => ({ at: nearest(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))) }),
     classes: (_, y) => ({ at: Math.floor(clamp((y - boxes.classes.y) / row, 0, J - 0.01)) }),
-    faders: (x) => ({ at: Math.floor(within(boxes.faders, x) * config.class_dim) }),
+    faders: (x) => ({ at: Math.floor(clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999) * config.class_dim) }),
     /** The line that is nearest; among lines on top of each other the strongest. */
     predictions: (x, y, c) => ({ at: nearest(curves.map((points, k) => farFrom(points, x, y) - 30 * c[k])) }),
   };
@@ -135,7 +118,7 @@ function farFrom(points, x, y) {
 }
 
 /** A vote's line from [x, y] to [x, y] bends midway, as a Bézier curve does. -> points */
-export function curvePoints(/** @type {number[]} */ [x0, y0], /** @type {number[]} */ [x1, y1], middle, count = 12) {
+function curvePoints(/** @type {number[][]} */ [[x0, y0], [x1, y1]], middle, count = 12) {
   return Array.from({ length: count + 1 }, (_, n) => {
     const [t, s] = [n / count, 1 - n / count];
     const mid = 3 * s * t;
@@ -155,10 +138,9 @@ export const crosses = (points, p, q) =>
 
 /** The square of the image that a map's place, or a capsule's, looks at. -> in pixels of the image */
 export function patchOf(part, place, { conv_kernel: K, conv_stride: S, primary_kernel, primary_stride, image_size }) {
-  const after = Math.floor((image_size - K) / S) + 1;
-  const [step, size, across] =
-    part === "maps"
-      ? [S, K, after]
-      : [S * primary_stride, (primary_kernel - 1) * S + K, Math.floor((after - primary_kernel) / primary_stride) + 1];
+  const after = sizeAfter(image_size, K, S);
+  const capsules = sizeAfter(after, primary_kernel, primary_stride);
+  const ofCapsule = [S * primary_stride, (primary_kernel - 1) * S + K, capsules];
+  const [step, size, across] = part === "maps" ? [S, K, after] : ofCapsule;
   return { x: (place % across) * step, y: Math.floor(place / across) * step, w: size, h: size };
 }

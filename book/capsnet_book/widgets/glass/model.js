@@ -4,29 +4,20 @@ import { clamp, format, PIXELS, withArticle } from "../shared/ui.js";
 
 const KEY = "capsnet:digit";
 
-/**
- * The reader's digit, from page to page: read() gives its 784 bytes, or null; keep(bytes).
- * A browser may refuse to store anything, and anything may lie there: then there is no digit.
- * @param {() => Storage} storage  may throw
- */
-export function makeMemory(storage) {
-  const read = () => {
-    try {
-      const bytes = fromBase64(storage().getItem(KEY) ?? "");
-      return bytes.length === PIXELS && hasInk(bytes) ? bytes : null;
-    } catch {
-      return null;
-    }
-  };
-  /** @param {Uint8Array} bytes */
-  const keep = (bytes) => {
-    try {
-      storage().setItem(KEY, btoa(String.fromCharCode(...bytes)));
-    } catch {
-      // the digit stays on this page
-    }
-  };
-  return { read, keep };
+// The reader's digit, 784 bytes, from page to page. A browser may refuse to store anything, and anything may lie there:
+// then there is none, and it stays on this page.
+export function keptDigit() {
+  try {
+    const bytes = fromBase64(localStorage.getItem(KEY) ?? "");
+    return bytes.length === PIXELS && hasInk(bytes) ? bytes : null;
+  } catch {
+    return null;
+  }
+}
+export function keepDigit(/** @type {Uint8Array} */ bytes) {
+  try {
+    localStorage.setItem(KEY, btoa(String.fromCharCode(...bytes)));
+  } catch {}
 }
 
 /** @param {string} text */
@@ -44,23 +35,17 @@ export const REACH = 0.6; // so far a fader goes
 
 /** The votes of a capsule below, those for a class, or the one. -> places in [I, J] */
 export function votesOf({ part, at }, I, J) {
-  const [first, step, count] = { primary: [at * J, 1, J], classes: [at, J, I], predictions: [at, 1, 1] }[part] ?? [
-    0, 0, 0,
-  ];
+  const ways = { primary: [at * J, 1, J], classes: [at, J, I], predictions: [at, 1, 1] };
+  const [first, step, count] = ways[part] ?? [0, 0, 0];
   return Array.from({ length: count }, (_, n) => first + n * step);
 }
 
-/** The place of the largest number. @param {ArrayLike<number>} numbers */
-export function largest(numbers) {
-  let best = 0;
-  for (let k = 1; k < numbers.length; k++) if (numbers[k] > numbers[best]) best = k;
-  return best;
-}
+/** The place of the largest number. @param {Float32Array} numbers */
+const largest = (numbers) => numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
 
 /**
  * A network of which parts can be taken out. A vote that is cut is 0; a capsule below is out when all its votes are
  * cut, a class is held down when all that it gets are. Each change is answered at once.
- * @param {any} network
  */
 export function makeSession(network) {
   const { I, J, D_out, config } = network;
@@ -83,17 +68,14 @@ export function makeSession(network) {
     own.drawing = own.answer.reconstruction;
   }
 
-  /** @param {Focus} part @param {boolean} kept */
-  function setKept(part, kept) {
+  function setKept(/** @type {Focus} */ part, kept) {
     for (const k of votesOf(part, I, J)) votes[k] = Number(kept);
     decide();
   }
 
   /** Votes whose place the function says yes to. @param {(k: number) => boolean} which */
   function cut(which) {
-    votes.forEach((vote, k) => {
-      if (vote && which(k)) votes[k] = 0;
-    });
+    for (const k of votes.keys()) if (votes[k] && which(k)) votes[k] = 0;
     decide();
   }
 

@@ -1,5 +1,5 @@
 // The picture of the glass network, from left to right: the digit's maps, its capsules, their votes, ten lengths, the
-// drawing and its sixteen numbers. What costs most, maps and votes, is painted once an answer and then only copied.
+// drawing and its sixteen numbers. What costs most, maps and votes, is painted when it changes and else only copied.
 import { clamp, element, format, SIDE } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { REACH, votesOf } from "./model.js";
@@ -7,6 +7,7 @@ import { makePen } from "./pen.js";
 
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 
+/** @import { Box } from "./pen.js" */
 /** @typedef {any} Scene  a session (model.js), plan, colours, painter, the part in focus; cutting: points of a way */
 
 /** A canvas for paint(pen, scene), done again when one of the `causes` is another than before. */
@@ -23,6 +24,12 @@ function makeLayer(paint) {
     }
     return canvas;
   };
+}
+
+/** Copies no more of a layer than the box in which it has something: a whole one is half of a frame's time. */
+function copyPart({ brush, ratio }, layer, /** @type {Box} */ { x, y, w, h }) {
+  const [left, top, right, end] = [x, y, x + w, y + h].map((edge) => Math.max(0, Math.round(edge * ratio)));
+  brush.drawImage(layer, left, top, right - left, end - top, left, top, right - left, end - top);
 }
 
 /** A digit in a frame. */
@@ -65,15 +72,25 @@ function paintVotes(pen, scene) {
   for (const k of order.sort((p, q) => c[p] - c[q])) paintVote(pen, scene, k, false);
 }
 
-/** The capsules below: the numbers of each side by side; what is out is an empty frame. */
-function paintPrimary(pen, { seen, network: { D_in }, isKept, plan }) {
-  plan.cells.forEach(({ x, y, w, h }, i) => {
-    const kept = isKept({ part: "primary", at: i });
-    const inside = { x: x + 1, y: y + 1, w: w - 2, h: h - 2 };
+const inside = (/** @type {Box} */ { x, y, w, h }) => ({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
+
+/** The capsules below: the numbers of each side by side. */
+function paintPrimary(pen, { seen, network: { D_in }, plan }) {
+  plan.cells.forEach((cell, i) => {
+    pen.fill("surface", cell.x, cell.y, cell.w, cell.h);
+    pen.matrix(inside(cell), seen.u.subarray(i * D_in, (i + 1) * D_in), D_in, undefined, 0.7);
+    pen.frame("line", inside(cell), 0.5);
+  });
+}
+
+/** What is out is an empty frame. */
+function paintOut(pen, { isKept, plan }) {
+  plan.cells.forEach((cell, i) => {
+    if (isKept({ part: "primary", at: i })) return;
+    const { x, y, w, h } = cell;
     pen.fill("surface", x, y, w, h);
-    if (kept) pen.matrix(inside, seen.u.subarray(i * D_in, (i + 1) * D_in), D_in, undefined, 0.7);
-    else pen.line("contrast", 1, x + 3, y + h - 3, x + w - 3, y + 3);
-    pen.frame(kept ? "line" : "contrast", inside, kept ? 0.5 : 1);
+    pen.line("contrast", 1, x + 3, y + h - 3, x + w - 3, y + 3);
+    pen.frame("contrast", inside(cell), 1);
   });
 }
 
@@ -178,12 +195,8 @@ function paintFocus(pen, { focus, plan, network: { I, J, config } }) {
 function fade(brush, width, height, progress, high) {
   const soft = 140;
   const edge = progress * ((high ? height : width) + soft) - soft;
-  const veil = brush.createLinearGradient(
-    high ? 0 : edge,
-    high ? edge : 0,
-    high ? 0 : edge + soft,
-    high ? edge + soft : 0,
-  );
+  const [x, y] = high ? [0, 1] : [1, 0];
+  const veil = brush.createLinearGradient(x * edge, y * edge, x * (edge + soft), y * (edge + soft));
   veil.addColorStop(0, "rgb(0 0 0 / 0%)");
   veil.addColorStop(1, "rgb(0 0 0 / 85%)");
   brush.globalCompositeOperation = "destination-out";
@@ -192,15 +205,21 @@ function fade(brush, width, height, progress, high) {
   brush.globalCompositeOperation = "source-over";
 }
 
+/** What stays while the digit does. */
+function paintSeen(pen, scene) {
+  paintMaps(pen, scene);
+  paintPrimary(pen, scene);
+}
+
 /** What stays while one only looks, and while the faders move. */
 function paintStill(pen, scene, lit) {
-  paintMaps(pen, scene);
-  for (const each of [paintPrimary, paintClasses, paintArrows]) each(pen, scene);
+  for (const each of [paintOut, paintClasses, paintArrows]) each(pen, scene);
   paintNames(pen, scene, lit);
 }
 
 /** paint(sheet, scene, lit, progress) paints all but the pad. */
 export function makePicture() {
+  const seen = makeLayer(paintSeen);
   const votes = makeLayer(paintVotes);
   const still = makeLayer(paintStill);
   return function paint(sheet, /** @type {Scene} */ scene, lit, progress = 1) {
@@ -211,9 +230,13 @@ export function makePicture() {
     const causes = [answer, plan, colours];
     brush.setTransform(1, 0, 0, 1, 0, 0);
     brush.clearRect(0, 0, width, height);
+    const { primary, classes } = plan.boxes; // all votes lie between these
+    const between = { x: primary.x - 3, y: primary.y - 3, w: classes.x - primary.x + 6, h: primary.h + 6 };
     brush.globalAlpha = few.length ? 0.12 : 1;
-    brush.drawImage(votes(causes, sheet, scene), 0, 0);
+    copyPart(sheet, votes(causes, sheet, scene), between);
     brush.globalAlpha = 1;
+    const parts = seen([scene.seen, plan, colours], sheet, scene);
+    for (const box of [plan.boxes.maps, primary]) copyPart(sheet, parts, box);
     brush.setTransform(ratio, 0, 0, ratio, 0, 0);
     for (const k of few) if (scene.votes[k]) paintVote(pen, scene, k, true);
     brush.drawImage(still(causes, sheet, scene, lit), 0, 0, width / ratio, height / ratio);

@@ -45,12 +45,8 @@ export function makePen(brush, colours) {
       const turn = Math.atan2(y - py, x - px);
       brush.fillStyle = css(colours[role]);
       brush.beginPath();
-      for (const [far, side] of [
-        [0, 0],
-        [7, 0.45],
-        [7, -0.45],
-      ])
-        brush.lineTo(x - far * Math.cos(turn + side), y - far * Math.sin(turn + side));
+      brush.moveTo(x, y);
+      for (const side of [0.45, -0.45]) brush.lineTo(x - 7 * Math.cos(turn + side), y - 7 * Math.sin(turn + side));
       brush.fill();
     },
     words(role, text, x, y, { size = 13, weight = 400, align = "left" } = {}) {
@@ -75,14 +71,8 @@ export function makePen(brush, colours) {
       const most = Math.max(...numbers.map(Math.abs), 1e-6);
       this.fill("raised", x, y, w, h);
       numbers.forEach((number, n) => {
-        const size = ((number / most) * h) / 2;
-        this.fill(
-          number < 0 ? "contrast" : "accent",
-          x + (n * w) / numbers.length + 0.5,
-          y + h / 2,
-          w / numbers.length - 1,
-          -size,
-        );
+        const [size, step] = [((number / most) * h) / 2, w / numbers.length];
+        this.fill(number < 0 ? "contrast" : "accent", x + n * step + 0.5, y + h / 2, step - 1, -size);
       });
     },
   };

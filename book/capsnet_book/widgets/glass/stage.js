@@ -59,19 +59,16 @@ function seat({ boxes, high }, pad, hands, { scene, digits }) {
   if (high) digits.after(pad.buttons);
   else scene.append(pad.buttons);
   const under = { ...boxes.image, y: boxes.image.y + boxes.image.h + 8, h: 36 };
-  const places = [
-    [pad.frame, boxes.image],
-    [pad.buttons, under],
-    ...hands.map(({ part, node }) => [node, boxes[part]]),
-  ];
-  for (const [node, { x, y, w, h }] of places)
-    Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+  const put = ({ style }, { x, y, w, h }) =>
+    Object.assign(style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+  put(pad.frame, boxes.image);
+  put(pad.buttons, under);
+  for (const { part, node } of hands) put(node, boxes[part]);
 }
 
 /**
- * A stage for a network that use(network) gives it; show(bytes) gives it a digit.
- * @param {{ samples: Uint8Array, lit: string[], first: Uint8Array, keep(bytes: Uint8Array): void,
- *   answered(stage: any): void }} _  samples: a digit of each class; lit: the parts to enlarge; answered: told of all
+ * A stage for a network that use(network) gives it; show(bytes) gives it a digit. samples: a digit of each class; lit:
+ * the parts to enlarge; first: the digit to begin with; answered(stage) is told of all that is answered.
  */
 export function makeStage({ samples, lit, first, keep, answered }) {
   const root = makeRoot("Glass", "The network, to be taken apart");
@@ -195,8 +192,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     if (stage.session) answered(stage);
   });
 
-  /** @param {any} network */
-  function use(network) {
+  function use(/** @type {any} */ network) {
     const had = stage.session;
     Object.assign(stage, { session: makeSession(network), focus: null, looked: null });
     if (!had) pad.show(first);
