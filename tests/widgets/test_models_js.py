@@ -64,7 +64,7 @@ def test_margin_loss_cross_entropy_and_their_gradients_are_pytorchs(evaluate: Ev
     draw = np.random.default_rng(0)
     cases = [{"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}]
     cases += [{"lengths": draw.random(10), "present": draw.choice(10, size, replace=False)} for size in (0, 1, 5, 10)]
-    for case, (margin, entropy) in zip(cases, evaluate(body, cases, m="margin_loss_model.js"), strict=True):
+    for case, (margin, entropy) in zip(cases, evaluate(body, cases, m="margin_loss.js"), strict=True):
         lengths = torch.tensor(np.array([case["lengths"]]), requires_grad=True)
         present = torch.zeros(1, 10, dtype=torch.float64)
         present[0, case["present"]] = 1
@@ -92,7 +92,7 @@ def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: 
           return { u: at.map(m.capsuleOf), votes, apart: m.distancesOf(votes) };
         });"""
     state = {"poses": widget.poses, "weight": widget.weight, "places": widget.places}
-    now, house, boat, turned = evaluate(body, state, m="part_votes_model.js")
+    now, house, boat, turned = evaluate(body, state, m="part_votes.js")
     matrices = torch.tensor(widget.weight, dtype=torch.float64).view(2, 2, 4, 4)
     for scene in (now, house, boat, turned):
         expected = prediction_vectors(torch.tensor(scene["u"], dtype=torch.float64)[None], matrices)[0]
@@ -123,7 +123,7 @@ def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
     body = """
         const [W, waves] = [Float32Array.from(data.weight), Float32Array.from(data.waves)];
         return data.cases.map(([poses, shown]) => m.judge(poses, shown, W, waves));"""
-    answers = evaluate(body, data, m="face_parts_model.js")
+    answers = evaluate(body, data, m="face_parts.js")
     for (poses, shown), came in zip(cases, answers, strict=True):
         opinions = prediction_vectors(torch.tensor(pose_numbers(poses))[None], torch.tensor(weight()))  # [1, I, J, 4]
         phases = opinions @ torch.tensor(WAVES).T
@@ -207,7 +207,7 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
     data = {"weights": PAIRS, "images": stored(sample.images[:40], tmp_path), "at": at, "labels": labels}
     model, images = trained_network("small-pairs"), overlay(layers)
     output = model(images)
-    for n, came in enumerate(evaluate(body, data, m="two_digits_model.js", core="shared/core.js")):
+    for n, came in enumerate(evaluate(body, data, m="two_digits.js", core="shared/core.js")):
         np.testing.assert_allclose(came["image"], images[n].flatten(), atol=1e-6)
         np.testing.assert_allclose(came["lengths"], output.lengths[n], atol=1e-4)
         assert sorted(came["classes"]) == classes_of(output.lengths[n : n + 1])[0].tolist()
@@ -233,7 +233,7 @@ def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: 
         const drawn = network.decode(m.withOffsets(capsules, data.label, data.offsets));
         return { drawn, error: d.squaredError(drawn, image) };"""
     data = {"weights": SMALL, "image": stored(image, tmp_path), "label": label, "offsets": offsets}
-    modules = {"m": "pose_sliders.js", "d": "decode_capsule_model.js", "core": "shared/core.js"}
+    modules = {"m": "pose_sliders.js", "d": "decode_capsule.js", "core": "shared/core.js"}
     came = evaluate(body, data, **modules)
     masked = torch.zeros(1, 10, 16)
     masked[0, label] = model(image).capsules[0, label] + offsets
@@ -336,7 +336,7 @@ def test_a_turned_scene_is_read_as_in_pytorch(evaluate: Any, kind: str, rounds: 
     body = """return data.scenes.map((parts) =>
       m.read(data.kind, data.weight, m.turned(parts.slice(0, data.count), 70), data.rounds).lengths);"""
     given = {"scenes": shown.scenes, "weight": shown.weights[kind], "kind": kind, "count": 5 + clutter}
-    lengths = evaluate(body, given | {"rounds": rounds}, m="turn_scene_model.js")
+    lengths = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
     np.testing.assert_allclose(lengths, expected, atol=1e-5)
 
 

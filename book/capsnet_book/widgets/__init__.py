@@ -1,8 +1,8 @@
 """The book's interactive parts: alive in Jupyter, Colab, VS Code and in the static page, with or without a kernel.
 
-Each is one Python file and one JavaScript file of the same name; `…_model.js` holds what a large one computes, without
-a page. `shared/core.js` is the small network in plain JavaScript: the page classifies and redraws by itself. Nothing
-here imports torch.
+Each is one Python file and one JavaScript file of the same name; what the largest computes, without a page, is
+`routing_steps_model.js`. `shared/core.js` is the small network in plain JavaScript: the page classifies and redraws by
+itself. Nothing here imports torch.
 """
 
 from capsnet_book.widgets.bend_digit import BendDigit

@@ -1,14 +1,69 @@
 // A digit is turned, sheared, resized and moved; a capsule network and a CNN say what they see. Under the slider that was
 // moved stands what either would say at every place of it, so that one sees where it breaks.
-import { amountsOf, FARTHEST, halfPixel, remarkOnReach, runsOf, WAYS } from "./bend_digit_model.js";
 import { makeBars } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
-import { arrowKeys, drag, rangeInput } from "./shared/controls.js";
+import { arrowKeys, carry, namedSlider } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, digitAt, digitCanvas, digitRow, element, greysOf, pushButton, SIDE } from "./shared/ui.js";
+import { clamp, digitAt, digitCanvas, digitRow, element, format, greysOf, pushButton, SIDE } from "./shared/ui.js";
 
-/** @import { Bend, Way } from "./bend_digit_model.js" */
+/** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
+/** @typedef {Record<Key, number>} Bend */
+/** @typedef {{ key: Key, name: string, min: number, max: number, step: number, places: number,
+ *   inWords: (amount: number) => string }} Way  places: of its strips */
+
+const FARTHEST = 8; // pixels that a digit can be moved
+
+const degrees = (/** @type {number} */ x) => `${format(x, 0, true)}°`;
+const pixels = (/** @type {number} */ x) => `${format(x, 1, true)} px`;
+const shift = { min: -FARTHEST, max: FARTHEST, step: 0.5, places: 17, inWords: pixels };
+
+/** @type {Way[]} */
+const WAYS = [
+  { key: "turn", name: "turn", min: -90, max: 90, step: 1, places: 37, inWords: degrees },
+  { key: "shear", name: "shear", min: -1, max: 1, step: 0.05, places: 21, inWords: (x) => format(x, 2, true) },
+  { key: "size", name: "size", min: 0.5, max: 2, step: 0.05, places: 31, inWords: (x) => `× ${format(x)}` },
+  { key: "right", name: "to the right", ...shift },
+  { key: "down", name: "down", ...shift },
+];
+
+/** The amounts at which a way's strips look. @param {{ min: number, max: number, places: number }} way */
+const amountsOf = ({ min, max, places }) =>
+  Array.from({ length: places }, (_, k) => min + (k * (max - min)) / (places - 1));
+
+/** Equal neighbours together: [7, 7, 1] -> [{ answer: 7, from: 0, to: 1 }, { answer: 1, from: 2, to: 2 }] */
+function runsOf(answers) {
+  const runs = [];
+  answers.forEach((answer, k) => {
+    if (runs.at(-1)?.answer === answer) runs.at(-1).to = k;
+    else runs.push({ answer, from: k, to: k });
+  });
+  return runs;
+}
+
+/** The stretch of right answers around `middle`: its first and last amount; null if it is wrong in the middle. */
+function reachOf(answers, truth, amounts, middle) {
+  const around = ({ from, to }) => amounts[from] <= middle + 1e-9 && amounts[to] >= middle - 1e-9;
+  const run = runsOf(answers).find(around);
+  return run?.answer === truth ? [amounts[run.from], amounts[run.to]] : null;
+}
+
+/**
+ * How far a way can go before each network says something else.
+ * @param {Way} way @param {Bend} bend @param {{ name: string, answers: number[] }[]} readings  along the way
+ */
+function remarkOnReach(way, bend, readings, truth) {
+  const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
+  const words = readings.map(({ name, answers }, n) => {
+    const reach = reachOf(answers, truth, amountsOf(way), STRAIGHT[way.key]);
+    if (!reach) return `${name} does not read it at all`;
+    return `${name} ${n ? "" : "reads it "}from ${way.inWords(reach[0])} to ${way.inWords(reach[1])}`;
+  });
+  return `By ${way.name}${alone ? " alone" : ", the rest as it is"}: ${words.join(", ")}.`;
+}
+
+// ------------------------------------------------------------------------------------------------ the widget
+
 /** @typedef {{ id: string, name: string, unit: string, read: (image: Float32Array) => any }} Reader */
 
 const QUIET = 150; // milliseconds without a change before the strips are computed
@@ -54,37 +109,17 @@ function makeStrip({ id, name }) {
   return { line, show };
 }
 
-/** One slider. @param {Way} way @param {(amount: number) => void} set */
-function makeSlide({ key, name, min, max, step, inWords }, set) {
-  const zero = STRAIGHT[key];
-  const about = { "data-way": key, "aria-label": name, oninput: () => set(slider.input.valueAsNumber) };
-  const slider = rangeInput({ min, max, step, zero, reset: () => set(zero), ...about });
-  const value = element("output", { "aria-hidden": "true" });
-  const caption = element("span", { class: "caption" }, element("span", {}, name), value);
-  const row = element("div", { class: "slide" }, element("div", { class: "slide-line" }, caption, slider.input));
-  const show = (amount) => {
-    value.textContent = inWords(amount);
-    slider.show(amount, value.textContent);
-  };
-  return { row, show };
-}
-
-/** The digit, to be moved by hand and by keys. @param {() => Bend} place @param {(to: Partial<Bend>) => void} move */
-function makeSubject(place, move) {
+/** The digit, to be moved by hand and by keys. @param {() => Bend} bend @param {(to: Partial<Bend>) => void} set */
+function makeSubject(bend, set) {
   const about = { role: "application", "aria-roledescription": "digit to move" };
   const digit = digitCanvas("bent", "", { class: "stage-digit", tabindex: 0, ...about });
-  let held; // where the digit lies, seen from the hand
-  drag(digit, {
-    focus: digit,
-    start: ({ x, y }) => {
-      held = { right: place().right - x * SIDE, down: place().down - y * SIDE };
-    },
-    move: ({ x, y }) => move({ right: halfPixel(held.right + x * SIDE), down: halfPixel(held.down + y * SIDE) }),
-  });
-  arrowKeys(digit, (dx, dy) => {
-    const [key, by] = dx ? ["right", dx] : ["down", dy];
-    move({ [key]: clamp(place()[key] + by, -FARTHEST, FARTHEST) });
-  });
+  const place = () => [bend().right, bend().down];
+  const move = (/** @type {number[]} */ to) => {
+    const [right, down] = to.map((x) => clamp(Math.round(2 * x) / 2, -FARTHEST, FARTHEST)); // half pixels
+    set({ right, down });
+  };
+  carry(digit, { inUnits: ({ x, y }) => [x * SIDE, y * SIDE], place, move });
+  arrowKeys(digit, (dx, dy) => move([place()[0] + dx, place()[1] + dy]));
   return digit;
 }
 
@@ -112,18 +147,19 @@ export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, l
   const subject = makeSubject(bend, set);
   const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
   const panels = readers.map(makePanel);
-  const slides = WAYS.map((way) => makeSlide(way, (amount) => set({ [way.key]: amount })));
+  const slides = WAYS.map(({ key, name, min, max, step }) => {
+    const reset = () => set({ [key]: STRAIGHT[key] });
+    const oninput = () => set({ [key]: slider.input.valueAsNumber });
+    const slider = namedSlider(name, { min, max, step, zero: STRAIGHT[key], reset, "data-way": key, oninput });
+    return { ...slider, row: element("div", { class: "slide" }, slider.node) };
+  });
   const strips = readers.map(makeStrip);
   const run = (kind) => element("span", { class: `run ${kind}` }, kind);
   const key = element("p", { class: "strip-key", "aria-hidden": "true" }, "along the slider: ", run("right"), " ");
   key.append(run("wrong"));
   const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line), key);
-  const digits = digitRow(
-    labels,
-    samples,
-    (label) => `Bend the handwritten ${label}`,
-    (index) => set({ index }),
-  ); // prettier-ignore
+  const name = (label) => `Bend the handwritten ${label}`;
+  const digits = digitRow(labels, samples, name, (index) => set({ index }));
   const [first, ...others] = slides.map(({ row }) => row);
   const subjects = element("div", {}, subject, element("div", { class: "bar" }, straight));
   const answering = element("div", { class: "readers" }, ...panels.map(({ figure }) => figure));
@@ -184,7 +220,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, l
     says = words.join(", ");
     painter.paint(subject, bent);
     subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. Arrow keys move it. ${says}`);
-    WAYS.forEach(({ key }, n) => slides[n].show(before[key]));
+    WAYS.forEach(({ key, inWords }, n) => slides[n].show(before[key], inWords(before[key])));
     digits.show(get("index"), painter);
     describe();
   };

@@ -1,5 +1,4 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
-import { capsulesKept, maskCapsules, RULES, remarkOnMask, squaredError, WEIGHT } from "./decode_capsule_model.js";
 import { makeFading } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
 import {
@@ -7,13 +6,58 @@ import {
   digitCanvas,
   digitRow,
   element,
+  figure,
   format,
   greysOf,
   onNews,
+  pushButton,
   setAttributes,
   thumbnail,
   withArticle,
 } from "./shared/ui.js";
+
+const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
+const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
+
+/** What the mask lets through, a list of capsules. @param {string} keep  a key of RULES, or "0" … "9" */
+function capsulesKept(keep, { lengths, prediction }, label) {
+  const chosen = { all: [...lengths.keys()], none: [], label: [label], longest: [prediction] };
+  return chosen[keep] ?? [Number(keep)];
+}
+
+/** The reconstruction loss of one image: squared differences, summed over the pixels. */
+export const squaredError = (drawing, image) => image.reduce((sum, grey, k) => sum + (drawing[k] - grey) ** 2, 0);
+
+/** What this choice shows. @param {number[]} kept @param {number[]} errors  of each capsule's drawing */
+function remarkOn(keep, kept, { prediction, lengths }, label, errors) {
+  if (kept.length === 0) {
+    return "160 zeros go in. What comes out are the decoder's biases: no digit, but a blur of them all.";
+  }
+  if (kept.length > 1) {
+    return (
+      "Nothing is masked. In training the decoder never saw more than one capsule at a time, " +
+      "and the nine short ones disturb it."
+    );
+  }
+  const [j] = kept;
+  if (keep === "label" && prediction !== label) {
+    const longer = `The true label says ${label}, though capsule ${prediction} is longer.`;
+    return `${longer} In training this is the capsule that has to learn to draw.`;
+  }
+  if (j === prediction && prediction !== label) {
+    const other = `The longest capsule, ${prediction}, is not the label's, ${label}`;
+    return `${other}: the network misreads this digit, and draws what it takes it for.`;
+  }
+  if (j === prediction) {
+    const agreed = "The longest capsule is the label's as well, so that both rules agree.";
+    return `${agreed} It holds this ${label}: its slant, its width, its strokes.`;
+  }
+  if (j === label) {
+    return `The label's capsule, but not the longest. It draws the ${label} that the network nearly saw.`;
+  }
+  const faint = `Capsule ${j} is only ${format(lengths[j])} long, so nearly nothing goes in`;
+  return `${faint}, and the drawing is nearly that of "None". Squared error ${format(errors[j], 1)}.`;
+}
 
 /** One of the ten capsules: what it would draw, and how long it is. */
 function makeChoice(j, onclick) {
@@ -40,38 +84,29 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
   const network = await load();
   const images = greysOf(get("images")); // [N, 784]
   const labels = get("labels");
-  const { J, D_out: D } = network;
+  const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept)).slice();
   let image, seen, errors; // the digit, the network's answer, the error of each capsule's drawing
 
   const original = digitCanvas("original", "");
   const drawing = digitCanvas("redrawn", "");
   const paint = { original: makeFading(painter, original), drawing: makeFading(painter, drawing) };
   const [written, source] = [element("figcaption"), element("figcaption")];
-  const error = element("strong", { "data-role": "error" });
+  const error = element("strong");
   const weighed = element("span");
-  const pair = element(
-    "div",
-    { class: "pair" },
-    element("figure", {}, original, written),
-    element("figure", { class: "result" }, drawing, source),
-  );
+  const pair = element("div", { class: "pair" }, figure("", original, written), figure("result", drawing, source));
   const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error, weighed);
   const name = (label) => `Decode the handwritten ${label}`;
   const digits = digitRow(labels, images, name, (index) => set({ index }));
-  const rules = Object.entries(RULES).map(([rule, text]) =>
-    element("button", { type: "button", "data-keep": rule, onclick: () => set({ keep: rule }) }, text),
+  const rules = Object.entries(RULES).map(([keep, text]) =>
+    pushButton("rule", text, () => set({ keep }), { "data-keep": keep }),
   );
-  const choices = Array.from({ length: J }, (_, j) => makeChoice(j, () => set({ keep: String(j) })));
+  const choices = [...Array(network.J).keys()].map((j) => makeChoice(j, () => set({ keep: String(j) })));
   const group = (kind, label, nodes) => element("div", { class: kind, role: "group", "aria-label": label }, ...nodes);
-  const ten = group(
-    "ten",
-    "The ten capsules",
-    choices.map(({ button }) => button),
-  ); // prettier-ignore
+  const buttons = choices.map(({ button }) => button);
   const lead = element("p", { class: "lead" }, "What each capsule would draw. Choose one, or let a rule choose.");
-  const large = element("div", {}, pair, loss);
+  const ten = element("div", {}, lead, group("ten", "The ten capsules", buttons));
   const { say } = layOut({
-    stage: element("div", { class: "decode" }, large, element("div", {}, lead, ten)),
+    stage: element("div", { class: "decode" }, element("div", {}, pair, loss), ten),
     hands: [group("modes", "What the mask lets through", rules), digits.row],
   });
 
@@ -80,7 +115,7 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     image = digitAt(images, index);
     seen = network.forward(image);
     errors = choices.map(({ canvas }, j) => {
-      const picture = network.decode(maskCapsules(seen.capsules, [j], D));
+      const picture = drawnBy(j);
       painter.paint(canvas, picture);
       return squaredError(picture, image);
     });
@@ -94,8 +129,8 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     const label = labels[index];
     look([index, painter.shades()], index);
     digits.show(index, painter);
-    const kept = capsulesKept(keep, seen.lengths, label);
-    const picture = network.decode(maskCapsules(seen.capsules, kept, D)).slice();
+    const kept = capsulesKept(keep, seen, label);
+    const picture = drawnBy(...kept);
     const wrong = squaredError(picture, image);
     paint.drawing(picture);
     source.textContent = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
@@ -104,8 +139,8 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     weighed.textContent = `× ${WEIGHT} = ${format(WEIGHT * wrong, 4)}`;
     for (const button of rules) button.setAttribute("aria-pressed", String(button.dataset.keep === keep));
     choices.forEach(({ show }, j) => show(seen.lengths[j], errors[j], kept, j === label));
-    Object.assign(root.dataset, { kept: kept.join(","), squaredError: wrong.toFixed(4) });
-    const about = remarkOnMask(keep, kept, seen, label, errors);
+    root.dataset.squaredError = wrong.toFixed(4);
+    const about = remarkOn(keep, kept, seen, label, errors);
     say(about, `${label}, drawn ${source.textContent}, squared error ${error.textContent}. ${about}`);
   };
 });

@@ -3,18 +3,12 @@ import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
 import { makePad, tiePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
-import { bytesOf, digitAt, digitCanvas, digitRow, element, format, listen, withArticle } from "./shared/ui.js";
-
-/** The digits whose capsules are long, the longest first. @param {ArrayLike<number>} lengths */
-export const longDigits = (lengths) =>
-  Array.from(lengths, (_, j) => j)
-    .filter((j) => lengths[j] >= LONG)
-    .sort((p, q) => lengths[q] - lengths[p]);
+import { bytesOf, digitAt, digitCanvas, digitRow, element, figure, format, listen, withArticle } from "./shared/ui.js";
 
 /** What the lengths say, honestly: nothing, one digit, or several. */
 function inWords(lengths, empty) {
-  const long = longDigits(lengths);
-  const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
+  const order = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
+  const [[best, next], long] = [order, order.filter((j) => lengths[j] >= LONG)];
   const length = (j) => format(lengths[j]);
   if (empty) return `Nothing drawn yet. Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
   if (long.length === 0) return `I see no digit: the longest capsule, ${best}, is only ${length(best)} long.`;
@@ -42,8 +36,8 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const pair = element(
     "div",
     { class: "pair" },
-    element("figure", {}, seen, element("figcaption", {}, "the network sees")),
-    element("figure", { class: "result" }, drawn, caption),
+    figure("", seen, "the network sees"),
+    figure("result", drawn, caption),
   );
   const left = element("div", { class: "left" }, pad.frame, pad.buttons);
   const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });

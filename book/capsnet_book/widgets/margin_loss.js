@@ -1,18 +1,70 @@
 // Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill; beside it cross-entropy.
-import {
-  aboutClass,
-  aboutStep,
-  crossEntropy,
-  LONGEST,
-  M_MINUS,
-  M_PLUS,
-  marginTerms,
-  RATE,
-  stepDown,
-} from "./margin_loss_model.js";
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, pushButton, setAttributes, svg } from "./shared/ui.js";
+import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+
+const LONGEST = 0.999; // squash stays below 1
+const M_PLUS = 0.9;
+const M_MINUS = 0.1;
+const LAMBDA = 0.5;
+const RATE = 0.25; // a step downhill: this much of the gradient. The arrows show just that step
+
+/** Equation 4, a class at a time, and its derivative. @param {number[]} lengths @param {Set<number>} present */
+export function marginTerms(lengths, present) {
+  const losses = lengths.map((length, k) =>
+    present.has(k) ? Math.max(0, M_PLUS - length) ** 2 : LAMBDA * Math.max(0, length - M_MINUS) ** 2,
+  );
+  const gradients = lengths.map((length, k) =>
+    present.has(k) ? -2 * Math.max(0, M_PLUS - length) : 2 * LAMBDA * Math.max(0, length - M_MINUS),
+  );
+  return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
+}
+
+/**
+ * What softmax makes of the lengths, and the cross-entropy with the present classes, all alike; null: none is present.
+ * @param {number[]} lengths @param {Set<number>} present
+ */
+export function crossEntropy(lengths, present) {
+  const exponentials = lengths.map(Math.exp);
+  const sum = exponentials.reduce((all, x) => all + x, 0);
+  const shares = exponentials.map((x) => x / sum);
+  const target = lengths.map((_, k) => (present.has(k) ? 1 / present.size : 0));
+  const gradients = shares.map((share, k) => (present.size ? share - target[k] : 0));
+  const loss = present.size ? shares.reduce((all, share, k) => all - target[k] * Math.log(share), 0) : null;
+  return { shares, gradients, loss };
+}
+
+/** The lengths after one step downhill. @param {number[]} lengths @param {number[]} gradients */
+const stepDown = (lengths, gradients) =>
+  lengths.map((length, k) => clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST));
+
+/** What the class whose curve is shown is told. */
+function aboutClass(there, length) {
+  const near = 0.005; // what rounds to 0.00
+  if (there && length > M_PLUS - near) {
+    return "Present and long enough: the curve is flat here, and nothing pulls any more.";
+  }
+  if (there) {
+    return `Present and ${format(M_PLUS - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
+  }
+  if (length < M_MINUS + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
+  return `Absent and ${format(length - M_MINUS)} beyond m⁻: pushed down, with weight λ = ${format(LAMBDA)}.`;
+}
+
+/** What a step did. `what` it was; the sums of the margin losses before and after it, as text. */
+function aboutStep(what, before, after, lost, left) {
+  const moves = after.map((length, k) => ({ k, by: length - before[k], length }));
+  const moved = moves.filter(({ by }) => Math.abs(by) > 1e-4).sort((p, q) => Math.abs(q.by) - Math.abs(p.by));
+  if (!moved.length) return `${what} moves nothing: no arrow is left.`;
+  const each = moved
+    .slice(0, 2)
+    .map(({ k, by, length }) => `${k} ${by > 0 ? "rose" : "fell"} to ${format(length)}`)
+    .join(", ");
+  const others = moved.length > 2 ? `, ${moved.length - 2} more moved` : "";
+  return `${what}: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
+}
+
+// ------------------------------------------------------------------------------------------------ the widget
 
 const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
@@ -71,7 +123,7 @@ const build = ({ root, get, set, layOut, stops }) => {
   stops.push(margin.stop, entropy.stop);
   const { say } = layOut({
     stage: element("div", { class: "contest" }, ten.panel, one.panel),
-    hands: [element("div", { class: "bar presets" }, margin.button, reset)],
+    hands: [rowOf(margin.button, reset)],
     more: [cake.panel, entropy.button],
     about: "Cross-entropy on the same lengths",
   });
@@ -90,7 +142,7 @@ const build = ({ root, get, set, layOut, stops }) => {
 
 /** The loss of one class over its length, if it is present and if it is not, with a dot to drag. */
 function makeCurve() {
-  const { width, height, left, right, top } = GRAPH;
+  const { width, height, left, top } = GRAPH;
   const chart = axes(GRAPH);
   const { x: atX, y: atY, floor, end } = chart;
   const title = element("p", { class: "heading" });
@@ -137,9 +189,7 @@ function makeCurve() {
       "aria-valuetext": `${format(length)}; loss ${format(losses[k], 3)}, gradient ${format(gradients[k])}`,
     });
   }
-  /** The length at a share of the picture's width. */
-  const lengthAt = (x) => (x * width - left) / (width - left - right);
-  return { panel, picture, dot, show, lengthAt };
+  return { panel, picture, dot, show, lengthAt: chart.xAt };
 }
 
 /** A bar a class, and the sum of the losses. */

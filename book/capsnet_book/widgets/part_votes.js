@@ -1,28 +1,70 @@
-// Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i.
-import {
-  AGREE,
-  arranged,
-  capsuleOf,
-  distancesOf,
-  FARTHEST,
-  moved,
-  PARTS,
-  remarkOn,
-  turned,
-  votesOf,
-  WHOLES,
-  wayTo,
-} from "./part_votes_model.js";
-import { arrowKeys, drag, glide, grip } from "./shared/controls.js";
+// Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i, four numbers a pose.
+import { arrowKeys, carry, drag, grip } from "./shared/controls.js";
+import { predictionVectors } from "./shared/core.js";
+import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, pushButton, setAttributes, svg } from "./shared/ui.js";
+import { element, figure, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
-const HALF = 3.4; // the picture shows -HALF … HALF, both ways
-const UNIT = 40; // units of the viewBox in a unit of the plane
-const SIZE = 2 * HALF * UNIT; // of the viewBox
-const VIEW = { viewBox: `0 0 ${SIZE} ${SIZE}` };
+/** @typedef {number[]} Pose  angle in degrees, x, y */
+
+const PARTS = ["triangle", "rectangle"];
+const WHOLES = ["house", "boat"];
+const FARTHEST = 2.1; // from the middle to a part
+const AGREE = 0.25; // two predictions that are closer than this count as the same
+const NEARLY = 1;
 const TURN = 30; // degrees
-const MOMENT = 450; // milliseconds that an animation takes
+
+// ------------------------------------------------------------------------------------------- what is predicted
+
+/** A pose as the four numbers of a capsule: u = (cos, sin, x, y). @param {Pose} pose */
+export const capsuleOf = ([angle, x, y]) => [...direction(angle), x, y];
+
+/** All four predictions, û [2 parts][2 wholes][4]. @param {Pose[]} poses @param {any} weight  [2, 2, 4, 4] */
+export function votesOf(poses, weight) {
+  const u_hat = predictionVectors(poses.flatMap(capsuleOf), { shape: [2, 2, 4, 4], data: weight });
+  return [0, 1].map((i) => [0, 1].map((j) => Array.from(u_hat.subarray((2 * i + j) * 4, (2 * i + j + 1) * 4))));
+}
+
+/** How far apart the two parts' predictions are, for each whole: ‖û_j|▲ − û_j|■‖ */
+export const distancesOf = (/** @type {number[][][]} */ [first, second]) =>
+  WHOLES.map((_, j) => Math.hypot(...first[j].map((x, d) => x - second[j][d])));
+
+/** A pose seen from another one: the part that stands at `place` in a whole that stands at `whole`. */
+function placed(/** @type {Pose} */ [angle, x, y], /** @type {Pose} */ [turn, dx, dy]) {
+  const [byX, byY] = turnedPoint([dx, dy], angle);
+  return [wrapped(angle + turn), x + byX, y + byY];
+}
+
+/** Both parts where whole `j` wants them: the one that the rectangle predicts, moved inwards if need be. */
+export function arranged(j, /** @type {Pose[]} */ [, [turned, ...at]], /** @type {Pose[]} */ places) {
+  const [turn, dx, dy] = places[2 + j];
+  const angle = wrapped(turned - turn);
+  const [, ...middle] = placed([angle, ...at], [0, -dx, -dy]);
+  return PARTS.map((_, i) => placed([angle, ...within(middle, FARTHEST - 1)], places[2 * i + j]));
+}
+
+/** Everything turned about the middle of the picture. @param {Pose[]} poses */
+export const turned = (poses, degrees) => poses.map((pose) => placed([degrees, 0, 0], pose));
+
+/** What there is to see. */
+function remarkOn(/** @type {number[]} */ [house, boat]) {
+  const same = (one, other) =>
+    `Both parts predict the same ${one}: same place, same angle. About a ${other} they disagree. So a ${one} it is.`;
+  if (house < AGREE) return same("house", "boat");
+  if (boat < AGREE) return same("boat", "house");
+  if (Math.min(house, boat) < NEARLY) {
+    const nearer = house < boat ? "house" : "boat";
+    return `Nearly. The two predictions of the ${nearer} come together; push or turn a part until they coincide.`;
+  }
+  return "Both parts are here, but they expect different houses and different boats. Parts alone are no whole.";
+}
+
+// ------------------------------------------------------------------------------------------------ the pictures
+
+const HALF = 3.4; // a picture shows -HALF … HALF, both ways
+const UNIT = 40; // units of the viewBox in a unit of the plane
+const SIZE = 2 * HALF * UNIT;
+const VIEW = { viewBox: `0 0 ${SIZE} ${SIZE}` };
 
 // Outlines, in the part's or the whole's own axes: y points up.
 const SHAPES = {
@@ -36,6 +78,7 @@ const OUTLINES = {
 };
 
 const onView = (x, y) => [(HALF + x) * UNIT, (HALF - y) * UNIT];
+const inPlane = ({ x, y }) => [(2 * x - 1) * HALF, (1 - 2 * y) * HALF];
 /** The transform that puts an outline where (p, q, x, y) says, in the units of the viewBox, whose y points down. */
 const placeAt = (/** @type {number[]} */ [p, q, x, y]) =>
   `matrix(${[p, -q, -q, -p].map((n) => n * UNIT)} ${onView(x, y)})`;
@@ -57,36 +100,28 @@ function makeScene(poseOf, move) {
   const axis = svg("path", { class: "axis", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` });
   const scene = svg("svg", { ...VIEW, class: "plane scene", "data-role": "scene" }, axis, ...bodies, ...arms, ...knobs);
   PARTS.forEach((_, i) => {
-    follow(bodies[i], i, ([x, y], [x0, y0], [angle, atX, atY]) => [angle, atX + x - x0, atY + y - y0]);
-    follow(knobs[i], i, ([x, y], _, [, atX, atY]) => [(Math.atan2(atX - x, y - atY) * 180) / Math.PI, atX, atY]);
-    arrowKeys(bodies[i], (dx, dy, { shiftKey }) => {
-      const [[angle, x, y], step] = [poseOf(i), shiftKey ? 0.5 : 0.1];
-      move(i, [angle, x + dx * step, y - dy * step]);
-    });
-    arrowKeys(knobs[i], (dx, dy, { shiftKey }) => {
-      const [angle, ...place] = poseOf(i);
-      move(i, [angle - (dx + dy) * (shiftKey ? 15 : 5), ...place]);
-    });
-  });
-
-  /** `to(now, then, start)`: the pointer's place now and when it went down, and the part's pose then -> its pose. */
-  function follow(node, i, to) {
-    let then, start;
-    const inPlane = ({ x, y }) => [(2 * x - 1) * HALF, (1 - 2 * y) * HALF];
-    drag(node, {
+    const shift = (/** @type {number[]} */ at) => move(i, [poseOf(i)[0], ...at]);
+    const turn = (/** @type {number} */ angle) => move(i, [angle, ...poseOf(i).slice(1)]);
+    carry(bodies[i], { area: scene, inUnits: inPlane, place: () => poseOf(i).slice(1), move: shift });
+    drag(knobs[i], {
       area: scene,
-      focus: node,
-      start: (at) => {
-        [then, start] = [inPlane(at), poseOf(i)];
+      focus: knobs[i],
+      move: (at) => {
+        const [, x, y] = poseOf(i);
+        turn(angleOf(inPlane(at)[1] - y, x - inPlane(at)[0])); // the knob is above the part
       },
-      move: (at) => move(i, to(inPlane(at), then, start)),
     });
-  }
+    arrowKeys(bodies[i], (dx, dy, { shiftKey }) => {
+      const [[, x, y], step] = [poseOf(i), shiftKey ? 0.5 : 0.1];
+      shift([x + dx * step, y - dy * step]);
+    });
+    arrowKeys(knobs[i], (dx, dy, { shiftKey }) => turn(poseOf(i)[0] - (dx + dy) * (shiftKey ? 15 : 5)));
+  });
 
   function show(poses, apart) {
     const distances = `house predictions ${format(apart[0])} apart, boat predictions ${format(apart[1])} apart`;
     poses.forEach(([angle, x, y], i) => {
-      const [cos, sin] = capsuleOf(poses[i]);
+      const [cos, sin] = direction(angle);
       const { up, knob } = SHAPES[PARTS[i]];
       const above = (by) => onView(x - sin * by, y + cos * by);
       const turn = `turned by ${format(angle, 0)}°; ${distances}`;
@@ -102,18 +137,17 @@ function makeScene(poseOf, move) {
 
 /** The two predictions of one whole, and whether they agree. */
 function makePanel(whole) {
-  const ghosts = PARTS.map((part) =>
-    svg("g", { class: `ghost ${part}` }, svg("path", { class: "outline", d: OUTLINES[whole] })),
-  );
-  for (const ghost of ghosts) ghost.append(svg("circle", { class: "middle", r: 0.13 }));
+  const outline = () => svg("path", { class: "outline", d: OUTLINES[whole] });
+  const middle = () => svg("circle", { class: "middle", r: 0.13 });
+  const ghosts = PARTS.map((part) => svg("g", { class: `ghost ${part}` }, outline(), middle()));
   const links = PARTS.map((part) => svg("path", { class: `link ${part}` }));
   const bodies = PARTS.map((part) => svg("path", { class: `faint ${part}`, d: SHAPES[part].body }));
   const layers = [...bodies, ...links, ghosts[1], ghosts[0]]; // the dashed ones on top
   const picture = svg("svg", { ...VIEW, class: "plane", role: "img" }, ...layers);
   const [verdict, distance] = [element("span", { class: "verdict-word" }), element("output")];
   const caption = element("figcaption", {}, verdict, element("span", {}, "distance ", distance));
-  const heading = element("p", { class: "heading" }, `Predicted: a ${whole}`);
-  const panel = element("figure", { class: "panel", "data-role": whole }, heading, picture, caption);
+  const panel = figure("panel", picture, caption);
+  panel.prepend(element("p", { class: "heading" }, `Predicted: a ${whole}`));
 
   /** votes: a prediction of each part, [2][4]; apart: the distance between them. */
   function show(poses, votes, apart) {
@@ -137,47 +171,37 @@ const TURNED =
   "The distances are what they were, and no matrix changed.";
 const LABEL = "Drag two parts and watch the wholes that they predict";
 
-export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, stops }) => {
+export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, animate, halt }) => {
   const weight = Float64Array.from(get("weight"));
-  const places = get("places");
   const poses = () => get("poses");
-  let gone = { to: undefined, words: "" }; // where a button leads, and what it says there
-  let halt = () => {};
+  let news = { of: "", words: "" }; // what is said of poses that a button led to
 
-  const { scene, show } = makeScene(
-    (i) => poses()[i],
-    (i, pose) => {
-      halt();
-      set({ poses: moved(poses(), i, pose) });
-    },
-  );
+  const put = (to, words = "") => {
+    set({ poses: to });
+    news = { of: String(to), words };
+  };
+  const go = (to, words = "") => {
+    const way = wayTo(poses(), to, 0);
+    animate((t) => put(way(t), words));
+  };
+  /** Part `i` somewhere else: not too far out, in thousandths. */
+  const move = (i, [angle, x, y]) => {
+    halt();
+    const pose = [wrapped(angle), ...within([x, y], FARTHEST)].map((n) => Math.round(n * 1000) / 1000);
+    put(poses().with(i, pose));
+  };
+
+  const { scene, show } = makeScene((i) => poses()[i], move);
   const panels = WHOLES.map(makePanel);
-  const button = (role, label, to, words = "") => pushButton(role, label, () => go(to(), words));
-  const bar = element(
-    "div",
-    { class: "bar presets" },
-    button("make-house", "Make a house", () => arranged(0, poses(), places)),
-    button("make-boat", "Make a boat", () => arranged(1, poses(), places)),
-    button("turn-both", `Turn both by ${TURN}°`, () => turned(poses(), TURN), TURNED),
+  const arrange = (j) => () => go(arranged(j, poses(), get("places")));
+  const buttons = rowOf(
+    pushButton("make-house", "Make a house", arrange(0)),
+    pushButton("make-boat", "Make a boat", arrange(1)),
+    pushButton("turn-both", `Turn both by ${TURN}°`, () => go(turned(poses(), TURN), TURNED)),
   );
   const parts = element("div", { class: "parts-side" }, element("p", { class: "heading" }, "Two parts"), scene);
   const wholes = element("div", { class: "panels" }, ...panels.map(({ panel }) => panel));
-  const { say } = layOut({ stage: element("div", { class: "part-votes" }, parts, wholes), hands: [bar] });
-  stops.push(() => halt());
-
-  /** All parts to their new poses. */
-  function go(to, words) {
-    halt();
-    gone = { to, words };
-    const way = wayTo(poses(), to);
-    root.dataset.moving = "true";
-    const stop = glide(MOMENT, (t) => set({ poses: way(t) }), end);
-    function end() {
-      stop();
-      delete root.dataset.moving;
-    }
-    halt = end;
-  }
+  const { say } = layOut({ stage: element("div", { class: "part-votes" }, parts, wholes), hands: [buttons] });
 
   return () => {
     const u_hat = votesOf(poses(), weight);
@@ -185,7 +209,6 @@ export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, stops
     root.dataset.apart = apart.map((x) => x.toFixed(4)).join(",");
     show(poses(), apart);
     panels.forEach((panel, j) => panel.show(poses(), [u_hat[0][j], u_hat[1][j]], apart[j]));
-    const there = "moving" in root.dataset || String(poses()) === String(gone.to);
-    say((there && gone.words) || remarkOn(apart));
+    say((String(poses()) === news.of && news.words) || remarkOn(apart));
   };
 });

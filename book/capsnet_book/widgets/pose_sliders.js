@@ -7,22 +7,19 @@ import {
   digitCanvas,
   digitRow,
   element,
+  figure,
   format,
   greysOf,
   onNews,
   pushButton,
+  rowOf,
   thumbnail,
   withArticle,
 } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 
-/**
- * Capsules with numbers added to that of one class, [J, D].
- * @param {Float32Array} capsules  [J, D]
- * @param {number} j
- * @param {ArrayLike<number>} offsets  [D]
- */
+/** Capsules [J, D] with numbers [D] added to that of class `j`. @param {Float32Array} capsules */
 export function withOffsets(capsules, j, offsets) {
   const moved = capsules.slice();
   for (let d = 0; d < offsets.length; d++) moved[j * offsets.length + d] += offsets[d];
@@ -33,11 +30,7 @@ export function withOffsets(capsules, j, offsets) {
 const pixelsChanged = (/** @type {Float32Array} */ p, /** @type {Float32Array} */ q) =>
   p.reduce((count, grey, k) => count + Number(Math.abs(grey - q[k]) > 0.1), 0);
 
-/**
- * One of the numbers: what it draws at its low end, the slider, what it draws at its high end.
- * @param {number} d
- * @param {(offset: number) => void} set
- */
+/** One of the numbers: what it draws at its low end, the slider, what it draws at its high end. */
 function makeSlider(d, set) {
   const oninput = () => set(input.valueAsNumber);
   const limits = { min: -REACH, max: REACH, step: 0.01, zero: 0 };
@@ -70,10 +63,8 @@ function inWords({ label, offsets, names, changed }) {
     return `Sixteen numbers, read from the ${label}, and the ${label} drawn from them again. Move one.`;
   const [d] = moved;
   const called = names?.[d] ? ` (${names[d]})` : "";
-  const who =
-    moved.length > 1
-      ? `${moved.length} numbers moved`
-      : `Number ${d + 1}${called} moved by ${format(offsets[d], 2, true)}`;
+  const one = `Number ${d + 1}${called} moved by ${format(offsets[d], 2, true)}`;
+  const who = moved.length > 1 ? `${moved.length} numbers moved` : one;
   return `${who}: ${changed} pixel${changed === 1 ? "" : "s"} of the ${label} changed.`;
 }
 
@@ -92,24 +83,17 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   const redrawn = digitCanvas("redrawn", "The digit redrawn from the 16 numbers");
   const paint = { original: makeFading(painter, original), redrawn: makeFading(painter, redrawn) };
   const written = element("figcaption");
-  const drawn = element("figure", { class: "result" }, redrawn, element("figcaption", {}, "drawn from 16 numbers"));
-  const picture = element("div", { class: "bent-digit" }, drawn, element("figure", {}, original, written));
+  const drawn = figure("result", redrawn, "drawn from 16 numbers");
+  const picture = element("div", { class: "bent-digit" }, drawn, figure("", original, written));
   const choose = (index) => set({ index, offsets: none });
   const digits = digitRow(labels, images, (label) => `Bend the handwritten ${label}`, choose);
   const sliders = none.map((_, d) => makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })));
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
+  const reset = rowOf(pushButton("reset", "Reset", () => choose(get("index"))));
   const { say, rest } = layOut({
     stage: picture,
-    hands: [
-      large,
-      digits.row,
-      element(
-        "div",
-        { class: "bar" },
-        pushButton("reset", "Reset", () => choose(get("index"))),
-      ),
-    ],
+    hands: [large, digits.row, reset],
     more: [others],
     about: "Fifteen more",
     beside: true,

@@ -4,7 +4,6 @@ import {
   I,
   J,
   LAST,
-  mixed,
   momentAt,
   PARTS,
   pointsOf,
@@ -13,8 +12,9 @@ import {
   WHOLES,
   wordsOf,
 } from "./routing_steps_model.js";
-import { arrowKeys, glide, makeArrow, measure, rangeInput, wantsCalm } from "./shared/controls.js";
-import { clamp, element, format, makeAnnouncer, makeRoot, mount, pushButton, setAttributes, svg } from "./shared/ui.js";
+import { arrowKeys, eased, makeArrow, measure, mixed, rangeInput, wantsCalm } from "./shared/controls.js";
+import { defineWidget } from "./shared/stage.js";
+import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
 const WAY = 0.3; // of the window's height: so far the page scrolls from step to step, here and in the styles
@@ -50,9 +50,9 @@ function makeProcedure() {
   const round = element("span", { class: "rounds-done" });
   const loop = element("div", { class: "loop" }, round, ...rows.slice(BEFORE));
   const node = element("div", { class: "procedure" }, ...rows.slice(0, BEFORE), loop);
-  const show = (/** @type {import("./routing_steps_model.js").Step} */ step) => {
-    for (const row of rows) row.classList.toggle("lit", step.lines.includes(row.dataset.line));
-    round.textContent = step.round ? `round ${step.round} of 3` : "3 rounds";
+  const show = (/** @type {(typeof STEPS)[number]} */ { lines, round: count }) => {
+    for (const row of rows) row.classList.toggle("lit", lines.includes(row.dataset.line));
+    round.textContent = count ? `round ${count} of 3` : "3 rounds";
   };
   return { node, show };
 }
@@ -107,9 +107,8 @@ function frameOf(points, { wide, high }) {
 /** A share's way from a segment of a part's bar up to a plane's lower edge. */
 function ribbon([x0, x1, y0], [top0, top1, y1]) {
   const half = (y0 + y1) / 2;
-  return (
-    `M${x0} ${y0}C${x0} ${half} ${top0} ${half} ${top0} ${y1}` + `H${top1}C${top1} ${half} ${x1} ${half} ${x1} ${y0}Z`
-  );
+  const left = `M${x0} ${y0}C${x0} ${half} ${top0} ${half} ${top0} ${y1}`;
+  return `${left}H${top1}C${top1} ${half} ${x1} ${half} ${x1} ${y0}Z`;
 }
 
 const seen = (node, opacity) => {
@@ -161,10 +160,7 @@ function makeMarks() {
   return { ...nodes, three, picture };
 }
 
-/**
- * The picture: above the planes of the wholes with the votes in them, below the parts, between them the shares.
- * @param {import("./routing_steps_model.js").Trace} trace
- */
+/** The picture: above the planes of the wholes with the votes in them, below the parts, between them the shares. */
 function makeScene(trace, changed) {
   const marks = makeMarks();
   const node = element("div", { class: "routing-scene" }, marks.picture);
@@ -178,8 +174,7 @@ function makeScene(trace, changed) {
     changed();
   });
 
-  /** @param {ReturnType<typeof momentAt>} moment */
-  function draw(moment) {
+  function draw(/** @type {ReturnType<typeof momentAt>} */ moment) {
     if (!layout) return;
     const place = placesOf(layout);
     drawParts(marks, layout, moment);
@@ -213,7 +208,7 @@ function placesOf({ frame: { unit, origins }, planes }) {
 }
 
 function drawParts(marks, { big, columns, middle, icon, label }, { gathered }) {
-  const t = gathered * gathered * (3 - 2 * gathered);
+  const t = eased(gathered);
   PARTS.forEach((_, i) => {
     const size = big.size + (icon - big.size) * t;
     const [x, y] = mixed([big.x - size / 2, big.y - size / 2], [columns[i] - size / 2, middle - size / 2], t);
@@ -371,13 +366,13 @@ function followScrolling(track, stage, reached) {
 // ----------------------------------------------------------------------------------------------- the widget
 
 const START = { title: "Routing, step by step", text: "Three parts vote for two wholes, and agree in three rounds." };
+const LABEL = "Routing by agreement, step by step: three parts vote for two wholes";
 const POSTER = STEPS.findIndex(({ kind }) => kind === "votes"); // before the reader begins: no answer yet
 
-function build(root, model) {
-  const trace = traceOf(model.get("u_hat"));
+export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops }) => {
+  const trace = traceOf(get("u_hat"));
   let time = POSTER;
   let at = -1; // the step, -1 before the reader begins
-  let stopGliding = () => {};
 
   const scene = makeScene(trace, () => draw());
   const procedure = makeProcedure();
@@ -396,9 +391,9 @@ function build(root, model) {
   root.append(track);
   const announce = makeAnnouncer(root);
   const scrolling = followScrolling(track, stage, show);
+  stops.push(scrolling.stop, scene.stop, announce.cancel);
 
-  /** @param {number} to  a step */
-  function goTo(to) {
+  function goTo(/** @type {number} */ to) {
     const goal = clamp(to, 0, LAST);
     if (scrolling.pinned()) scrolling.scrollTo(goal);
     show(goal);
@@ -409,13 +404,11 @@ function build(root, model) {
     const from = at < 0 ? goal : time;
     at = goal;
     showWords();
-    stopGliding();
-    root.dataset.moving = "true";
-    const move = (t) => {
+    const move = (/** @type {number} */ t) => {
       time = from + (goal - from) * t;
       draw();
     };
-    stopGliding = glide(PACE * clamp(Math.abs(goal - from), 0.4, 2), move, () => delete root.dataset.moving);
+    animate(move, PACE * clamp(Math.abs(goal - from), 0.4, 2));
   }
 
   const draw = () => scene.draw(momentAt(trace, time));
@@ -438,13 +431,5 @@ function build(root, model) {
 
   arrowKeys(root, (dx) => (dx ? goTo(at + dx) : false), { Home: () => goTo(0), End: () => goTo(LAST) });
   showWords();
-  draw();
-  return [scrolling.stop, scene.stop, () => stopGliding(), announce.cancel];
-}
-
-function render({ model, el }) {
-  const root = makeRoot("RoutingSteps", "Routing by agreement, step by step: three parts vote for two wholes");
-  return mount(el, root, () => build(root, model));
-}
-
-export default { render };
+  return draw;
+});

@@ -1,5 +1,6 @@
 // Routing by agreement as a row of steps: three parts, two wholes, three rounds.
 // Time runs from 0 to LAST: at k, step k is done; on the way to k it moves.
+import { eased, mixed } from "./shared/controls.js";
 import { agreements, norm, route, softmaxOverJ, weightedSums } from "./shared/core.js";
 import { clamp, format } from "./shared/ui.js";
 
@@ -7,12 +8,7 @@ export const PARTS = ["bar", "stem", "speck"];
 export const WHOLES = [7, 1];
 const ROUNDS = 3;
 
-/**
- * kind: what moves; round: 1 to 3, or 0 before them; lines: those of the procedure that are done
- * @typedef {{ kind: string, round: number, lines: string[] }} Step
- */
-
-/** @type {(round: number) => Step[]} */
+// kind: what moves; round: 1 to 3, or 0 before them; lines: those of the procedure that are done
 const stepsOf = (round) => [
   { kind: "shares", round, lines: round === 1 ? ["b0", "c"] : ["c"] },
   { kind: "sum", round, lines: ["s"] },
@@ -20,7 +16,6 @@ const stepsOf = (round) => [
   { kind: "agreement", round, lines: ["a", "b"] },
 ];
 
-/** @type {Step[]} */
 export const STEPS = [
   { kind: "parts", round: 0, lines: [] },
   { kind: "votes", round: 0, lines: ["u_hat"] },
@@ -35,11 +30,7 @@ const D = 2;
 /** @typedef {{ u_hat: Float32Array, b: Float32Array[], c: Float32Array[], s: Float32Array[], v: Float32Array[],
  *   a: Float32Array[] }} Trace  of every round: b, c, a [I · J], s, v [J · D] */
 
-/**
- * All that the rounds compute.
- * @param {ArrayLike<number>} votes  û [I, J, D]
- * @returns {Trace}
- */
+/** All that the rounds compute. @param {ArrayLike<number>} votes  û [I, J, D] @returns {Trace} */
 export function traceOf(votes) {
   const u_hat = Float32Array.from(votes);
   const { b, c, v } = route(u_hat, I, J, D, ROUNDS);
@@ -48,9 +39,6 @@ export function traceOf(votes) {
   return { u_hat, b, c, s, v, a };
 }
 
-/** The way from numbers to others. */
-export const mixed = (from, to, t) => Array.from(from, (x, k) => x + (to[k] - x) * t);
-
 /** How long the two vectors [J · D] are. */
 const bothLengths = (vectors) => WHOLES.map((_, j) => norm(vectors, j * D, D));
 
@@ -58,10 +46,8 @@ const bothLengths = (vectors) => WHOLES.map((_, j) => norm(vectors, j * D, D));
  * What is to be seen. From 0 to 1: gathered (the parts are in their places, the votes are there),
  * shared (so are the couplings), laid (each vote has its share's length, and they lie end to end), measured (along v);
  * seen.s and seen.v say how strongly these are drawn. lengths: of v, null before there is one.
- * @param {Trace} trace
- * @param {number} time  0 to LAST
  */
-export function momentAt({ b, c, s, v, a }, time) {
+export function momentAt(/** @type {Trace} */ { b, c, s, v, a }, time) {
   const at = Math.ceil(time);
   const x = at === 0 ? 1 : time - at + 1;
   const { kind, round } = STEPS[at];
@@ -106,16 +92,11 @@ export function momentAt({ b, c, s, v, a }, time) {
   return { ...still, ...shown };
 }
 
-/**
- * Where the arrows of the votes begin and end, [I · J] pairs of points; one after the other they are laid end to end.
- * @param {Trace} trace
- * @param {{ c: ArrayLike<number>, laid: number }} moment
- */
-export function arrowsOf({ u_hat }, { c, laid }) {
+/** Where the arrows of the votes begin and end, [I · J] pairs of points; one by one they are laid end to end. */
+export function arrowsOf(/** @type {Trace} */ { u_hat }, { c, laid }) {
   const ends = WHOLES.map(() => [0, 0]); // of what is laid already
   return Array.from({ length: I * J }, (_, k) => {
-    const turn = clamp(laid * (I + 1) - Math.floor(k / J), 0, 2) / 2;
-    const t = turn * turn * (3 - 2 * turn);
+    const t = eased(clamp(laid * (I + 1) - Math.floor(k / J), 0, 2) / 2);
     const vote = [u_hat[k * D], u_hat[k * D + 1]];
     const end = ends[k % J];
     const from = mixed([0, 0], end, t);
@@ -181,11 +162,7 @@ const WORDS = {
   ],
 };
 
-/**
- * What a step is called, and what happens in it.
- * @param {number} at
- * @param {Trace} trace
- */
+/** What a step is called, and what happens in it. */
 export function wordsOf(at, trace) {
   const { kind, round } = STEPS[at];
   const [title, text] = WORDS[kind](trace, round - 1);

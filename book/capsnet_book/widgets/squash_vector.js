@@ -14,50 +14,48 @@ const lengthOf = (n) => (n * n) / (1 + n * n); // ‖v‖ from ‖s‖
 const slopeAt = (n) => (2 * n) / (1 + n * n) ** 2; // its derivative
 const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
 
-export default defineWidget(
-  "SquashVector",
-  "Drag a vector and watch squash shorten it",
-  ({ root, get, set, layOut }) => {
-    const plane = makePlane();
-    const curve = makeCurve();
-    const { say } = layOut({ stage: element("div", { class: "squash" }, plane.picture, curve.picture) });
+const LABEL = "Drag a vector and watch squash shorten it";
 
-    function move(to) {
-      const share = Math.min(1, FAR / norm(to));
-      set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
-    }
+export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) => {
+  const plane = makePlane();
+  const curve = makeCurve();
+  const { say } = layOut({ stage: element("div", { class: "squash" }, plane.picture, curve.picture) });
 
-    /** Another length, the same direction. */
-    function stretchTo(n) {
-      const [s, now] = [get("s"), norm(get("s"))];
-      move((now ? s.map((x) => x / now) : [1, 0]).map((x) => x * Math.max(n, 0)));
-    }
+  function move(to) {
+    const share = Math.min(1, FAR / norm(to));
+    set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
+  }
 
-    const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
-    const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
-    drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
-    drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve });
-    const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
-    const home = { Home: () => move([0, 0]) };
-    const by = (dx, dy, event) => move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
-    arrowKeys(plane.handle, by, home);
-    arrowKeys(curve.handle, (dx, dy, event) => stretchTo(norm(get("s")) + (dx - dy) * stride(event)), home);
+  /** Another length, the same direction. */
+  function stretchTo(n) {
+    const [s, now] = [get("s"), norm(get("s"))];
+    move((now ? s.map((x) => x / now) : [1, 0]).map((x) => x * Math.max(n, 0)));
+  }
 
-    return () => {
-      const s = get("s");
-      const v = squash(Float64Array.from(s));
-      const [n, m] = [norm(s), norm(v)];
-      root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
-      root.dataset.v = Array.from(v, (x) => x.toFixed(4)).join(",");
-      plane.show(s, v);
-      curve.show(n);
-      say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
-      const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
-      for (const { handle } of [plane, curve])
-        setAttributes(handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
-    };
-  },
-);
+  const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
+  const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
+  drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
+  drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve });
+  const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
+  const home = { Home: () => move([0, 0]) };
+  const by = (dx, dy, event) => move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
+  arrowKeys(plane.handle, by, home);
+  arrowKeys(curve.handle, (dx, dy, event) => stretchTo(norm(get("s")) + (dx - dy) * stride(event)), home);
+
+  return () => {
+    const s = get("s");
+    const v = squash(Float64Array.from(s));
+    const [n, m] = [norm(s), norm(v)];
+    root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
+    root.dataset.v = Array.from(v, (x) => x.toFixed(4)).join(",");
+    plane.show(s, v);
+    curve.show(n);
+    say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
+    const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
+    for (const { handle } of [plane, curve])
+      setAttributes(handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
+  };
+});
 
 /** The plane with s, v and the unit disc. */
 function makePlane() {
@@ -91,7 +89,7 @@ function makePlane() {
 
 /** The curve of ‖v‖ over ‖s‖ with its tangent. */
 function makeCurve() {
-  const { width, height, left, right, top } = CURVE;
+  const { width, height, left, top } = CURVE;
   const chart = axes(CURVE);
   const { x: atX, y: atY, floor, end } = chart;
   const lengths = Array.from({ length: 181 }, (_, k) => (k / 180) * FAR);
@@ -122,9 +120,7 @@ function makeCurve() {
     const back = Math.min(ahead, n); // no further than where ‖s‖ is 0
     tangent.setAttribute("d", `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`);
   }
-  /** The length at a share of the picture's width. */
-  const lengthAt = (x) => ((x * width - left) / (width - left - right)) * FAR;
-  return { picture, handle, show, lengthAt };
+  return { picture, handle, show, lengthAt: chart.xAt };
 }
 
 /** What there is to see at this length. */

@@ -1,10 +1,92 @@
-// A scene of parts to turn; two networks vote, and the votes stay together or fall apart.
-import { drag, rangeInput } from "./shared/controls.js";
+// A scene of parts with true poses to turn; two networks vote, with matrices M W and with vectors W u, and the votes
+// stay together or fall apart.
+import { drag, namedSlider } from "./shared/controls.js";
+import { norm, route } from "./shared/core.js";
+import { angleOf, direction, turnedPoint, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, pushButton, setAttributes, svg } from "./shared/ui.js";
-import { OWN, read, remarkOn, shownNumbers, turned, WHOLES } from "./turn_scene_model.js";
+import { element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+
+/** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
+/** @typedef {{ u_hat: Float32Array, c: Float32Array, lengths: number[], answer: number, D: number }} Reading */
+
+const WHOLES = 10;
+const OWN = 5; // so many parts has a whole; those after them belong to none
+const FAMILIAR = 45; // degrees, either way: as the networks were trained
+
+// ------------------------------------------------------------------------------------- what the networks read
+
+/** The parts seen from elsewhere: all turned about the middle. @param {Part[]} parts */
+export const turned = (parts, degrees) =>
+  parts.map(([angle, x, y, type]) => [angle + (degrees * Math.PI) / 180, ...turnedPoint([x, y], degrees), type]);
+
+/** A pose by rows: (cos, −sin, x), (sin, cos, y), (0, 0, 1) of a matrix, or (cos, sin, x, y, 1), a vector. */
+function rowsOf(kind, /** @type {Part} */ [angle, x, y]) {
+  const [cos, sin] = direction((angle * 180) / Math.PI);
+  if (kind === "vectors") return [[cos, sin, x, y, 1]];
+  const rows = [cos, -sin, x, sin, cos, y, 0, 0, 1];
+  return [rows.slice(0, 3), rows.slice(3, 6), rows.slice(6)];
+}
+
+/**
+ * What a network makes of a scene. û [I, 10, D], the last round's shares c [I, 10], the ten lengths.
+ * @param {string} kind  matrices or vectors
+ * @param {number[]} weight  [5 · numbers, 10 · votes], a block for each type and whole
+ * @param {Part[]} parts
+ * @returns {Reading}
+ */
+export function read(kind, weight, parts, rounds) {
+  const [numbers, votes] = kind === "vectors" ? [5, 8] : [3, 3];
+  const D = kind === "vectors" ? votes : 3 * votes;
+  const u_hat = new Float32Array(parts.length * WHOLES * D);
+  parts.forEach((part, i) =>
+    rowsOf(kind, part).forEach((row, r) =>
+      row.forEach((number, k) => {
+        const from = (part[3] * numbers + k) * WHOLES * votes;
+        for (let jd = 0; jd < WHOLES * votes; jd++) {
+          const [j, d] = [Math.floor(jd / votes), jd % votes];
+          u_hat[(i * WHOLES + j) * D + r * votes + d] += number * weight[from + jd];
+        }
+      }),
+    ),
+  );
+  const trace = route(u_hat, parts.length, WHOLES, D, rounds);
+  const [c, v] = [trace.c[rounds - 1], trace.v[rounds - 1]];
+  const lengths = Array.from({ length: WHOLES }, (_, j) => norm(v, j * D, D));
+  return { u_hat, c, lengths, answer: lengths.indexOf(Math.max(...lengths)), D };
+}
+
+/**
+ * Two of a vote's numbers, to be drawn as a point that turns with the scene if the vote does: a column of M W; of a
+ * vector the two in which the parts' votes for this whole are longest when nothing is turned.
+ */
+function shownNumbers(kind, /** @type {Reading} */ { u_hat, D }, j) {
+  const size = Array.from({ length: D }, (_, d) => {
+    let sum = 0;
+    for (let i = 0; i < OWN; i++) sum += Math.abs(u_hat[(i * WHOLES + j) * D + d]);
+    return sum;
+  });
+  const best = (/** @type {number[]} */ values) => values.indexOf(Math.max(...values));
+  if (kind === "matrices") {
+    const column = best([0, 1, 2].map((d) => Math.hypot(size[d], size[3 + d])));
+    return [column, 3 + column];
+  }
+  const first = best(size);
+  return [first, best(size.map((x, d) => (d === first ? -1 : x)))];
+}
+
+/** What has happened, in a sentence. @param {Reading} matrices @param {Reading} vectors */
+function remarkOn(matrices, vectors, whole, degrees) {
+  const says = (/** @type {Reading} */ { answer, lengths }) =>
+    `${answer === whole ? "knows the whole" : `takes it for whole ${answer}`} (${format(lengths[answer])})`;
+  const familiar = Math.abs(degrees) <= FAMILIAR;
+  const view = familiar ? "A view as in training" : `${Math.abs(degrees)}°: no training scene was turned so far`;
+  return `${view}. With matrices the network ${says(matrices)}; with vectors it ${says(vectors)}.`;
+}
+
+// ------------------------------------------------------------------------------------------------ the pictures
 
 const HALF = 100; // the pictures show -HALF … HALF
+const VIEW = { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "plane", role: "img" };
 const UNIT = 31; // of the scene: parts lie within three of the plane's units
 const REACH = 80; // so far from the middle lies the farthest vote when nothing is turned
 // The five parts in their own axes; each shows where its front is.
@@ -16,25 +98,19 @@ const SHAPES = [
   "M-7 0A7 7 0 0 1 7 0L10 0L4 6L-2 0L1 0A3 3 0 0 0 -7 0Z",
 ];
 const KINDS = { matrices: "Matrices: M W", vectors: "Vectors: W u" };
+const owner = (/** @type {number} */ i) => (i < OWN ? "own" : "other");
+const titled = (title, ...pictures) =>
+  element("figure", { class: "votes" }, element("p", { class: "heading" }, title), ...pictures);
 
 function makeScene() {
   const field = svg("g", {});
-  const picture = svg(
-    "svg",
-    { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "plane", role: "img", "data-role": "scene" },
-    svg("circle", { class: "disc", r: HALF - 1 }),
-    field,
-  );
-  function show(parts, degrees) {
-    field.replaceChildren(
-      ...parts.map(([angle, x, y, type], i) =>
-        svg("path", {
-          class: i < OWN ? "own" : "other",
-          d: SHAPES[type],
-          transform: `translate(${x * UNIT} ${-y * UNIT}) rotate(${(-angle * 180) / Math.PI})`,
-        }),
-      ),
-    );
+  const picture = svg("svg", { ...VIEW, "data-role": "scene" }, svg("circle", { class: "disc", r: HALF - 1 }), field);
+  function show(/** @type {Part[]} */ parts, degrees) {
+    const shapes = parts.map(([angle, x, y, type], i) => {
+      const transform = `translate(${x * UNIT} ${-y * UNIT}) rotate(${(-angle * 180) / Math.PI})`;
+      return svg("path", { class: owner(i), d: SHAPES[type], transform });
+    });
+    field.replaceChildren(...shapes);
     const besides = parts.length > OWN ? ` and ${parts.length - OWN} others` : "";
     picture.setAttribute("aria-label", `Five parts of a whole${besides}, turned by ${degrees} degrees`);
   }
@@ -44,37 +120,23 @@ function makeScene() {
 /** The votes for the whole that is there, and the ten lengths. */
 function makePanel(kind) {
   const dots = svg("g", {});
-  const bars = Array.from({ length: WHOLES }, (_, j) =>
-    svg("rect", { class: "length", x: -HALF + 10 + j * 18, width: 14 }),
-  );
-  const picture = svg(
-    "svg",
-    { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "plane", role: "img", "data-role": kind },
-    svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
-    dots,
-  );
-  const names = bars.map((_, j) => svg("text", { class: "class-number", x: -HALF + 17 + j * 18, y: 54 }, String(j)));
-  const view = `${-HALF} 0 ${2 * HALF} 58`;
-  const lengths = svg("svg", { viewBox: view, class: "lengths-row", role: "img" }, ...bars, ...names);
-  const panel = element(
-    "figure",
-    { class: "votes" },
-    element("p", { class: "heading" }, KINDS[kind]),
-    picture,
-    lengths,
-  );
+  const axis = svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` });
+  const picture = svg("svg", { ...VIEW, "data-role": kind }, axis, dots);
+  const left = (/** @type {number} */ j) => 10 - HALF + 18 * j;
+  const each = [...Array(WHOLES).keys()];
+  const bars = each.map((j) => svg("rect", { class: "length", x: left(j), width: 14 }));
+  const names = each.map((j) => svg("text", { class: "class-number", x: left(j) + 7, y: 54 }, String(j)));
+  const view = { viewBox: `${-HALF} 0 ${2 * HALF} 58`, class: "lengths-row", role: "img" };
+  const lengths = svg("svg", view, ...bars, ...names);
 
   /** numbers: which two of a vote are shown; scale: from them to the picture. */
-  function show({ u_hat, c, lengths: long, answer, D }, whole, numbers, scale) {
-    const at = (i) => numbers.map((d) => u_hat[(i * WHOLES + whole) * D + d] * scale);
-    const count = c.length / WHOLES;
-    dots.replaceChildren(
-      ...Array.from({ length: count }, (_, k) => count - 1 - k).map((i) => {
-        const [x, y] = at(i);
-        const share = c[i * WHOLES + whole];
-        return svg("circle", { class: i < OWN ? "own" : "other", cx: x, cy: -y, r: 3 + 5 * Math.sqrt(share) });
-      }),
-    );
+  function show(/** @type {Reading} */ { u_hat, c, lengths: long, answer, D }, whole, numbers, scale) {
+    const dotOf = (/** @type {number} */ i) => {
+      const [cx, y] = numbers.map((d) => u_hat[(i * WHOLES + whole) * D + d] * scale);
+      return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + whole]) });
+    };
+    const last = c.length / WHOLES - 1;
+    dots.replaceChildren(...Array.from({ length: last + 1 }, (_, k) => dotOf(last - k)));
     bars.forEach((bar, j) => {
       names[j].classList.toggle("right", j === whole);
       setAttributes(bar, { y: 40 - 40 * long[j], height: Math.max(1, 40 * long[j]) });
@@ -85,7 +147,7 @@ function makePanel(kind) {
     picture.setAttribute("aria-label", `Votes of ${kind} for the whole; the network ${right}`);
     lengths.setAttribute("aria-label", `Lengths of the ten capsules: ${long.map((x) => x.toFixed(2)).join(", ")}`);
   }
-  return { panel, show };
+  return { panel: titled(KINDS[kind], picture, lengths), show };
 }
 
 const LABEL = "Turn a scene of parts and watch their votes";
@@ -95,61 +157,51 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   const scene = makeScene();
   const panels = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, makePanel(kind)]));
   const makeSlider = (trait, name, limits) => {
-    const about = { "aria-label": name, "data-role": trait, oninput: () => set({ [trait]: input.valueAsNumber }) };
-    const { input, show } = rangeInput({ ...limits, ...about });
-    const value = element("output");
-    const row = element("label", { class: "slider" }, element("span", { class: "caption" }, name, value), input);
-    const write = (x, text) => {
-      value.textContent = text;
-      show(x, text);
-    };
-    return { input, row, show: write };
+    const slider = namedSlider(name, {
+      ...limits,
+      "data-role": trait,
+      oninput: () => set({ [trait]: slider.input.valueAsNumber }),
+    });
+    return slider;
   };
   const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0, reset: () => set({ angle: 0 }) });
-  const clutter = makeSlider("clutter", "Parts of no whole", { min: 0, max: 12 });
+  const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });
   const another = pushButton("next", "Another whole", () => set({ whole: (get("whole") + 1) % WHOLES }));
   const rounds = [1, 3].map((count) =>
     pushButton(`rounds-${count}`, count === 1 ? "One round" : "Three rounds", () => set({ rounds: count })),
   );
-  const group = element("div", { role: "group", "aria-label": "Rounds of routing", class: "bar presets" }, ...rounds);
-  const heading = element("p", { class: "heading" }, "The scene");
-  const figures = [element("figure", { class: "votes" }, heading, scene.picture), panels.matrices.panel];
-  const { say } = layOut({
-    stage: element("div", { class: "turn-scene" }, ...figures, panels.vectors.panel),
-    hands: [turn.row, clutter.row, element("div", { class: "bar presets" }, another, group)],
-  });
+  const group = rowOf(...rounds);
+  setAttributes(group, { role: "group", "aria-label": "Rounds of routing" });
+  const stage = element("div", { class: "turn-scene" }, titled("The scene", scene.picture));
+  stage.append(panels.matrices.panel, panels.vectors.panel);
+  const { say } = layOut({ stage, hands: [turn.node, clutter.node, rowOf(another, group)] });
 
   // The scene itself can be taken hold of.
   let from = 0;
-  const angleAt = ({ x, y }) => (Math.atan2(0.5 - y, x - 0.5) * 180) / Math.PI;
+  const angleAt = ({ x, y }) => angleOf(x - 0.5, 0.5 - y);
   drag(scene.picture, {
     focus: turn.input,
     start: (at) => (from = get("angle") - angleAt(at)),
-    move: (at) => {
-      const to = Math.round(from + angleAt(at));
-      set({ angle: to - 360 * Math.round(to / 360) });
-    },
+    move: (at) => set({ angle: wrapped(Math.round(from + angleAt(at))) }),
   });
 
   return () => {
     const [whole, angle, others, count] = ["whole", "angle", "clutter", "rounds"].map(get);
     const upright = scenes[whole].slice(0, OWN + others);
     const parts = turned(upright, angle);
-    const readings = Object.fromEntries(
-      Object.keys(KINDS).map((kind) => {
-        const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
-        const numbers = shownNumbers(kind, still, whole);
-        const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + whole) * still.D + d]));
-        const reading = read(kind, weights[kind], parts, count);
-        panels[kind].show(reading, whole, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
-        return [kind, reading];
-      }),
-    );
+    const [matrices, vectors] = Object.keys(KINDS).map((kind) => {
+      const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
+      const numbers = shownNumbers(kind, still, whole);
+      const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + whole) * still.D + d]));
+      const reading = read(kind, weights[kind], parts, count);
+      panels[kind].show(reading, whole, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
+      return reading;
+    });
     scene.show(parts, angle);
     turn.show(angle, `${angle}°`);
     clutter.show(others, String(others));
     rounds.forEach((button, k) => button.setAttribute("aria-pressed", String(count === [1, 3][k])));
-    root.dataset.lengths = readings.vectors.lengths.map((x) => x.toFixed(3)).join(",");
-    say(remarkOn(readings.matrices, readings.vectors, whole, angle));
+    root.dataset.lengths = vectors.lengths.map((x) => x.toFixed(3)).join(",");
+    say(remarkOn(matrices, vectors, whole, angle));
   };
 });

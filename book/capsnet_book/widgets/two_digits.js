@@ -2,10 +2,101 @@
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, digitAt, element, format, greysOf, mix, pushButton, setAttributes, withArticle } from "./shared/ui.js";
-import { distanceTo, inkBox, inWords, layerOf, look, NOBODY, overlay, REACH, WIDE } from "./two_digits_model.js";
+import {
+  clamp,
+  digitAt,
+  element,
+  figure,
+  format,
+  greysOf,
+  mix,
+  pushButton,
+  rowOf,
+  SIDE,
+  setAttributes,
+  withArticle,
+} from "./shared/ui.js";
 
 const BOTH = [0, 1];
+const WIDE = 36; // pixels along a side of the picture
+const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it
+const NOBODY = -1; // asked for: the longest capsule but two
+
+// ------------------------------------------------------------------------------------------ what is laid and seen
+
+/** A digit on the larger picture, x to the right from the middle and y down, [1296]. @param {Float32Array} digit */
+export function layerOf(digit, x, y) {
+  const layer = new Float32Array(WIDE * WIDE);
+  for (let row = 0; row < SIDE; row++) {
+    layer.set(digit.subarray(row * SIDE, (row + 1) * SIDE), (row + REACH + y) * WIDE + REACH + x);
+  }
+  return layer;
+}
+
+/** The ink of both, added and clipped. @param {Float32Array} one @param {Float32Array} other */
+export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + other[k]));
+
+/**
+ * Everything that the widget shows of a picture [1296]. classes: the two longest, each in the place of the digit that
+ * it is, if it is one of them; remains: ink of the picture that lies in neither drawing.
+ * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
+ */
+export function look(network, image, [one, other], asked = NOBODY) {
+  const { capsules, lengths } = network.forward(image);
+  const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
+  const [longest, second] = order;
+  const swapped = one !== other && (longest === other || second === one);
+  const classes = swapped ? [second, longest] : [longest, second];
+  const third = asked === NOBODY ? order[2] : asked;
+  const [first, last, absent] = [...classes, third].map((j) => network.decode(network.mask(capsules, j)));
+  const remains = image.map((grey, k) => Math.max(0, grey - first[k] - last[k]));
+  return { lengths, classes, third, drawings: [first, last], absent, remains };
+}
+
+/** How far a layer's ink is from a place, in pixels; less than a pixel is as good as on it. */
+function distanceTo(/** @type {Float32Array} */ layer, x, y) {
+  let nearest = Infinity;
+  layer.forEach((grey, k) => {
+    if (grey > 0.5) nearest = Math.min(nearest, Math.hypot((k % WIDE) + 0.5 - x, Math.floor(k / WIDE) + 0.5 - y));
+  });
+  return Math.max(nearest, 1);
+}
+
+/** The box round a layer's ink, in pixels. @param {Float32Array} layer */
+function inkBox(layer) {
+  const inked = Array.from(layer.keys()).filter((k) => layer[k] > 0.2);
+  const columns = inked.map((k) => k % WIDE);
+  const rows = inked.map((k) => Math.floor(k / WIDE));
+  const [left, top] = [Math.min(...columns), Math.min(...rows)];
+  return { left, top, width: Math.max(...columns) + 1 - left, height: Math.max(...rows) + 1 - top };
+}
+
+/** What there is to see. @param {number[]} truth  the labels of both digits @param {ReturnType<typeof look>} seen */
+export function inWords(truth, { lengths, classes, third }) {
+  const longest = classes.map((j) => `${j} (${format(lengths[j])})`).join(" and ");
+  if (truth[0] === truth[1]) {
+    const twice = `There is one capsule for a ${truth[0]}, so nothing here can say "twice"`;
+    return (
+      `Two of the same class. ${twice}; the two longest are ${longest}. ` +
+      "In training the two digits were never alike."
+    );
+  }
+  const missed = truth.filter((label) => !classes.includes(label));
+  const [invented] = classes.filter((j) => !truth.includes(j));
+  if (missed.length === 2) return `Both wrong: the longest are ${longest}, and neither is there.`;
+  if (missed.length === 1) {
+    const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
+    const there = `${withArticle(missed[0])} is (${format(lengths[missed[0]])})`;
+    return `One right, one wrong: ${seen} where ${there}. Look what the ${invented} is drawn from.`;
+  }
+  if (truth.includes(third)) return `Both right, ${longest}. You asked for the ${third}, which is there.`;
+  const short = lengths[third] < 0.3;
+  const strength = short ? "so short that hardly anything reaches the decoder" : "long enough to draw something";
+  const about = `The ${third} is not there; its capsule is ${format(lengths[third])} long, ${strength}.`;
+  return `Both right, ${longest}. ${about}`;
+}
+
+// ------------------------------------------------------------------------------------------------- the pictures
 
 const picture = (role) =>
   element("canvas", { width: WIDE, height: WIDE, class: "wide", role: "img", "data-role": role, "aria-label": "" });
@@ -29,13 +120,9 @@ function makeStage({ at, layers, move }) {
   let chosen = 0; // which of the two the next drag moves
   const pad = picture("overlay");
   const boxes = BOTH.map((which) => {
-    const slider = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
-    return element("div", {
-      class: `box digit-${which}`,
-      "data-digit": which,
-      onfocus: () => choose(which),
-      ...slider,
-    });
+    const limits = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
+    const about = { class: `box digit-${which}`, "data-digit": which, onfocus: () => choose(which) };
+    return element("div", { ...about, ...limits });
   });
   const stage = element("div", { class: "stage-36", "data-role": "stage" }, pad, ...boxes);
 
@@ -45,11 +132,11 @@ function makeStage({ at, layers, move }) {
   }
   choose(0);
 
-  const moveTo = (which, place) =>
-    move(
-      which,
-      place.map((x) => clamp(Math.round(x), -REACH, REACH)),
-    ); // prettier-ignore
+  /** @param {number[]} place */
+  function moveTo(which, place) {
+    const inside = place.map((x) => clamp(Math.round(x), -REACH, REACH));
+    move(which, inside);
+  }
 
   /** Whose ink is nearer to a place; of two equally near, the one that was moved last. */
   function under(x, y) {
@@ -90,18 +177,20 @@ function makeStage({ at, layers, move }) {
 
 /** The overlay's figure and those of what the network draws of it. */
 function makePictures(pad, stage) {
-  const [both, rest, absent] = ["both", "remains", "absent"].map(picture);
-  const alone = BOTH.map((which) => picture(`alone-${which}`));
-  const captions = new Map([pad, both, ...alone, rest, absent].map((canvas) => [canvas, element("figcaption")]));
-  const figure = (canvas, kind = "", shown = canvas) => element("figure", { class: kind }, shown, captions.get(canvas));
-  const large = element("div", { class: "large" }, figure(pad, "", stage), figure(both));
-  const four = [...BOTH.map((which) => figure(alone[which], `digit-${which}`)), figure(rest), figure(absent, "asked")];
-  const node = element("div", { class: "drawn" }, large, element("div", { class: "small" }, ...four));
-
-  function name(canvas, caption, label) {
-    captions.get(canvas).textContent = caption;
-    canvas.setAttribute("aria-label", label);
-  }
+  const captioned = (canvas, kind = "", shown = canvas) => {
+    const caption = element("figcaption");
+    const name = (/** @type {string} */ words, /** @type {string} */ label) => {
+      caption.textContent = words;
+      canvas.setAttribute("aria-label", label);
+    };
+    return { canvas, name, node: figure(kind, shown, caption) };
+  };
+  const [seenByIt, both] = [captioned(pad, "", stage), captioned(picture("both"))];
+  const alone = BOTH.map((which) => captioned(picture(`alone-${which}`), `digit-${which}`));
+  const [rest, absent] = [captioned(picture("remains")), captioned(picture("absent"), "asked")];
+  const small = [...alone, rest, absent].map(({ node }) => node);
+  const large = element("div", { class: "large" }, seenByIt.node, both.node);
+  const node = element("div", { class: "drawn" }, large, element("div", { class: "small" }, ...small));
 
   /** image: the overlay; truth: its labels; seen: what the network finds and draws. */
   function show(image, truth, seen, { paper, stroke, accent, contrast }) {
@@ -109,18 +198,18 @@ function makePictures(pad, stage) {
     const inked = (pixels, ink) => (k) => mix(paper, ink, pixels[k]);
     const tinted = BOTH.map((which) => inked(seen.drawings[which], [accent, contrast][which]));
     paintWide(pad, inked(image, stroke));
-    paintWide(both, (k) => blend(paper, [tinted[0](k), tinted[1](k)]));
-    alone.forEach((canvas, which) => paintWide(canvas, tinted[which]));
-    paintWide(rest, inked(seen.remains, stroke));
-    paintWide(absent, inked(seen.absent, stroke));
+    paintWide(both.canvas, (k) => blend(paper, [tinted[0](k), tinted[1](k)]));
+    alone.forEach(({ canvas }, which) => paintWide(canvas, tinted[which]));
+    paintWide(rest.canvas, inked(seen.remains, stroke));
+    paintWide(absent.canvas, inked(seen.absent, stroke));
 
     const overlaid = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
     const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
-    name(pad, `the network sees: ${truth[0]} and ${truth[1]}`, overlaid);
-    name(both, `it draws: ${classes[0]} and ${classes[1]}`, drawn);
-    classes.forEach((j, which) => name(alone[which], `the ${j} alone`, `The drawing of capsule ${j}`));
-    name(rest, "what remains", "The picture less both drawings");
-    name(absent, `asked: ${third}`, `The drawing of capsule ${third}, asked for`);
+    seenByIt.name(`the network sees: ${truth[0]} and ${truth[1]}`, overlaid);
+    both.name(`it draws: ${classes[0]} and ${classes[1]}`, drawn);
+    classes.forEach((j, which) => alone[which].name(`the ${j} alone`, `The drawing of capsule ${j}`));
+    rest.name("what remains", "The picture less both drawings");
+    absent.name(`asked: ${third}`, `The drawing of capsule ${third}, asked for`);
   }
   return { node, show };
 }
@@ -161,16 +250,11 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const cases = get("cases").map(({ name, ...pair }) =>
     pushButton("case", name, () => set({ ...pair, asked: NOBODY }), { "data-case": name }),
   );
-  const ten = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  const about = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  const ten = element("div", about, ...lengths.map(({ button }) => button));
   const lead = element("p", { class: "lead" }, "The ten lengths. Press one to ask for that digit's drawing.");
   root.classList.add("two");
-  const { say } = layOut({
-    stage: pictures.node,
-    hands: [
-      element("div", { class: "bar presets" }, ...cases),
-      element("div", {}, lead, element("div", ten, ...lengths.map(({ button }) => button))),
-    ],
-  });
+  const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), element("div", {}, lead, ten)] });
 
   return () => {
     const [one, other] = layers();

@@ -12,14 +12,8 @@ export function makeBars(label, classes = 10) {
   const bars = Array.from({ length: classes }, (_, j) => {
     const fill = element("span", { class: "fill" });
     const value = element("span", { class: "value" });
-    const row = element(
-      "li",
-      { class: "length" },
-      element("span", { class: "digit" }, String(j)),
-      element("span", { class: "rail" }, fill),
-      value,
-    );
-    return { fill, value, row };
+    const [digit, rail] = [element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill)];
+    return { fill, value, row: element("li", { class: "length" }, digit, rail, value) };
   });
   const list = element("ol", { class: "lengths", "aria-label": label }, ...bars.map(({ row }) => row));
   const show = (values, best, isLong = (_, j) => j === best) =>

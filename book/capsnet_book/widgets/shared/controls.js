@@ -57,13 +57,31 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
   });
 }
 
+/**
+ * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of.
+ * @param {Element} node
+ * @param {{ area?: Element, inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
+ *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes
+ */
+export function carry(node, { area = node, inUnits, place, move }) {
+  /** @type {number[]} */
+  let held;
+  drag(node, {
+    area,
+    focus: /** @type {HTMLElement} */ (node),
+    start: (at) => {
+      held = inUnits(at).map((x, d) => place()[d] - x);
+    },
+    move: (at) => move(inUnits(at).map((x, d) => x + held[d])),
+  });
+}
+
 /** Where the arrow keys point, as on the screen: y grows downwards. */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /**
  * arrow(dx, dy, event) on an arrow key, dy growing downwards; `others` by the names of their keys. What they handle
  * does nothing else in the page, unless they return false.
- * @param {Element} node
  * @param {(dx: number, dy: number, event: KeyboardEvent) => unknown} arrow
  * @param {Record<string, (event: KeyboardEvent) => unknown>} [others]
  */
@@ -99,6 +117,19 @@ export function rangeInput({ min, max, step = 1, zero = min, reset, ...attribute
   return { input, show };
 }
 
+/** The same with its name and its value above it. @param {string} name @param {Record<string, any>} limits */
+export function namedSlider(name, limits) {
+  const { input, show } = rangeInput({ min: 0, max: 1, "aria-label": name, ...limits });
+  const value = element("output", { "aria-hidden": "true" });
+  const caption = element("span", { class: "caption" }, element("span", {}, name), value);
+  const node = element("div", { class: "slider" }, caption, input);
+  const write = (/** @type {number} */ x, /** @type {string} */ text) => {
+    value.textContent = text;
+    show(x, text);
+  };
+  return { input, node, show: write };
+}
+
 // ------------------------------------------------------------------------------------------------ time
 
 const REDUCED = "(prefers-reduced-motion: reduce)";
@@ -106,14 +137,18 @@ const REDUCED = "(prefers-reduced-motion: reduce)";
 /** Whether the reader wishes for less motion. */
 export const wantsCalm = () => matchMedia(REDUCED).matches;
 
+/** The way from numbers to others, t from 0 to 1. */
+export const mixed = (from, to, t) => Array.from(from, (x, k) => x + (to[k] - x) * t);
+
+/** From 0 to 1, slow at both ends. */
+export const eased = (/** @type {number} */ t) => t * t * (3 - 2 * t);
+
 /**
- * draw(t) a frame, t from 0 to 1, slow at both ends; then done(). Where less motion is wished for, t is 1 at once.
- * @param {number} duration  milliseconds
+ * draw(t) a frame for some milliseconds, t from 0 to 1, slow at both ends; where less motion is wished for, 1 at once.
+ * -> a function that ends it where it is
  * @param {(t: number) => void} draw
- * @param {() => void} [done]
- * @returns {() => void} ends it where it is
  */
-export function glide(duration, draw, done) {
+export function glide(duration, draw) {
   let frame = 0;
   /** @type {number | undefined} */
   let began;
@@ -121,18 +156,13 @@ export function glide(duration, draw, done) {
     began ??= now;
     const t = wantsCalm() ? 1 : clamp((now - began) / duration, 0, 1);
     if (t < 1) frame = requestAnimationFrame(step);
-    draw(t * t * (3 - 2 * t));
-    if (t === 1) done?.();
+    draw(eased(t));
   };
   frame = requestAnimationFrame(step);
   return () => cancelAnimationFrame(frame);
 }
 
-/**
- * paint(grey) puts a digit on a canvas, over the one before within a moment; or at once.
- * @param {{ paint(canvas: HTMLCanvasElement, grey: ArrayLike<number>): void }} painter
- * @param {HTMLCanvasElement} canvas
- */
+/** paint(grey) puts a digit on a canvas, over the one before within a moment; or at once. */
 export function makeFading(painter, canvas) {
   /** @type {ArrayLike<number> | undefined} */
   let shown;
@@ -141,7 +171,7 @@ export function makeFading(painter, canvas) {
     stop();
     const before = shown && !atOnce ? shown : grey;
     const paint = (/** @type {number} */ t) => {
-      shown = t < 1 ? Array.from(grey, (x, k) => before[k] + (x - before[k]) * t) : grey;
+      shown = t < 1 ? mixed(before, grey, t) : grey;
       painter.paint(canvas, shown);
     };
     if (before === grey) paint(1);
@@ -153,8 +183,7 @@ export function makeFading(painter, canvas) {
 
 /**
  * An element's size, read when it changes and not in between: to read it while drawing would force a layout.
- * @param {Element} node
- * @param {() => void} [changed]  called at each change, and once at first
+ * @param {Element} node @param {() => void} [changed]  called at each change, and once at first
  */
 export function measure(node, changed) {
   const size = { width: node.clientWidth, height: node.clientHeight, stop: () => observer.disconnect() };
@@ -166,12 +195,8 @@ export function measure(node, changed) {
   return size;
 }
 
-/**
- * Gives a canvas as many pixels as the screen has where it is shown: width and height, `ratio` for a CSS pixel.
- * @param {HTMLCanvasElement} canvas
- * @param {Size} size  as shown
- */
-export function fitCanvas(canvas, size) {
+/** Gives a canvas as many pixels as the screen has where it is shown: width and height, `ratio` for a CSS pixel. */
+export function fitCanvas(/** @type {HTMLCanvasElement} */ canvas, /** @type {Size} */ size) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
@@ -195,11 +220,9 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
   const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
-    x,
-    y,
-    floor,
-    end,
-    text,
+    ...{ x, y, floor, end, text },
+    /** The value at a share of the picture's width. @param {number} share */
+    xAt: (share) => across[0] + ((share * width - left) / (end - left)) * (across[1] - across[0]),
     /** A `d` through points of values. @param {number[][]} points */
     path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
     /** Labels under the axis. @param {number[]} values */
@@ -211,10 +234,7 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   };
 }
 
-/**
- * What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit.
- * @param {Record<string, any>} attributes
- */
+/** What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit. */
 export const grip = (attributes, ring = 11, knob = 6.5) =>
   svg(
     "g",
@@ -224,16 +244,12 @@ export const grip = (attributes, ring = 11, knob = 6.5) =>
     svg("circle", { class: "knob", r: knob }),
   );
 
-/**
- * An arrow. point(from, to, { gap, size }) draws it from place to place, less `gap` at its tip; `size` is its head's.
- * @param {string} kind  a class
- */
+/** An arrow. point(from, to, { gap, size }) draws it, less `gap` at its tip; `size` is its head's. */
 export function makeArrow(kind) {
   const shaft = svg("line", { class: "shaft" });
   const head = svg("polygon", { class: "head" });
   const node = svg("g", { class: `arrow ${kind}` }, shaft, head);
-  /** @param {number[]} from @param {number[]} to */
-  const point = ([x0, y0], [x1, y1], { gap = 0, size = 9 } = {}) => {
+  const point = (/** @type {number[]} */ [x0, y0], /** @type {number[]} */ [x1, y1], { gap = 0, size = 9 } = {}) => {
     const length = Math.hypot(x1 - x0, y1 - y0);
     const [ux, uy] = length ? [(x1 - x0) / length, (y1 - y0) / length] : [0, 0];
     const h = clamp((length - gap) / 2, 0, size);

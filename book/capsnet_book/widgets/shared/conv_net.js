@@ -9,7 +9,6 @@ export function makeConvNet(source) {
   if (metadata.network !== '"cnn"')
     throw new Error(`weights: expected those of a CNN, got ${metadata.network ?? "a CapsNet's"}`);
   const config = JSON.parse(metadata.config);
-  if (config.pool !== 1) throw new Error(`weights: expected a CNN without pooling, got pools of ${config.pool}`);
   const names = Object.keys(tensors)
     .filter((name) => name.endsWith(".weight"))
     .map((name) => name.slice(0, -".weight".length));

@@ -261,10 +261,10 @@ export function makeNetwork(source) {
     return sigmoid(linear(hidden, decoder.at(-1)));
   }
 
-  /** Only capsule `j` is kept. v [J, D_out] -> [J, D_out] */
-  function mask(v, j) {
+  /** Section 4.1: all capsules but those are set to zero. v [J, D_out] -> [J, D_out] */
+  function mask(v, ...kept) {
     const masked = new Float32Array(v.length);
-    masked.set(v.subarray(j * D_out, (j + 1) * D_out), j * D_out);
+    for (const j of kept) masked.set(v.subarray(j * D_out, (j + 1) * D_out), j * D_out);
     return masked;
   }
 

@@ -49,7 +49,7 @@ function addSegment(grey, [x0, y0], [x1, y1]) {
 }
 
 /** Where the ink balances, in pixels. */
-export function centreOfMass(grey) {
+function centreOfMass(grey) {
   let [mass, x, y] = [0, 0, 0];
   grey.forEach((ink, k) => {
     mass += ink;

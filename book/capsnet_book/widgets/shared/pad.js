@@ -1,7 +1,9 @@
 // A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as pixels.
 import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
 import { PEN, toImage } from "./ink.js";
-import { bytesOf, clamp, css, element, listen, PIXELS, SIDE } from "./ui.js";
+import { bytesOf, clamp, css, element, listen, PIXELS, pushButton, SIDE } from "./ui.js";
+
+const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
 
 /**
  * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, loaded() when it is given
@@ -21,14 +23,11 @@ export function makePad({ drawn, settled, loaded, say }) {
     role: "application",
     "data-role": "pad",
     "aria-roledescription": "drawing pad",
-    "aria-label":
-      "Drawing pad. Arrow keys move the pen, Space puts it down and lifts it, " +
-      "Backspace takes the last stroke back.",
+    "aria-label": `Drawing pad. ${KEYS}`,
   });
   let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
-  const button = (role, text, onclick) => element("button", { type: "button", "data-role": role, onclick }, text);
-  const buttons = element("div", { class: "bar" }, button("clear", "Clear", clear), button("undo", "Undo", undo));
+  const buttons = [pushButton("clear", "Clear", clear), pushButton("undo", "Undo", undo)];
   const empty = () => !image.some((grey) => grey > 0);
 
   /** What happened on the pad becomes the 28×28. */
@@ -131,7 +130,15 @@ export function makePad({ drawn, settled, loaded, say }) {
   }
 
   const frame = element("div", { class: "pad-frame" }, canvas, hint);
-  return { frame, buttons, image: () => image, byHand: () => byHand, empty, show, paint };
+  return {
+    frame,
+    buttons: element("div", { class: "bar" }, ...buttons),
+    image: () => image,
+    byHand: () => byHand,
+    empty,
+    show,
+    paint,
+  };
 }
 
 /** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
@@ -144,19 +151,8 @@ function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
     brush.imageSmoothingQuality = "high";
     brush.drawImage(small, 0, 0, size, size);
   }
-  drawStrokes(brush, size, strokes, colours.stroke);
-  if (!pen.visible) return;
-  brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
-  brush.lineWidth = size / 110;
-  brush.beginPath();
-  brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
-  brush.stroke();
-}
-
-/** Draws strokes of points in the unit square on a canvas of `size` × `size` pixels, as wide as a digit's lines. */
-export function drawStrokes(brush, size, strokes, colour) {
-  brush.strokeStyle = css(colour);
-  brush.lineWidth = (PEN / SIDE) * size;
+  brush.strokeStyle = css(colours.stroke);
+  brush.lineWidth = (PEN / SIDE) * size; // as wide as a digit's lines
   brush.lineCap = brush.lineJoin = "round";
   for (const stroke of strokes) {
     brush.beginPath();
@@ -164,6 +160,12 @@ export function drawStrokes(brush, size, strokes, colour) {
     for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
     brush.stroke();
   }
+  if (!pen.visible) return;
+  brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
+  brush.lineWidth = size / 110;
+  brush.beginPath();
+  brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
+  brush.stroke();
 }
 
 /**

@@ -9,10 +9,7 @@ function parsed(text) {
   }
 }
 
-/**
- * A widget's render, which besides follows the links that mean it: the first of its class in the link's notebook.
- * @param {(context: any) => any} render
- */
+/** A widget's render, which besides follows the links that mean it: the first of its class in the link's notebook. */
 export const withPrompts = (render) => async (context) => {
   const { model, el } = context;
   const stop = await render(context);

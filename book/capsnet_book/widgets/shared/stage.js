@@ -1,5 +1,6 @@
 // The grammar of all widgets: a stage with one picture, and under it a sentence that says what just happened; what
 // the hand does; the rest behind a fold.
+import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
 import { withPrompts } from "./prompts.js";
 import {
@@ -15,16 +16,17 @@ import {
   whenThemeChanges,
 } from "./ui.js";
 
+const MOMENT = 450; // milliseconds that a movement takes
+
 /**
  * A widget whose whole state is its model's. build(widget) makes it and gives draw(), which is called at once, in the
  * frame after any change, and when the page's theme changes.
- * @param {string} name
- * @param {string} label
  * @param {(widget: any) => (() => void) | Promise<() => void>} build
  */
 export const defineWidget = (name, label, build) => ({
   render: withPrompts(({ model, el, host }) => {
     const root = makeRoot(name, label);
+    let halt = () => {};
     return mount(el, root, async () => {
       const widget = {
         root,
@@ -36,6 +38,12 @@ export const defineWidget = (name, label, build) => ({
         colours: themeColours(root),
         stops: /** @type {(() => void)[]} */ ([]), // called when it is taken down
         redraw: () => {},
+        /** One movement at a time: the next one ends it. @param {(t: number) => void} draw */
+        animate(draw, duration = MOMENT) {
+          halt();
+          halt = glide(duration, draw);
+        },
+        halt: () => halt(),
         network: async () => makeNetwork(await sharedWeights(model, host)),
         layOut(/** @type {any} */ parts) {
           const laid = layOut(root, parts);
@@ -53,7 +61,7 @@ export const defineWidget = (name, label, build) => ({
       });
       draw();
       model.on("change", redraw);
-      return [() => model.off("change", redraw), stopWatching, redraw.cancel, ...widget.stops];
+      return [() => model.off("change", redraw), stopWatching, redraw.cancel, () => halt(), ...widget.stops];
     });
   }),
 });

@@ -40,31 +40,27 @@ export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 }
 
-/**
- * A button with words on it.
- * @param {string} role
- * @param {string} text
- * @param {(event: MouseEvent) => void} onclick
- * @param {Record<string, any>} [more]
- */
+/** A button with words on it. @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [more] */
 export const pushButton = (role, text, onclick, more = {}) =>
   element("button", { type: "button", "data-role": role, onclick, ...more }, text);
+
+/** Buttons in a row. @param {Element[]} buttons */
+export const rowOf = (...buttons) => element("div", { class: "bar presets" }, ...buttons);
+
+/** A picture and its caption. @param {string} kind  a class @param {Element} picture @param {Element | string} words */
+export function figure(kind, picture, words) {
+  const caption = typeof words === "string" ? element("figcaption", {}, words) : words;
+  return element("figure", { class: kind }, picture, caption);
+}
 
 /**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
  * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
- * @param {string} name
- * @param {string} label
  */
 export function makeRoot(name, label) {
   const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
-  const root = element("div", {
-    class: "capsnet",
-    "data-widget": name,
-    role: "group",
-    "aria-label": label,
-    [suppress]: "",
-  });
+  const about = { "data-widget": name, role: "group", "aria-label": label };
+  const root = element("div", { class: "capsnet", ...about, [suppress]: "" });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
   root.addEventListener("keydown", (event) => {
     shortcuts(event);
@@ -109,11 +105,7 @@ export function bytesOf(value) {
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/**
- * Gives values to the model, and to Python where there is one.
- * @param {any} model
- * @param {Record<string, any>} values
- */
+/** Gives values to the model, and to Python where there is one. @param {Record<string, any>} values */
 export function save(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);
   model.save_changes();
@@ -222,11 +214,8 @@ export const thumbnail = (more = {}) =>
   element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
 
 /**
- * A row of buttons, a digit on each. show(index, painter) says which is chosen.
- * @param {number[]} labels
- * @param {ArrayLike<number>} images  [N · PIXELS]; `full` is ink
- * @param {(label: number) => string} name  of a button
- * @param {(n: number) => void} choose
+ * A row of buttons, a digit of images [N · PIXELS] on each; `full` is ink. show(index, painter) says which is chosen.
+ * @param {(label: number) => string} name  of a button @param {(n: number) => void} choose
  */
 export function digitRow(labels, images, name, choose, full = 1) {
   const canvases = labels.map(() => thumbnail());
