@@ -118,7 +118,7 @@ def with_a_palette(png: str) -> str:
         return png
     whole, (few, more) = picture.convert("RGB"), COLOURS
     bands = ImageChops.difference(whole, in_colours(whole, few).convert("RGB")).split()
-    shifted = max(sum(band.histogram()[20:]) for band in bands)  # pixels
+    shifted = max(sum(band.histogram()[24:]) for band in bands)  # pixels
     return as_png(whole, more if shifted > whole.width * whole.height / 1000 else few)
 
 
