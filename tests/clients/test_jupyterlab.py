@@ -102,6 +102,8 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     if prompt.count():  # a link in the text moves a slider
         prompt.click()
         page.wait_for_function("document.querySelector('input[data-dimension=\"15\"]').value === '0.25'")
+        corner = "document.querySelector('[data-role=redrawn]').getContext('2d').getImageData(0, 0, 1, 1).data[0]"
+        assert page.evaluate(corner) > 200, "paper, not the black of a widget without colours"
     if path.stem.endswith("try-it"):  # and a network is trained beside the kernel
         page.locator('[data-widget="RaiseOne"] [data-role="train"]').click()
         page.wait_for_function("document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000)

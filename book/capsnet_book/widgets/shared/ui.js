@@ -78,6 +78,8 @@ export async function mount(el, root, build) {
   el.append(root);
   let stops = [];
   try {
+    // JupyterLab may attach a widget only later, and before that it has no colours to paint with.
+    for (let frame = 0; frame < 60 && !root.isConnected; frame++) await new Promise(requestAnimationFrame);
     stops = await build(root);
     root.dataset.ready = "true";
   } catch (error) {
