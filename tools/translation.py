@@ -309,7 +309,7 @@ def problems(name: str, vocabulary: dict[str, list[str]]) -> Iterator[str]:
             yield f"{where}: lacks the numbers {', '.join(sorted(lacking))}"
         said, left = SPARED.sub(" ", english), SPARED.sub(".", chinese)
         spared = " ".join(message.user_comments)
-        for title in re.findall(r"\*[^*]+\*", english):  # a paper's title stays English
+        for title in re.findall(r"(?<!\*)\*[^*]+\*", english):  # a paper's title stays English
             if title in chinese:
                 said, left = said.replace(title, " "), left.replace(title, ".")
         for term in sorted(vocabulary, key=len, reverse=True):
