@@ -201,12 +201,15 @@ def messages(name: str) -> Catalog:
 
 
 def catalogue(name: str) -> Catalog:
-    """A page's stored catalogue."""
+    """A page's stored catalogue. Of a translator's comments the exceptions to the terms alone are kept."""
     path = CATALOGUES / f"{name}.po"
     if not path.exists():
         return Catalog(LANGUAGE, fuzzy=False)
     with path.open("rb") as stream:
-        return read_po(stream, LANGUAGE)
+        stored = read_po(stream, LANGUAGE)
+    for message in stored:  # Babel takes what it wrote of an outdated message for comments
+        message.user_comments = [each for each in message.user_comments if each.startswith("terms:")]
+    return stored
 
 
 def entries(catalog: Catalog) -> Iterator[Message]:
@@ -221,8 +224,9 @@ def ready(catalog: Catalog) -> dict[str, str]:
 
 
 def is_lost(message: Message) -> bool:
-    """Whether a piece of the interface is no longer in its file."""
-    return any(str(message.id) not in (ROOT / file).read_text(encoding="utf-8") for file, _ in message.locations)
+    """Whether a piece of the interface is no longer in its file, or the file is gone."""
+    paths = [ROOT / file for file, _ in message.locations]
+    return any(not path.exists() or str(message.id) not in path.read_text(encoding="utf-8") for path in paths)
 
 
 def update(name: str, known: dict[str, str]) -> None:
