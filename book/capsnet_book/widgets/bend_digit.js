@@ -4,8 +4,9 @@ import { makeBars } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
 import { arrowKeys, carry, namedSlider } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
+import { digitAt, digitCanvas, digitRow, greysOf, SIDE } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, digitAt, digitCanvas, digitRow, element, format, greysOf, pushButton, SIDE } from "./shared/ui.js";
+import { clamp, element, format, pushButton } from "./shared/ui.js";
 
 /** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
 /** @typedef {Record<Key, number>} Bend */

@@ -1,20 +1,8 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import { makeFading } from "./shared/controls.js";
+import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import {
-  digitAt,
-  digitCanvas,
-  digitRow,
-  element,
-  figure,
-  format,
-  greysOf,
-  onNews,
-  pushButton,
-  setAttributes,
-  thumbnail,
-  withArticle,
-} from "./shared/ui.js";
+import { element, figure, format, onNews, pushButton, setAttributes, withArticle } from "./shared/ui.js";
 
 const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
 const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };

@@ -1,9 +1,10 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
+import { digitAt, digitCanvas, digitRow } from "./shared/digits.js";
 import { makePad, tiePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
-import { bytesOf, digitAt, digitCanvas, digitRow, element, figure, format, listen, withArticle } from "./shared/ui.js";
+import { bytesOf, element, figure, format, listen, withArticle } from "./shared/ui.js";
 
 /** What the lengths say, honestly: nothing, one digit, or several. */
 function inWords(lengths, empty) {

@@ -1,21 +1,9 @@
 // Sixteen sliders that bend a digit: one large, the one that changes the drawing most, and fifteen more. The network
 // reads the digit once; each move of a slider runs the decoder.
 import { makeFading, rangeInput } from "./shared/controls.js";
+import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import {
-  digitAt,
-  digitCanvas,
-  digitRow,
-  element,
-  figure,
-  format,
-  greysOf,
-  onNews,
-  pushButton,
-  rowOf,
-  thumbnail,
-  withArticle,
-} from "./shared/ui.js";
+import { element, figure, format, onNews, pushButton, rowOf, withArticle } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 

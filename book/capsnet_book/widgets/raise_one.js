@@ -11,8 +11,9 @@ import { fromAddress, refusal, settingsWith, toAddress } from "./playground/sett
 import { J, WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf } from "./playground/words.js";
+import { digitAt, PIXELS } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { digitAt, element, listen, onNews, PIXELS, save } from "./shared/ui.js";
+import { element, listen, onNews, save } from "./shared/ui.js";
 
 const FOG = 128; // what an untrained network draws, in every pixel
 const TELLING = 5; // pairs after which the records join them

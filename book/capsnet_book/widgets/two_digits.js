@@ -1,21 +1,9 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
+import { digitAt, greysOf, mix, SIDE } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import {
-  clamp,
-  digitAt,
-  element,
-  figure,
-  format,
-  greysOf,
-  mix,
-  pushButton,
-  rowOf,
-  SIDE,
-  setAttributes,
-  withArticle,
-} from "./shared/ui.js";
+import { clamp, element, figure, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture

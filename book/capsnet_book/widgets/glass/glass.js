@@ -1,7 +1,8 @@
 // The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
 // page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
 import { makeNetwork } from "../shared/core.js";
-import { digitAt, element, makePainter, pushButton, themeColours } from "../shared/ui.js";
+import { digitAt, makePainter, themeColours } from "../shared/digits.js";
+import { element, pushButton } from "../shared/ui.js";
 import { fromBase64, hasInk, keepDigit, keptDigit } from "./model.js";
 import { makePicture, paintDigit } from "./paint.js";
 import { makePen } from "./pen.js";

@@ -1,6 +1,7 @@
 // What the glass network remembers, what is left of it when parts are taken out, and what it says of that.
 import { LONG } from "../shared/bars.js";
-import { clamp, format, PIXELS, withArticle } from "../shared/ui.js";
+import { PIXELS } from "../shared/digits.js";
+import { clamp, format, withArticle } from "../shared/ui.js";
 
 const KEY = "capsnet:digit";
 

@@ -1,6 +1,7 @@
 // The picture of the glass network, from left to right: the digit's maps, its capsules, their votes, ten lengths, the
 // drawing and its sixteen numbers. What costs most, maps and votes, is painted when it changes and else only copied.
-import { clamp, element, format, SIDE } from "../shared/ui.js";
+import { SIDE } from "../shared/digits.js";
+import { clamp, element, format } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { REACH, votesOf } from "./model.js";
 import { makePen } from "./pen.js";

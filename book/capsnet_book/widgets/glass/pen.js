@@ -1,5 +1,6 @@
 // A pen for a canvas that knows the palette's colours by their roles.
-import { css, element, mix } from "../shared/ui.js";
+import { css, mix } from "../shared/digits.js";
+import { element } from "../shared/ui.js";
 
 /** @typedef {{ x: number, y: number, w: number, h: number }} Box */
 

@@ -1,19 +1,8 @@
 // The glass network's stage: the picture, what stands around it, and what it answers.
 import { fitCanvas, glide, measure } from "../shared/controls.js";
+import { digitAt, digitRow, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import {
-  digitAt,
-  digitRow,
-  element,
-  makeAnnouncer,
-  makePainter,
-  makeRoot,
-  oncePerFrame,
-  onNews,
-  pushButton,
-  themeColours,
-  whenThemeChanges,
-} from "../shared/ui.js";
+import { element, makeAnnouncer, makeRoot, oncePerFrame, onNews, pushButton } from "../shared/ui.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
 import { paintLens } from "./lens.js";

@@ -1,8 +1,9 @@
 // Teach it your hand: a pad, what the network says, what you say, and its sixteen numbers to slide.
 import { rangeInput } from "../shared/controls.js";
+import { digitCanvas, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
-import { digitCanvas, element, format, oncePerFrame, onNews, PIXELS, pushButton, withArticle } from "../shared/ui.js";
+import { element, format, oncePerFrame, onNews, pushButton, withArticle } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";

@@ -2,7 +2,8 @@
 // capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { makePen } from "../glass/pen.js";
 import { fitCanvas, measure } from "../shared/controls.js";
-import { element, format, PIXELS, thumbnail } from "../shared/ui.js";
+import { PIXELS, thumbnail } from "../shared/digits.js";
+import { element, format } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 

@@ -1,6 +1,6 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
 import { makeNetwork } from "../shared/core.js";
-import { digitAt } from "../shared/ui.js";
+import { digitAt } from "../shared/digits.js";
 import { greys } from "./digits.js";
 import { startEngine } from "./engine.js";
 import { fromSafetensors, openDigits, toSafetensors } from "./files.js";

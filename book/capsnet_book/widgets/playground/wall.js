@@ -1,7 +1,8 @@
 // The wall: digits that the network never learns from, as it draws them at this moment. Orange: it takes that one for
 // another. A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
-import { clamp, css, digitAt, element, mix, onNews, SIDE } from "../shared/ui.js";
+import { css, digitAt, mix, SIDE } from "../shared/digits.js";
+import { clamp, element, onNews } from "../shared/ui.js";
 
 const TILE = SIDE + 2; // with a line around
 

@@ -1,5 +1,5 @@
 // Bending a digit, as capsnet_tutorial/augmentation.py does it: scale, shear, turn about the centre, then shift.
-import { PIXELS, SIDE } from "./ui.js";
+import { PIXELS, SIDE } from "./digits.js";
 
 /** Nothing done to a digit. Turn: degrees, anticlockwise; shear: pixels a row, the top to the right; shifts: pixels. */
 export const STRAIGHT = { turn: 0, shear: 0, size: 1, right: 0, down: 0 };

@@ -1,7 +1,8 @@
 // A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as pixels.
 import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
+import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
-import { bytesOf, clamp, css, element, listen, PIXELS, pushButton, SIDE } from "./ui.js";
+import { bytesOf, clamp, element, listen, pushButton } from "./ui.js";
 
 const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
 

@@ -2,19 +2,9 @@
 // the hand does; the rest behind a fold.
 import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
+import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { withPrompts } from "./prompts.js";
-import {
-  element,
-  makeAnnouncer,
-  makePainter,
-  makeRoot,
-  mount,
-  oncePerFrame,
-  save,
-  sharedWeights,
-  themeColours,
-  whenThemeChanges,
-} from "./ui.js";
+import { element, makeAnnouncer, makeRoot, mount, oncePerFrame, save, sharedWeights } from "./ui.js";
 
 const MOMENT = 450; // milliseconds that a movement takes
 

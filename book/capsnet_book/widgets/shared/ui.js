@@ -1,4 +1,4 @@
-// What the widgets share: making elements, painting digits in the page's colours, speaking to screen readers.
+// What the widgets share: making elements, talking to the model, speaking to screen readers.
 
 /**
  * element("button", { class: "x", onclick: f }, "text", child, …): text goes in as text, never as HTML.
@@ -160,97 +160,6 @@ export function makeAnnouncer(root) {
   };
   announce.cancel = () => clearTimeout(timer);
   return announce;
-}
-
-// -------------------------------------------------------------------------------------------- colours
-
-/** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
-export function themeColours(root) {
-  const style = getComputedStyle(root);
-  const brush = document.createElement("canvas").getContext("2d");
-  const roles = ["surface", "raised", "line", "ink", "muted", "accent", "contrast", "paper", "stroke"];
-  return Object.fromEntries(
-    roles.map((role) => {
-      brush.fillStyle = style.getPropertyValue(`--caps-${role}`).trim(); // reads any CSS colour, gives back #rrggbb
-      const hex = String(brush.fillStyle);
-      return [role, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))];
-    }),
-  );
-}
-
-export const mix = (from, to, t) => from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
-export const css = (colour) => `rgb(${colour.join(" ")})`;
-
-/** Calls back when the page changes between light and dark. Returns what stops it. */
-export function whenThemeChanges(callback) {
-  const system = matchMedia("(prefers-color-scheme: dark)");
-  const observer = new MutationObserver(callback);
-  const attributeFilter = ["data-theme", "data-jp-theme-light"]; // what the palette asks for (palette.css_variables)
-  for (const node of [document.documentElement, document.body])
-    observer.observe(node, { attributes: true, attributeFilter });
-  system.addEventListener("change", callback);
-  return () => {
-    observer.disconnect();
-    system.removeEventListener("change", callback);
-  };
-}
-
-// --------------------------------------------------------------------------------------------- digits
-
-export const SIDE = 28;
-export const PIXELS = SIDE * SIDE;
-
-/** The n-th of many digits that lie behind each other, as a view of its 784 numbers. */
-export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
-
-/** Synced digits, bytes, as numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
-export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
-
-/** A canvas of 28×28 pixels; the stylesheet makes it large. */
-export function digitCanvas(role, label, more = {}) {
-  return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
-}
-
-/** A canvas like that on a button, whose label says what is to be seen. */
-export const thumbnail = (more = {}) =>
-  element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
-
-/**
- * A row of buttons, a digit of images [N · PIXELS] on each; `full` is ink. show(index, painter) says which is chosen.
- * @param {(label: number) => string} name  of a button @param {(n: number) => void} choose
- */
-export function digitRow(labels, images, name, choose, full = 1) {
-  const canvases = labels.map(() => thumbnail());
-  const buttons = canvases.map((canvas, n) => {
-    const about = { "data-role": "digit", "aria-label": name(labels[n]), onclick: () => choose(n) };
-    return element("button", { type: "button", ...about }, canvas);
-  });
-  const row = element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits" }, ...buttons);
-  const paint = onNews((painter) => canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)));
-  const show = (/** @type {number | null} */ index, painter) => {
-    paint([painter.shades()], painter);
-    buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === index)));
-  };
-  return { row, show };
-}
-
-/** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
-export function makePainter(root) {
-  let shades; // red, green, blue and alpha in one
-  const image = new ImageData(SIDE, SIDE);
-  const pixels = new Uint32Array(image.data.buffer);
-  const refresh = () => {
-    const { paper, stroke } = themeColours(root);
-    shades = new Uint32Array(256);
-    const channels = new Uint8Array(shades.buffer);
-    shades.forEach((_, k) => channels.set([...mix(paper, stroke, k / 255), 255], 4 * k));
-  };
-  const paint = (canvas, grey, full = 1) => {
-    for (let k = 0; k < pixels.length; k++) pixels[k] = shades[Math.round((grey[k] / full) * 255)];
-    canvas.getContext("2d").putImageData(image, 0, 0);
-  };
-  refresh();
-  return { paint, refresh, shades: () => shades };
 }
 
 // -------------------------------------------------------------------------------------------- numbers
