@@ -44,7 +44,7 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
             evenly = [100 * result["rounds"][0][key] for arm in arms.values() for result in arm.values()]
             axes.set(xlabel="rounds, in reading", xticks=range(1, 6), ylim=(0, _HIGHEST * max(evenly)))
             axes.set_title(title, loc="left")
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(runs), fontsize=8)
+        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=8)
         plt.close(figure)
     return figure
 
