@@ -34,12 +34,8 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const seen = digitCanvas("seen", "The 28 by 28 pixels that the network sees");
   const drawn = digitCanvas("reconstruction", "");
   const caption = element("figcaption");
-  const pair = element(
-    "div",
-    { class: "pair" },
-    figure("", seen, "the network sees"),
-    figure("result", drawn, caption),
-  );
+  const figures = [figure("", seen, "the network sees"), figure("result", drawn, caption)];
+  const pair = element("div", { class: "pair" }, ...figures);
   const left = element("div", { class: "left" }, pad.frame, pad.buttons);
   const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });
 

@@ -265,10 +265,8 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     root.dataset.length = length.toFixed(4);
     const where = `at (${format(seen[0])}, ${format(seen[1])}), turned ${inDegrees(seen[2])}, size ${format(seen[3])}`;
     const kinds = Object.keys(KINDS).map((kind, k) => `${kind} ${found[k] ? "✓" : "✗"}`);
-    const said = [
-      bag.show(score, kinds.join(" ")),
-      capsule.show(length, length < SURE ? "no pose worth naming" : where),
-    ];
+    const pose = length < SURE ? "no pose worth naming" : where;
+    const said = [bag.show(score, kinds.join(" ")), capsule.show(length, pose)];
     const words = remarkOn({ length, bag: score, opinions: views, shown, turn: seen[2] });
     say(words, [...said, words].join(" "));
   };

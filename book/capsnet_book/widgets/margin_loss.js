@@ -11,12 +11,9 @@ const RATE = 0.25; // a step downhill: this much of the gradient. The arrows sho
 
 /** Equation 4, a class at a time, and its derivative. @param {number[]} lengths @param {Set<number>} present */
 export function marginTerms(lengths, present) {
-  const losses = lengths.map((length, k) =>
-    present.has(k) ? Math.max(0, M_PLUS - length) ** 2 : LAMBDA * Math.max(0, length - M_MINUS) ** 2,
-  );
-  const gradients = lengths.map((length, k) =>
-    present.has(k) ? -2 * Math.max(0, M_PLUS - length) : 2 * LAMBDA * Math.max(0, length - M_MINUS),
-  );
+  const missed = lengths.map((length, k) => Math.max(0, present.has(k) ? M_PLUS - length : length - M_MINUS));
+  const losses = missed.map((by, k) => (present.has(k) ? by ** 2 : LAMBDA * by ** 2));
+  const gradients = missed.map((by, k) => (present.has(k) ? -2 * by : 2 * LAMBDA * by));
   return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
 }
 
@@ -197,19 +194,15 @@ function makeTen(bars) {
   const lines = MARGINS.map((at) => element("span", { class: "line", style: `bottom: ${percents(at)}` }));
   const all = (part) => bars.map((bar) => bar[part]);
   const total = element("strong", { "data-role": "total" });
-  const panel = element(
-    "div",
-    { class: "ten" },
-    element("p", { class: "heading" }, "Drag a bar. Press a digit to put it into the image, or out."),
-    element("div", { class: "rails", "data-role": "bars" }, ...lines, ...all("rail")),
-    element("div", { class: "under" }, ...all("loss")),
-    element("div", { class: "under" }, ...all("button")),
-    element("p", { class: "sum" }, element("span", {}, "margin loss, the sum of the ten"), total),
-  );
+  const lead = element("p", { class: "heading" }, "Drag a bar. Press a digit to put it into the image, or out.");
+  const rails = element("div", { class: "rails", "data-role": "bars" }, ...lines, ...all("rail"));
+  const under = ["loss", "button"].map((part) => element("div", { class: "under" }, ...all(part)));
+  const sum = element("p", { class: "sum" }, element("span", {}, "margin loss, the sum of the ten"), total);
+  const panel = element("div", { class: "ten" }, lead, rails, ...under, sum);
 
-  function show(lengths, present, selected, { losses, gradients, total: sum }) {
+  function show(lengths, present, selected, { losses, gradients, total: lost }) {
     bars.forEach((bar, k) => bar.show(lengths[k], losses[k], gradients[k], present.has(k), k === selected));
-    total.textContent = format(sum, 3);
+    total.textContent = format(lost, 3);
   }
   return { panel, show };
 }
@@ -238,14 +231,8 @@ function makeCake(classes) {
 function makeBar(k, { set, setLength, flip, lengthKeys }) {
   const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) => element("span", { class: kind }));
   const slider = { role: "slider", "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1 };
-  const onfocus = () => set({ selected: k });
-  const rail = element(
-    "div",
-    { class: "bar-rail", tabindex: 0, "data-class": k, onfocus, ...slider },
-    fill,
-    pull,
-    knob,
-  );
+  const about = { class: "bar-rail", tabindex: 0, "data-class": k, onfocus: () => set({ selected: k }) };
+  const rail = element("div", { ...about, ...slider }, fill, pull, knob);
   const toHeight = ({ y }) => setLength(k, 1 - y);
   drag(rail, { prevent: false, start: toHeight, move: toHeight });
   lengthKeys(rail, () => k, { " ": () => flip(k) });

@@ -118,6 +118,13 @@ const seen = (node, opacity) => {
 const each = (count, make) => Array.from({ length: count }, (_, k) => make(k));
 const partOf = (k) => PARTS[Math.floor(k / J)];
 
+/** The 7, a part's own stroke before the others. */
+function iconOf(part, i) {
+  const others = STROKES.filter((_, k) => k !== i).map(({ d }) => svg("path", { d }));
+  const own = svg("path", { class: "own", d: STROKES[i].d });
+  return svg("g", { class: `icon ${part}` }, svg("g", { class: "others" }, ...others), own);
+}
+
 /** What the picture is made of. */
 function makeMarks() {
   const text = (kind) => svg("text", { class: kind });
@@ -140,14 +147,7 @@ function makeMarks() {
     feet: each(I * J, (k) => svg("path", { class: `foot ${partOf(k)}` })),
     sums: WHOLES.map(() => makeArrow("sum")),
     capsules: WHOLES.map(() => makeArrow("capsule")),
-    icons: PARTS.map((part, i) =>
-      svg(
-        "g",
-        { class: `icon ${part}` },
-        svg("g", { class: "others" }, ...STROKES.filter((_, k) => k !== i).map(({ d }) => svg("path", { d }))),
-        svg("path", { class: "own", d: STROKES[i].d }),
-      ),
-    ),
+    icons: PARTS.map(iconOf),
     titles: PARTS.map((part) => svg("text", { class: `part-name ${part}` }, part)),
   };
   const three = svg("g", { class: "three" }, ...nodes.ribbons, ...nodes.segments, ...nodes.shares, ...nodes.logits);

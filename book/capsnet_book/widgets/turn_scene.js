@@ -157,12 +157,8 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   const scene = makeScene();
   const panels = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, makePanel(kind)]));
   const makeSlider = (trait, name, limits) => {
-    const slider = namedSlider(name, {
-      ...limits,
-      "data-role": trait,
-      oninput: () => set({ [trait]: slider.input.valueAsNumber }),
-    });
-    return slider;
+    const oninput = ({ target }) => set({ [trait]: target.valueAsNumber });
+    return namedSlider(name, { ...limits, "data-role": trait, oninput });
   };
   const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0, reset: () => set({ angle: 0 }) });
   const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });

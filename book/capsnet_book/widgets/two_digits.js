@@ -120,11 +120,8 @@ function makeStage({ at, layers, move }) {
   }
   choose(0);
 
-  /** @param {number[]} place */
-  function moveTo(which, place) {
-    const inside = place.map((x) => clamp(Math.round(x), -REACH, REACH));
-    move(which, inside);
-  }
+  const inside = (x) => clamp(Math.round(x), -REACH, REACH);
+  const moveTo = (which, place) => move(which, place.map(inside));
 
   /** Whose ink is nearer to a place; of two equally near, the one that was moved last. */
   function under(x, y) {
