@@ -21,7 +21,7 @@ FOLDED = re.compile(r"<details>.*?</details>|^(?P<fence>`{3,})\{dropdown\}.*?^(?
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 PICTURE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(\]\([^)]*\))?")
 CHINESE = re.compile(r"[\u4e00-\u9fff]{1,2}")  # without spaces: two characters are a word
-ADDRESS = re.compile(r"(?<=\])\([^)\s]*\)")
+ADDRESS = re.compile(r"(?<=\])\([^)]*\)")
 HIDDEN = ("hide-cell", "hide-input", "remove-cell", "remove-input")
 
 
