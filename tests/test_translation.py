@@ -101,9 +101,10 @@ def test_translations_hold() -> None:
 
 @pytest.mark.nightly
 def test_nothing_is_left_in_english() -> None:
-    """`python tools/translation.py list --all` says what."""
+    """`python tools/translation.py list --all` says what. Results stays in English."""
     left = {
         name: [m.id for m in entries(messages(name)) if m.id not in ready(translation.catalogue(name))]
         for name in pages()
+        if name != "results"
     }
     assert not any(left.values()), left
