@@ -123,7 +123,8 @@ def test_the_pretrained_network_is_evaluated_by_name_even_offline(monkeypatch, t
     came = json.loads(said.out)
     assert (came["digits"], came["source"], came["split"]) == (500, "sample", "validation")
     assert came["error"] < 0.03
-    assert len(said.err.splitlines()) == 1
+    _, right = said.err.splitlines()
+    assert right == f"{1 - came['error']:.1%} right"
 
 
 # --- bad input: status 2 and one line
