@@ -251,7 +251,7 @@ def sentences() -> Iterator[tuple[str, str]]:
     """(file, literal) for each string in the scripts that looks like something said to a reader."""
     for path in sorted(path for pattern in SCRIPTS for path in ROOT.glob(pattern)):
         text = path.read_text(encoding="utf-8")
-        at, before = 0, ""
+        at = 0
         for token in tokenize(text, jsx=False):
             at = text.index(token.value, at) + len(token.value)
             before = text[text.rfind("\n", 0, at - len(token.value)) + 1 : at - len(token.value)]
