@@ -141,8 +141,8 @@ def _furthest(example: tuple[Any, ...], expected: Tensor, came: Tensor) -> Findi
     worst = (came - expected).abs().nan_to_num(torch.inf).argmax()
     where = tuple(int(each) for each in torch.unravel_index(worst, expected.shape))
     place = f"[{', '.join(map(str, where))}]" if where else ""
-    numbers = all(isinstance(each, (int, float)) for each in example)
-    given = f"for {', '.join(f'{each:g}' for each in example)}" if numbers and example else "furthest off"
+    told = example and not any(isinstance(each, Tensor) for each in example)
+    given = f"for {', '.join(map(str, example))}" if told else "furthest off"
     text = f"The output{place} {given}: expected {rounded(expected[where])}, came {rounded(came[where])}."
     if expected.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
         text += " The numbers are right, their places are not."
