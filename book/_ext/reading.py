@@ -27,16 +27,6 @@ CHOSEN = """{
     try { way = localStorage.getItem("way"); } catch {} // where nothing may be stored
     document.documentElement.dataset.way = way ?? "read";
 }"""
-# The book's letters are asked for before the styles that name them, else a page would be set anew when they come. From
-# the disk they need not be, and may not.
-LETTERS = """<script>
-  if (location.protocol !== "file:")
-    for (const face of ["400-normal", "700-normal"])
-      document.head.append(Object.assign(document.createElement("link"), {
-        rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous",
-        href: `%s/source-serif-4-latin-${face}.woff2`,
-      }));
-</script>"""
 UNWRITTEN = "not written yet"  # what a checker says of a blank: true in a notebook, idle in a page
 NEXT = "Read next:"
 
@@ -167,8 +157,7 @@ def names(found: list[str]) -> str:
 
 
 def add_way(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
-    """The switch, on the pages that fold; the letters at once."""
-    context["metatags"] = context.get("metatags", "") + LETTERS % context["pathto"]("_static/fonts", 1)
+    """The switch, on the pages that fold."""
     context["folds"] = page in app.env.found_docs and folds(app, page)
 
 
