@@ -82,7 +82,7 @@ def rewritten(text: str, suffix: str, say: Say) -> str:
         places += [(meta["mystnb"], key, "button") for key in meta.get("mystnb", {}) if key.startswith("code_prompt")]
         if guess := meta.get("guess"):
             places += [(guess["choices"], k, "choice") for k in range(len(guess.get("choices", ())))]
-            places += [(guess, "unit", "unit")] if "unit" in guess else []
+            places += [(guess, key, "unit") for key in ("unit", "across") if key in guess]
         for holder, key, kind in places:
             holder[key] = spoken(say, kind, str(holder[key]))
         if hues := meta.get("hues"):

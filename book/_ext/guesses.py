@@ -1,9 +1,11 @@
-"""A hand for the guesses: a few buttons or a slider below a question, and how far off the reader was above its answer.
+"""A hand for the guesses: buttons, a slider or a line to draw below a question; how far off it was above the answer.
 
 A notebook's cell that asks has in its metadata
 
     "guess": {"choices": ["all", "half", "none"], "answer": 2}
     "guess": {"from": 0, "to": 720, "step": 1, "unit": "couplings", "answer": 2}
+    "guess": {"across": "length in", "at": [0, 1, 2], "unit": "length out", "from": 0, "to": 1, "step": 0.05,
+              "answer": [0, 0.5, 0.8]}
 
 and the cell that answers `"answers"`, the first's id. The controls stand below the last paragraph that asks. In a
 notebook, and without JavaScript, the text stands alone. `_static/guesses.js` keeps what the reader said; the cell with
@@ -55,10 +57,12 @@ def give_hands(app: Sphinx, page: str, source: list[str]) -> None:
 
 def told(guess: dict[str, Any], cells: list[dict[str, Any]]) -> bool:
     """Whether the page says the number that the guess is measured by: it may come from a run, and change."""
+    if "choices" in guess or "at" in guess:
+        return True
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     shown = [each for output in outputs for kind, each in output.get("data", {}).items() if kind.startswith("text")]
     said = json.dumps([[cell["source"] for cell in cells], [output.get("text") for output in outputs], shown])
-    return "choices" in guess or bool(re.search(rf"(?<![\d.]){re.escape(str(guess['answer']))}(?!\d)", said))
+    return bool(re.search(rf"(?<![\d.]){re.escape(str(guess['answer']))}(?!\d)", said))
 
 
 def control(key: str, guess: dict[str, Any]) -> str:
@@ -68,15 +72,18 @@ def control(key: str, guess: dict[str, Any]) -> str:
             f'<button type="button" value="{k}" aria-pressed="false">{escape(choice)}</button>'
             for k, choice in enumerate(guess["choices"])
         )
+    elif "at" in guess:
+        hand = ""  # a field, with its sliders, which the script makes
     else:
         low, high, step, unit = (escape(str(guess[name])) for name in ("from", "to", "step", "unit"))
         hand = (
             f'<input type="range" min="{low}" max="{high}" step="{step}" aria-label="Your guess, {unit}">'
             f"<output>?</output> {unit}"
         )
+    hint = "Draw the line, or set its points with the arrow keys." if "at" in guess else ""
     return (
         f'<fieldset class="guess pst-js-only" data-key="{key}" data-guess="{escape(json.dumps(guess))}">'
-        f'<legend>Your guess</legend>{hand}<small role="status"></small></fieldset>'
+        f'<legend>Your guess</legend>{hand}<small role="status">{hint}</small></fieldset>'
     )
 
 

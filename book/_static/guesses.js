@@ -11,12 +11,22 @@
     } catch {}
   };
   const about = (key) => JSON.parse(document.querySelector(`.guess[data-key="${key}"]`).dataset.guess);
+  /** What the reader said: a number, or of a line to draw one for each place. */
+  const saidOf = (key) => {
+    const said = kept[key]?.said;
+    return Array.isArray(said) === Boolean(about(key).at) ? said : undefined;
+  };
   const show = (number) => String(number).replace("-", "−");
 
+  const mean = (numbers) => numbers.reduce((sum, each) => sum + each) / numbers.length;
+
+  /** How far off a number is, or each place of a line. */
+  const apart = (guess, said) => [guess.answer].flat().map((each, k) => Math.abs(each - [said].flat()[k]));
+
   /** How near a guess is: 0 right, 1 near, 2 far. Of a scale, a twentieth is right, and a fifth near. */
-  const distance = ({ choices, from, to, answer }, said) => {
-    if (choices) return said === answer ? 0 : 2;
-    const off = Math.abs(said - answer) / (to - from);
+  const distance = (guess, said) => {
+    if (guess.choices) return said === guess.answer ? 0 : 2;
+    const off = mean(apart(guess, said)) / (guess.to - guess.from);
     return off <= 0.05 ? 0 : off <= 0.2 ? 1 : 2;
   };
 
@@ -26,6 +36,12 @@
       return how === 0 ? `You said ${word(said)}. So it is.` : `You said ${word(said)}. It is ${word(guess.answer)}.`;
     }
     const ending = ["As good as right.", "Not far off.", "A good way off: worth a second look."][how];
+    if (guess.at) {
+      const off = apart(guess, said);
+      const k = off.indexOf(Math.max(...off));
+      const most = `most where ${guess.across} is ${guess.at[k]}: you drew ${said[k]}, it is ${guess.answer[k]}`;
+      return `Your line is off by ${mean(off).toFixed(2)} on average, ${most}. ${ending}`;
+    }
     return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
   };
 
@@ -41,15 +57,73 @@
     return line;
   };
 
+  const SVG = "http://www.w3.org/2000/svg";
+  const corners = ({ from, to }, line) => line.map((y, k) => `${k},${(to - y) / (to - from)}`).join(" ");
+
+  /** A field with lines from left to right: the reader's dashed, then the answer's. */
+  const plot = (guess, ...lines) => {
+    const field = Object.assign(document.createElement("span"), { className: "guess-curve" });
+    field.dataset.up = `${guess.unit}, ${guess.from}–${guess.to}`;
+    field.dataset.across = `${guess.across}, ${guess.at[0]}–${guess.at.at(-1)}`;
+    const picture = field.appendChild(document.createElementNS(SVG, "svg"));
+    picture.setAttribute("viewBox", `0 0 ${guess.at.length - 1} 1`);
+    picture.setAttribute("preserveAspectRatio", "none");
+    picture.ariaHidden = "true";
+    for (const line of lines)
+      picture.appendChild(document.createElementNS(SVG, "polyline")).setAttribute("points", corners(guess, line));
+    return field;
+  };
+
+  /** The field to draw in: a slider a place, for the keyboard, and a stroke sets all that it passes. */
+  const pad = (hand) => {
+    const guess = about(hand.dataset.key);
+    const middle = guess.at.map(() => (guess.from + guess.to) / 2);
+    const field = plot(guess, middle);
+    const sliders = guess.at.map((at, k) => {
+      const slider = field.appendChild(document.createElement("input"));
+      const { from: min, to: max, step } = guess;
+      Object.assign(slider, { type: "range", min, max, step, value: middle[k] });
+      slider.ariaLabel = `Your guess, ${guess.unit} at ${at}`;
+      return slider;
+    });
+    const sayAll = () =>
+      say(
+        hand,
+        sliders.map((each) => Number(each.value)),
+      );
+    let last;
+    const stroke = (event) => {
+      const { left, top, width, height } = field.getBoundingClientRect();
+      const at = Math.round(((event.clientX - left) / width) * (sliders.length - 1));
+      const k = Math.max(0, Math.min(sliders.length - 1, at));
+      const y = guess.to - ((event.clientY - top) / height) * (guess.to - guess.from);
+      if (event.type === "pointerdown") last = { k, y };
+      const steps = Math.abs(k - last.k);
+      for (let n = 0; n <= steps; n++) {
+        const part = steps ? n / steps : 1;
+        sliders[Math.round(last.k + (k - last.k) * part)].value = last.y + (y - last.y) * part;
+      }
+      last = { k, y };
+      sayAll();
+    };
+    field.addEventListener("pointerdown", (event) => {
+      field.setPointerCapture(event.pointerId);
+      stroke(event);
+    });
+    field.addEventListener("pointermove", (event) => field.hasPointerCapture(event.pointerId) && stroke(event));
+    field.addEventListener("input", sayAll);
+    hand.querySelector("legend").after(field);
+  };
+
   const answer = (place) => {
-    const said = kept[place.dataset.key]?.said;
+    const said = saidOf(place.dataset.key);
     place.hidden = said === undefined;
     if (place.hidden) return;
     const guess = about(place.dataset.key);
     const how = distance(guess, said);
     place.dataset.how = how;
     place.textContent = sentence(guess, said, how);
-    if (!guess.choices) place.append(scale(guess, said));
+    if (!guess.choices) place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
   };
 
   const sum = (place) => {
@@ -69,14 +143,13 @@
   };
 
   const showHand = (hand) => {
-    const said = kept[hand.dataset.key]?.said;
+    const guess = about(hand.dataset.key);
+    const said = saidOf(hand.dataset.key);
     for (const each of hand.querySelectorAll("button")) each.setAttribute("aria-pressed", Number(each.value) === said);
     if (said === undefined) return;
-    const slider = hand.querySelector("input");
-    if (slider) {
-      slider.value = said;
-      hand.querySelector("output").textContent = show(said);
-    }
+    for (const [k, slider] of hand.querySelectorAll("input").entries()) slider.value = [said].flat()[k];
+    if (guess.at) hand.querySelector("polyline").setAttribute("points", corners(guess, said));
+    else if (!guess.choices) hand.querySelector("output").textContent = show(said);
     hand.querySelector("small").textContent = "Kept. How far off it was stands where the answer is.";
   };
 
@@ -89,10 +162,11 @@
   };
 
   for (const hand of document.querySelectorAll(".guess")) {
+    if (about(hand.dataset.key).at) pad(hand);
     showHand(hand);
     for (const each of hand.querySelectorAll("button"))
       each.addEventListener("click", () => say(hand, Number(each.value)));
-    const slider = hand.querySelector("input");
+    const slider = hand.querySelector("output") && hand.querySelector("input");
     for (const event of ["input", "click"]) slider?.addEventListener(event, () => say(hand, Number(slider.value)));
   }
   for (const place of document.querySelectorAll(".guessed")) answer(place);

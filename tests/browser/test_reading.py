@@ -72,6 +72,25 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(visit: Callable[..., Vis
     expect(page.locator(".guess-tally")).to_contain_text("you made 2: 1 right, 0 near, 1 far off")
 
 
+def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + PAGE).page
+    field = page.locator(".guess .guess-curve")
+    field.scroll_into_view_if_needed()
+    box = field.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
+    page.mouse.up()
+    said = "[...document.querySelectorAll('.guess-curve input')].map((each) => Number(each.value))"
+    assert page.evaluate(said) == pytest.approx([k / 8 for k in range(9)], abs=0.06)
+    expect(page.locator(".guessed").first).to_contain_text("Your line is off by 0.2")
+    field.locator("input").last.press("ArrowDown")
+    page.reload()
+    assert page.evaluate(said)[-1] == pytest.approx(0.95)
+    expect(page.locator(".guessed polyline")).to_have_count(2)
+
+
 def test_both_work_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
     page = visit("about:blank", tolerate=True).page  # the theme's own script does complain
     page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
