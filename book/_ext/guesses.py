@@ -73,7 +73,7 @@ def control(key: str, guess: dict[str, Any]) -> str:
             for k, choice in enumerate(guess["choices"])
         )
     elif "at" in guess:
-        hand = ""  # a field, with its sliders, which the script makes
+        hand = '<span class="guess-curve"></span>'  # the script makes it, with its sliders
     else:
         low, high, step, unit = (escape(str(guess[name])) for name in ("from", "to", "step", "unit"))
         hand = (

@@ -12,10 +12,11 @@ from typing import Any
 from sphinx.application import Sphinx
 
 FILE = "letters.css"  # in _static
-FACES = {"400-normal": "400", "400-italic": "400; font-style: italic", "700-normal": "600 900"}  # file: weights
+FACES = {"400-normal": "", "400-italic": " Italic", "700-normal": " Bold"}  # file: what a system calls the like
+WEIGHTS = {"": "400", " Italic": "400; font-style: italic", " Bold": "600 900"}
 UP, DOWN = 1.036, 0.335  # a line's room above and below its base, as the book's letters have it
-# How much wider the book's text is than the same text in a system's letters, regular and bold.
-WIDER = {"Georgia": (1.071, 0.951), "Noto Serif": (0.996, 0.968), "DejaVu Serif": (0.920, 0.861)}
+# How much wider the book's text is than the same text in a system's letters: upright, italic, bold.
+WIDER = {"Georgia": (1.071, 0.969, 0.951), "Noto Serif": (0.996, 0.941, 0.968), "DejaVu Serif": (0.92, 0.849, 0.861)}
 AT_ONCE = """<script>
   if (location.protocol !== "file:")
     for (const face of ["400-normal", "700-normal"])
@@ -29,16 +30,16 @@ AT_ONCE = """<script>
 def rules() -> str:
     """The styles that name the letters: the book's, and those that a system may have; and the stack of all."""
     own = (
-        f'@font-face {{ font-family: "Book"; font-weight: {weight}; font-display: swap;\n'
+        f'@font-face {{ font-family: "Book"; font-weight: {WEIGHTS[like]}; font-display: swap;\n'
         f'  src: url(fonts/source-serif-4-latin-{name}.woff2) format("woff2") }}\n'
-        for name, weight in FACES.items()
+        for name, like in FACES.items()
     )
     likes = (
-        f'@font-face {{ font-family: "Like {name}"; font-weight: {weight}; src: local("{name}{bold}");\n'
+        f'@font-face {{ font-family: "Like {name}"; font-weight: {WEIGHTS[like]}; src: local("{name}{like}");\n'
         f"  size-adjust: {wider:.1%}; ascent-override: {UP / wider:.1%}; descent-override: {DOWN / wider:.1%};\n"
         f"  line-gap-override: 0%; unicode-range: U+20-FF, U+2013-2026 }}\n"
-        for name, both in WIDER.items()
-        for wider, weight, bold in zip(both, ("400", "600 900"), ("", " Bold"), strict=True)
+        for name, all_three in WIDER.items()
+        for like, wider in zip(FACES.values(), all_three, strict=True)
     )
     stack = ", ".join(('"Book"', *(f'"Like {name}"' for name in WIDER)))
     return f"{''.join((*own, *likes))}:root {{ --letters: {stack} }}\n"

@@ -112,7 +112,7 @@
     });
     field.addEventListener("pointermove", (event) => field.hasPointerCapture(event.pointerId) && stroke(event));
     field.addEventListener("input", sayAll);
-    hand.querySelector("legend").after(field);
+    hand.querySelector(".guess-curve").replaceWith(field);
   };
 
   const answer = (place) => {
