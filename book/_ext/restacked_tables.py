@@ -13,7 +13,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 WIDE = 3  # columns: a phone has room for fewer, unless what is in them is short
-ROOM, BETWEEN = 46, 3  # letters in a row of a phone, and between two columns
+ROOM, BETWEEN = 52, 2  # letters in a row of a phone, and between two columns
 BROAD = 6  # columns: so has the text's own width
 TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.DOTALL)
 HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
