@@ -83,8 +83,8 @@ def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], add
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
     page.mouse.up()
     said = "[...document.querySelectorAll('.guess-curve input')].map((each) => Number(each.value))"
-    assert page.evaluate(said) == pytest.approx([k / 8 for k in range(9)], abs=0.06)
-    expect(page.locator(".guessed").first).to_contain_text("Your line is off by 0.1")
+    assert page.evaluate(said) == pytest.approx([k / 6 for k in range(7)], abs=0.06)
+    expect(page.locator(".guessed").first).to_contain_text("Your line is off by 0.")
     field.locator("input").last.press("ArrowDown")
     page.reload()
     assert page.evaluate(said)[-1] == pytest.approx(0.95)
