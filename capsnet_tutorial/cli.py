@@ -93,8 +93,6 @@ def _train(options: argparse.Namespace) -> int:
 def _evaluate(options: argparse.Namespace) -> int:
     path = Path(options.weights)
     file = path / "weights.safetensors" if path.is_dir() else path
-    if options.weights != "small" and not file.exists():
-        raise FileNotFoundError(f"expected a weights file at {file}, or the name small; there is none")
     network = load_pretrained() if options.weights == "small" else load_weights(file)
     data = digits(options.split, options.source, options.data)
     about = {"digits": data.count, "source": data.source, "split": options.split}

@@ -190,7 +190,7 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         ValueError: it is truncated, or no safetensors file, or not one of ours.
     """
     if not Path(path).is_file():
-        raise FileNotFoundError(f"expected a weights file at {path}; there is none")
+        raise FileNotFoundError(f"expected a weights file at {path}; there is none. The module's own is called small")
     try:
         with safe_open(path, framework="pt") as file:
             metadata = {key: json.loads(value) for key, value in (file.metadata() or {}).items()}

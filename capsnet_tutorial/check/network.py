@@ -34,7 +34,8 @@ def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
         One `Report`. The routing and the primary capsules are found by the operations as they run, and examined by
         themselves, on three images at once; what the network as a whole shows: squash-axis (lengths above 1),
         lengths-softmax (they sum to 1), stale-logits (a second call differs), mask-prediction (the label changes
-        nothing, or there is none). It has passed only if the routing was examined, and it lists what was not.
+        nothing, or there is none). It has passed only if the routing was examined, and it lists what was not. It waits
+        for the network, however long: only a process can be ended safely, so the time limit is `capsnet check`'s.
 
     Raises:
         ValueError: images or labels of another shape.

@@ -48,7 +48,8 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
     """Is this function the margin loss, equation 4? Names what is wrong.
 
     Args:
-        function: ``margin_loss(lengths [B, J], labels [B]) -> scalar``, a function or a module.
+        function: ``margin_loss(lengths [B, J], labels [B]) -> scalar``, a function or a module. One that takes more
+            goes into a lambda that gives it the rest: nothing but their names would tell which argument is which.
         strict: refuse other conventions than the paper's, too: for exercises, which say what they ask for.
 
     Returns:
