@@ -189,11 +189,6 @@ def mask_in_place(v, labels):
     return v
 
 
-@wrong("reconstruction_loss", "recon-mean")
-def reconstruction_by_mse_loss(reconstruction, images):
-    return 0.0005 * F.mse_loss(reconstruction, images.view(images.size(0), -1))
-
-
 @right("reconstruction_loss")
 def reconstruction_by_a_scaled_mean(reconstruction, images):
     return 0.392 * F.mse_loss(reconstruction.view(images.shape), images)  # 0.0005 * 784

@@ -1,9 +1,10 @@
-"""Two networks for the tests: one small enough for loops, one small enough to train."""
+"""What many tests take: a network small enough for loops, one small enough to train, a few digits, noise."""
 
 from __future__ import annotations
 
 import torch
 
+from capsnet_tutorial.data import Digits, Split, digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 PARTS = Parts()
@@ -42,6 +43,12 @@ def learner() -> CapsNet:
         decoder_hidden=(16,),
     )
     return CapsNet(config, PARTS)
+
+
+def few(count: int = 64, split: Split = "train") -> Digits:
+    """The first digits of a split of the sample."""
+    images, labels, source = digits(split, source="sample")
+    return Digits(images[:count], labels[:count], source)
 
 
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> torch.Tensor:

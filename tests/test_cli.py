@@ -77,14 +77,6 @@ def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
     assert not (tmp_path / "weights.safetensors").exists()
 
 
-def test_a_checkpoint_of_another_run_is_refused(run, capsys):
-    folder, _ = run
-    before = (folder / "checkpoint.safetensors").read_bytes()
-    assert main(["train", *SHORT, "--output", str(folder), "--resume", "--seed", "1"]) == 2
-    assert "a checkpoint of a run with the recipe" in capsys.readouterr().err
-    assert (folder / "checkpoint.safetensors").read_bytes() == before
-
-
 def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(tmp_path, monkeypatch, capfd):
     asked = []
 

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import nn
 
-from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import mask_capsules, route, route_last
 from capsnet_tutorial.layers import group_and_squash
 from capsnet_tutorial.model import CapsNet, Parts
@@ -15,8 +14,7 @@ from capsnet_tutorial.train import Recipe, fit
 from capsnet_tutorial.weights import load_weights, save_weights
 
 CONFIG = networks.learner().config
-SAMPLE = digits("train", source="sample")
-FEW = Digits(SAMPLE.images[:32], SAMPLE.labels[:32], "sample")
+FEW = networks.few(32)
 
 
 def my_route(u_hat, iterations):

@@ -21,6 +21,7 @@ import networks
 import oracle
 import pytest
 import torch
+from networks import few
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -44,11 +45,6 @@ RECIPE = Recipe(
 """Four steps an epoch, of a few milliseconds each."""
 
 ONE_EPOCH = replace(RECIPE, epochs=1)
-
-
-def few(count: int = 64) -> Digits:
-    sample = digits("train", source="sample")
-    return Digits(sample.images[:count], sample.labels[:count], sample.source)
 
 
 def assert_same_tensors(came: dict[str, Tensor], expected: dict[str, Tensor]) -> None:

@@ -100,6 +100,9 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
+NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
+
+
 def settled(widget: Locator) -> Locator:
     """A widget, or a part of it, with all that was done to it drawn."""
     widget.page.evaluate(FRAMES)

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from glass import NETWORK
 from playwright.sync_api import Locator, Page, expect
 
-from .conftest import Visit, attribute, picture, write_a_one
+from .conftest import NO_STORAGE, Visit, attribute, picture, write_a_one
 from .test_pages import OVERFLOW, PAGES, PHONE
 
 pytestmark = pytest.mark.slow
@@ -217,18 +217,12 @@ def test_every_chapter_has_one_stage_and_a_strip_whose_links_lead_somewhere(book
 
 def test_it_works_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
     seen = visit("about:blank", tolerate=True)  # the theme's own script does complain
-    refuse = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
-    seen.page.route("**/glass.js", lambda route: prefixed(route, refuse))
+    seen.page.add_init_script(NO_STORAGE)
     seen.page.goto(address + ROUTING)
     strip = strip_of(seen.page)
     strip.locator("summary").click()
     strip.get_by_role("button", name="A handwritten 1").click()
     assert attribute(strip, "prediction") == "1"
-
-
-def prefixed(route: object, script: str) -> None:
-    response = route.fetch()
-    route.fulfill(response=response, body=f"{script};\n{response.text()}")
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import Visit
+from .conftest import NO_STORAGE, Visit
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +93,7 @@ def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], add
 
 def test_both_work_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
     page = visit("about:blank", tolerate=True).page  # the theme's own script does complain
-    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
+    page.add_init_script(NO_STORAGE)
     page.goto(address + CHOICE)
     page.locator(".guess").get_by_role("button", name="all").click()
     expect(page.locator(".guessed")).to_have_text("You said “all”. It is “none”.")
