@@ -36,7 +36,7 @@ def test_a_trained_network_answers_as_it_always_did(name):
 
 def test_they_read_what_they_were_trained_for():
     for name in ("small-shifted", "small-cnn"):
-        assert error_of(trained_network(name), SAMPLE).error < 0.01
+        assert error_of(trained_network(name), SAMPLE) < 0.01
     measured = evaluate_pairs(trained_network("small-pairs"), fixed_pairs(SAMPLE))
     assert measured.error < 0.26  # by chance 44 of 45 pairs would be wrong
     assert measured.reconstruction_mse < 0.027  # blank paper has 0.070
@@ -46,7 +46,7 @@ def test_the_shifted_networks_are_what_their_runs_measured(mnist):
     data = digits("test", "mnist", mnist)
     for name, run in (("small-shifted", "small-r3-0"), ("small-cnn", "small-cnn-0")):
         trained = stored(f"runs/{run}")["test"]["error"]
-        assert error_of(trained_network(name), data).error == pytest.approx(trained, abs=3e-4)  # eight bits a number
+        assert error_of(trained_network(name), data) == pytest.approx(trained, abs=3e-4)  # eight bits a number
 
 
 def test_weights_that_did_not_come_along_say_so(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from capsnet_book.experiments.__main__ import COMMAND, command_line, main, what_to_train
-from capsnet_book.experiments.plan import Experiments, missing_jobs, run_jobs
+from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import COLUMNS, cell
 from capsnet_book.networks import load_network
 
@@ -48,18 +48,18 @@ def tiny(tmp_path: Path) -> Experiments:
 @pytest.mark.parametrize("name", EXPERIMENTS.runs)
 def test_every_run_that_is_listed_can_be_run(name):
     """Its options are understood and its network is built, a large one without its numbers."""
-    job = EXPERIMENTS.jobs([name])[0]
-    setup, recipe = what_to_train(command_line().parse_args(["train", *job.arguments]))
+    job, arguments = next(iter(EXPERIMENTS.jobs([name]).items()))
+    setup, recipe = what_to_train(command_line().parse_args(["train", *arguments]))
     with torch.device("meta") if setup.preset == "paper" else nullcontext():
         setup.build()
-    assert f"{recipe.seed}" == job.name.rpartition("-")[2]
+    assert f"{recipe.seed}" == job.rpartition("-")[2]
 
 
 def test_every_stored_run_is_repeated_by_its_command():
-    jobs = {job.name: job for job in EXPERIMENTS.jobs([*EXPERIMENTS.runs])}
+    jobs = EXPERIMENTS.jobs([*EXPERIMENTS.runs])
     for path in sorted((ROOT / "results" / "runs").glob("*.json")):
         command = json.loads(path.read_text(encoding="utf-8"))["command"]
-        assert command.startswith(f"{COMMAND} {shlex.join(['train', *jobs[path.stem].arguments])}"), path.stem
+        assert command.startswith(f"{COMMAND} {shlex.join(['train', *jobs[path.stem]])}"), path.stem
 
 
 KINDS = {
@@ -96,15 +96,11 @@ def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
 # --- which jobs, in which order
 
 
-def names(experiments: Experiments, *wanted: str) -> list[str]:
-    return [job.name for job in experiments.jobs(wanted)]
-
-
 def test_jobs_come_group_by_group_seed_by_seed_and_what_is_large_only_if_asked_for(tiny):
-    assert names(tiny) == ["c-0", "a-0", "b-1", "a-1", "b-4", "d-0", "d-1"]
-    assert names(tiny, "one") == ["a-0", "a-1", "huge-0", "huge-1"]
-    assert names(tiny, "b-4", "c") == ["c-0", "b-4"]
-    assert names(tiny, "huge-1") == ["huge-1"]
+    assert [*tiny.jobs()] == ["c-0", "a-0", "b-1", "a-1", "b-4", "d-0", "d-1"]
+    assert [*tiny.jobs(["one"])] == ["a-0", "a-1", "huge-0", "huge-1"]
+    assert [*tiny.jobs(["b-4", "c"])] == ["c-0", "b-4"]
+    assert [*tiny.jobs(["huge-1"])] == ["huge-1"]
 
 
 # --- working them off
@@ -129,7 +125,7 @@ class Trainer:
 
 
 def run(tiny: Experiments, trainer: Trainer) -> int:
-    return run_jobs(tiny, tiny.jobs(["a", "b"]), trainer, work=tiny.folder / "work", say=lambda _: None)
+    return tiny.run_missing(["a", "b"], trainer, tiny.folder / "work")
 
 
 def test_what_is_missing_is_done_and_kept(tiny):
@@ -140,7 +136,7 @@ def test_what_is_missing_is_done_and_kept(tiny):
     assert trainer.done == ["a-0", "a-1", "b-4"]
     assert json.loads(tiny.result("a-1").read_text()) == {"of": "a-1"}
     assert tiny.result("b-1").read_text() == "{}"
-    assert missing_jobs(tiny, tiny.jobs(["a", "b"])) == []
+    assert run(tiny, trainer) == 0 and len(trainer.done) == 3
 
 
 @pytest.mark.parametrize("status", [1, 2, 130])

@@ -12,12 +12,10 @@ from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, c
 from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
 
 from capsnet_tutorial.augment import Augmentation
-from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import Recipe, fit, paper_objective
 
-SAMPLE = digits("train", source="sample")
-FEW = Digits(SAMPLE.images[:64], SAMPLE.labels[:64], "sample")
+FEW = networks.few()
 STILL = Augmentation(shift=0)
 
 

@@ -11,13 +11,11 @@ from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_o
 from capsnet_book.networks import load_network
 
 from capsnet_tutorial.augment import Augmentation
-from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.train import Recipe, fit, paper_objective
 from capsnet_tutorial.weights import save_weights
 
-SAMPLE = digits("train", source="sample")
-FEW = Digits(SAMPLE.images[:32], SAMPLE.labels[:32], "sample")
+FEW = networks.few(32)
 CONFIG = networks.learner().config
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from capsnet_book.experiments.plan import Experiments, run_jobs
+from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.runs import train_and_record
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
@@ -55,17 +55,7 @@ def repeated_by(arguments: Sequence[str]) -> str:
 
 def _train(options: argparse.Namespace) -> int:
     setup, recipe = what_to_train(options)
-    record = train_and_record(
-        setup,
-        recipe,
-        Path(options.output),
-        options.command,
-        source=options.source,
-        root=options.data,
-        everything=options.everything,
-        threads=options.threads,
-        resume=options.resume,
-    )
+    record = train_and_record(setup, recipe, options)
     for split in ("validation", "test", "test_bent"):
         if (errors := record.get(split)) is not None:
             drawn = errors.get("reconstruction_mse")
@@ -85,8 +75,7 @@ def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
 
 
 def _run(options: argparse.Namespace) -> int:
-    experiments = Experiments.read(options.results)
-    return run_jobs(experiments, experiments.jobs(options.names), main, work=Path(options.work))
+    return Experiments.read(options.results).run_missing(options.names, main, Path(options.work))
 
 
 def command_line() -> argparse.ArgumentParser:

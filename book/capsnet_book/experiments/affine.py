@@ -25,26 +25,9 @@ SHIFT = 6
 """How far a digit is moved there, up to, along both axes: anywhere on the canvas."""
 
 
-class OnCanvas:
-    """Digits on a canvas of 40×40, to train on: the recipe's augmentation places them."""
-
-    def __init__(self, digits: Digits) -> None:
-        self.digits = digits
-        self.source = digits.source
-
-    @property
-    def count(self) -> int:
-        """How many digits."""
-        return len(self.digits.labels)
-
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """The chosen digits (int64 [B]) on their canvas, [B, 1, 40, 40], moved at random, and their labels."""
-        return augmentation(_padded(self.digits.images[chosen]), generator), self.digits.labels[chosen]
-
-
 def on_canvas(digits: Digits) -> Digits:
-    """The digits in the middle of a canvas of 40×40."""
-    return digits._replace(images=_padded(digits.images))
+    """The digits in the middle of a canvas of 40×40; in training, the recipe's augmentation places them."""
+    return digits._replace(images=F.pad(digits.images, (PADDING,) * 4))
 
 
 def shifted(digits: Digits, shift: float, seed: int = 0) -> Digits:
@@ -94,7 +77,3 @@ def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
 
 def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:
     return digits._replace(images=augmentation(digits.images, torch.Generator().manual_seed(seed)))
-
-
-def _padded(images: Tensor) -> Tensor:
-    return F.pad(images, (PADDING,) * 4)

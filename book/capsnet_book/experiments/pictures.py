@@ -8,12 +8,10 @@ were not. `python -m capsnet_book.experiments.pictures` does the runs that resul
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -24,6 +22,7 @@ from capsnet_book.experiments import records
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
 from capsnet_book.experiments.evidence import noisy
 from capsnet_book.experiments.variants import share_matrices
+from capsnet_book.experiments.viewpoints import trained
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
@@ -127,20 +126,12 @@ ARMS = {
 
 def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
     """A network trained on pictures that are made as they are needed, the same for every arm of this seed."""
-    torch.manual_seed(seed)
-    network = arm.build()
-    generator = torch.Generator().manual_seed(10_000 + seed)
-    adam = torch.optim.Adam(network.parameters(), lr=arm.learning_rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, arm.learning_rate, total_steps=steps, cycle_momentum=False)
-    for _ in range(steps):
+
+    def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
         labels = pick(range(CLASSES), BATCH, generator)
-        images = draw(labels, angles_of(labels, generator), moves_of(BATCH, generator))
-        loss = arm.loss(network, images, labels)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-        schedule.step()
-    return network.eval()
+        return arm.loss(network, draw(labels, angles_of(labels, generator), moves_of(BATCH, generator)), labels)
+
+    return trained(arm.build, loss, seed, arm.learning_rate, steps)
 
 
 @torch.no_grad()
@@ -205,11 +196,6 @@ def error_table(found: dict[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do the runs that the file lacks, seed by seed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--output", type=Path, default=records.folder() / "pictures.json")
-    options = parser.parse_args(arguments)
     about = {
         "command": "python -m capsnet_book.experiments.pictures",
         "steps": STEPS,
@@ -217,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "tested": TESTED,
         "arms": {name: arm.summary for name, arm in ARMS.items()},
     }
-    records.do_missing(options.output, about, ((arm, seed) for seed in options.seeds for arm in options.arms), run)
+    records.do_missing("pictures", about, run, arguments)
 
 
 if __name__ == "__main__":

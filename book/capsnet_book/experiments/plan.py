@@ -1,7 +1,7 @@
 """The experiments as data: the runs that there are, those that are missing, and doing these one after another.
 
 They stand in ``results/experiments.toml``. What a run found is ``results/runs/NAME-SEED.json``; it is written when the
-run is over, so whatever interrupts the work, calling `run_jobs` again goes on where it stopped.
+run is over, so whatever interrupts the work, calling `Experiments.run_missing` again goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -59,15 +59,6 @@ class Question(NamedTuple):
     measure: str
     """A key of the records' ``wrong_after``, or "viewpoints"."""
     seeds: Sequence[int]
-
-
-class Job(NamedTuple):
-    """One run with one seed."""
-
-    name: str
-    """As in ``small-r3-0``."""
-    arguments: Sequence[str]
-    """Of ``train``."""
 
 
 @dataclass(frozen=True)
@@ -136,72 +127,45 @@ class Experiments:
         """Path of a job's record."""
         return self.folder / "runs" / f"{name}.json"
 
-    def jobs(self, wanted: Sequence[str] = ()) -> list[Job]:
-        """Every job, the most telling first.
+    def jobs(self, wanted: Sequence[str] = ()) -> dict[str, list[str]]:
+        """Every run with each of its seeds, as in small-r3-0, the most telling first; and its arguments of ``train``.
 
         Args:
             wanted: names of tables, of runs or of jobs; none: all but those of large runs.
         """
         rows = {name: [row.run for row in table.rows] for name, table in self.tables.items()}
-        groups = [*self.order, [run for run in self.runs]]
-        every = {f"{run}-{seed}": run for group in groups for seed in self._seeds(group) for run in group
-                 if seed in self.seeds_of(run)}  # fmt: skip
-        if not wanted:
-            return [self._job(job) for job, run in every.items() if not self.runs[run].get("large")]
+        every: dict[str, str] = {}
+        for group in [*self.order, [*self.runs]]:
+            for seed in sorted({seed for run in group for seed in self.seeds_of(run)}):
+                every |= {f"{run}-{seed}": run for run in group if seed in self.seeds_of(run)}
         for name in wanted:
             known = name in rows or name in self.runs or name in every
             expect(known, f"a table or a run, one of {', '.join([*rows, *self.runs])}", repr(name))
         runs = {run for name in wanted for run in rows.get(name, [name])}
-        return [self._job(job) for job, run in every.items() if run in runs or job in runs]
+        runs = runs or {run for run in self.runs if not self.runs[run].get("large")}
+        return {job: self._arguments(job, run) for job, run in every.items() if run in runs or job in runs}
 
-    def _seeds(self, group: Sequence[str]) -> list[int]:
-        return sorted({seed for run in group for seed in self.seeds_of(run)})
-
-    def _job(self, job: str) -> Job:
-        run, _, seed = job.rpartition("-")
+    def _arguments(self, job: str, run: str) -> list[str]:
         about = self.runs[run]
         common = about.get("common", self.common)
-        return Job(job, [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", seed])
+        return [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", job.rpartition("-")[2]]
 
+    def run_missing(self, wanted: Sequence[str], train: Callable[[Sequence[str]], int], work: Path) -> int:
+        """Do the jobs that have no record yet, one after another; one that was interrupted, from its checkpoint on.
 
-Train = Callable[[Sequence[str]], int]
-"""The command with these arguments; its exit status."""
+        Args:
+            wanted: as for `jobs`.
+            train: does one: the command with its arguments, which gives its exit status.
+            work: a folder for checkpoints and weights.
 
-
-def run_jobs(
-    experiments: Experiments,
-    jobs: Sequence[Job],
-    train: Train,
-    *,
-    work: Path = Path("runs"),
-    say: Callable[[str], None] = print,
-) -> int:
-    """Do the jobs that have no record yet, one after another.
-
-    One that is interrupted goes on from its checkpoint the next time.
-
-    Args:
-        experiments: where results go.
-        jobs: to be done, in this order.
-        train: does one.
-        work: a folder for checkpoints and weights.
-        say: called with a line about each job.
-
-    Returns:
-        The exit status: 0 when no job is left, else that of the run that could not be done.
-    """
-    missing = missing_jobs(experiments, jobs)
-    for number, job in enumerate(missing, start=1):
-        say(f"{number} of {len(missing)}: {job.name}")
-        output = work / job.name
-        if status := train(["train", *job.arguments, "--output", str(output), "--resume"]):
-            return status
-        target = experiments.result(job.name)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, (output / "result.json").read_bytes())
-    return 0
-
-
-def missing_jobs(experiments: Experiments, jobs: Sequence[Job]) -> list[Job]:
-    """Jobs that have no record yet."""
-    return [job for job in jobs if not experiments.result(job.name).exists()]
+        Returns:
+            The exit status: 0 when no job is left, else that of the run that could not be done.
+        """
+        missing = {job: each for job, each in self.jobs(wanted).items() if not self.result(job).exists()}
+        for number, (job, arguments) in enumerate(missing.items(), start=1):
+            print(f"{number} of {len(missing)}: {job}")
+            if status := train(["train", *arguments, "--output", str(work / job), "--resume"]):
+                return status
+            self.result(job).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(self.result(job), (work / job / "result.json").read_bytes())
+        return 0

@@ -15,12 +15,14 @@ Of a CapsNet, what `evidence.evidence` measures; of a CNN, ``wrong`` alone. The 
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +105,30 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
 
 
 def do_missing(
-    path: Path, about: dict[str, Any], wanted: Iterable[tuple[str, int]], run: Callable[[str, int], dict[str, Any]]
+    name: str, about: dict[str, Any], run: Callable[[str, int], dict[str, Any]], arguments: Sequence[str] | None = None
 ) -> None:
-    """Do the runs (arm, seed) that a file lacks and write it after each; whatever stops it, the next call goes on."""
-    found = read(path) if path.exists() else {"runs": []}
+    """A command: do the runs (arm, seed) that a file of results/ lacks, seed by seed, and write it after each.
+
+    Whatever stops it, the same command goes on.
+
+    Args:
+        name: of the file, without its ending.
+        about: what it says of all runs: ``arms``, by name, are those that there are.
+        run: does one.
+        arguments: of the command line.
+    """
+    parser = argparse.ArgumentParser(prog=about["command"], description="Do the runs that results/ still lacks.")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
+    parser.add_argument("--arms", nargs="+", choices=about["arms"], default=list(about["arms"]))
+    parser.add_argument("--output", type=Path, default=folder() / f"{name}.json")
+    options = parser.parse_args(arguments)
+    found = read(options.output) if options.output.exists() else {"runs": []}
     found["about"] = about
     done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for arm, seed in wanted:
+    for seed, arm in product(options.seeds, options.arms):
         if (arm, seed) not in done:
             found["runs"].append(run(arm, seed))
-            write_json(path, found)
+            write_json(options.output, found)
             print(f"{arm}, seed {seed}: {found['runs'][-1]['seconds']:.0f} s", flush=True)
 
 

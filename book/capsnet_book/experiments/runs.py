@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
@@ -36,47 +37,30 @@ def load_splits(source: Source, root: str | None, everything: bool) -> tuple[Dig
     return Digits(images, torch.cat([training.labels, validation.labels]), training.source), {"test": test}
 
 
-def train_and_record(
-    setup: TrainingSetup,
-    recipe: Recipe,
-    folder: Path,
-    command: str,
-    *,
-    source: Source = "auto",
-    root: str | None = None,
-    everything: bool = False,
-    threads: int | None = None,
-    resume: bool = False,
-) -> dict[str, Any]:
-    """Train, save the weights, measure what is in their file, write the record.
+def train_and_record(setup: TrainingSetup, recipe: Recipe, options: argparse.Namespace) -> dict[str, Any]:
+    """Train, save the weights, measure what is in their file, write the record, which is result.json.
 
     Args:
         setup: task and network.
         recipe: as for `fit`.
-        folder: for checkpoint.safetensors, weights.safetensors and result.json.
-        command: that repeats the run.
-        source, root: of the digits, as for `digits`.
-        everything: train on the validation digits too.
-        threads: of the processor, as for `fit`.
-        resume: go on from the checkpoint in the folder, if there is one.
-
-    Returns:
-        The record, which is result.json.
+        options: of the command ``train``: where the digits come from, the folder for what the run writes, whether it
+            goes on from the checkpoint there; and the ``command`` that repeats it.
 
     Raises:
         Diverged: there is no record then.
         OSError: the folder cannot be written to.
         ValueError: the folder holds a run already, or as in `fit`.
     """
+    folder = Path(options.output)
     torch.manual_seed(recipe.seed)
     network = setup.build()
     commit = code_version()  # now: the files may have changed when the run is done
     checkpoint = folder / "checkpoint.safetensors"
-    if checkpoint.exists() and not resume:
+    if checkpoint.exists() and not options.resume:
         raise InputError(f"{folder} holds a run already: --resume goes on with it, another --output begins a new one")
     folder.mkdir(parents=True, exist_ok=True)
-    source = resolved_source(source, root)
-    training, held_out = load_splits(source, root, everything)
+    source = resolved_source(options.source, options.data)
+    training, held_out = load_splits(source, options.data, options.everything)
     task = TASKS[setup.task]
     measured_on = {split: task.to_measure_on(data) for split, data in held_out.items()}
     # Where every digit is trained on, only the test digits are left to tell when it is accurate enough.
@@ -86,7 +70,7 @@ def train_and_record(
     print(f"{training.count:,} digits to train on ({training.source}), {kept:,} to validate")
 
     def watch(network: nn.Module) -> float:
-        return task.measure(plain(network), measured_on[watched or ""]).error
+        return task.measure(plain(network), measured_on[watched or ""])["error"]
 
     trained, history = fit(
         network,
@@ -94,10 +78,10 @@ def train_and_record(
         recipe,
         objective=setup.objective(recipe.reconstruction_weight),
         validation=watch if watched else None,
-        identity=setup.identity | {"source": source, "everything": everything},
+        identity=setup.identity | {"source": source, "everything": options.everything},
         checkpoint=checkpoint,
-        resume=resume,
-        threads=threads,
+        resume=options.resume,
+        threads=options.threads,
     )
     finished = plain(trained)
     save_network(finished, folder / "weights.safetensors")
@@ -107,12 +91,12 @@ def train_and_record(
     if task.harder is not None:
         measured_on["test_bent"] = task.harder(held_out["test"])
     found: dict[str, Any] = {
-        split: {name: round(value, 6) for name, value in task.measure(saved, data)._asdict().items()}
+        split: {name: round(value, 6) for name, value in task.measure(saved, data).items()}
         for split, data in measured_on.items()
     }
     recognising, drawing = recognising_and_drawing(unwrapped(trained))
     record = {
-        "command": command,
+        "command": options.command,
         "task": setup.task,
         "network": setup.network,
         "changes": list(setup.changes),

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from capsnet_book.experiments.plan import Experiments, Table
 from capsnet_book.experiments.records import read
-from capsnet_tutorial.errors import expect
 
 Result = dict[str, Any]
 
@@ -128,18 +127,12 @@ def cell(column: Column, results: Sequence[Result]) -> str:
     return "–" if found is None else found.show(column.digits)
 
 
-def column_of(name: str) -> Column:
-    """The column of this name."""
-    expect(name in COLUMNS, f"a column, one of {', '.join(COLUMNS)}", repr(name))
-    return COLUMNS[name]
-
-
 def table_rows(experiments: Experiments, table: Table) -> str:
     """A table in Markdown, aligned to be read as it is: rows that were run, columns in which there is something.
 
     Nothing at all if no row was run.
     """
-    columns = [column_of(name) for name in table.columns]
+    columns = [COLUMNS[name] for name in table.columns]
     lines = [["", columns[0].title, "the paper", *(each.title for each in columns[1:]), "seeds"]]
     for row in table.rows:
         results = results_of(experiments, row.run)

@@ -17,7 +17,7 @@ from torch.nn.utils import parametrize
 
 from capsnet_book.bugs import BUGS, variant
 from capsnet_book.bugs.planted import FIELDS
-from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, build
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.routings.biased import BiasedRouting
 from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
 from capsnet_book.routings.zoo import ZOO
@@ -223,7 +223,7 @@ def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = 
     wanted = chosen(names)
     if isinstance(config, ConvNetConfig):
         expect(not wanted, "a CapsNet for variants", "a CNN")
-        return build(config)
+        return ConvNet(config)
     parts: dict[str, str] = {}
     for name in wanted:
         for field, part in VARIANTS[name].parts.items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +13,7 @@ from capsnet_book.experiments import records
 from capsnet_book.experiments.evidence import unpack_wrong
 from capsnet_book.experiments.plan import Claim, Experiments, Question
 from capsnet_book.experiments.statistics import Difference, holm, paired, two_way, unpaired
-from capsnet_book.experiments.tables import (
-    Column,
-    Numbers,
-    Result,
-    column_of,
-    numbers,
-    results_by_seed,
-    results_of,
-)
+from capsnet_book.experiments.tables import COLUMNS, Column, Result, numbers, results_by_seed, results_of
 
 OTHER_WAY = "the other way round"
 CONTRARY_HINT = "a hint of the other way round"
@@ -35,65 +29,41 @@ IMAGES = 10_000
 """Of every task: MNIST's test digits, or a picture made of each."""
 
 
-class Answer(NamedTuple):
-    """A primary question and what its runs say."""
+class Verdict(NamedTuple):
+    """A question or a claim, and what its runs say."""
 
-    question: Question
-    seeds: int
-    """How many of its seeds both arms have."""
-    smaller: float
-    """Error of the first arm on these, in per cent; nan without any."""
-    larger: float
+    question: Question | Claim
+    word: str
+    """One of `WORDS`, or how many seeds are there."""
+    sentence: str
+    """Word, both sides' numbers, difference, interval and p, in a line of plain words."""
     difference: Difference | None
-    """In points; None until all seeds are there."""
-    p: float
-    """Holm's, among all primary questions; 1 of one that is not judged yet."""
-    apart: Sequence[float] = ()
-    """The difference with each of the seeds, in points."""
+    """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
+    apart: Sequence[float]
+    """The difference with each seed; where no pairs are compared, of each of the first from the second's mean."""
+    whole: float
+    """What a difference is a part of: the second's mean; nan without any seed."""
 
     @property
     def text(self) -> str:
         return self.question.text
 
-    @property
-    def whole(self) -> float:
-        """What a difference is a part of: the second arm's error."""
-        return self.larger
 
-    @property
-    def word(self) -> str:
-        """One of `WORDS`, or how many seeds are there."""
-        if self.difference is None:
-            return f"not judged yet, {self.seeds} of {len(self.question.seeds)} seeds" if self.seeds else NOT_RUN
-        if self.p >= LEVEL:
-            return NO_DIFFERENCE
-        return SEEN if self.difference.value > 0 else OTHER_WAY
-
-    @property
-    def sentence(self) -> str:
-        """Word, both errors, difference, interval and p, in a line of plain words."""
-        if not self.seeds:
-            return self.word
-        found = f"error, %: {self.smaller:.2f} against {self.larger:.2f}"
-        return _sentence(
-            self.word, found, self.difference, 2, f"{self.seeds} seed{'s' * (self.seeds > 1)}", f" (Holm {_p(self.p)})"
-        )
+# --- the primary questions
 
 
-def answers(experiments: Experiments) -> list[Answer]:
-    """The answer to every primary question, in the order in which they were written down."""
-    found = [_answer(experiments, question) for question in experiments.questions]
-    adjusted = holm([each.difference.p if each.difference else 1.0 for each in found])
-    return [each._replace(p=p) for each, p in zip(found, adjusted, strict=True)]
+def answers(experiments: Experiments) -> list[Verdict]:
+    """The answer to every primary question, in the order in which they were written down, in per cent and points.
+
+    A question is judged when all its seeds are there. The p that judges is Holm's, among all of them.
+    """
+    found = [_errors(experiments, question) for question in experiments.questions]
+    adjusted = holm([difference.p if difference else 1.0 for *_, difference in found])
+    return [_answer(*each) for each in zip(experiments.questions, found, adjusted, strict=True)]
 
 
-def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
-    """Which of a split's images a network misreads when it is read with so many rounds: bool [10000]."""
-    return unpack_wrong(record["wrong_after"][split][rounds - 1], IMAGES)
-
-
-def _answer(experiments: Experiments, question: Question) -> Answer:
-    """Everything but Holm's p."""
+def _errors(experiments: Experiments, question: Question) -> tuple[list[float], list[float], Difference | None]:
+    """Per cent that each arm misreads with each of the seeds that both have; and the difference of the arms."""
     sides = question.smaller, question.larger
     arms = [_viewpoints(experiments, side) if question.measure == "viewpoints" else
             {seed: wrong_after(each, question.measure, side["rounds"])
@@ -101,14 +71,29 @@ def _answer(experiments: Experiments, question: Question) -> Answer:
             for side in sides]  # fmt: skip
     seeds = [seed for seed in question.seeds if all(seed in arm for arm in arms)]
     smaller, larger = (np.array([arm[seed] for seed in seeds], dtype=float) for arm in arms)
-    difference = None
-    if len(seeds) == len(question.seeds):
-        judge: Any = paired if question.measure == "viewpoints" else two_way
-        found: Difference | None = judge(smaller, larger)
-        difference = found and found.times(100)
-    first, second = (100 * float(each.mean()) if seeds else float("nan") for each in (smaller, larger))
-    apart = [100 * float(there.mean() - here.mean()) for here, there in zip(smaller, larger, strict=True)]
-    return Answer(question, len(seeds), first, second, difference, 1.0, apart)
+    judge: Any = paired if question.measure == "viewpoints" else two_way
+    difference = judge(smaller, larger) if len(seeds) == len(question.seeds) else None
+    first, second = ([100 * float(each.mean()) for each in arm] for arm in (smaller, larger))
+    return first, second, difference and difference.times(100)
+
+
+def _answer(question: Question, errors: tuple[list[float], list[float], Difference | None], p: float) -> Verdict:
+    smaller, larger, difference = errors
+    if not smaller:
+        return Verdict(question, NOT_RUN, NOT_RUN, None, (), math.nan)
+    if difference is None:
+        word = f"not judged yet, {len(smaller)} of {len(question.seeds)} seeds"
+    else:
+        word = NO_DIFFERENCE if p >= LEVEL else SEEN if difference.value > 0 else OTHER_WAY
+    found = f"error, %: {fmean(smaller):.2f} against {fmean(larger):.2f}"
+    basis = f"{len(smaller)} seed{'s' * (len(smaller) > 1)}"
+    sentence = _sentence(word, found, difference, 2, basis, f" (Holm {_p(p)})")
+    return Verdict(question, word, sentence, difference, np.subtract(larger, smaller).tolist(), fmean(larger))
+
+
+def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
+    """Which of a split's images a network misreads when it is read with so many rounds: bool [10000]."""
+    return unpack_wrong(record["wrong_after"][split][rounds - 1], IMAGES)
 
 
 def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, Any]:
@@ -122,45 +107,7 @@ def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, Any
     }
 
 
-class Verdict(NamedTuple):
-    """A claim, both sides' numbers, and what they say."""
-
-    claim: Claim
-    column: Column
-    smaller: Numbers
-    larger: Numbers
-    """Of the seeds that are compared."""
-    difference: Difference | None
-    """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
-    basis: str
-    """What the interval is over."""
-    apart: Sequence[float]
-    """The difference with each seed; where no pairs are compared, of each of the first from the second's mean."""
-
-    @property
-    def text(self) -> str:
-        return self.claim.text
-
-    @property
-    def whole(self) -> float:
-        """What a difference is a part of: the second's mean."""
-        return self.larger.mean
-
-    @property
-    def word(self) -> str:
-        """One of `WORDS`."""
-        if self.difference is None:
-            return NO_INTERVAL
-        if self.difference.p >= LEVEL:
-            return NO_DIFFERENCE
-        return HINT if self.difference.value > 0 else CONTRARY_HINT
-
-    @property
-    def sentence(self) -> str:
-        """Word, both means, difference, interval and p, in a line of plain words."""
-        digits = self.column.digits
-        found = f"{self.column.title}: {self.smaller.show(digits)} against {self.larger.show(digits)}"
-        return _sentence(self.word, found, self.difference, digits, self.basis)
+# --- the claims
 
 
 def verdicts(experiments: Experiments) -> list[Verdict]:
@@ -175,7 +122,7 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     Two CapsNets of one seed begin with the same weights and see the same batches: they are compared in pairs, unless
     that would leave out a third of an arm's seeds or more. Then, and with a CNN, all seeds of both sides count.
     """
-    column = column_of(claim.column)
+    column = COLUMNS[claim.column]
     arms = [results_by_seed(experiments, _chosen(experiments, side)) for side in (claim.smaller, claim.larger)]
     arms = [{seed: each for seed, each in arm.items() if column.value(each) is not None} for arm in arms]
     if not all(arms):
@@ -195,10 +142,18 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     others = larger.values if in_pairs else [larger.mean] * len(smaller.values)
     apart = [there - here for here, there in zip(smaller.values, others, strict=True)]
     if all(column.split in result.get("wrong", {}) for arm in used for result in arm):
-        found = two_way(*(_wrong(column, arm) for arm in used), in_pairs=in_pairs)
-        return Verdict(claim, column, smaller, larger, found and found.times(100), f"{basis}, and all images", apart)
-    found = (paired if in_pairs else unpaired)(smaller.values, larger.values)
-    return Verdict(claim, column, smaller, larger, found, basis, apart)
+        basis += ", and all images"
+        difference = two_way(*(_wrong(column, arm) for arm in used), in_pairs=in_pairs)
+        difference = difference and difference.times(100)
+    else:
+        difference = (paired if in_pairs else unpaired)(smaller.values, larger.values)
+    word = NO_INTERVAL
+    if difference is not None:
+        word = NO_DIFFERENCE if difference.p >= LEVEL else HINT if difference.value > 0 else CONTRARY_HINT
+    found = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
+    return Verdict(
+        claim, word, _sentence(word, found, difference, column.digits, basis), difference, apart, larger.mean
+    )
 
 
 def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
@@ -213,7 +168,7 @@ def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
     """Of several runs, the one with the smallest error on the validation digits."""
     if isinstance(side, str):
         return side
-    errors = {run: numbers(column_of("validation"), results_of(experiments, run)) for run in side}
+    errors = {run: numbers(COLUMNS["validation"], results_of(experiments, run)) for run in side}
     return min(side, key=lambda run: error.mean if (error := errors[run]) else 2.0e9)
 
 

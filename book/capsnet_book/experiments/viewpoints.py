@@ -2,7 +2,8 @@
 
 Ten wholes have the same five parts, so only the parts' places and angles to each other tell them apart. In training a
 whole is turned by up to 45 degrees; then the whole scene is turned by 90 to 270. `python -m
-capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json lacks.
+capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json lacks; with `--page SEED` it writes what
+the widget shows.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -22,6 +22,8 @@ from torch import Tensor, nn
 
 from capsnet_book.experiments import records
 from capsnet_tutorial.functional import capsule_lengths, margin_loss, squash
+
+Module = TypeVar("Module", bound=nn.Module)
 
 WHOLES, PARTS = 10, 5
 FAMILIAR = math.pi / 4
@@ -243,16 +245,26 @@ ARMS = {
 
 def train(arm: Arm, wholes: tuple[Tensor, Tensor], seed: int, steps: int = STEPS) -> Network:
     """A network trained on scenes that are made as they are needed, the same for every arm of this seed."""
-    torch.manual_seed(seed)
-    network = arm.build()
-    generator = torch.Generator().manual_seed(10_000 + seed)
-    adam = torch.optim.Adam(network.parameters(), lr=arm.learning_rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, arm.learning_rate, total_steps=steps, cycle_momentum=False)
-    for _ in range(steps):
+
+    def loss(network: Network, generator: torch.Generator) -> Tensor:
         clutter = torch.randint(MOST + 1, (BATCH,), generator=generator)
-        loss = network.loss(make_scenes(wholes, BATCH, clutter, generator, arm.turn), arm.rounds)
+        return network.loss(make_scenes(wholes, BATCH, clutter, generator, arm.turn), arm.rounds)
+
+    return trained(arm.build, loss, seed, arm.learning_rate, steps)
+
+
+def trained(
+    build: Callable[[], Module], loss: Callable[[Module, torch.Generator], Tensor], seed: int, rate: float, steps: int
+) -> Module:
+    """A fresh network that minimises a loss, each step's of new chance; all of it follows from the seed."""
+    torch.manual_seed(seed)
+    network = build()
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    adam = torch.optim.Adam(network.parameters(), lr=rate)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps, cycle_momentum=False)
+    for _ in range(steps):
         adam.zero_grad()
-        loss.backward()
+        loss(network, generator).backward()
         adam.step()
         schedule.step()
     return network.eval()
@@ -351,13 +363,10 @@ def _rounded(values: Tensor) -> list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do the runs that the file lacks, seed by seed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--page", type=int, metavar="SEED", help="write the widget's file from this seed, and no more")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
-    parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--output", type=Path, default=records.folder() / "viewpoints.json")
-    options = parser.parse_args(arguments)
+    """Do the runs that the file lacks, seed by seed; with --page SEED, write the widget's file and no more."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--page", type=int)
+    options, others = parser.parse_known_args(arguments)
     if options.page is not None:
         records.write_json(records.PACKAGE / "assets" / "scenes.json", for_the_page(options.page))
         return
@@ -369,7 +378,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "angles": list(ANGLES),
         "arms": {name: asdict(arm) for name, arm in ARMS.items()},
     }
-    records.do_missing(options.output, about, ((arm, seed) for seed in options.seeds for arm in options.arms), run)
+    records.do_missing("viewpoints", about, run, others)
 
 
 if __name__ == "__main__":

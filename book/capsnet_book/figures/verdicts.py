@@ -6,15 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from capsnet_book.experiments.verdicts import (
-    CONTRARY_HINT,
-    HINT,
-    NO_DIFFERENCE,
-    OTHER_WAY,
-    SEEN,
-    Answer,
-    Verdict,
-)
+from capsnet_book.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, Verdict
 from capsnet_book.palette import LIGHT
 
 _COLOURS = {OTHER_WAY: "contrast", CONTRARY_HINT: "contrast", NO_DIFFERENCE: "muted", HINT: "accent", SEEN: "accent"}
@@ -44,7 +36,7 @@ div.claims.full-width {{ width: auto; max-width: 100%; }}
 class Board:
     """What Jupyter and the book show of `claims_board`; as text, a line for each claim."""
 
-    def __init__(self, found: Sequence[Answer | Verdict]) -> None:
+    def __init__(self, found: Sequence[Verdict]) -> None:
         self.found = found
 
     def __repr__(self) -> str:
@@ -63,7 +55,7 @@ class Board:
         )
 
 
-def claims_board(found: Sequence[Answer | Verdict]) -> Board:
+def claims_board(found: Sequence[Verdict]) -> Board:
     """A row for each claim: the verdict, the claim, and by how many per cent of the second mean the first is smaller.
 
     Right of the middle it came out as claimed. The numbers are in the fold that a row is.
@@ -71,7 +63,7 @@ def claims_board(found: Sequence[Answer | Verdict]) -> Board:
     return Board(found)
 
 
-def _row(each: Answer | Verdict) -> str:
+def _row(each: Verdict) -> str:
     word = each.word[:1].upper() + each.word[1:]
     return (
         f'<li><details class="claim"><summary><b style="color:{_colour(each)}">{escape(word)}</b>'
@@ -80,12 +72,12 @@ def _row(each: Answer | Verdict) -> str:
     )
 
 
-def _colour(each: Answer | Verdict) -> str:
+def _colour(each: Verdict) -> str:
     role = _COLOURS.get(each.word, "muted")
     return f"var(--caps-{role}, {LIGHT[role]})"
 
 
-def _strip(each: Answer | Verdict) -> str:
+def _strip(each: Verdict) -> str:
     """Seeds, interval and mean in a row's drawing, 260 wide and 28 high; nothing where there is no number."""
     line, colour = f"var(--caps-line, {LIGHT['line']})", _colour(each)
     drawn = [f'<path d="M10 14H250M130 3V25" stroke="{line}"/>']
