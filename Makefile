@@ -38,8 +38,13 @@ serve: book ## build and serve the book
 	@echo "The book is at http://localhost:8000/ (Ctrl-C ends)"
 	@$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1
 
-lab: $(ALL) ## open the chapters live, in JupyterLab
+lab: $(ALL) ## open the chapters live, in JupyterLab (LANGUAGE=zh_CN: in Chinese)
+ifeq ($(LANGUAGE),zh_CN)
+	@$(BIN)/python tools/translation.py write
+	@$(BIN)/jupyter lab _build/zh_CN/book
+else
 	@$(BIN)/jupyter lab book
+endif
 
 # A test for each core, of up to four (each has a browser), with one thread: two kernels that share two cores take three
 # times as long. The tests of a file stay together, and so share what the file sets up.

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import translation
+from capsnet_book.words import said
 from translation import MARKDOWN, entries, messages, pages, problems, ready, rewritten_markdown, shape, terms
 
 PAGE = """# The `title`
@@ -83,6 +84,14 @@ def test_a_page_in_its_own_words_is_the_same_page() -> None:
                     assert one == other
 
 
+def test_numbers_take_their_places() -> None:
+    known = {"# of # right": "#2 个中对 #1 个", "a long label": "长标签", "✓ #: right": "✓ #：正确"}
+    assert said("497 of 500 right", known) == "500 个中对 497 个"
+    assert said(" a long\nlabel", known) == " 长标签"
+    assert said("✓ squash: right", known) == "✓ squash：正确"
+    assert said("unknown 1", known) == "unknown 1"
+
+
 @pytest.mark.parametrize(
     "chinese",
     ["`route` 与公式", "`routes` 与 $x$", "`route` 与 $x$，**重要。**的", "[`route`](b.md) 与 $x$"],
@@ -96,15 +105,16 @@ def test_what_must_be_the_same_is_compared(chinese: str) -> None:
 
 def test_translations_hold() -> None:
     """`python tools/translation.py check` says the same."""
-    assert [each for name in ("interface", *pages()) for each in problems(name, terms())] == []
+    assert [each for name in ("interface", "words", *pages()) for each in problems(name, terms())] == []
 
 
 @pytest.mark.nightly
 def test_nothing_is_left_in_english() -> None:
-    """`python tools/translation.py list --all` says what. Results stays in English."""
+    """`python tools/translation.py list --all` says what."""
     left = {
         name: [m.id for m in entries(messages(name)) if m.id not in ready(translation.catalogue(name))]
-        for name in pages()
-        if name != "results"
+        for name in ("interface", "words", *pages())
+        if name not in translation.ENGLISH_PAGES
     }
     assert not any(left.values()), left
+    assert not translation.outdated()

@@ -111,15 +111,18 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
     pack(notebook, name, ROOT, still)
 
 
-def with_a_palette(png: str) -> str:
+def with_a_palette(png: str, colours: Sequence[int] = COLOURS) -> str:
     """A figure with few colours: a third of the bytes, and no difference to see."""
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
     if picture.mode == "P":
         return png
-    whole, (few, more) = picture.convert("RGB"), COLOURS
-    bands = ImageChops.difference(whole, in_colours(whole, few).convert("RGB")).split()
-    shifted = max(sum(band.histogram()[24:]) for band in bands)  # pixels
-    return as_png(whole, more if shifted > whole.width * whole.height / 1000 else few)
+    whole = picture.convert("RGB")
+    for few in colours:
+        bands = ImageChops.difference(whole, in_colours(whole, few).convert("RGB")).split()
+        shifted = max(sum(band.histogram()[24:]) for band in bands)  # pixels
+        if shifted <= whole.width * whole.height / 1000:
+            break
+    return as_png(whole, few)
 
 
 def still(widget: str) -> str:

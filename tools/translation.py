@@ -4,12 +4,15 @@
     python tools/translation.py list [--all] [page …]    what is not translated, or not since its English changed
     python tools/translation.py check [page …]     what differs that must be the same, and terms that are not the book's
     python tools/translation.py write              the pages in Chinese, with all that they need, into _build/zh_CN
+    python tools/translation.py figures [page …]   these run, for the pictures of figures that are outdated
     python tools/translation.py book               these built, into _build/html/zh_CN
 
 A message is a block of Markdown: a paragraph, heading, list item, row of a table, summary, an alternative text, what a
 guess offers. Each page has a catalogue, NN-….po. What widgets, extensions and templates say is in interface.po: there a
 message is a piece of a file's source, quotes and all, in whose place the written copy of that file has Chinese.
-`update` finds the sentences in JavaScript; a piece of another file is entered by hand, with the file's name.
+`update` finds the sentences in JavaScript; a piece of another file is entered by hand, with the file's name. What
+figures, reports and tables say is in words.po (`capsnet_book/words.py`): the written copy of the book draws with these
+words, and figures/ keeps the pictures, by the digests of the English ones; its words.json says which words each has.
 
 What has no translation, or had one for other words ("fuzzy"), stays English, and is marked so in the page. A message
 that is right as it is has itself as its translation. terms.csv has the terms; a comment "# terms: length" above a
@@ -19,7 +22,10 @@ message spares it that one.
 from __future__ import annotations
 
 import argparse
+import base64
 import csv
+import hashlib
+import html
 import json
 import os
 import re
@@ -36,20 +42,47 @@ import yaml
 from babel.messages.catalog import Catalog, Message
 from babel.messages.jslexer import tokenize
 from babel.messages.pofile import read_po, write_po
+from bs4 import BeautifulSoup
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 ROOT = Path(__file__).resolve().parent.parent
-LANGUAGE = "zh_CN"
+sys.path += [str(ROOT / "book"), str(ROOT / "book" / "_ext")]
+from capsnet_book import words  # noqa: E402
+from languages import CHINESE as LANGUAGE  # noqa: E402
+from languages import HEADINGS  # noqa: E402
+from phone_figures import PHONE  # noqa: E402
+
 CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
-INTERFACE = "interface"
+INTERFACE, WORDS = "interface", "words"
+FIGURES = CATALOGUES / "figures"
+DRAWN = FIGURES / "words.json"  # a figure's digest -> its words -> those of its picture
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
 TREE, HTML = ROOT / "_build" / LANGUAGE, ROOT / "_build" / "html" / LANGUAGE
-NEEDED = ("_config.yml", "_toc.yml", "pyproject.toml", "results", "tools", "book", "capsnet_tutorial/assets")
+NEEDED = (
+    *("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE"),
+    *("results", "tools", "book", "capsnet_tutorial"),
+)
 NOT_NEEDED = ("node_modules", "__pycache__", ".ipynb_checkpoints", "locales", "*.egg-info")
 SCRIPTS = ("book/capsnet_book/widgets/**/*.js", "book/_static/*.js")
-HEADINGS = "headings.json"  # page -> its English headings: sections have the same addresses in each language
+ENGLISH_PAGES = {"results"}  # in what their cells print
+REMOVED = {"remove-cell", "remove-output"}
+PIECES = {  # of a stored output, by its type: what is said in it
+    "text/html": re.compile(r'(?<=>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
+    "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)"),
+}
+ENGLISH_RUN = re.compile(r"(?:\b[A-Za-z][a-z'’-]++[ ,]++){3,}+[A-Za-z]++(?!\??（)")  # “Two Words（两个词）” may stand
+# Where a formula or a pill meets a mark that no line begins or ends with: browsers break lines beside such boxes.
+CLINGS = re.compile(r"(?<=[（“])(?=\$)|(?<=[$)])(?=[，。、：；！？）”])")
+SAID_IN_ENGLISH = "pre, code, script, style, em, .fold.code, .math, .citation-list, [lang=en]"
+SPEAKS_CHINESE = """
+
+import sys
+
+sys.path[:0] = needs.values()  # the book that lies there speaks Chinese
+"""
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 MARKDOWN = create_md_parser(
@@ -87,11 +120,26 @@ def rewritten(text: str, suffix: str, say: Say) -> str:
             holder[key] = spoken(say, kind, str(holder[key]))
         if hues := meta.get("hues"):
             meta["hues"] = {spoken(say, "coloured word", word): hue for word, hue in hues.items()}
+        for output in cell.get("outputs", ()):
+            for kind in PIECES.keys() & output.get("data", {}).keys():
+                output["data"][kind] = rewritten_output("".join(output["data"][kind]), kind, say)
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
+def rewritten_output(text: str, kind: str, say: Say) -> list[str]:
+    read, written = (html.unescape, html.escape) if kind == "text/html" else (str, str)
+    return (
+        PIECES[kind].sub(lambda found: written(spoken(say, "output", read(found[0]))), text).splitlines(keepends=True)
+    )
+
+
+def is_said(text: str) -> bool:
+    """Whether a text has words."""
+    return bool(ENGLISH.search(SPARED.sub("", text)))
+
+
 def spoken(say: Say, kind: str, text: str) -> str:
-    return (ENGLISH.search(SPARED.sub("", text)) and say(kind, text)) or text
+    return (is_said(text) and say(kind, text)) or text
 
 
 def rewritten_markdown(text: str, say: Say) -> str:
@@ -122,7 +170,7 @@ def put_block(lines: list[str], token: Token, kind: str, say: Say) -> None:
     assert token.map
     message = re.sub(r"  +\n", "\\\n", token.content)
     message = re.sub(r"(?<!\\)\n", " ", message)
-    if not ENGLISH.search(SPARED.sub("", message)):
+    if not is_said(message):
         return
     start, end = token.map
     first = token.content.split("\n")[0]
@@ -165,6 +213,100 @@ def opened(lines: list[str], say: Say) -> list[str]:
     return plain
 
 
+# --- figures
+
+
+def digest(figure: dict[str, Any]) -> str:
+    """Of a figure's English picture."""
+    return hashlib.sha256(figure["data"]["image/png"].encode()).hexdigest()[:12]
+
+
+def figures(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """The outputs that are figures, of those that the page shows."""
+    return [
+        output
+        for cell in notebook["cells"]
+        if not REMOVED & set(cell["metadata"].get("tags", ()))
+        for output in cell.get("outputs", ())
+        if PHONE in output.get("metadata", {})
+    ]
+
+
+def drawn() -> dict[str, dict[str, str]]:
+    return json.loads(DRAWN.read_text(encoding="utf-8")) if DRAWN.exists() else {}
+
+
+def outdated() -> dict[str, int]:
+    """Page -> how many of its figures were never drawn, or with other words than they have now."""
+    known, pictures = ready(catalogue(WORDS)), drawn()
+    current = {
+        key for key, says in pictures.items() if all(known.get(one, one) == other for one, other in says.items())
+    }
+    old = {
+        name: sum(digest(figure) not in current for figure in figures(read_notebook(path)))
+        for name, path in pages().items()
+        if name not in ENGLISH_PAGES
+    }
+    return {name: count for name, count in old.items() if count}
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.suffix == ".ipynb" else {"cells": []}
+
+
+def draw(chosen: list[str]) -> None:
+    """Run the written notebooks whose figures are outdated, and keep what they draw."""
+    import nbformat
+    from refresh_notebooks import execute, with_a_palette
+
+    write()
+    known = ready(catalogue(WORDS))
+    os.environ["PYTHONPATH"] = written_first()
+    FIGURES.mkdir(exist_ok=True)
+    for name in (name for name in outdated() if name in chosen):
+        path = TREE / pages()[name].relative_to(ROOT)
+        notebook = nbformat.read(path, as_version=4)
+        execute(notebook, path, timeout=1200)
+        pictures = drawn()
+        for english, chinese in zip(figures(read_notebook(pages()[name])), figures(notebook), strict=True):
+            if (texts := chinese["metadata"].get("capsnet_words")) is None:
+                raise SystemExit("matplotlib finds no font with Chinese: install one (fonts-noto-cjk, on Debian)")
+            said = {words.message(text) for text in texts}
+            pictures[digest(english)] = {
+                one: known.get(one, one) for one in said if is_said(one) or CHINESE.search(one)
+            }
+            for end, png in (("", chinese["data"]["image/png"]), ("-phone", chinese["metadata"][PHONE])):
+                if any(CHINESE.search(one) for one in pictures[digest(english)].values()):
+                    data = base64.b64decode(with_a_palette(png, (16, 32, 64)))
+                    (FIGURES / f"{digest(english)}{end}.png").write_bytes(data)
+        keep_pictures(pictures)
+        print(f"{name}: drawn", flush=True)
+
+
+def keep_pictures(pictures: dict[str, dict[str, str]]) -> None:
+    """Write down what was drawn, and drop what no page shows any more."""
+    shown = {digest(figure) for path in pages().values() for figure in figures(read_notebook(path))}
+    kept = {key: pictures[key] for key in sorted(shown & pictures.keys())}
+    DRAWN.write_text(json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    for path in FIGURES.glob("*.png"):
+        if path.stem.removesuffix("-phone") not in shown:
+            path.unlink()
+
+
+def with_pictures(text: str) -> str:
+    """A notebook with the Chinese pictures of its figures, and a set-up cell that finds the Chinese book."""
+    notebook = json.loads(text)
+    for figure in figures(notebook):
+        wide, phone = (FIGURES / f"{digest(figure)}{end}.png" for end in ("", "-phone"))
+        if wide.exists():
+            figure["data"]["image/png"] = base64.b64encode(wide.read_bytes()).decode()
+            figure["metadata"][PHONE] = base64.b64encode(phone.read_bytes()).decode()
+    for cell in notebook["cells"]:
+        if "needs = {" in (source := "".join(cell["source"])):
+            cell["source"] = source + SPEAKS_CHINESE.rstrip()
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
 # --- catalogues
 
 
@@ -191,12 +333,19 @@ def messages(name: str) -> Catalog:
         for message in entries(catalogue(name)):  # entered by hand: these stay, and `check` says when one is lost
             if not (message.locations[0][0].endswith(".js") and is_lost(message)):
                 catalog.add(message.id, locations=message.locations)
-    else:
+        return catalog
+    for page, path in pages().items():
 
-        def note(kind: str, text: str) -> None:
-            catalog.add(text, auto_comments=[kind])
+        def note(kind: str, text: str, page: str = page) -> None:
+            if kind == "output" and name == WORDS:
+                catalog.add(words.message(text), auto_comments=[page])
+            elif kind != "output" and name == page:
+                catalog.add(text, auto_comments=[kind])
 
-        rewritten(pages()[name].read_text(encoding="utf-8"), pages()[name].suffix, note)
+        if name == page or (name == WORDS and page not in ENGLISH_PAGES):
+            rewritten(path.read_text(encoding="utf-8"), path.suffix, note)
+    for text in sorted({text for says in drawn().values() for text in says if is_said(text)} if name == WORDS else ()):
+        catalog.add(text, auto_comments=["in a figure"])
     return catalog
 
 
@@ -305,6 +454,8 @@ def problems(name: str, vocabulary: dict[str, list[str]]) -> Iterator[str]:
             if english[0] in "\"'`" and (chinese[0], chinese[-1]) != (english[0], english[-1]):
                 yield f"{where}: other quotation marks at its ends"
             continue
+        if name == WORDS and english.count("#") != chinese.count("#"):
+            yield f"{where}: another number of #"
         if (one := shape(english)) != (other := shape(chinese)):
             yield f"{where}: lacks {[*(one - other)]}, has besides {[*(other - one)]}"
         if english.count("|") != chinese.count("|"):
@@ -339,7 +490,7 @@ def write(tree: Path = TREE) -> None:
     """Write the pages, and all that a build of them needs, where anything of it changed."""
     headings: dict[str, list[str]] = {}
     translated = {path: name for name, path in pages().items()}
-    interface = ready(catalogue(INTERFACE))
+    interface, said = ready(catalogue(INTERFACE)), ready(catalogue(WORDS))
     pieces: dict[str, list[tuple[str, str]]] = {}
     for message in entries(catalogue(INTERFACE)):
         for file, _ in message.locations if message.id in interface else ():
@@ -350,7 +501,9 @@ def write(tree: Path = TREE) -> None:
         if path in translated:
             page = relative.rpartition(".")[0]
             headings[page] = []
-            data = in_chinese(data.decode(), path.suffix, ready(catalogue(translated[path])), headings[page]).encode()
+            name = translated[path]
+            prints = {} if name in ENGLISH_PAGES else said
+            data = in_chinese(data.decode(), path.suffix, ready(catalogue(name)), prints, headings[page]).encode()
         elif relative in pieces or relative == "_config.yml":
             text = data.decode()
             for english, chinese in sorted(pieces.get(relative, ()), key=lambda pair: -len(pair[0])):
@@ -360,18 +513,21 @@ def write(tree: Path = TREE) -> None:
             data = text.encode()
         put(tree / relative, data)
     put(tree / HEADINGS, json.dumps(headings, indent=1).encode())
+    put(tree / words.WORDS.relative_to(ROOT), json.dumps(said, indent=1, ensure_ascii=False).encode())
 
 
-def in_chinese(text: str, suffix: str, known: dict[str, str], headings: list[str]) -> str:
+def in_chinese(text: str, suffix: str, known: dict[str, str], said: dict[str, str], headings: list[str]) -> str:
     """A page with its messages translated; its English headings, without marks, go into the list."""
 
     def say(kind: str, english: str) -> str | None:
         if kind == "heading":
             tokens = MARKDOWN.parseInline(english)[0].children or ()
             headings.append("".join(token.content for token in tokens))
-        return known.get(english)
+        if kind == "output":
+            return words.said(english, said)
+        return CLINGS.sub("\N{WORD JOINER}", known[english]) if english in known else None
 
-    return rewritten(text, suffix, say)
+    return with_pictures(rewritten(text, suffix, say)) if suffix == ".ipynb" else rewritten(text, suffix, say)
 
 
 def needed() -> Iterator[Path]:
@@ -392,28 +548,40 @@ def put(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def book() -> int:
+def book(tree: Path = TREE, published: Path = HTML) -> int:
     """Build the tree with every warning an error, with the widgets as it has them, and publish the pages."""
-    write()
-    paths = os.pathsep.join([str(TREE / "book"), os.environ.get("PYTHONPATH", "")])
+    write(tree)
     command = shutil.which("jupyter-book", path=str(Path(sys.executable).parent)) or "jupyter-book"
     arguments = ["build", ".", "-q", "-W", "-n", "--keep-going"]
     status = subprocess.run(
-        [command, *arguments], cwd=TREE, env=os.environ | {"PYTHONPATH": paths}, check=False
+        [command, *arguments], cwd=tree, env=os.environ | {"PYTHONPATH": written_first(tree)}, check=False
     ).returncode
     if status == 0:
-        shutil.copytree(TREE / "_build" / "html", HTML, dirs_exist_ok=True)
-        print(f"The Chinese book is in {HTML.relative_to(ROOT)}/index.html")
+        shutil.copytree(tree / "_build" / "html", published, dirs_exist_ok=True)
+        print(f"The Chinese book is in {published}/index.html")
     return status
+
+
+def written_first(tree: Path = TREE) -> str:
+    """A PYTHONPATH with which a kernel, or Sphinx, finds the widgets and figures of the tree."""
+    return os.pathsep.join([str(tree), str(tree / "book"), os.environ.get("PYTHONPATH", "")])
+
+
+def english_left(page: Path) -> list[str]:
+    """Four or more English words in a row on a built page, that are neither code nor a title, nor marked as English."""
+    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article")
+    for part in article.select(SAID_IN_ENGLISH) if article else ():
+        part.decompose()
+    return ENGLISH_RUN.findall(article.get_text("\n")) if article else []
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["update", "list", "check", "write", "book"])
+    parser.add_argument("command", choices=["update", "list", "check", "write", "figures", "book"])
     parser.add_argument("pages", nargs="*", help="names of catalogues (default: all)")
     parser.add_argument("--all", action="store_true", help="list each message, not only how many")
     options = parser.parse_args()
-    every = [INTERFACE, *pages()]
+    every = [INTERFACE, WORDS, *pages()]
     chosen = options.pages or every
     if unknown := set(chosen) - set(every):
         parser.error(f"no catalogue is called {', '.join(unknown)}; there are {', '.join(every)}")
@@ -429,6 +597,8 @@ def main() -> int:
         return bool(found)
     elif options.command == "write":
         write()
+    elif options.command == "figures":
+        draw(chosen)
     else:
         return book()
     return 0
@@ -445,6 +615,8 @@ def listed(chosen: list[str], each: bool) -> int:
         for message in lacking if each else ():
             print(f"        {message}")
     print(f"{total - missing:5} of {total:4} messages are translated")
+    if old := outdated():
+        print(f"Figures to draw: {', '.join(f'{count} of {name}' for name, count in old.items())}")
     return 0
 
 

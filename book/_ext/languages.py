@@ -55,19 +55,34 @@ class EnglishAddresses(SphinxTransform):
         return str(section["ids"][0])
 
 
-class Bigrams(SearchChinese):
-    """Chinese has no spaces: each two characters in a row are a word, in the index and in what is looked for."""
+class LatinEmphasis(SphinxTransform):
+    """Give what is emphasised in a Chinese page and is not Chinese, such as a title, a class: it has italics."""
 
+    default_priority = 500
+
+    def apply(self, **kwargs: Any) -> None:
+        for emphasis in self.document.findall(nodes.emphasis) if self.config.language == CHINESE else ():
+            if emphasis.astext().isascii():
+                emphasis["classes"].append("latin")
+
+
+class Bigrams(SearchChinese):
+    """Chinese has no spaces: each two characters in a row are a word, in the index and in what is looked for.
+
+    Characters that say little on their own divide words: each page loads the index, and is a quarter lighter for it.
+    """
+
+    dividing = "的了是也都就它这那你我们有个与而但把让到"
     js_splitter_code = r"""
 function splitQuery(query) {
   const pairs = (run) => run.slice(1).split("").map((each, k) => run[k] + each);
-  const runs = query.match(/[\u4e00-\u9fff]+|[a-zA-Z0-9_]+/g) ?? [];
+  const runs = query.replace(/[DIVIDING]/g, " ").match(/[\u4e00-\u9fff]+|[a-zA-Z0-9_]+/g) ?? [];
   return runs.flatMap((run) => (run > "\u4e00" && run.length > 1 ? pairs(run) : run));
 }
-"""
+""".replace("DIVIDING", dividing)
 
     def split(self, input: str) -> list[str]:
-        runs = re.findall(r"[\u4e00-\u9fff]+", input)
+        runs = re.findall(r"[\u4e00-\u9fff]+", re.sub(f"[{self.dividing}]", " ", input))
         return super().split(input) + [run[k : k + 2] for run in runs for k in range(max(1, len(run) - 1))]
 
 
@@ -75,7 +90,9 @@ def find_other(app: Sphinx, config: Config) -> None:
     """Where the other language's pages lie, seen from this one's, for the template of the switch."""
     here = config.language == CHINESE
     other = (
-        {"root": "..", "code": "en", "name": "English"} if here else {"root": CHINESE, "code": "zh-CN", "name": "中文"}
+        {"root": "..", "code": "en", "name": "English", "short": "EN"}
+        if here
+        else {"root": CHINESE, "code": "zh-CN", "name": "中文", "short": "中文"}
     )
     if here or Path(app.outdir, CHINESE).is_dir():
         config.html_context["other_language"] = other
@@ -86,5 +103,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     languages["zh"] = Bigrams
     app.connect("config-inited", find_other)
     app.add_transform(EnglishAddresses)
+    app.add_transform(LatinEmphasis)
     app.add_js_file("language.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

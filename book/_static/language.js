@@ -1,8 +1,21 @@
-/* The switch between the languages keeps the place: sections have the same ids in both. */
+/* The switch between the languages leads to the same place: sections have the same ids in both. It stands at the top of
+   the page, so the place is the section in which the reader last stayed for a second. */
 
-document.querySelector("a.language")?.addEventListener("click", ({ currentTarget }) => {
+const other = document.querySelector("a.language");
+let resting;
+
+function keepPlace() {
   const begun = [...document.querySelectorAll("article section[id]")].filter(
     (section) => section.checkVisibility() && section.getBoundingClientRect().top < innerHeight / 3,
   );
-  if (scrollY > 0 && begun.length) currentTarget.hash = begun.at(-1).id;
-});
+  if (other && scrollY > innerHeight && begun.length) other.hash = begun.at(-1).id;
+}
+
+addEventListener(
+  "scroll",
+  () => {
+    clearTimeout(resting);
+    resting = setTimeout(keepPlace, 1000);
+  },
+  { passive: true },
+);

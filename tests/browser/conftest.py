@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import translation
 from chromium import launch
 from filelock import FileLock
 from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request, sync_playwright
@@ -40,11 +41,13 @@ def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built book. Workers of pytest-xdist share it: the first builds, the others wait."""
+    """The folder of the book, built in both languages. Workers of pytest-xdist share it: the first builds."""
     run = tmp_path_factory.getbasetemp()
     output = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "book"
     with FileLock(f"{output}.lock"):
         if not (output / "is-built").exists():
+            chinese = output / "_build" / "html" / translation.LANGUAGE
+            assert translation.book(output.with_name("chinese"), chinese) == 0
             result = build(ROOT, output)
             assert result.returncode == 0, result.stdout + result.stderr
             (output / "is-built").touch()

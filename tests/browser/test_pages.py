@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import translation
 from axe_playwright_python.sync_playwright import Axe
 from capsnet_book.networks import TRAINED
 from fontTools.ttLib import TTFont
@@ -21,6 +22,12 @@ pytestmark = pytest.mark.slow
 
 PAGES = [
     f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+]
+CHINESE = f"{translation.LANGUAGE}/"
+SAMPLE = {"book/index.html", "book/chapters/06-routing.html", "book/solutions/06-routing.html"}
+IN_BOTH = [  # of the Chinese pages a few, and at night all
+    *PAGES,
+    *(pytest.param(CHINESE + page, marks=() if page in SAMPLE else pytest.mark.nightly) for page in PAGES),
 ]
 WITH_WIDGETS = ["book/chapters/01-try-it.html", "book/chapters/14-two-digits-at-once.html"]
 PHONE = {"width": 375, "height": 800}
@@ -35,7 +42,7 @@ EQUATIONS = "mjx-container[display]"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", IN_BOTH)
 def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str) -> None:
     """Loaded once and read to the end: at peace, light enough, and legible to everybody in both themes."""
     seen = visit("about:blank", color_scheme="light")
@@ -54,18 +61,20 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str]
         assert not serious(seen.page), f"in the {scheme} theme"
     assert not seen.page.evaluate(SLABS), "figures that are light slabs in the dark"
     assert not seen.page.evaluate(CLIPPED, f"pre, table, {FIGURES}, {EQUATIONS}"), "parts that are clipped"
-    if page not in LOOKED_UP:
+    if page.removeprefix(CHINESE) not in LOOKED_UP:
         too_long = seen.page.evaluate(STRETCHES, 2700)
         assert not too_long, f"three screens without picture, plot or widget: {too_long}"
+    if page.startswith(CHINESE):
+        assert page.endswith("results.html") or not translation.english_left(book / page)
 
 
 @pytest.mark.parametrize("place", ["http", "file"])
-@pytest.mark.parametrize("page", ["index.html", "search.html?q=capsule", "genindex.html"])
+@pytest.mark.parametrize("page", ["index.html", "search.html?q=capsule", "genindex.html", "zh_CN/search.html?q=胶囊"])
 def test_a_page_of_no_chapter(visit: Callable[..., Visit], addresses: dict[str, str], page: str, place: str) -> None:
     at_peace(visit(addresses[place] + page))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", IN_BOTH)
 def test_a_page_from_the_disk_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, str], page: str) -> None:
     seen = visit(addresses["file"] + page, viewport=PHONE, color_scheme="dark")
     at_peace(seen)
@@ -76,6 +85,17 @@ def test_a_page_from_the_disk_fits_a_phone(visit: Callable[..., Visit], addresse
     assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}, {EQUATIONS}"), "parts that are clipped"
     assert not seen.page.evaluate(SHRUNK), "figures whose letters cannot be read"
     assert not seen.page.evaluate(SMALL_TARGETS, [40, 34]), "targets too small for a finger"
+
+
+@pytest.mark.parametrize("place", ["http", "file"])
+def test_the_switch_keeps_page_and_place(visit: Callable[..., Visit], addresses: dict[str, str], place: str) -> None:
+    page = visit(addresses[place] + "book/chapters/06-routing.html#rounds-2-and-3").page
+    for language, other in (("en", "中文"), ("zh-CN", "English"), ("en", "中文")):
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator("#rounds-2-and-3")).to_be_in_viewport()
+        switch = page.get_by_role("link", name=other, exact=True)
+        expect(switch).to_have_attribute("href", re.compile("#rounds-2-and-3$"))
+        switch.click()
 
 
 def at_peace(seen: Visit) -> None:

@@ -31,8 +31,13 @@ def register() -> None:
 
 def with_phone_form(figure: Figure, **kwargs: Any) -> tuple[dict[str, str], dict[str, Any]]:
     """No other format than the kernel's own PNG, and as metadata the PNG of the form for a phone, in base64."""
-    phone_form_of(figure).savefig(stream := io.BytesIO(), format="png", bbox_inches="tight", pad_inches=0.02)
-    return {}, {"capsnet_phone": base64.b64encode(stream.getvalue()).decode()}
+    phone = phone_form_of(figure)
+    phone.savefig(stream := io.BytesIO(), format="png", bbox_inches="tight", pad_inches=0.02)
+    metadata: dict[str, Any] = {"capsnet_phone": base64.b64encode(stream.getvalue()).decode()}
+    texts = [text for form in (figure, phone) for text in form.findobj(Text)]
+    if words := {text.english for text in texts if hasattr(text, "english")}:
+        metadata["capsnet_words"] = sorted(words)  # of a translated tree
+    return {}, metadata
 
 
 def phone_form_of(figure: Figure) -> Figure:

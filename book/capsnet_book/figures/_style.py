@@ -15,6 +15,9 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_book.palette import LIGHT
+from capsnet_book.words import speak
+
+speak()
 
 WIDTH = 7.0  # inches; the page shows 100 pixels an inch, the file holds 150
 
