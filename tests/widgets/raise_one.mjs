@@ -26,7 +26,7 @@ const JOBS = {
       const { tensors, types, rounds } = it.fromSafetensors(readFileSync(file));
       const network = it.makeNetwork({ ...it.settingsWith(), types, rounds }, await it.loadKernels());
       network.load(tensors);
-      writeFileSync(out, it.toSafetensors(network.tensors(), it.configOf(types, rounds)));
+      writeFileSync(out, it.toSafetensors(network.tensors(), it.configOf({ types, rounds })));
       return { types, rounds };
     } catch (error) {
       return error.message;

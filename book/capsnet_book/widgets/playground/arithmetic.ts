@@ -36,8 +36,8 @@ function addScaled(y: usize, w: f32, x: usize, n: i32): void {
 
 // ------------------------------------------------------------------------------------------------ layers
 
-/** c[m, n] (+)= Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4, N of 8. */
-export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b: usize, bRow: i32, M: i32, K: i32, N: i32, more: i32): void {
+/** c[m, n] += Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4, N of 8. */
+export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b: usize, bRow: i32, M: i32, K: i32, N: i32): void {
   for (let k0 = 0; k0 < K; k0 += DEEP) {
     const end = K < k0 + DEEP ? K : k0 + DEEP;
     for (let n = 0; n < N; n += 2 * LANES) {
@@ -46,18 +46,10 @@ export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b
         const c1 = at(c0, cRow);
         const c2 = at(c1, cRow);
         const c3 = at(c2, cRow);
-        const zero = all(0);
-        let p0 = zero, q0 = zero, p1 = zero, q1 = zero, p2 = zero, q2 = zero, p3 = zero, q3 = zero;
-        if (more | k0) {
-          p0 = get(c0);
-          q0 = get(at(c0, LANES));
-          p1 = get(c1);
-          q1 = get(at(c1, LANES));
-          p2 = get(c2);
-          q2 = get(at(c2, LANES));
-          p3 = get(c3);
-          q3 = get(at(c3, LANES));
-        }
+        let p0 = get(c0), q0 = get(at(c0, LANES));
+        let p1 = get(c1), q1 = get(at(c1, LANES));
+        let p2 = get(c2), q2 = get(at(c2, LANES));
+        let p3 = get(c3), q3 = get(at(c3, LANES));
         let a0 = at(a, m * aRow + k0 * aColumn);
         let a1 = at(a0, aRow);
         let a2 = at(a1, aRow);
@@ -137,8 +129,11 @@ export function sigmoid(y: usize, n: i32): void {
   for (let k = 0; k < n; k += LANES) put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), get(at(y, k)))))));
 }
 
-/** Over the ink of all patches, y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place]. */
-function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i32): void {
+/**
+ * The first layer, over the ink of all patches: y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place].
+ * x [B, 28, 28], taps [81, C], y [B, 100, C]
+ */
+export function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i32): void {
   for (let n = 0; n < B; n++) {
     for (let row = 0; row < ACROSS; row++) {
       for (let column = 0; column < ACROSS; column++) {
@@ -156,19 +151,6 @@ function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i32): vo
       }
     }
   }
-}
-
-/** The first layer and its ReLU. x [B, 28, 28], weight [81, C] -> y [B, 100, C] */
-export function convolveInk(y: usize, x: usize, weight: usize, bias: usize, B: i32, C: i32): void {
-  const places = B * ACROSS * ACROSS;
-  fillRows(y, bias, places, C);
-  overInk(y, x, weight, B, C, 0);
-  relu(y, places * C);
-}
-
-/** dWeight += the gradient of the first layer's weights. dy [B, 100, C] */
-export function convolveInkBack(dWeight: usize, x: usize, dy: usize, B: i32, C: i32): void {
-  overInk(dy, x, dWeight, B, C, 1);
 }
 
 // ---------------------------------------------------------------------------------------------- capsules

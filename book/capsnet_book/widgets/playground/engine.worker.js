@@ -35,8 +35,7 @@ const ORDERS = {
   teach: ({ images, labels }) => learning.teach(images, labels),
   read: ({ id, image }) => post({ is: "answer", id, ...learning.network.read(image) }),
   weights({ id }) {
-    const { types, rounds } = learning.network.settings;
-    post({ is: "answer", id, tensors: learning.network.tensors(), config: configOf(types, rounds) });
+    post({ is: "answer", id, tensors: learning.network.tensors(), config: configOf(learning.network.settings) });
   },
 };
 

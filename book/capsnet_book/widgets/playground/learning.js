@@ -2,7 +2,7 @@
 import { greys, shift } from "./digits.js";
 import { makeNetwork } from "./network.js";
 import { makeRandom, shuffled } from "./random.js";
-import { J, PIXELS, ROW, WALL } from "./sizes.js";
+import { PIXELS, WALL } from "./sizes.js";
 
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
@@ -118,7 +118,7 @@ export function makeLearning(settings, digits, makeKernels, { post, wait }, tens
       is: "frame",
       ...{ seen, steps, seconds, running, rate, since, tests, filters },
       wall: { lengths, answers, drawings: bytes },
-      watched: { u, c: withoutPadding(c) },
+      watched: { u, c },
     };
     [since, tests] = [{ digits: 0, right: 0, margin: 0, drawing: 0 }, []];
     [waitsForPage, lastFrame, frameCost] = [true, now, performance.now() - now];
@@ -163,6 +163,3 @@ function isTest(n, B) {
   const every = n < 24000 ? 2000 : 4000;
   return n % every < B;
 }
-
-const withoutPadding = (c) =>
-  Float32Array.from({ length: (c.length / ROW) * J }, (_, k) => c[Math.floor(k / J) * ROW + (k % J)]);

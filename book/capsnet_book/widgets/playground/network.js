@@ -3,12 +3,12 @@
 //   digit ─ conv + ReLU: maps ─ conv: features ─ squash: u ─ W: votes û ─ routing: v ─ mask ─ decoder: drawing
 //
 // Maps are [B, place, channel]. So a row of all patches is a matrix [B, numbers] as it lies, neither copied there nor
-// back. On the way back each gradient dy.x stands beside its y.x.
+// back. On the way back the gradient of what lies at a pointer is `gap` further on.
 import { drawingLoss, lengthsOf, longest, marginLoss } from "./losses.js";
-import { makeMemory, planMemory } from "./memory.js";
+import { planMemory } from "./memory.js";
 import { begin, fromTensors, toTensors } from "./parameters.js";
-import { regroup, regroupBack, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
-import { D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
+import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
+import { ACROSS, D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
 /**
  * @typedef {{ rounds: number, types: number, batch: number, seed: number, m_plus: number, m_minus: number,
@@ -26,49 +26,52 @@ const V = J * D;
 export function makeNetwork(settings, makeKernels) {
   const { types, batch: B, bug } = settings;
   const rounds = bug === "no-update-rounds" ? 1 : settings.rounds;
-  const plan = planMemory(settings, rounds);
-  const memory = makeMemory(plan.bytes);
-  const numbers = new Float32Array(memory.buffer);
-  const view = (pointer, length) => numbers.subarray(pointer >> 2, (pointer >> 2) + length);
-  const sizes = { B, rounds, types, C: 8 * types, I: PLACES * types, view };
-  const net = { ...plan, ...sizes, k: makeKernels(memory), settings, cut: wrongCut(types) };
-
-  const parameters = view(plan.first, plan.count);
-  const [x, v] = [view(plan.y.x, B * PIXELS), view(plan.of("v", rounds - 1), B * V)];
-  const masked = view(plan.y.masked, B * V);
-  const drawn = view(plan.y.drawing, B * PIXELS);
+  const plan = planMemory({ types, batch: B, rounds });
+  const { y, dy, parameters, slopes, memory } = plan;
+  const maps = linearMaps(plan.at, types);
+  const net = {
+    ...plan,
+    B,
+    rounds,
+    C: 8 * types,
+    I: PLACES * types,
+    bug,
+    maps,
+    k: makeKernels(memory),
+    cut: wrongCut(types),
+  };
+  const last = (numbers, size) => numbers.subarray((rounds - 1) * B * size); // of all rounds
+  const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
   let [power1, power2] = [1, 1]; // β1^t, β2^t
 
   /** Keeps capsule `kept(n)` of digit n. */
   function mask(kept) {
-    masked.fill(0);
+    y.masked.fill(0);
     for (let n = 0; n < B; n++) {
       const from = n * V + kept(n) * D;
-      masked.set(v.subarray(from, from + D), from);
+      y.masked.set(v.subarray(from, from + D), from);
     }
   }
 
   /** The gradients of one batch, added to those that there are. images [B · PIXELS] -> its losses and right answers */
-  function learn(images, labels) {
-    x.set(images);
+  function gradients(images, labels) {
+    y.x.set(images);
     encode(net);
     route(net);
-    const dv = view(plan.dv, B * V);
+    net.slopesOfLayers.fill(0);
     const margin = marginLoss(dv, v, labels, settings);
     const lengths = lengthsOf(v);
     const right = labels.reduce((all, label, n) => all + Number(longest(lengths, n) === label), 0);
     let drawing = 0;
-    transposeWeights(net);
     if (settings.drawing > 0) {
       const kept = (n) => (bug === "mask-prediction" ? longest(lengths, n) : labels[n]);
       mask(kept);
       decode(net);
-      drawing = drawingLoss(view(plan.dy.drawing, B * PIXELS), drawn, x, B, settings);
+      drawing = drawingLoss(dy.drawing, y.drawing, y.x, B, settings);
       decodeBack(net);
-      const dMasked = view(plan.dy.masked, B * V);
       for (let n = 0; n < B; n++) {
-        for (let d = n * V + kept(n) * D, end = d + D; d < end; d++) dv[d] += dMasked[d];
+        for (let d = n * V + kept(n) * D, end = d + D; d < end; d++) dv[d] += dy.masked[d];
       }
     }
     routeBack(net);
@@ -80,8 +83,8 @@ export function makeNetwork(settings, makeKernels) {
   function update(rate) {
     power1 *= 0.9;
     power2 *= 0.999;
-    const { first, gradients, mean, square, count } = plan;
-    net.k.adam(first, gradients, mean, square, count, rate / (1 - power1), 1 / Math.sqrt(1 - power2));
+    const { first, gap, mean, square, count } = plan;
+    net.k.adam(first, first + gap, mean, square, count, rate / (1 - power1), 1 / Math.sqrt(1 - power2));
   }
 
   /**
@@ -95,8 +98,8 @@ export function makeNetwork(settings, makeKernels) {
     const drawings = new Float32Array(draws ? N * PIXELS : 0);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
-      x.fill(0);
-      x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
+      y.x.fill(0);
+      y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
       encode(net);
       route(net);
       const found = lengthsOf(v);
@@ -105,164 +108,151 @@ export function makeNetwork(settings, makeKernels) {
       if (!draws) continue;
       mask((m) => longest(found, m));
       decode(net);
-      drawings.set(drawn.subarray(0, now * PIXELS), n * PIXELS);
+      drawings.set(y.drawing.subarray(0, now * PIXELS), n * PIXELS);
     }
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
-    const last = (N - 1) % B;
-    const u = view(plan.y.u, B * net.I * D_IN).slice(last * net.I * D_IN, (last + 1) * net.I * D_IN);
-    const c = view(plan.of("c", rounds - 1), B * net.I * ROW).slice(last * net.I * ROW, (last + 1) * net.I * ROW);
+    const ofLast = (numbers, size) => numbers.slice(((N - 1) % B) * size, (((N - 1) % B) + 1) * size);
+    const u = ofLast(y.u, net.I * D_IN);
+    const c = ofLast(last(y.c, net.I * ROW), net.I * ROW).filter((_, k) => k % ROW < J); // less the padding
     return { lengths, capsules, drawings, answers, u, c };
   }
 
-  const slopes = view(plan.gradients, plan.count);
   return {
-    settings,
-    gradients: learn,
-    update,
-    read,
+    ...{ settings, gradients, update, read },
     /** The first layer's weights, [81, C]. */
-    filters: () => view(plan.at["conv.weight"], KERNEL ** 2 * net.C).slice(),
+    filters: () => parameters.slice(0, KERNEL ** 2 * net.C),
     tensors: () => toTensors(parameters, types),
     slopes: () => toTensors(slopes, types),
     load: (tensors) => fromTensors(parameters, types, tensors),
   };
 }
 
+/**
+ * The layers that are linear, in pieces: to[B, N] += from[B, K] weight[K, N]. Rows of a batch lie `toRow` and
+ * `fromRow` numbers apart.
+ */
+function linearMaps(at, types) {
+  const [C, I, K] = [8 * types, PLACES * types, TAPS * 8 * types]; // K: numbers in a row of a patch
+  const primary = Array.from({ length: TAPS * PLACES }, (_, n) => {
+    const [row, place] = [Math.floor(n / PLACES), n % PLACES];
+    const corner = 2 * Math.floor(place / 3) * ACROSS + 2 * (place % 3);
+    const [to, from] = [at.features + 4 * place * C, at.maps + 4 * (corner + row * ACROSS) * C];
+    const weight = at["primary.conv.weight"] + 4 * row * K * C;
+    return { to, toRow: PLACES * C, from, fromRow: MAPS * C, weight, K, N: C };
+  });
+  const routed = Array.from({ length: I }, (_, i) => {
+    const [to, from, weight] = [at.votes + 4 * i * V, at.u + 4 * i * D_IN, at["routed.weight"] + 4 * i * D_IN * V];
+    return { to, toRow: I * V, from, fromRow: I * D_IN, weight, K: D_IN, N: V };
+  });
+  const dense = (name, from, to, K, N) => {
+    const [weight, bias] = [at[`${name}.weight`], at[`${name}.bias`]];
+    return { to: at[to], toRow: N, from: at[from], fromRow: K, weight, bias, K, N };
+  };
+  const decoder = [
+    dense("decoder.0", "masked", "hidden1", V, HIDDEN[0]),
+    dense("decoder.2", "hidden1", "hidden2", HIDDEN[0], HIDDEN[1]),
+    dense("decoder.4", "hidden2", "drawing", HIDDEN[1], PIXELS),
+  ];
+  return { primary, routed, decoder };
+}
+
 // --------------------------------------------------------------------------------------------- forward
 
-/** work(offset of the pixels below, offset of the place above, row of the kernel) for all rows of all patches. */
-function forPatches({ C }, work) {
-  for (let row = 0; row < TAPS; row++) {
-    for (let place = 0; place < PLACES; place++) {
-      const below = (2 * Math.floor(place / 3) + row) * 10 + 2 * (place % 3);
-      work(4 * below * C, 4 * place * C, row);
-    }
+function linear({ k, B }, pieces) {
+  for (const { to, toRow, from, fromRow, weight, K, N } of pieces) {
+    k.matmul(to, toRow, from, fromRow, 1, weight, N, B, K, N);
   }
 }
 
 /** From digits to votes. */
 function encode(net) {
-  const { k, y, at, B, C, I, settings } = net;
-  k.convolveInk(y.maps, y.x, at["conv.weight"], at["conv.bias"], B, C);
-  k.fillRows(y.features, at["primary.conv.bias"], B * PLACES, C);
-  const K = TAPS * C; // numbers in a row of a patch
-  forPatches(net, (below, above, row) => {
-    const weight = at["primary.conv.weight"] + 4 * row * K * C;
-    k.matmul(y.features + above, PLACES * C, y.maps + below, MAPS * C, 1, weight, C, B, K, C, 1);
-  });
-  if (settings.bug === "capsule-view") {
-    regroup(net.view(y.grouped, B * I * D_IN), net.view(y.features, B * I * D_IN), net.cut);
-  }
-  k.squash(y.u, groupedOrNot(net, y), B * I, D_IN);
-  for (let i = 0; i < I; i++) {
-    const weight = at["routed.weight"] + 4 * i * D_IN * V;
-    k.matmul(y.votes + 4 * i * V, I * V, y.u + 4 * i * D_IN, I * D_IN, 1, weight, V, B, D_IN, V, 0);
-  }
+  const { k, y, at, B, C, I } = net;
+  k.fillRows(at.maps, at["conv.bias"], B * MAPS, C);
+  k.overInk(at.maps, at.x, at["conv.weight"], B, C, 0);
+  k.relu(at.maps, B * MAPS * C);
+  k.fillRows(at.features, at["primary.conv.bias"], B * PLACES, C);
+  linear(net, net.maps.primary);
+  if (net.bug === "capsule-view") recut(y.features, net.cut);
+  k.squash(at.u, at.features, B * I, D_IN); // a capsule's numbers are channels, which lie together already
+  y.votes.fill(0);
+  linear(net, net.maps.routed);
 }
-
-/** Cut rightly, a capsule's numbers are channels, which lie together already. */
-const groupedOrNot = ({ settings }, layers) => (settings.bug === "capsule-view" ? layers.grouped : layers.features);
 
 /** Procedure 1, with what each round held. */
 function route(net) {
-  const { k, y, of, b, B, I, rounds, view } = net;
-  view(b, B * I * ROW).fill(0);
+  const { k, y, at, of, B, I, rounds } = net;
+  y.b.fill(0);
   for (let t = 0; t < rounds; t++) {
-    if (net.settings.bug === "softmax-axis") softmaxOverI(view(of("c", t), B * I * ROW), view(b, B * I * ROW), I);
-    else k.softmax(of("c", t), b, B * I);
-    k.weightedSums(of("s", t), of("c", t), y.votes, B, I);
+    if (net.bug === "softmax-axis") softmaxOverI(ofRound(net, y.c, t), y.b, I);
+    else k.softmax(of("c", t), at.b, B * I);
+    k.weightedSums(of("s", t), of("c", t), at.votes, B, I);
     k.squash(of("v", t), of("s", t), B * J, D);
-    if (t < rounds - 1) k.agreements(b, y.votes, of("v", t), B, I);
+    if (t < rounds - 1) k.agreements(at.b, at.votes, of("v", t), B, I);
   }
 }
 
-const DECODER = [
-  { name: "decoder.0", from: "masked", to: "hidden1", K: V, N: HIDDEN[0] },
-  { name: "decoder.2", from: "hidden1", to: "hidden2", K: HIDDEN[0], N: HIDDEN[1] },
-  { name: "decoder.4", from: "hidden2", to: "drawing", K: HIDDEN[1], N: PIXELS },
-];
+const ofRound = ({ B, I }, c, t) => c.subarray(t * B * I * ROW, (t + 1) * B * I * ROW);
 
 /** From capsules, all but one masked, to drawings. */
-function decode({ k, y, at, B }) {
-  for (const { name, from, to, K, N } of DECODER) {
-    k.fillRows(y[to], at[`${name}.bias`], B, N);
-    k.matmul(y[to], N, y[from], K, 1, at[`${name}.weight`], N, B, K, N, 1);
-    if (to === "drawing") k.sigmoid(y[to], B * N);
-    else k.relu(y[to], B * N);
+function decode(net) {
+  const { k, at, B } = net;
+  for (const layer of net.maps.decoder) {
+    k.fillRows(layer.to, layer.bias, B, layer.N);
+    linear(net, [layer]);
+    if (layer.to === at.drawing) k.sigmoid(layer.to, B * layer.N);
+    else k.relu(layer.to, B * layer.N);
   }
 }
 
 // -------------------------------------------------------------------------------------------- backward
 
-/** Backwards every weight is needed the other way round. */
-function transposeWeights({ k, at, turned, C, I, settings }) {
-  const K = TAPS * C;
-  for (let row = 0; row < TAPS; row++) {
-    const offset = 4 * row * K * C;
-    k.transpose(turned.primary + offset, at["primary.conv.weight"] + offset, K, C);
+/** From the gradients above to those of the weights and below; for these every weight is needed transposed. */
+function linearBack({ k, B, gap, turn }, pieces) {
+  for (const { weight, K, N } of new Map(pieces.map((piece) => [piece.weight, piece])).values()) {
+    k.transpose(weight + turn, weight, K, N);
   }
-  for (let i = 0; i < I; i++) {
-    const offset = 4 * i * D_IN * V;
-    k.transpose(turned.routed + offset, at["routed.weight"] + offset, D_IN, V);
+  for (const { to, toRow, from, fromRow, weight, K, N } of pieces) {
+    k.matmul(weight + gap, N, from, 1, fromRow, to + gap, toRow, K, B, N);
+    k.matmul(from + gap, fromRow, to + gap, toRow, 1, weight + turn, K, B, N, K);
   }
-  if (settings.drawing === 0) return;
-  for (const { name, K, N } of DECODER) k.transpose(turned[name], at[`${name}.weight`], K, N);
 }
 
-/** From dy.drawing, the gradient before the sigmoid, to dy.masked. */
-function decodeBack({ k, y, dy, slope, turned, B }) {
-  for (const { name, from, to, K, N } of DECODER.toReversed()) {
-    if (to !== "drawing") k.reluBack(dy[to], y[to], B * N);
-    k.matmul(slope[`${name}.weight`], N, y[from], 1, K, dy[to], N, K, B, N, 1);
-    k.sumRows(slope[`${name}.bias`], dy[to], B, N);
-    k.matmul(dy[from], K, dy[to], N, 1, turned[name], K, B, N, K, 0);
+/** From the drawing's gradient before the sigmoid to that of what was masked. */
+function decodeBack(net) {
+  const { k, at, gap, B } = net;
+  for (const layer of net.maps.decoder.toReversed()) {
+    if (layer.to !== at.drawing) k.reluBack(layer.to + gap, layer.to, B * layer.N);
+    linearBack(net, [layer]);
+    k.sumRows(layer.bias + gap, layer.to + gap, B, layer.N);
   }
 }
 
 /** From dv of the last round to the gradient of the votes, through all rounds. */
 function routeBack(net) {
-  const { k, y, dy, of, dv, dc, B, I, rounds, view } = net;
-  const couplings = (pointer) => view(pointer, B * I * ROW);
-  view(dy.votes, B * I * V).fill(0);
+  const { k, y, dy, at, of, gap, B, I, rounds } = net;
   for (let t = rounds - 1; t >= 0; t--) {
-    // This round's v made the next round's logits, whose gradient db is known by now.
-    if (t < rounds - 1) k.weightedSums(dv, of("db", t + 1), y.votes, B, I);
-    k.squashBack(of("ds", t), of("s", t), dv, B * J, D);
+    const [c, s, v] = ["c", "s", "v"].map((name) => of(name, t));
+    // This round's v made the next round's logits, whose gradient is known by now.
+    if (t < rounds - 1) k.weightedSums(v + gap, at.b + gap, at.votes, B, I);
+    k.squashBack(s + gap, s, v + gap, B * J, D);
     if (t > 0) {
-      const db = couplings(of("db", t)); // the first logits are 0, their db stays so
-      if (t < rounds - 1) db.set(couplings(of("db", t + 1)));
-      else db.fill(0);
-      couplings(dc).fill(0);
-      k.agreements(dc, y.votes, of("ds", t), B, I);
-      if (net.settings.bug === "softmax-axis") softmaxOverIBack(db, couplings(dc), couplings(of("c", t)), I);
-      else k.softmaxBack(of("db", t), dc, of("c", t), B * I);
-    }
-    k.votesBack(dy.votes, of("c", t), of("ds", t), of("db", t), of("v", Math.max(0, t - 1)), B, I);
+      k.agreements(c + gap, at.votes, s + gap, B, I);
+      if (net.bug === "softmax-axis") softmaxOverIBack(dy.b, ofRound(net, dy.c, t), ofRound(net, y.c, t), I);
+      else k.softmaxBack(at.b + gap, c + gap, c, B * I);
+    } else dy.b.fill(0); // the first logits are 0 whatever the votes
+    k.votesBack(at.votes + gap, c, s + gap, at.b + gap, of("v", Math.max(0, t - 1)), B, I);
   }
 }
 
 /** From the gradient of the votes to those of the weights below. */
 function encodeBack(net) {
-  const { k, y, dy, slope, turned, B, C, I } = net;
-  for (let i = 0; i < I; i++) {
-    const [weight, u, votes] = [4 * i * D_IN * V, 4 * i * D_IN, 4 * i * V];
-    k.matmul(slope["routed.weight"] + weight, V, y.u + u, 1, I * D_IN, dy.votes + votes, I * V, D_IN, B, V, 1);
-    k.matmul(dy.u + u, I * D_IN, dy.votes + votes, I * V, 1, turned.routed + weight, D_IN, B, V, D_IN, 0);
-  }
-  k.squashBack(groupedOrNot(net, dy), groupedOrNot(net, y), dy.u, B * I, D_IN);
-  if (net.settings.bug === "capsule-view") {
-    regroupBack(net.view(dy.features, B * I * D_IN), net.view(dy.grouped, B * I * D_IN), net.cut);
-  }
-  k.sumRows(slope["primary.conv.bias"], dy.features, B * PLACES, C);
-  net.view(dy.maps, B * MAPS * C).fill(0);
-  const K = TAPS * C;
-  forPatches(net, (below, above, row) => {
-    const weight = 4 * row * K * C;
-    const features = dy.features + above;
-    k.matmul(slope["primary.conv.weight"] + weight, C, y.maps + below, 1, MAPS * C, features, PLACES * C, K, B, C, 1);
-    k.matmul(dy.maps + below, MAPS * C, features, PLACES * C, 1, turned.primary + weight, K, B, C, K, 1);
-  });
-  k.reluBack(dy.maps, y.maps, B * MAPS * C);
-  k.sumRows(slope["conv.bias"], dy.maps, B * MAPS, C);
-  k.convolveInkBack(slope["conv.weight"], y.x, dy.maps, B, C);
+  const { k, dy, at, gap, B, C, I } = net;
+  linearBack(net, net.maps.routed);
+  k.squashBack(at.features + gap, at.features, at.u + gap, B * I, D_IN);
+  if (net.bug === "capsule-view") recut(dy.features, net.cut, true);
+  k.sumRows(at["primary.conv.bias"] + gap, at.features + gap, B * PLACES, C);
+  linearBack(net, net.maps.primary);
+  k.reluBack(at.maps + gap, at.maps, B * MAPS * C);
+  k.sumRows(at["conv.bias"] + gap, at.maps + gap, B * MAPS, C);
+  k.overInk(at.maps + gap, at.x, at["conv.weight"] + gap, B, C, 1);
 }

@@ -6,7 +6,7 @@ import { makeRandom, normal } from "./random.js";
 import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, SIDE, TAPS } from "./sizes.js";
 
 /** The network's sizes, under the names of Python's CapsNetConfig. */
-export const configOf = (types, rounds) => ({
+export const configOf = ({ types, rounds }) => ({
   image_size: SIDE,
   in_channels: 1,
   conv_channels: 8 * types,
@@ -24,37 +24,36 @@ export const configOf = (types, rounds) => ({
 
 const sizeOf = (shape) => shape.reduce((all, n) => all * n, 1);
 
+/** -> here(k): where the k-th number of a tensor stands once its axes stand in another order. */
+function turned(shape, axes) {
+  const strides = axes.map((_, n) => sizeOf(axes.slice(n + 1).map((axis) => shape[axis]))); // in the new order
+  const steps = shape.map((_, axis) => strides[axes.indexOf(axis)]);
+  return (k) =>
+    shape.reduceRight((at, size, axis) => {
+      const index = k % size;
+      k = (k - index) / size;
+      return at + index * steps[axis];
+    }, 0);
+}
+
 /**
  * The parameters in order: their names and shapes in a file, `bound` of the uniform numbers that they begin with
- * (null: normal, as W), `from` and `size` among all numbers, and here(k), where the k-th number of the file stands.
+ * (0: normal, as W), `from` and `size` among all numbers, and here(k), where the k-th number of the file stands.
  */
 export function parameterList(types) {
   const [C, I] = [8 * types, PLACES * types];
-  const turned = (columns, rows) => (k) => (k % columns) * rows + Math.floor(k / columns);
-  const primary = (k) => {
-    const [o, c, tap] = [Math.floor(k / (C * TAPS ** 2)), Math.floor(k / TAPS ** 2) % C, k % TAPS ** 2];
-    return (tap * C + c) * C + o;
-  };
-  const routed = (k) => {
-    const [i, d, e] = [Math.floor(k / (J * D_IN * D)), Math.floor(k / D) % D_IN, k % D];
-    const j = Math.floor(k / (D_IN * D)) % J;
-    return ((placeFirst(i, types) * D_IN + d) * J + j) * D + e;
-  };
-  const layer = (name, shape, here) => {
-    const bound = 1 / Math.sqrt(sizeOf(shape.slice(1))); // as PyTorch begins with convolutions and linear layers
-    const bias = { name: `${name}.bias`, shape: [shape[0]], bound, here: (k) => k };
-    return [{ name: `${name}.weight`, shape, bound, here }, bias];
-  };
+  const layer = (name, shape, axes) => [
+    { name: `${name}.weight`, shape, bound: 1 / Math.sqrt(sizeOf(shape.slice(1))), here: turned(shape, axes) },
+    { name: `${name}.bias`, shape: [shape[0]], bound: 1 / Math.sqrt(sizeOf(shape.slice(1))), here: (k) => k },
+  ];
   const widths = [J * D, ...HIDDEN, PIXELS];
-  const decoder = HIDDEN.concat(PIXELS).map((width, k) =>
-    layer(`decoder.${2 * k}`, [width, widths[k]], turned(widths[k], width)),
-  );
+  const W = turned([types, PLACES, J, D_IN, D], [1, 0, 3, 2, 4]);
   let end = 0;
   return [
-    ...layer("conv", [C, 1, KERNEL, KERNEL], turned(KERNEL ** 2, C)),
-    ...layer("primary.conv", [C, C, TAPS, TAPS], primary),
-    { name: "routed.weight", shape: [I, J, D_IN, D], bound: null, here: routed },
-    ...decoder.flat(),
+    ...layer("conv", [C, 1, KERNEL, KERNEL], [1, 2, 3, 0]),
+    ...layer("primary.conv", [C, C, TAPS, TAPS], [2, 3, 1, 0]),
+    { name: "routed.weight", shape: [I, J, D_IN, D], bound: 0, here: W },
+    ...[0, 1, 2].flatMap((n) => layer(`decoder.${2 * n}`, [widths[n + 1], widths[n]], [1, 0])),
   ].map((parameter) => {
     const size = sizeOf(parameter.shape);
     end += size;
@@ -62,16 +61,11 @@ export function parameterList(types) {
   });
 }
 
-/** Where capsule i of a file stands here. */
-export const placeFirst = (i, types) => (i % PLACES) * types + Math.floor(i / PLACES);
-
 /** Fills the parameters' numbers as my_capsnet.py begins. @param {Float32Array} numbers */
 export function begin(numbers, types, seed) {
   const random = makeRandom(seed);
   for (const { bound, from, size } of parameterList(types)) {
-    for (let k = from; k < from + size; k++) {
-      numbers[k] = bound === null ? 0.1 * normal(random) : bound * (2 * random() - 1);
-    }
+    for (let k = from; k < from + size; k++) numbers[k] = bound ? bound * (2 * random() - 1) : 0.1 * normal(random);
   }
 }
 
@@ -86,12 +80,9 @@ export function toTensors(numbers, types) {
 
 /** The other way round. Throws where a tensor is missing or has another shape. @param {Float32Array} numbers */
 export function fromTensors(numbers, types, tensors) {
-  const list = parameterList(types);
-  for (const { name, shape } of list) {
+  for (const { name, shape, here, from, size } of parameterList(types)) {
     const got = tensors[name]?.shape;
     if (String(got) !== String(shape)) throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
-  }
-  for (const { name, here, from, size } of list) {
     for (let k = 0; k < size; k++) numbers[from + here(k)] = tensors[name].data[k];
   }
 }

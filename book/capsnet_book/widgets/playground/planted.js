@@ -13,14 +13,14 @@ export function wrongCut(types) {
   });
 }
 
-/** to[k] = from[cut[k]] for each of B digits. */
-export function regroup(to, from, cut) {
-  for (let k = 0; k < to.length; k++) to[k] = from[k - (k % cut.length) + cut[k % cut.length]];
-}
-
-/** The gradient of that. */
-export function regroupBack(dFrom, dTo, cut) {
-  for (let k = 0; k < dTo.length; k++) dFrom[k - (k % cut.length) + cut[k % cut.length]] = dTo[k];
+/** Puts number cut[k] of each digit at k; or back. */
+export function recut(numbers, cut, back = false) {
+  const before = numbers.slice();
+  for (let k = 0; k < numbers.length; k++) {
+    const other = k - (k % cut.length) + cut[k % cut.length];
+    if (back) numbers[other] = before[k];
+    else numbers[k] = before[other];
+  }
 }
 
 /** For "softmax-axis": c sums to 1 over the I capsules below. c, b [B, I, ROW] */
