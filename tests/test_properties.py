@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import oracle
 import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from networks import noise
+from oracle import agrees
 
 from capsnet_tutorial import fast, functional, layers
 
@@ -23,12 +25,10 @@ vectors = hnp.arrays(
 
 
 @st.composite
-def predictions(
-    draw: st.DrawFn, scales: tuple[float, ...] = (0.01, 0.3, 1.0, 10.0), least_above: int = 1
-) -> torch.Tensor:
+def predictions(draw: st.DrawFn) -> torch.Tensor:
     """û of any small shape and of several sizes, float64."""
-    shape = [draw(st.integers(least, most)) for least, most in ((1, 4), (1, 6), (least_above, 5), (1, 4))]
-    return noise(*shape, seed=draw(st.integers(0, 2**31)), scale=draw(st.sampled_from(scales)))
+    shape = [draw(st.integers(1, most)) for most in (4, 6, 5, 4)]
+    return noise(*shape, seed=draw(st.integers(0, 2**31)), scale=draw(st.sampled_from((0.01, 0.3, 1.0, 10.0))))
 
 
 rounds = st.integers(1, 5)
@@ -64,19 +64,11 @@ def test_squash_keeps_the_direction(s):
 
 
 @given(predictions(), rounds)
-def test_each_capsule_below_shares_itself_out_completely_in_every_round(u_hat, iterations):
-    _, trace = functional.route(u_hat, iterations, return_trace=True)
-    assert (trace.c >= 0).all()
-    torch.testing.assert_close(trace.c.sum(dim=3), torch.ones(iterations, *u_hat.shape[:2], dtype=u_hat.dtype))
-
-
-@given(predictions(), rounds)
-def test_an_image_is_routed_as_if_it_were_alone(u_hat, iterations):
+def test_routing_is_procedure_1_whatever_the_sizes(u_hat, iterations):
     v, trace = functional.route(u_hat, iterations, return_trace=True)
-    for image in range(len(u_hat)):
-        alone, its_trace = functional.route(u_hat[image : image + 1], iterations, return_trace=True)
-        torch.testing.assert_close(v[image : image + 1], alone)
-        torch.testing.assert_close(trace.c[:, image : image + 1], its_trace.c)
+    expected = oracle.route(u_hat, iterations)
+    agrees(v, expected.v[-1])
+    agrees(trace.c, expected.c)
 
 
 @given(predictions(), rounds)
@@ -84,15 +76,6 @@ def test_a_second_call_gives_what_the_first_gave(u_hat, iterations):
     first = functional.route(u_hat, iterations)
     functional.route(-2 * u_hat, iterations)
     assert functional.route(u_hat, iterations).equal(first)
-
-
-@given(predictions(), rounds, st.randoms(use_true_random=False))
-def test_the_order_of_the_capsules_does_not_matter(u_hat, iterations, random):
-    below, above = (random.sample(range(count), count) for count in u_hat.shape[1:3])
-    v, trace = functional.route(u_hat, iterations, return_trace=True)
-    permuted, its_trace = functional.route(u_hat[:, below][:, :, above], iterations, return_trace=True)
-    torch.testing.assert_close(permuted, v[:, above])
-    torch.testing.assert_close(its_trace.c, trace.c[:, :, below][..., above])
 
 
 @given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
