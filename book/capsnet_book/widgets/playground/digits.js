@@ -1,9 +1,9 @@
-// The digits that are learned from and tested on, as the engine has them.
+// The digits that are learned from and tested on, as a training has them.
 import { PIXELS, SIDE, TESTS } from "./sizes.js";
 
 const LEVELS = 15; // of grey: digits come in 4 bits
 
-/** @typedef {{ images: Uint8Array, labels: Uint8Array }} Digits  greys from 0 to 15, [N · PIXELS] */
+/** @typedef {{ images: Float32Array, labels: Uint8Array }} Digits  greys from 0 to 1, [N · PIXELS] */
 
 /**
  * Two pixels a byte, gzip.
@@ -13,28 +13,21 @@ const LEVELS = 15; // of grey: digits come in 4 bits
 export async function unpackDigits({ packed, labels }) {
   const stream = new Response(/** @type {any} */ (packed)).body.pipeThrough(new DecompressionStream("gzip"));
   const pairs = new Uint8Array(await new Response(stream).arrayBuffer());
-  const images = new Uint8Array(labels.length * PIXELS);
-  for (let k = 0; k < images.length; k++) images[k] = k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4;
+  const images = new Float32Array(labels.length * PIXELS);
+  for (let k = 0; k < images.length; k++) images[k] = (k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4) / LEVELS;
   const split = labels.length - TESTS;
   return {
     learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },
-    test: { images: images.slice(split * PIXELS), labels: labels.slice(split) },
+    test: { images: images.subarray(split * PIXELS), labels: labels.subarray(split) },
   };
 }
 
-/** Greys as numbers from 0 to 1. @param {Uint8Array} images */
-export function greys(images) {
-  const numbers = new Float32Array(images);
-  for (let k = 0; k < numbers.length; k++) numbers[k] /= LEVELS;
-  return numbers;
-}
-
-/** A digit, moved; what leaves the picture is gone. `full` is ink. */
-export function shift(to, from, right, down, full = LEVELS) {
+/** A digit, moved; what leaves the picture is gone. */
+export function shift(to, from, right, down) {
   to.fill(0);
   for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
     for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++) {
-      to[row * SIDE + column] = from[(row - down) * SIDE + column - right] / full;
+      to[row * SIDE + column] = from[(row - down) * SIDE + column - right];
     }
   }
 }

@@ -1,12 +1,30 @@
 // What travels as a file: the digits, and networks, as `save_weights` writes and `load_weights` reads them.
 import { readSafetensors } from "../shared/core.js";
 import { element } from "../shared/ui.js";
+import { D, D_IN, HIDDEN, J, KERNEL, SIDE, TAPS } from "./sizes.js";
 
 /** The digits' file (tools/pack_digits.py): what it packs, and their labels. */
 export function openDigits(file) {
   const { packed, labels } = readSafetensors(file).tensors;
   return { packed: packed.data, labels: labels.data };
 }
+
+/** The network's sizes, under the names of Python's CapsNetConfig. */
+export const configOf = ({ types, rounds }) => ({
+  image_size: SIDE,
+  in_channels: 1,
+  conv_channels: 8 * types,
+  conv_kernel: KERNEL,
+  conv_stride: 2,
+  primary_types: types,
+  primary_dim: D_IN,
+  primary_kernel: TAPS,
+  primary_stride: 2,
+  classes: J,
+  class_dim: D,
+  iterations: rounds,
+  decoder_hidden: HIDDEN,
+});
 
 /** -> bytes. @param {Record<string, { shape: number[], data: Float32Array }>} tensors @param {any} config */
 export function toSafetensors(tensors, config) {

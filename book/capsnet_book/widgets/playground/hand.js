@@ -11,62 +11,66 @@ import { makeWall } from "./wall.js";
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
-/** @param {any} widget @param {{ session: any, say: (words: string) => void }} _ */
-export function makeHand(widget, { session, say }) {
-  const { ask, own } = session;
-  let [capsules, answer] = [new Float32Array(J * D), -1]; // of the drawing on the pad
-  let offsets = new Float32Array(D);
+/** @param {any} widget @param {any} session @param {(words: string) => void} say */
+export function makeHand(widget, session, say) {
+  const { own } = session;
+  let offsets = [];
   let busy = false; // while the network reads
-  /** @type {Promise<any> | undefined} */
-  let copy; // of the network that read it, to slide its numbers without waiting for one that learns
+  /** @type {Float32Array | undefined} */
+  let image; // that it read last
   const { painter } = widget;
 
   const says = element("p", { class: "says", "data-role": "says" });
   const seen = digitCanvas("redrawn", "What it draws of your digit");
-  const schedule = oncePerFrame(paint);
+  const schedule = oncePerFrame(read);
   const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule, say });
   const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
-  const row = makeWall(widget, { count: OWN, label: "Your own digits, as it draws them.", chosen: again });
-  const rowFigure = element("figure", { class: "own", hidden: "" }, row.canvas, element("figcaption"));
+  const row = makeWall(widget, "own", "Your own digits, as it draws them.", again);
   const sliders = Array.from({ length: D }, (_, d) =>
     rangeInput({
       ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
-      oninput: ({ target }) => slide(d, target.valueAsNumber),
-      reset: () => slide(d, 0),
+      oninput: ({ target }) => slide(offsets.with(d, target.valueAsNumber)),
+      reset: () => slide(offsets.with(d, 0)),
     }),
   );
 
+  function slide(/** @type {number[]} */ to) {
+    offsets = to;
+    for (const [d, { show }] of sliders.entries()) show(offsets[d], format(offsets[d], 2, true));
+    schedule();
+  }
+
   /** The network reads what is on the pad, once it has read what was there before. */
-  async function paint() {
+  async function read() {
     pad.paint(painter, widget.colours);
     if (busy) return;
     busy = true;
-    const image = pad.image();
-    await read(image).finally(() => (busy = false));
-    if (pad.image() !== image) schedule();
-  }
-
-  async function read(image) {
-    const found = pad.empty() ? undefined : await ask({ do: "read", image });
+    if (pad.image() !== image) slide(new Array(D).fill(0));
+    image = pad.image();
+    const moved = offsets;
+    const found = pad.empty() ? undefined : await session.read(image, moved);
+    busy = false;
     for (const button of buttons) button.disabled = !found;
-    if (!found) {
-      answer = -1;
+    if (found) tell(found);
+    else {
       painter.paint(seen, new Float32Array(PIXELS));
       write(says, pad.empty() ? "Draw a digit: it says what it sees." : "Nobody is there to read it yet: press Train.");
-      return;
     }
-    [capsules, answer, copy] = [found.capsules, found.answers[0], undefined];
-    setOffsets(new Float32Array(D));
-    const [best, next] = Array.from(found.lengths.keys()).sort((p, q) => found.lengths[q] - found.lengths[p]);
-    const doubt = ` (${format(found.lengths[best])}; a ${next}: ${format(found.lengths[next])}). What is it?`;
-    says.replaceChildren("It says ", element("b", {}, String(answer)), doubt);
-    if (found.drawings.length) painter.paint(seen, found.drawings);
+    if (pad.image() !== image || offsets !== moved) schedule();
+  }
+
+  function tell({ lengths, drawings }) {
+    const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
+    const doubt = ` (${format(lengths[best])}; a ${next}: ${format(lengths[next])}). What is it?`;
+    says.replaceChildren("It says ", element("b", {}, String(best)), doubt);
+    if (drawings.length) painter.paint(seen, drawings);
   }
 
   function teach(digit) {
-    session.teach(pad.image(), digit);
+    const image = pad.image();
+    session.act(() => session.teach(image, digit));
     pad.show(new Uint8Array(PIXELS));
     schedule();
   }
@@ -77,35 +81,19 @@ export function makeHand(widget, { session, say }) {
     schedule();
   }
 
-  function setOffsets(values) {
-    offsets = values;
-    for (const [d, { show }] of sliders.entries()) show(offsets[d], format(offsets[d], 2, true));
-  }
-
-  async function slide(d, offset) {
-    setOffsets(offsets.with(d, offset));
-    if (answer < 0) return;
-    copy ??= session.copy();
-    const network = await copy;
-    const moved = capsules.map((x, k) => x + offsets[k % D]);
-    painter.paint(seen, network.decode(network.mask(moved, answer)));
-  }
-
   const repaint = onNews(schedule);
 
-  /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any} frame */
-  function show(frame) {
+  /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any[]} frames */
+  function show([frame]) {
     const count = Math.min(OWN, own.labels.length);
-    const named = frame?.wall.answers.subarray(WALL);
-    rowFigure.hidden = count === 0 || named.length <= count || !frame.wall.drawings.length;
-    if (!rowFigure.hidden) {
-      const mistaken = (n) => named[n] !== own.labels[first() + n];
-      const right = Array.from({ length: count }, (_, n) => Number(!mistaken(n))).reduce((p, q) => p + q);
+    const wrong = frame.wrong.slice(WALL, -1); // the last is the digit that is watched
+    row.figure.hidden = count === 0 || wrong.length < count || !frame.watched.drawing;
+    if (!row.figure.hidden) {
+      const right = wrong.filter((each) => !each).length;
       const words = `Yours, as it draws them: ${right} of ${count} right. They have every tenth place.`;
-      write(rowFigure.lastChild, words);
-      row.show({ pictures: frame.wall.drawings.subarray(WALL * PIXELS), shown: count, mistaken });
+      row.show(frame.pictures.subarray(WALL * PIXELS), wrong, words);
     }
-    if (!offsets.some(Boolean)) repaint([widget.colours, pad.empty() || frame]); // else what was slid would be gone
+    repaint([widget.colours, pad.empty() || frame]);
   }
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
@@ -114,7 +102,7 @@ export function makeHand(widget, { session, say }) {
     { class: "hand", role: "group", "aria-label": "Teach it your hand" },
     element("p", { class: "lead" }, "Teach it your hand"),
     element("div", {}, pad.frame, pad.buttons),
-    element("div", { class: "answers" }, says, ten, rowFigure),
+    element("div", { class: "answers" }, says, ten, row.figure),
     element("figure", {}, seen, element("figcaption", {}, "it draws of it")),
     fold(
       "Slide the sixteen numbers that it drew this from",

@@ -45,12 +45,11 @@ export function makeNetwork(settings, makeKernels) {
   begin(parameters, types, settings.seed);
   let [power1, power2] = [1, 1]; // β1^t, β2^t
 
-  /** Keeps capsule `kept(n)` of digit n. */
-  function mask(kept) {
+  /** Keeps capsule `kept(n)` of digit n, each of its numbers moved by its offset. */
+  function mask(kept, offsets = new Float32Array(D)) {
     y.masked.fill(0);
     for (let n = 0; n < B; n++) {
-      const from = n * V + kept(n) * D;
-      y.masked.set(v.subarray(from, from + D), from);
+      for (let d = 0, k = n * V + kept(n) * D; d < D; d++, k++) y.masked[k] = v[k] + offsets[d];
     }
   }
 
@@ -91,7 +90,7 @@ export function makeNetwork(settings, makeKernels) {
    * What the network makes of images [N · PIXELS]: lengths [N · J], capsules [N · J · D], answers [N], and drawings
    * [N · PIXELS] of the longest capsule, if it draws; of the last, u, votes' couplings c of the last round.
    */
-  function read(images, draws = settings.drawing > 0) {
+  function read(images, { draws = settings.drawing > 0, offsets = new Float32Array(D) } = {}) {
     const N = images.length / PIXELS;
     const lengths = new Float32Array(N * J);
     const capsules = new Float32Array(N * V);
@@ -106,7 +105,7 @@ export function makeNetwork(settings, makeKernels) {
       lengths.set(found.subarray(0, now * J), n * J);
       capsules.set(v.subarray(0, now * V), n * V);
       if (!draws) continue;
-      mask((m) => longest(found, m));
+      mask((m) => longest(found, m), offsets);
       decode(net);
       drawings.set(y.drawing.subarray(0, now * PIXELS), n * PIXELS);
     }

@@ -2,7 +2,7 @@
 // capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { makePen } from "../glass/pen.js";
 import { fitCanvas, measure } from "../shared/controls.js";
-import { PIXELS, thumbnail } from "../shared/digits.js";
+import { thumbnail } from "../shared/digits.js";
 import { element, format } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
@@ -13,21 +13,25 @@ const LEVELS = 12; // of colour
 /**
  * @typedef {{
  *   image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array, c: Float32Array,
- *   lengths: Float32Array, drawing?: Float32Array,
+ *   lengths: Float32Array, drawing?: Float32Array, answer?: number
  * }} Passage  filters [81, C], u [I, D_IN], c [I, J]; noise, or 0, before anything was computed
  * @typedef {any} Pen  glass/pen.js
  * @typedef {{ width: number, height: number }} Size
  */
 
-/** A digit in the middle, in a frame. @param {Pen} pen @param {Size} size */
-function paintDigit(pen, { width, height }, grey, painter) {
+/** A digit in the middle, in a frame. @param {Pen} pen @param {Size} size @param {Passage} passage */
+function paintDigit(pen, { width, height }, { image }, painter) {
   const side = Math.min(width, height) - 2;
   const box = { x: 1, y: (height - side) / 2, w: side, h: side };
   const small = thumbnail();
-  painter.paint(small, grey);
+  painter.paint(small, image);
   pen.place(box, small, true);
   pen.frame("line", box);
 }
+
+/** @param {Pen} pen @param {Size} size @param {Passage} passage */
+const paintDrawing = (pen, size, { drawing, ...rest }, painter) =>
+  drawing && paintDigit(pen, size, { ...rest, image: drawing }, painter);
 
 /** Sixteen of the filters. @param {Pen} pen @param {Size} size @param {Passage} passage */
 function paintFilters(pen, { width, height }, { filters }) {
@@ -99,67 +103,55 @@ function paintLengths(pen, { width, height }, { lengths, label }) {
   });
 }
 
+/** From left to right: what is said of each part, and how it is painted. */
 const PARTS = {
-  digit: { title: () => "this digit", about: "choose another below" },
-  filters: { title: (types) => `16 of ${8 * types} filters`, about: "noise that turns into strokes" },
-  capsules: { title: (types) => `${PLACES * types} capsules`, about: "an arrow each" },
-  votes: { title: (types) => `${PLACES * types * J} votes`, about: "thick: a large share of a capsule" },
-  lengths: { title: () => "10 lengths", about: "the longest is its answer" },
-  drawing: { title: () => "its drawing", about: "of the answer’s 16 numbers" },
+  digit: { title: () => "this digit", about: "choose another below", paint: paintDigit },
+  filters: {
+    title: (types) => `16 of ${8 * types} filters`,
+    about: "noise that turns into strokes",
+    paint: paintFilters,
+  },
+  capsules: { title: (types) => `${PLACES * types} capsules`, about: "an arrow each", paint: paintArrows },
+  votes: {
+    title: (types) => `${PLACES * types * J} votes`,
+    about: "thick: a large share of a capsule",
+    paint: paintVotes,
+  },
+  lengths: { title: () => "10 lengths", about: "the longest is its answer", paint: paintLengths },
+  drawing: { title: () => "its drawing", about: "of the answer’s 16 numbers", paint: paintDrawing },
 };
 
-/** The picture of a network. show(passage, words) paints it, and says what it shows. @param {any} widget */
-export function makeNetworkView(widget) {
-  const { painter } = widget;
+/** The picture of a network: what it does with the digit that is watched. @param {any} widget @param {any} session */
+export function makeNetworkView(widget, session) {
   /** @type {Passage | undefined} */
-  let shown;
-  const paint = {
-    digit: (pen, size, { image }) => paintDigit(pen, size, image, painter),
-    filters: paintFilters,
-    capsules: paintArrows,
-    votes: paintVotes,
-    lengths: paintLengths,
-    drawing: (pen, size, { drawing }) => drawing && paintDigit(pen, size, drawing, painter),
-  };
-  const parts = Object.entries(PARTS).map(([name, { title, about }]) => {
+  let passage;
+  const parts = Object.entries(PARTS).map(([name, { title, about, paint }]) => {
     const canvas = element("canvas", { "aria-hidden": "true" });
     const heading = element("strong");
     const caption = element("figcaption", {}, heading, element("span", {}, about));
     const figure = element("figure", { class: `part part-${name}` }, canvas, caption);
-    return { name, title, canvas, heading, figure, size: measure(canvas, () => draw()) };
-  });
-  const node = element("div", { class: "passage", role: "img" }, ...parts.map(({ figure }) => figure));
-
-  function draw() {
-    for (const { name, title, canvas, heading, size } of shown ? parts : []) {
-      if (!size.width) continue;
+    const size = measure(canvas, () => passage && draw());
+    function draw() {
+      write(heading, title(passage.types));
+      if (!size.width || !size.height) return;
       const { brush, ratio } = fitCanvas(canvas, size);
       brush.setTransform(ratio, 0, 0, ratio, 0, 0);
       brush.clearRect(0, 0, size.width, size.height);
-      paint[name](makePen(brush, widget.colours), size, shown);
+      paint(makePen(brush, widget.colours), size, passage, widget.painter);
       brush.globalAlpha = 1;
-      write(heading, title(shown.types));
     }
-  }
-
+    return { figure, draw, stop: size.stop };
+  });
+  const node = element("div", { class: "passage", role: "img" }, ...parts.map(({ figure }) => figure));
   return {
     node,
-    show(/** @type {Passage} */ passage, /** @type {string} */ words) {
-      shown = passage;
-      node.setAttribute("aria-label", words);
-      draw();
+    show(/** @type {any[]} */ frames) {
+      const { types, filters, watched } = frames[session.watched.network] ?? frames[0];
+      passage = { types, filters, ...watched };
+      const words = `The network reads a ${watched.label} and answers ${watched.answer}`;
+      node.setAttribute("aria-label", watched.label === undefined ? "A network that has learned nothing" : words);
+      for (const { draw } of parts) draw();
     },
-    stop: () => parts.forEach(({ size }) => size.stop()),
+    stop: () => parts.forEach(({ stop }) => stop()),
   };
 }
-
-/** A passage in which nothing was computed yet. @param {() => number} noise  in [-1, 1) */
-export const emptyPassage = (types, noise) => ({
-  types,
-  image: new Float32Array(PIXELS),
-  filters: Float32Array.from({ length: KERNEL ** 2 * 8 * types }, () => noise() / KERNEL),
-  u: Float32Array.from({ length: PLACES * types * D_IN }, () => noise() / 20),
-  c: new Float32Array(PLACES * types * J).fill(1 / J),
-  lengths: new Float32Array(J),
-  drawing: new Float32Array(PIXELS).fill(0.5),
-});

@@ -1,31 +1,32 @@
 // All that is pressed: the primary button with the counters and the pace; what can be changed; what becomes of the
 // network.
-import { element, pushButton } from "../shared/ui.js";
-import { PACES } from "./session.js";
-import { read, SETTINGS, valueInWords } from "./settings.js";
+import { element, pushButton, save } from "../shared/ui.js";
+import { download } from "./files.js";
+import { SETTINGS, valueInWords } from "./settings.js";
+import { rightOf } from "./words.js";
+
+const PACES = { step: "step by step", follow: "to follow", all: "full speed" }; // as training.js has them
 
 /** Shows words, and leaves a node alone that has them. */
 export const write = (node, words) => {
   if (node.textContent !== words) node.textContent = words;
 };
 
-/**
- * The bar above all.
- * @param {{ toggle: () => void, again: () => void, reseed: () => void, setPace: (name: string) => void }} _
- */
-export function makeBar({ toggle, again, reseed, setPace }) {
-  const train = pushButton("train", "▶ Train", toggle, { class: "primary-action train" });
-  const over = pushButton("over", "Start over", again);
-  const seed = pushButton("another", "Another seed", reseed);
+/** The bar above all. @param {any} session */
+export function makeBar(session) {
+  const press = () => session.act(() => (session.running ? session.pause() : session.train()));
+  const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
+  const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
+  const another = () => session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
   const counters = { right: "of 100 right", digits: "digits seen", seconds: "of learning" };
   const values = Object.keys(counters).map((role) => element("b", { "data-role": `counted-${role}` }));
-  const paces = Object.entries(PACES).map(([name, { label }]) =>
-    pushButton("pace", label, () => setPace(name), { "data-pace": name }),
+  const paces = Object.entries(PACES).map(([name, label]) =>
+    pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
   );
   const node = element(
     "div",
     { class: "top" },
-    element("div", { class: "main" }, train, over, seed),
+    element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another)),
     element(
       "div",
       { class: "counters" },
@@ -33,96 +34,96 @@ export function makeBar({ toggle, again, reseed, setPace }) {
     ),
     element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces),
   );
-  /** @param {{ rights: number[], seen: number, seconds: number, running: boolean, pace: string }} _ */
-  function show({ rights, seen, seconds, running, pace }) {
-    const started = rights.length > 0;
-    write(train, running ? "❚❚ Pause" : started ? "▶ Go on" : "▶ Train");
+
+  function show(/** @type {any[]} */ frames) {
+    const started = session.trainees.length > 0;
+    const [seen, seconds] = ["seen", "seconds"].map((name) => Math.max(...frames.map((frame) => frame[name])));
+    write(train, session.running ? "❚❚ Pause" : started ? "▶ Go on" : "▶ Train");
     over.disabled = !started;
     const time = `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-    [started ? rights.join(" | ") : "–", seen.toLocaleString("en"), time].forEach((words, n) =>
-      write(values[n], words),
-    );
-    for (const button of paces) button.setAttribute("aria-pressed", String(button.dataset.pace === pace));
+    const right = started ? frames.map(rightOf).join(" | ") : "–";
+    [right, seen.toLocaleString("en"), time].forEach((words, n) => write(values[n], words));
+    for (const button of paces) button.setAttribute("aria-pressed", String(button.dataset.pace === session.pace));
   }
   return { node, show };
 }
 
-/**
- * A row for each setting, a column for each network.
- * @param {{ changed: (settings: any[]) => void, refused: (name: string, text: string) => void, more: () => void }} _
- *   changed: the reader wants these settings; refused: what was typed is none; more: ten more seeds
- */
-export function makeChanges({ changed, refused, more }) {
+/** A row for each setting, a column for each network. @param {any} session */
+export function makeChanges(session) {
   const table = element("div", { class: "settings" });
-  const beside = pushButton("beside", "", () => changed(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)));
-  const seeds = pushButton("seeds", "Ten more seeds", more);
-  let shown = [];
+  let shown = []; // settings
+  const beside = pushButton("beside", "", () =>
+    session.change(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)),
+  );
 
   function cell(name, k) {
     const { offers, label } = SETTINGS[name];
     const value = shown[k][name];
-    const set = (to) => changed(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
-    const more = { "data-setting": name, "aria-label": `${label}${["", ", the other"][k]}` };
-    if (name === "seed") {
-      const input = element("input", { type: "number", min: 0, max: 999999, value, ...more });
-      input.addEventListener("change", () => {
-        const typed = read(name, input.value);
-        if (typed !== undefined) return set(typed);
-        refused(name, input.value);
-        input.value = String(value);
-      });
-      return input;
-    }
     const all = offers.includes(value) ? offers : [...offers, value].sort((p, q) => p - q);
     const options = all.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
-    const select = element("select", more, ...options);
+    const about = { "data-setting": name, "aria-label": `${label}${["", ", the other"][k]}` };
+    const select = element("select", about, ...options);
     select.selectedIndex = all.indexOf(value);
+    const set = (to) => session.change(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
     select.addEventListener("change", () => set(all[select.selectedIndex]));
     return select;
   }
 
-  /** @param {any[]} settings  of one network, or of two */
-  function show(settings) {
-    shown = settings;
-    const rows = Object.keys(SETTINGS).map((name) => {
-      const differs = settings.length === 2 && settings[0][name] !== settings[1][name];
-      const label = element("span", { class: "name" }, SETTINGS[name].label);
-      return element(
-        "div",
-        { class: differs ? "setting differs" : "setting" },
-        label,
-        ...settings.map((_, k) => cell(name, k)),
-      );
-    });
-    table.replaceChildren(...rows);
-    table.classList.toggle("two", settings.length === 2);
-    write(beside, settings.length === 1 ? "Two at once" : "Only one");
-    seeds.hidden = settings.length === 1;
+  function row(name) {
+    const differs = new Set(shown.map((each) => each[name])).size > 1;
+    const label = element("span", { class: "name" }, SETTINGS[name].label);
+    return element(
+      "div",
+      { class: differs ? "setting differs" : "setting" },
+      label,
+      ...shown.map((_, k) => cell(name, k)),
+    );
+  }
+
+  function show() {
+    if (session.settings === shown) return;
+    shown = session.settings;
+    table.replaceChildren(...Object.keys(SETTINGS).map(row));
+    table.classList.toggle("two", shown.length === 2);
+    write(beside, shown.length === 1 ? "Two at once" : "Only one");
   }
 
   const about = "A change starts over. The same seed gives the same noise and the same digits in the same order.";
   const buttons = element("div", { class: "bar" }, beside);
-  return {
-    node: element("div", { class: "changes" }, table, buttons, element("p", { class: "remark" }, about)),
-    seeds,
-    show,
-  };
+  return { node: element("div", { class: "changes" }, table, buttons, element("p", { class: "remark" }, about)), show };
 }
 
-/**
- * Keep, download, open: each returns the words to say when it is done.
- * @param {Record<string, (file?: File) => Promise<string>>} _
- */
-export function makeKeeping({ keep, fetch, open }) {
+/** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */
+export function makeKeeping({ root, model }, session) {
   const words = element("p", { class: "remark", "data-role": "kept", "aria-live": "polite" });
-  const told = (work, /** @type {File} */ given = undefined) =>
-    work(given).then(
+  const told = (/** @type {() => Promise<string>} */ work) =>
+    work().then(
       (done) => write(words, done),
       (error) => write(words, `Not done: ${error.message}.`),
     );
+
+  async function keep() {
+    if (session.settings[0].types !== 8) throw new Error("the other widgets show networks of 72 capsules, of 8 types");
+    const bytes = await session.file();
+    save(model, { weights: new DataView(bytes.buffer) });
+    root.dispatchEvent(new CustomEvent("capsnet:network", { bubbles: true, detail: bytes })); // to the page
+    return "Kept. From now on each widget that asks a network can ask yours: look under it.";
+  }
+
+  async function fetch() {
+    download(await session.file(), "my_capsnet.safetensors");
+    return 'In a notebook: load_weights("my_capsnet.safetensors").';
+  }
+
+  async function open() {
+    const [given] = file.files;
+    await session.open(await given.arrayBuffer());
+    return `Opened ${given.name}. It goes on learning from there.`;
+  }
+
   const file = element("input", { type: "file", accept: ".safetensors", hidden: "", "data-role": "file" });
   file.addEventListener("change", async () => {
-    if (file.files[0]) await told(open, file.files[0]);
+    if (file.files[0]) await told(open);
     file.value = "";
   });
   const buttons = [
@@ -130,10 +131,6 @@ export function makeKeeping({ keep, fetch, open }) {
     pushButton("download", "Download", () => told(fetch)),
     pushButton("upload", "Open a file", () => file.click()),
   ];
-  return element(
-    "div",
-    { class: "keeping", role: "group", "aria-label": "Keep it" },
-    element("div", { class: "bar" }, ...buttons, file),
-    words,
-  );
+  const about = { class: "keeping", role: "group", "aria-label": "Keep it" };
+  return element("div", about, element("div", { class: "bar" }, ...buttons, file), words);
 }

@@ -3,24 +3,7 @@
 // Here channels run fastest, a kernel's row of pixels lies in one piece, and primary capsule i stands at
 // place · types + type; in a file, as in PyTorch, at type · places + place.
 import { makeRandom, normal } from "./random.js";
-import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, SIDE, TAPS } from "./sizes.js";
-
-/** The network's sizes, under the names of Python's CapsNetConfig. */
-export const configOf = ({ types, rounds }) => ({
-  image_size: SIDE,
-  in_channels: 1,
-  conv_channels: 8 * types,
-  conv_kernel: KERNEL,
-  conv_stride: 2,
-  primary_types: types,
-  primary_dim: D_IN,
-  primary_kernel: TAPS,
-  primary_stride: 2,
-  classes: J,
-  class_dim: D,
-  iterations: rounds,
-  decoder_hidden: HIDDEN,
-});
+import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, TAPS } from "./sizes.js";
 
 const sizeOf = (shape) => shape.reduce((all, n) => all * n, 1);
 

@@ -1,149 +1,191 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
-import { makeNetwork } from "../shared/core.js";
-import { digitAt } from "../shared/digits.js";
-import { greys } from "./digits.js";
-import { startEngine } from "./engine.js";
-import { fromSafetensors, openDigits, toSafetensors } from "./files.js";
+import { configOf, fromSafetensors, openDigits, toSafetensors } from "./files.js";
+import { makeRandom } from "./random.js";
+import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
+import { startTrainee } from "./trainee.js";
 
 const FIRST = 7; // the tile that is watched at first
+const FRAME = 100; // milliseconds between two looks at a network that learns, at least
 
-/** How fast: what it is called, and digits a second. */
-export const PACES = {
-  step: { label: "step by step", perSecond: (settings) => 0.7 * settings.batch },
-  follow: { label: "to follow", perSecond: () => "follow" },
-  all: { label: "full speed", perSecond: () => Number.POSITIVE_INFINITY },
-};
-
-/**
- * @param {any[]} settings  of one network, or of two
- * @param {{ fetchFile: () => Promise<any>, changed: () => void }} page  fetchFile: of the digits; changed: whenever
- *   there is something new to show
- */
-export function makeSession(settings, { fetchFile, changed }) {
-  const own = { images: [], labels: [] }; // the reader's digits
-  const session = {
-    settings,
-    engines: [],
-    own,
-    ...{ running: false, rested: false, loading: false, trouble: "", pace: "follow" },
-    watched: { engine: 0, tile: FIRST },
-    ...{ fetched, train, pause, restart, change, watch, teach, file, copy, open, stop },
-    imageOf: (n) => greys(digitAt(session.engines[0].test.images, n)),
-    ask: (message) => session.engines[0]?.ask(message),
+/** How an untrained network stands before there are digits: its filters are those that it will have. */
+function emptyFrame({ types, seed }) {
+  const random = makeRandom(seed);
+  const noise = (length, most) => Float32Array.from({ length }, () => most * (2 * random() - 1));
+  const fog = 0.5; // what it would draw, in every pixel
+  const watched = {
+    image: new Float32Array(PIXELS),
+    lengths: new Float32Array(J),
+    c: new Float32Array(PLACES * types * J).fill(1 / J),
+    drawing: new Float32Array(PIXELS).fill(fog),
   };
-  let sample; // the digits, once they are here
-  let begun = 0; // how often networks were put in the place of others
-  const all = (message) => session.engines.forEach(({ order }) => order(message));
+  return {
+    ...{
+      types,
+      seen: 0,
+      seconds: 0,
+      tests: [],
+      wrong: new Array(WALL).fill(false),
+      pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
+    },
+    filters: noise(KERNEL ** 2 * 8 * types, 1 / KERNEL),
+    watched: { ...watched, u: noise(PLACES * types * D_IN, 1 / 20) },
+  };
+}
 
-  function set(values) {
-    Object.assign(session, values);
-    changed();
-  }
-
-  async function fetched() {
-    sample ??= openDigits(await fetchFile());
-    return sample;
-  }
+export class Session {
+  trainees = []; // as many as settings, once it has begun
+  own = { images: [], labels: [] }; // the reader's digits
+  pace = "follow";
+  watched = { network: 0, tile: FIRST };
+  running = false;
+  rested = false; // because it has learned for long
+  loading = false;
+  trouble = ""; // what went wrong, in words
+  #digits = undefined;
+  #begun = 0; // how often networks were put in the place of others
 
   /**
-   * Puts networks that have learned nothing in the place of those that there are; or what `tensors` holds, and then
-   * those that there are stay until it stands.
+   * @param {any[]} settings  of one network, or of two
+   * @param {() => Promise<any>} fetchFile  of the digits
+   * @param {() => void} changed  called whenever there is something new to show
    */
-  async function begin(/** @type {any} */ tensors = undefined, its = session.settings) {
-    const mine = ++begun;
-    if (!tensors) stop();
-    set({ loading: true });
-    const paused = (why) => why !== "asked" && set({ running: false, rested: why === "long" });
-    const failed = (trouble) => set({ running: false, trouble });
-    const engines = [];
+  constructor(settings, fetchFile, changed) {
+    this.settings = settings;
+    this.changed = changed;
+    this.fetchFile = fetchFile;
+  }
+
+  set(/** @type {Record<string, any>} */ values) {
+    Object.assign(this, values);
+    this.changed();
+  }
+
+  /** Does it, and says what went wrong. @param {() => any} work */
+  async act(work) {
+    this.trouble = "";
     try {
-      const digits = await fetched();
-      engines.push(...its.map((each) => startEngine(each, digits, { changed, paused, failed }, tensors)));
-      await Promise.all(engines.map(({ ready }) => ready));
+      await work();
     } catch (error) {
-      for (const engine of engines) engine.stop();
-      if (mine === begun) throw error;
+      this.set({ trouble: `That did not work: ${error.message}.`, running: false });
+    }
+    this.changed();
+  }
+
+  /** The digits; once they are here they stay. */
+  async sample() {
+    this.#digits ??= openDigits(await this.fetchFile());
+    return this.#digits;
+  }
+
+  /** How each network stands. */
+  frames() {
+    return this.settings.map((each, k) => this.trainees[k]?.frame ?? emptyFrame(each));
+  }
+
+  /** Puts untrained networks, or what `tensors` holds, in the place of those that there are, once they stand. */
+  async begin(/** @type {any[]} */ settings, /** @type {any} */ tensors = undefined) {
+    const mine = ++this.#begun;
+    this.set({ loading: true });
+    try {
+      const sample = await this.sample();
+      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
+      if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
+      for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
+      this.stop();
+      Object.assign(this, { trainees, settings, rested: false, running: this.running && !tensors });
+      this.watched.network = Math.min(this.watched.network, settings.length - 1);
     } finally {
-      if (mine === begun) session.loading = false;
+      if (mine === this.#begun) this.set({ loading: false });
     }
-    if (mine !== begun) return engines.forEach(({ stop }) => stop()); // the reader wanted others meanwhile
-    stop();
-    Object.assign(session, { engines, settings: its, rested: false });
-    session.watched.engine = Math.min(session.watched.engine, its.length - 1);
-    all({ do: "watch", tile: session.watched.tile });
-    if (own.labels.length) all({ do: "teach", ...own });
-    if (tensors) session.running = false;
-    if (session.running) run();
-    changed();
+    if (this.running) await this.#run();
   }
 
-  function run() {
-    for (const { order, settings: each } of session.engines) {
-      order({ do: "run", pace: PACES[session.pace].perSecond(each) });
-    }
+  /** Asks a network how it stands; and again, while it learns. */
+  async #look(trainee) {
+    const asked = performance.now();
+    const frame = await trainee.call("look", this.watched.tile);
+    if (!frame) return; // it was stopped
+    trainee.frame = frame;
+    this.changed();
+    clearTimeout(trainee.next);
+    const rest = Math.max(FRAME - (performance.now() - asked), 5 * frame.cost); // it shall not hold learning up
+    if (this.running) trainee.next = setTimeout(() => this.#look(trainee), rest);
   }
 
-  async function train() {
-    set({ running: true, rested: false });
-    if (session.engines.length) run();
-    else if (!session.loading) await begin();
+  #lookAtAll() {
+    return Promise.all(this.trainees.map((trainee) => this.#look(trainee)));
   }
 
-  function pause() {
-    all({ do: "pause" });
-    set({ running: false });
+  async #run() {
+    const ends = this.trainees.map((trainee) => trainee.call("run", this.pace));
+    await this.#lookAtAll();
+    const rests = await Promise.all(ends);
+    if (rests.some(Boolean)) this.set({ running: false, rested: true });
+    await this.#lookAtAll();
+  }
+
+  async train() {
+    this.set({ running: true, rested: false });
+    if (this.trainees.length) await this.#run();
+    else if (!this.loading) await this.begin(this.settings);
+  }
+
+  pause() {
+    for (const { call } of this.trainees) call("pause");
+    this.set({ running: false });
+  }
+
+  setPace(/** @type {string} */ pace) {
+    this.set({ pace });
+    return this.running && this.train();
   }
 
   /** From nothing again, if it had begun; and on, if it was going on. */
-  async function restart() {
-    if (session.engines.length || session.loading) await begin();
+  async restart() {
+    if (this.trainees.length || this.loading) await this.begin(this.settings);
   }
 
-  function change(to) {
-    set({ settings: to });
-    return restart();
+  /** The settings that the reader wants, and what was wrong with them. @param {any[]} settings */
+  change(settings, trouble = "") {
+    this.settings = settings;
+    this.act(() => this.restart());
+    this.set({ trouble });
   }
 
-  function watch(engine, tile) {
-    all({ do: "watch", tile });
-    set({ watched: { engine, tile } });
+  watch(/** @type {number} */ network, /** @type {number} */ tile) {
+    this.set({ watched: { network, tile } });
+    return this.#lookAtAll();
   }
 
   /** What the reader has drawn is, from now on, among the digits that they learn from. */
-  function teach(image, label) {
-    own.images.push(image);
-    own.labels.push(label);
-    all({ do: "teach", ...own });
+  teach(/** @type {Float32Array} */ image, /** @type {number} */ label) {
+    this.own.images.push(image);
+    this.own.labels.push(label);
+    for (const { call } of this.trainees) call("teach", this.own);
+    return this.#lookAtAll();
+  }
+
+  /** What the first network makes of an image, if there is one. */
+  read(/** @type {Float32Array} */ image, /** @type {number[]} */ offsets) {
+    return this.trainees[0]?.call("read", image, offsets);
   }
 
   /** The first network as a file's bytes. */
-  async function bytes() {
-    if (!session.engines.length) throw new Error("there is no network yet: press Train");
-    const { tensors, config } = await session.engines[0].ask({ do: "weights" });
-    return toSafetensors(tensors, config);
+  async file() {
+    if (!this.trainees.length) throw new Error("there is no network yet: press Train");
+    const [{ settings, call }] = this.trainees;
+    if (settings.bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
+    return toSafetensors(await call("tensors"), configOf(settings));
   }
 
-  /** The same, to be used elsewhere. */
-  async function file() {
-    const found = await bytes();
-    if (session.settings[0].bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
-    return found;
+  /** A network from a file in the place of those that there are. @param {ArrayBuffer} bytes */
+  async open(bytes) {
+    const { tensors, types, rounds } = fromSafetensors(bytes);
+    await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
   }
 
-  /** The first network as it is now, for the page to ask without waiting. */
-  async function copy() {
-    return makeNetwork(await bytes());
+  stop() {
+    for (const trainee of this.trainees) trainee.stop();
+    this.trainees = [];
   }
-
-  /** A network from a file in the place of those that there are. @param {ArrayBuffer} given */
-  async function open(given) {
-    const { tensors, types, rounds } = fromSafetensors(given);
-    await begin(tensors, [{ ...session.settings[0], types, rounds, bug: "" }]);
-  }
-
-  function stop() {
-    for (const engine of session.engines) engine.stop();
-    session.engines = [];
-  }
-  return session;
 }

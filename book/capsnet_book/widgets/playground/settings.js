@@ -11,18 +11,17 @@ export const BUGS = {
 };
 
 /**
- * By name: what it is called, its value unless changed, what is offered, and the limits of a number that is typed into
- * an address. `words`: of an offered value that is no number.
+ * By name: what it is called, its value unless changed, and what is offered. An address may have other numbers `from`
+ * … `to` as well. `words`: of a value that is offered and is no number.
  * @type {Record<string, { label: string, usual: any, offers: any[], from?: number, to?: number, whole?: boolean,
- *   only?: boolean, words?: (value: any) => string }>}
+ *   words?: (value: any) => string }>}
  */
 export const SETTINGS = {
-  rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5], only: true },
+  rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
   types: {
     label: "primary capsules",
     usual: 8,
     offers: [2, 4, 8, 16],
-    only: true,
     words: (types) => `${types} types, ${9 * types} capsules`,
   },
   drawing: {
@@ -34,18 +33,12 @@ export const SETTINGS = {
     words: (weight) => ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
   },
   rate: { label: "learning rate", usual: 0.003, offers: [0.0003, 0.001, 0.003, 0.01, 0.1], from: 1e-5, to: 1 },
-  batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64], only: true },
+  batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64] },
   m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
   m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
   lambda: { label: "weight λ of absent digits", usual: 0.5, offers: [0, 0.25, 0.5, 1], from: 0, to: 10 },
-  bug: {
-    label: "a bug, planted",
-    usual: "",
-    offers: ["", ...Object.keys(BUGS)],
-    only: true,
-    words: (bug) => bug || "none",
-  },
-  seed: { label: "seed", usual: 1, offers: [1], from: 0, to: 999_999, whole: true },
+  bug: { label: "a bug, planted", usual: "", offers: ["", ...Object.keys(BUGS)], words: (bug) => bug || "none" },
+  seed: { label: "seed", usual: 1, offers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], from: 0, to: 999_999, whole: true },
 };
 
 const NAMES = Object.keys(SETTINGS);
@@ -64,22 +57,16 @@ export const differences = (one, other) => NAMES.filter((name) => one[name] !== 
 /** A setting's value in words. */
 export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);
 
-/** The value that a text means, or undefined. @param {string} name @param {string} text */
-export function read(name, text) {
-  const { offers, only, from, to, whole } = SETTINGS[name];
-  if (name === "bug") return offers.includes(text) ? text : undefined;
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (only) return offers.includes(value) ? value : undefined;
-  return value >= from && value <= to && (!whole || Number.isInteger(value)) ? value : undefined;
-}
-
-/** What would be right, for who wrote something else. */
-export function refusal(name, text) {
-  const { offers, only, from, to, whole } = SETTINGS[name];
-  const right = only
-    ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
-    : `a ${whole ? "whole number" : "number"} from ${from} to ${to.toLocaleString("en")}`;
-  return `For ${name}, expected ${right}; got ${text ? shortened(text) : "nothing"}.`;
+/** The value that a text means. @param {string} name @param {string} text */
+function read(name, text) {
+  const { offers, from, to, whole } = SETTINGS[name];
+  const value = from === undefined ? offers.find((offer) => String(offer) === text) : Number(text || Number.NaN);
+  if (offers.includes(value) || (value >= from && value <= to && (!whole || Number.isInteger(value)))) return value;
+  const right =
+    from === undefined
+      ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
+      : `a ${whole ? "whole number" : "number"} from ${from} to ${to.toLocaleString("en")}`;
+  throw new Error(`For ${name}, expected ${right}; got ${text ? shortened(text) : "nothing"}.`);
 }
 
 const shortened = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
@@ -93,22 +80,19 @@ export function fromAddress(hash) {
   if (!hash.includes("=")) return undefined;
   const problems = [];
   const two = [{}, {}];
-  let both = false;
+  let count = 1;
   for (const [name, text] of new URLSearchParams(hash.slice(1))) {
-    if (!NAMES.includes(name)) {
-      problems.push(`There is no setting ${shortened(name)}.`);
-      continue;
+    try {
+      if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
+      const texts = text.split(",");
+      const values = (texts.length > 2 ? [text] : texts).map((each) => read(name, each)); // three are no value
+      two.forEach((settings, k) => (settings[name] = values[k] ?? values[0]));
+      count = Math.max(count, values.length);
+    } catch ({ message }) {
+      problems.push(message);
     }
-    const texts = text.split(",");
-    const values = texts.map((each) => read(name, each));
-    if (texts.length > 2 || values.includes(undefined)) {
-      problems.push(refusal(name, text));
-      continue;
-    }
-    both ||= values.length === 2;
-    two.forEach((settings, k) => (settings[name] = values[k] ?? values[0]));
   }
-  return { settings: (both ? two : two.slice(0, 1)).map(settingsWith), problems };
+  return { settings: two.slice(0, count).map(settingsWith), problems };
 }
 
 /** The address that holds these settings, what is usual left out. @param {Settings[]} settings */

@@ -1,5 +1,6 @@
 // What is happening, in a sentence.
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
+import { WALL } from "./sizes.js";
 
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
@@ -18,33 +19,38 @@ const WRITING = [
 const READABLE = 50; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
-/** @param {any} session @param {any[]} shown  its engines that have told of themselves */
-export function inWords(session, shown) {
-  const { settings, running, trouble, loading, rested, pace } = session;
+/** How many of the wall's hundred it names rightly. */
+export const rightOf = ({ wrong }) => wrong.slice(0, WALL).filter((each) => !each).length;
+
+/** @param {any} session */
+export function inWords(session) {
+  const { settings, trainees, running, trouble, loading, rested, pace } = session;
   if (trouble) return trouble;
   if (loading) return "Fetching 4,500 handwritten digits …";
-  if (!shown.length)
+  if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
-  const [{ loss, frame, plain }] = shown;
-  const rights = shown.map((engine) => engine.right());
+  const frames = session.frames();
+  const [{ loss, steps, seen, plain }] = frames;
   if (pace === "step" && loss && running) {
-    const right = Math.round(loss.right * loss.digits);
     const total = (loss.margin + loss.drawing).toFixed(3);
     return (
-      `Step ${frame.steps}: ${loss.digits} digits went through, ${right} of them rightly. ` +
+      `Step ${steps}: ${loss.digits} digits went through, ${loss.right} of them rightly. ` +
       `The loss is ${total}; every weight moved a little, against its slope.`
     );
   }
   if (rested) return "It has learned for five minutes, and rests. Go on lets it learn more.";
   const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
   const ends = `${running ? "" : " (Paused.)"}${slow}`;
-  if (shown.length === 2) return `${besides(settings, rights)}${ends}`;
+  const [right, other] = frames.map(rightOf);
+  if (frames.length === 2) return `${besides(settings, right, other)}${ends}`;
   const [{ bug, drawing }] = settings;
-  const after = `${rights[0]} of 100 after ${frame.seen.toLocaleString("en")} digits`;
-  if (bug) return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
-  if (frame.seen >= LOST && rights[0] < 35) return `It learns nothing with these settings.${ends}`;
+  if (bug) {
+    const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
+    return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
+  }
+  if (seen >= LOST && right < 35) return `It learns nothing with these settings.${ends}`;
   const stages = loss && drawing > 0 && loss.drawing / drawing < READABLE ? WRITING : STAGES;
-  return `${stages.filter(([least]) => rights[0] >= least).at(-1)[1]}${ends}`;
+  return `${stages.filter(([least]) => right >= least).at(-1)[1]}${ends}`;
 }
 
 /** Two networks, by the settings in which they differ. */
@@ -54,8 +60,7 @@ export function nameOf(settings, k) {
   return names.map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`).join(", ");
 }
 
-/** @param {any[]} settings @param {number[]} rights */
-function besides(settings, [one, other]) {
+function besides(settings, one, other) {
   const [most, least] = [Math.max(one, other), Math.min(one, other)];
   if (most - least <= 3) return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
   return `“${nameOf(settings, one > other ? 0 : 1)}” is ahead so far, ${most} of 100 right against ${least}.`;

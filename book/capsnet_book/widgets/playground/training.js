@@ -1,0 +1,140 @@
+// A training: which digits come when, how fast, what is tested, and how things stand. The page calls by name what
+// startTraining makes (trainee.js).
+import { shift, unpackDigits } from "./digits.js";
+import { loadKernels } from "./kernels.js";
+import { makeNetwork } from "./network.js";
+import { makeRandom, shuffled } from "./random.js";
+import { J, PIXELS, WALL } from "./sizes.js";
+
+const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
+const MOVE = 2; // pixels, at most, that a digit is moved by
+const OWN_EVERY = 10; // the reader's own digits have every tenth place
+const OWN_SHOWN = 10; // of them, so many are shown
+const SLICE = 4; // milliseconds of learning without a look at the messages
+const MADE_UP = 200; // milliseconds: if it falls behind its pace, so much is made up for
+const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
+const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
+
+/** Digits a second after n of them, by the name of the pace. */
+const PACES = {
+  step: (_, batch) => 0.7 * batch,
+  follow: (n) => 60 + 0.45 * n, // slowly, then ever faster
+  all: () => Number.POSITIVE_INFINITY,
+};
+
+/**
+ * @param {(milliseconds: number) => Promise<any>} breath  fulfilled when messages were looked at, and not before
+ * @param {any} settings  of network.js, and rate
+ * @param {any} sample  of files.js
+ * @param {{ images: Float32Array[], labels: number[] }} own  the reader's digits
+ * @param {any} [tensors]  what it knows already
+ */
+export async function startTraining(breath, settings, sample, own, tensors) {
+  const [kernels, { learn, test }] = await Promise.all([loadKernels(), unpackDigits(sample)]);
+  const network = makeNetwork(settings, kernels);
+  if (tensors) network.load(tensors);
+  const { batch: B, types } = settings;
+  const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
+  const digitOf = ({ images }, n) => images.subarray(n * PIXELS, (n + 1) * PIXELS);
+
+  let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
+  let queue = new Uint32Array(0); // what it has still to learn from in this round
+  let [loss, sums] = [undefined, undefined]; // of both losses and of right answers: what was told last, and since then
+  const tests = []; // [digits, share of errors]
+  let [runs, running, pace, due] = [0, false, "", 0];
+  const x = new Float32Array(B * PIXELS);
+  const labels = new Uint8Array(B);
+
+  function step() {
+    for (let n = 0; n < B; n++) {
+      const [right, down] = [0, 1].map(() => Math.floor(moves() * (2 * MOVE + 1)) - MOVE);
+      if (queue.length === 0) queue = shuffled(learn.labels.length, order);
+      const digit = queue.at(-1);
+      queue = queue.subarray(0, -1);
+      const mine = own.labels.length && (seen + n) % OWN_EVERY === 0 ? Math.floor(chance() * own.labels.length) : -1;
+      labels[n] = mine < 0 ? learn.labels[digit] : own.labels[mine];
+      shift(x.subarray(n * PIXELS, (n + 1) * PIXELS), mine < 0 ? digitOf(learn, digit) : own.images[mine], right, down);
+    }
+    const { margin, drawing, right } = network.gradients(x, labels);
+    network.update(rate);
+    sums ??= { digits: 0, right: 0, margin: 0, drawing: 0 };
+    for (const [name, sum] of Object.entries({ digits: B, right, margin: margin * B, drawing: drawing * B })) {
+      sums[name] += sum;
+    }
+    steps++;
+    seen += B;
+    if (seen % FADE.after < B) rate *= FADE.factor;
+    if (isTest(seen, B)) examine();
+  }
+
+  function examine() {
+    const { answers } = network.read(test.images, { draws: false });
+    tests.push([seen, answers.filter((answer, n) => answer !== test.labels[n]).length / answers.length]);
+  }
+
+  examine();
+  return {
+    /** Learns until it is paused, has seen so many digits, or rests: then it answers true. A pace can be changed. */
+    async run(to, until = Number.POSITIVE_INFINITY) {
+      pace = to;
+      due = performance.now();
+      if (running) return false;
+      const [mine, rest] = [++runs, seconds + LONGEST];
+      running = true;
+      let resumed = due;
+      while (running && mine === runs) {
+        const now = performance.now();
+        for (let at = now; at < now + SLICE && due <= at && seen < until; at = performance.now()) {
+          step();
+          due = Math.max(due + (1000 * B) / PACES[pace](seen, B), at - MADE_UP);
+        }
+        const end = performance.now();
+        seconds += (end - resumed) / 1000;
+        resumed = end;
+        if (seen >= until || seconds >= rest) running = false;
+        else await breath(Math.min(50, due - end));
+      }
+      return seconds >= rest;
+    },
+    pause() {
+      running = false;
+    },
+    /** The reader's own digits, from now on among those that it learns from. */
+    teach(digits) {
+      own = digits;
+    },
+    /** How things stand; of one tile, its way through the network. Tiles are the wall's, then the reader's own. */
+    look(tile) {
+      const began = performance.now();
+      const mine = own.images.slice(-OWN_SHOWN);
+      const tiles = [...Array.from({ length: WALL }, (_, n) => digitOf(test, n)), ...mine, digitOf(test, tile)];
+      const names = [...test.labels.subarray(0, WALL), ...own.labels.slice(-OWN_SHOWN), test.labels[tile]];
+      const images = new Float32Array(tiles.length * PIXELS);
+      for (const [n, image] of tiles.entries()) images.set(image, n * PIXELS);
+      const { lengths, drawings, answers, u, c } = network.read(images);
+      const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
+      if (sums) loss = { ...sums, margin: sums.margin / sums.digits, drawing: sums.drawing / sums.digits };
+      sums = undefined;
+      const last = tiles.length - 1;
+      return {
+        ...{ types, seen, steps, seconds, tests, loss, pictures, filters: network.filters(), plain: !kernels.fast },
+        wrong: names.map((name, n) => name !== answers[n]),
+        watched: {
+          image: tiles[last].slice(), // a view would be sent with all digits behind it
+          ...{ label: names[last], answer: answers[last], lengths: lengths.slice(-J), u, c },
+          drawing: drawings.length ? drawings.slice(-PIXELS) : undefined,
+        },
+        cost: performance.now() - began,
+      };
+    },
+    /** What it makes of one image; it draws of the capsule's sixteen numbers, each moved by its offset. */
+    read: (image, offsets) => network.read(image, { offsets }),
+    tensors: () => network.tensors(),
+  };
+}
+
+/** Whether these many digits, a multiple of the batch, are the first at or after a moment of testing. */
+function isTest(n, B) {
+  if (n <= FIRST_TESTS.at(-1)) return FIRST_TESTS.some((moment) => n >= moment && n - B < moment);
+  return n % (n < 24000 ? 2000 : 4000) < B;
+}
