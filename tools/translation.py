@@ -228,7 +228,7 @@ def figures(notebook: dict[str, Any]) -> list[dict[str, Any]]:
         for cell in notebook["cells"]
         if not REMOVED & set(cell["metadata"].get("tags", ()))
         for output in cell.get("outputs", ())
-        if PHONE in output.get("metadata", {})
+        if "<Figure" in "".join(output.get("data", {}).get("text/plain", ""))
     ]
 
 
@@ -275,8 +275,8 @@ def draw(chosen: list[str]) -> None:
             pictures[digest(english)] = {
                 one: known.get(one, one) for one in said if is_said(one) or CHINESE.search(one)
             }
-            for end, png in (("", chinese["data"]["image/png"]), ("-phone", chinese["metadata"][PHONE])):
-                if any(CHINESE.search(one) for one in pictures[digest(english)].values()):
+            for end, png in (("", chinese["data"]["image/png"]), ("-phone", chinese["metadata"].get(PHONE))):
+                if png and any(CHINESE.search(one) for one in pictures[digest(english)].values()):
                     data = base64.b64decode(with_a_palette(png, (16, 32, 64)))
                     (FIGURES / f"{digest(english)}{end}.png").write_bytes(data)
         keep_pictures(pictures)
@@ -300,6 +300,7 @@ def with_pictures(text: str) -> str:
         wide, phone = (FIGURES / f"{digest(figure)}{end}.png" for end in ("", "-phone"))
         if wide.exists():
             figure["data"]["image/png"] = base64.b64encode(wide.read_bytes()).decode()
+        if phone.exists():
             figure["metadata"][PHONE] = base64.b64encode(phone.read_bytes()).decode()
     for cell in notebook["cells"]:
         if "needs = {" in (source := "".join(cell["source"])):

@@ -1,7 +1,8 @@
 """Make room for tables of many columns (page.css).
 
-Their cells are named by their columns, so that a phone can show each row as a card; the broadest reach over the column
-of the page's contents, as the widgets do.
+A phone turns the names of columns of numbers upright, where that is room enough. Else the cells are named by their
+columns, so that it can show each row as a card. The broadest tables reach over the column of the page's contents, as
+the widgets do.
 """
 
 from __future__ import annotations
@@ -17,28 +18,33 @@ ROOM, BETWEEN = 52, 2  # letters in a row of a phone, and between two columns
 BROAD = 6  # columns: so has the text's own width
 TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.DOTALL)
 HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
-NAME = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+NAME = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
 ROW = re.compile(r"<tr\b[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<td\b(?=[ >])")
 INSIDE = re.compile(r"<td\b[^>]*>(.*?)</td>", re.DOTALL)
 
 
 def restacked(table: str) -> str:
-    """A table of many columns with `data-column` in its cells, the broadest of class full-width; any other as it is."""
+    """A table of many columns, of class turned or with `data-column` in its cells; any other as it is."""
     head = HEAD.search(table)
     if not head:
         return table
-    names = [text(name) for name in NAME.findall(head[1])]
-    if len(names) < WIDE or fits(names, table[head.end() :]):
+    heads = NAME.findall(head[1])
+    names = [text(name) for _, name in heads]
+    rows = [[text(cell) for cell in INSIDE.findall(row)] for row in ROW.findall(table[head.end() :])]
+    if len(names) < WIDE or fits([names, *rows]):
         return table
+    numbers = ["text-right" in kind for kind, _ in heads]
+    broad = "full-width " if len(names) >= BROAD else ""
+    if any(numbers) and fits([["" if number else name for number, name in zip(numbers, names, strict=True)], *rows]):
+        return table.replace('class="', f'class="turned {broad}', 1)
 
     def named(row: re.Match[str]) -> str:
         columns = iter(names)
         return CELL.sub(lambda cell: f'{cell[0]} data-column="{html.escape(html.unescape(next(columns, "")))}"', row[0])
 
     body = ROW.sub(named, table[head.end() :])
-    classes = "restacks full-width" if len(names) >= BROAD else "restacks"
-    return re.sub(r'class="', f'class="{classes} ', table[: head.end()], count=1) + body
+    return table[: head.end()].replace('class="', f'class="restacks {broad}', 1) + body
 
 
 def text(inner: str) -> str:
@@ -46,11 +52,12 @@ def text(inner: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", inner).split()))
 
 
-def fits(names: list[str], body: str) -> bool:
-    """Whether a phone has room for it all: names may break between words, cells may not."""
-    widths = [max(map(len, name.split()), default=0) for name in names]
-    for row in ROW.findall(body):
-        widths = list(map(max, widths, (len(text(cell)) for cell in INSIDE.findall(row))))
+def fits(rows: list[list[str]]) -> bool:
+    """Whether a phone has room for it all: names may break between words, what has a number may not."""
+    widths = [0] * len(rows[0])
+    for row in rows:
+        parts = ([cell] if re.search(r"\d", cell) else re.split(r"(?<=-)|\s", cell) for cell in row)
+        widths = list(map(max, widths, (max(map(len, part)) for part in parts)))
     return sum(widths) + BETWEEN * len(widths) <= ROOM
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, WIDTH, show_digit
+from capsnet_book.figures._style import _STYLE, WIDTH, phone_form, show_digit
 from capsnet_book.palette import LIGHT
 
 
@@ -51,13 +51,16 @@ def _loss_curves(axes: plt.Axes, lengths: np.ndarray, m_plus: float, m_minus: fl
     axes.set_title("what a length costs", loc="left")
 
 
-def lengths_below(images: Tensor, lengths: Tensor, present: Sequence[Sequence[int]]) -> Figure:
+@phone_form(on_a_phone=True)
+def lengths_below(
+    images: Tensor, lengths: Tensor, present: Sequence[Sequence[int]], *, on_a_phone: bool = False
+) -> Figure:
     """Images side by side, each with its ten capsule lengths; the classes that are there in colour.
 
     Args:
         images: [N, 1, 28, 28] or [N, 28, 28].
         lengths: [N, 10].
-        present: N lists of class numbers.
+        present: N lists of class numbers; on a phone only these classes are numbered.
     """
     count = len(images)
     with plt.rc_context(_STYLE):
@@ -75,7 +78,8 @@ def lengths_below(images: Tensor, lengths: Tensor, present: Sequence[Sequence[in
             bottom.axhline(0.9, color=LIGHT["line"], linewidth=1, linestyle=(0, (4, 3)), zorder=0)
             bottom.axhline(0.1, color=LIGHT["line"], linewidth=1, linestyle=(0, (4, 3)), zorder=0)
             bottom.set(ylim=(0, 1), yticks=[0.1, 0.9] if k == 0 else [])
-            bottom.set_xticks(range(10), [str(j) for j in range(10)], fontsize=7)
+            numbered = present[k] if on_a_phone else range(10)
+            bottom.set_xticks(numbered, [str(j) for j in numbered], fontsize=7)
             bottom.tick_params(axis="x", length=0)
         plt.close(figure)
     return figure

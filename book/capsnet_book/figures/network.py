@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
 
-from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
+from capsnet_book.figures._style import _STYLE, INK, WIDTH
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.errors import expect
@@ -49,13 +49,13 @@ def _part(name: str, shape: str, place: tuple[float, int], **_: Any) -> Part:
 PARTS = {key: _part(**part) for key, part in _NETWORK["parts"].items()}
 
 
-@phone_form(brief=True)
-def network_diagram(lit: str | None = None, *, brief: bool = False) -> Figure:
+def network_diagram(lit: str | None = None) -> Figure:
     """The network that the book builds, from an image to the loss, with the shapes of one image's numbers.
+
+    It has no form for a phone: on a page the glass network stands in its place.
 
     Args:
         lit: the part to light, one of `LIT`'s names; the others are dimmed. None: all are lit.
-        brief: without shapes, words on arrows and the names of dimmed parts, as a phone has room for.
     """
     expect(lit is None or lit in LIT, f"a part, one of {', '.join(LIT)}, or None", repr(lit))
     bright = set(PARTS) if lit is None else set(LIT[lit])
@@ -66,14 +66,14 @@ def network_diagram(lit: str | None = None, *, brief: bool = False) -> Figure:
         if lit is not None:
             _frame_runs(axes, bright)
         for start, end, words in _NETWORK["arrows"]:
-            _arrow(axes, PARTS[start], PARTS[end], "" if brief else words, start in bright and end in bright)
+            _arrow(axes, PARTS[start], PARTS[end], words, start in bright and end in bright)
         _elbow(axes, "classes" in bright and "mask" in bright)
         for side in ("reconstruction loss", "margin"):
             _to_total(axes, PARTS[side], side in bright and "total" in bright)
-        for name, whole in PARTS.items():
-            part = replace(whole, shape="", name=whole.name if name in bright else "") if brief else whole
+        for name, part in PARTS.items():
             _draw_part(axes, name, part, name in bright, bold=lit is not None)
         plt.close(figure)
+    vars(figure)["on_a_phone"] = None
     return figure
 
 

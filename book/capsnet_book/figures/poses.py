@@ -78,7 +78,7 @@ def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], 
         alone: [classes, changes], the best single dimension's.
         together: [classes, changes], the linear readout's.
         changes: their names.
-        on_a_phone: the names on two lines in turn.
+        on_a_phone: the names on two lines in turn, the legend as well.
     """
     with one_plot(height=2.9) as (figure, axes):
         for values, shift, colour, name in (
@@ -92,7 +92,9 @@ def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], 
                 axes.plot(
                     [column + shift - 0.13, column + shift + 0.13], [values[:, column].median()] * 2, color=colour
                 )
-        axes.set_xticks(range(len(changes)), ["\n" * (k % 2 * on_a_phone) + name for k, name in enumerate(changes)])
+        axes.set_xticks(range(len(changes)), changes)
+        for name in axes.get_xticklabels()[1::2] if on_a_phone else ():
+            name.set_y(-0.13)  # of the axes: a line below
         axes.set(ylim=(0, 1.02), ylabel="share of the amount told (R²)")
-        axes.legend(loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
+        axes.legend(loc="lower left", ncols=2 - on_a_phone, bbox_to_anchor=(0, 1))
     return figure

@@ -25,7 +25,7 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = F
         u_hat: [I, J, D_out], one image's prediction vectors.
         image: [28, 28] or [1, 28, 28], that image.
         label: its class, drawn in the accent colour.
-        on_a_phone: the classes named in short.
+        on_a_phone: the classes named in short, and the length of the sum with them.
     """
     paths = [_ring(u_hat[:, j]) for j in range(u_hat.shape[1])]
     width, height = (max(float(np.ptp(path[:, k])) for path, _ in paths) + 0.8 for k in (0, 1))
@@ -49,10 +49,10 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = F
         for j, (path, longest) in enumerate(paths):
             axes = figure.add_subplot(grid[j // 5, 1 + j % 5])
             colour = LIGHT["accent"] if j == label else LIGHT["muted"]
-            _draw_ring(axes, path, longest, colour)
+            total = _draw_ring(axes, path, longest, colour, written=not on_a_phone)
             x, y = (path.max(axis=0) + path.min(axis=0)) / 2
             axes.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2))
-            axes.set_title(f"“{j}”" if on_a_phone else f"votes for “{j}”", color=colour, fontsize=9, pad=2)
+            axes.set_title(f"“{j}”: {total:.1f}" if on_a_phone else f"votes for “{j}”", color=colour, fontsize=9, pad=2)
             axes.set_aspect("equal")
             axes.axis("off")
         plt.close(figure)
@@ -126,7 +126,8 @@ def _ring(votes: Tensor) -> tuple[np.ndarray, int]:
     return path.double().numpy(), longest
 
 
-def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str) -> None:
+def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str, *, written: bool) -> float:
+    """Draw a ring with the sum of its votes, whose length is returned, and written where there is room."""
     axes.plot(*path.T, color=colour, linewidth=1.6, solid_joinstyle="round")
     axes.plot(*path.T, ".", color=colour, markersize=2.6)
     axes.plot(*path[longest : longest + 2].T, color=LIGHT["contrast"], linewidth=2.8, solid_capstyle="round")
@@ -135,11 +136,7 @@ def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str) -> None:
         "", path[-1], path[0], arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "shrinkA": 0, "shrinkB": 0}
     )
     inwards = np.sign(path[:, 0].mean() - x)
-    axes.text(
-        x + 0.35 * inwards,
-        y + total / 2,
-        f"{total:.1f}",
-        ha="left" if inwards > 0 else "right",
-        va="center",
-        weight="bold",
-    )
+    if written:
+        align = "left" if inwards > 0 else "right"
+        axes.text(x + 0.35 * inwards, y + total / 2, f"{total:.1f}", ha=align, va="center", weight="bold")
+    return total

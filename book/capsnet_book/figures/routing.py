@@ -9,15 +9,22 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, SIGNED, WIDTH, grid_of_plots, show_digit
+from capsnet_book.figures._style import _STYLE, SIGNED, WIDTH, grid_of_plots, phone_form, show_digit
 from capsnet_book.palette import LIGHT
 
 FULL = 4
 """A coupling of four times 1/J, or a quarter of it, has the full colour, as in the widgets."""
 
 
+@phone_form(on_a_phone=True)
 def coupling_maps(
-    images: Tensor, couplings: Tensor, lengths: Tensor, labels: Sequence[int], rounds: Sequence[int]
+    images: Tensor,
+    couplings: Tensor,
+    lengths: Tensor,
+    labels: Sequence[int],
+    rounds: Sequence[int],
+    *,
+    on_a_phone: bool = False,
 ) -> Figure:
     """Who listens to whom, round by round: a row a digit, a map a round, and beside each map the lengths.
 
@@ -27,6 +34,7 @@ def coupling_maps(
         lengths: [R, N, J], of the capsules above.
         labels: the class of each digit; its row is marked.
         rounds: which rounds to show, from 1 to R.
+        on_a_phone: the lengths named once.
     """
     count, classes = len(images), couplings.shape[3]
     with grid_of_plots(count, 1 + 2 * len(rounds), height=1.02 * count + 0.55) as (figure, axes):
@@ -34,6 +42,7 @@ def coupling_maps(
         figure.subplots_adjust(left=0.01, right=0.99, bottom=0.08, top=0.93, wspace=0.1, hspace=0.16)
         for n, line in enumerate(axes):
             show_digit(line[0], images[n].reshape(28, 28))
+            line[0].set_xlim(-0.5, 38)  # room for the class
             for k, r in enumerate(rounds):
                 strength = (couplings[r - 1, n].T * classes).clamp_min(1e-6).log() / math.log(FULL)  # [J, I]
                 shades = {"cmap": SIGNED, "vmin": -1, "vmax": 1}
@@ -47,8 +56,9 @@ def coupling_maps(
             line[1].set_yticks([labels[n]], [str(labels[n])])
             line[1].tick_params(length=0, labelcolor=LIGHT["accent"], pad=2)
         for k, r in enumerate(rounds):
-            axes[0, 1 + 2 * k].set_title(f"round {r}", fontsize=10)
-            axes[0, 2 + 2 * k].set_title("‖v‖", fontsize=9, color=LIGHT["muted"])
+            axes[0, 1 + 2 * k].set_title(f"round {r}", fontsize=10, loc="left")
+            if not on_a_phone or r == rounds[-1]:
+                axes[0, 2 + 2 * k].set_title("‖v‖", fontsize=9, color=LIGHT["muted"])
         axes[-1, 1].set_xlabel(f"{couplings.shape[2]} capsules below", color=LIGHT["muted"])
     return figure
 
