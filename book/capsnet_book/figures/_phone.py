@@ -116,9 +116,10 @@ def meeting(figure: Figure) -> list[tuple[str, str]]:
     shown = {text: text.get_window_extent() for text in labels(figure)}
     found = []
     for (one, box), (other, its) in combinations(shown.items(), 2):
-        slanted = one.get_rotation() == other.get_rotation() and float(one.get_rotation()) % 90  # boxes say nothing of these
-        room = APART * min(one.get_fontsize(), other.get_fontsize()) / 72 * figure.dpi
-        if not slanted and box.padded(room / 2, -1.5).overlaps(its.padded(room / 2, -1.5)):
+        # Boxes say nothing of two that are slanted alike.
+        slanted = one.get_rotation() == other.get_rotation() and float(one.get_rotation()) % 90
+        letter = min(float(text.get_fontsize()) for text in (one, other)) / 72 * figure.dpi
+        if not slanted and box.padded(APART / 2 * letter, -1.5).overlaps(its.padded(APART / 2 * letter, -1.5)):
             found.append((one.get_text(), other.get_text()))
     for axes in figure.axes:
         pictures = [picture.get_window_extent() for picture in axes.get_images()]
