@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from glass import NETWORK
 from playwright.sync_api import Locator, Page, expect
 
-from .conftest import NO_STORAGE, Visit, attribute, picture, write_a_one
+from .conftest import NO_STORAGE, Visit, attribute, picture, settled, write_a_one
 from .test_pages import OVERFLOW, PAGES, PHONE
 
 pytestmark = pytest.mark.slow
@@ -61,7 +61,7 @@ def test_the_chosen_digit_travels(visit: Callable[..., Visit], addresses: dict[s
     assert lit == NETWORK["chapters"]["primary-capsules"]
     strip.locator("summary").click()
     strip.get_by_role("button", name="A handwritten 3").click()
-    assert attribute(strip, "prediction") == "3"
+    expect(strip).to_have_attribute("data-prediction", "3")
     expect(strip.locator(".sentence")).to_contain_text("reads a 3")
     strip.get_by_role("link", name="Routing by agreement").click()
     page.wait_for_url(f"**/{ROUTING}")
@@ -83,14 +83,14 @@ def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(visit: Callable[..
 
 @pytest.mark.parametrize("part", ["maps", "primary", "predictions", "classes"])
 def test_a_part_that_is_pointed_at_says_what_it_does(front: Locator, part: str) -> None:
-    picture_, lens, words = front.locator(".picture"), front.locator(".lens"), front.locator(".words")
-    before = picture(picture_), picture(lens), words.inner_text()
+    signs, lens, words = front.locator(".signs"), front.locator(".lens"), front.locator(".words")
+    before = settled(signs).inner_html(), picture(lens), words.inner_text()
     hand(front, part).hover(position={"x": 30, "y": 60})
-    assert picture(picture_) != before[0]
+    assert settled(signs).inner_html() != before[0]
     assert picture(lens) != before[1]
     assert words.inner_text() != before[2]
     front.page.mouse.move(2, 2)
-    assert picture(picture_) == before[0], "what is looked at stays in the lens alone"
+    assert settled(signs).inner_html() == before[0], "what is looked at stays in the lens alone"
     assert picture(lens) != before[1]
 
 
@@ -116,6 +116,7 @@ def test_it_is_taken_apart_and_put_together(front: Locator) -> None:
     expect(score).to_contain_text("2 rounds")
     front.get_by_role("button", name="Put it together").click()
     expect(score).to_have_text(whole)
+    expect(front.locator('[data-role="announcement"]')).to_have_text(whole)
 
 
 def test_keys_walk_a_part_and_take_it_out(front: Locator) -> None:
@@ -131,7 +132,7 @@ def test_keys_walk_a_part_and_take_it_out(front: Locator) -> None:
 
 
 def test_a_fader_draws_anew_and_a_new_digit_sets_it_back(front: Locator) -> None:
-    faders, canvas = hand(front, "faders"), front.locator(".picture")
+    faders, canvas = hand(front, "faders"), front.locator('.picture[data-part="reconstruction"]')
     before = picture(canvas)
     faders.focus()
     for _ in range(4):
@@ -222,7 +223,7 @@ def test_it_works_where_nothing_may_be_stored(visit: Callable[..., Visit], addre
     strip = strip_of(seen.page)
     strip.locator("summary").click()
     strip.get_by_role("button", name="A handwritten 1").click()
-    assert attribute(strip, "prediction") == "1"
+    expect(strip).to_have_attribute("data-prediction", "1")
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])

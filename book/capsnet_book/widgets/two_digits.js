@@ -1,7 +1,7 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is
 // asked for.
 import { arrowKeys, drag } from "./shared/controls.js";
-import { digitAt, greysOf, mix, SIDE } from "./shared/digits.js";
+import { digitAt, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, figure, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
 
@@ -89,18 +89,15 @@ export function inWords(truth, { lengths, classes, third }) {
 const picture = (role) =>
   element("canvas", { width: WIDE, height: WIDE, class: "wide", role: "img", "data-role": role, "aria-label": "" });
 
-/** Each pixel k in the colour [r, g, b] that `colour(k)` says. */
-function paintWide(canvas, colour) {
-  const image = new ImageData(WIDE, WIDE);
-  for (let k = 0; k < WIDE * WIDE; k++) image.data.set([...colour(k), 255], 4 * k);
-  canvas.getContext("2d").putImageData(image, 0, 0);
-}
-
-/** Two tints of one paper laid over each other: on white they darken, on black they brighten. */
-function blend(paper, [one, other]) {
+/** Two tinted drawings laid over each other: on light paper they darken, on dark paper they brighten. */
+function layOver(canvas, drawings, paper) {
+  const brush = canvas.getContext("2d");
   const dark = paper[0] + paper[1] + paper[2] < 384;
-  const brightened = (x, k) => 255 - ((255 - x) * (255 - other[k])) / (255 - paper[k]);
-  return one.map((x, k) => (dark ? brightened(x, k) : (x * other[k]) / paper[k]));
+  for (const drawing of drawings) {
+    brush.drawImage(drawing, 0, 0);
+    brush.globalCompositeOperation = dark ? "lighten" : "multiply";
+  }
+  brush.globalCompositeOperation = "source-over";
 }
 
 /** The overlay, and round each digit a box that keyboards move. at(), layers(): where both lie, and their ink. */
@@ -180,13 +177,13 @@ function makePictures(pad, stage) {
   /** image: the overlay; truth: its labels; seen: what the network finds and draws. */
   function show(image, truth, seen, { paper, stroke, accent, contrast }) {
     const { classes, third } = seen;
-    const inked = (pixels, ink) => (k) => mix(paper, ink, pixels[k]);
-    const tinted = BOTH.map((which) => inked(seen.drawings[which], [accent, contrast][which]));
-    paintWide(pad, inked(image, stroke));
-    paintWide(both.canvas, (k) => blend(paper, [tinted[0](k), tinted[1](k)]));
-    alone.forEach(({ canvas }, which) => paintWide(canvas, tinted[which]));
-    paintWide(rest.canvas, inked(seen.remains, stroke));
-    paintWide(absent.canvas, inked(seen.absent, stroke));
+    const inked = ({ canvas }, pixels, ink) => paintNumbers(canvas, pixels, shadesOf(paper, ink));
+    inked(seenByIt, image, stroke);
+    alone.forEach((each, which) => inked(each, seen.drawings[which], [accent, contrast][which]));
+    const drawings = alone.map(({ canvas }) => canvas);
+    layOver(both.canvas, drawings, paper);
+    inked(rest, seen.remains, stroke);
+    inked(absent, seen.absent, stroke);
 
     const overlaid = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
     const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;

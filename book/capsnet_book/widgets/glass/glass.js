@@ -1,15 +1,13 @@
 // The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
 // page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
 import { makeNetwork } from "../shared/core.js";
-import { digitAt, makePainter, themeColours } from "../shared/digits.js";
+import { digitAt, SIDE } from "../shared/digits.js";
 import { element, pushButton } from "../shared/ui.js";
 import { fromBase64, hasInk, keepDigit, keptDigit } from "./model.js";
-import { makePicture, paintDigit } from "./paint.js";
-import { makePen } from "./pen.js";
 import { makeStage } from "./stage.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
-const REST = 120; // milliseconds without a change, before the strip follows
+const REST = 120; // milliseconds without a change, before the stage follows another pad
 
 /** What opens like any <details> is also closed by Escape, and by a press outside. @param {HTMLDetailsElement} fold */
 function closeEasily(fold) {
@@ -24,39 +22,16 @@ function closeEasily(fold) {
   });
 }
 
-/** The strip's small pictures: copies out of the large one. @param {HTMLElement} strip */
+/** The strip's small pictures: copies of the parts. @param {HTMLElement} strip */
 function makeSmall(strip) {
-  const picture = makePicture();
-  const whole = element("canvas");
   const frames = [...strip.querySelectorAll("summary [data-part]")].map((part) => {
-    const canvas = element("canvas", { width: 84, height: 84, "aria-hidden": "true" });
+    const name = part.getAttribute("data-part");
+    const side = name === "image" ? SIDE : 84;
+    const canvas = element("canvas", { width: side, height: side, "aria-hidden": "true" });
     part.querySelector(".picture").replaceChildren(canvas);
-    return { part: part.getAttribute("data-part"), canvas };
+    return { name, canvas };
   });
-  let waiting = 0;
-  const paint = (session, plan, { width, height }) => {
-    if (!width || !height) return; // there is nothing to copy yet
-    const own = { plan, painter: makePainter(strip), colours: themeColours(strip), focus: null, cutting: [] };
-    const scene = { ...session, ...own };
-    const ratio = 2;
-    Object.assign(whole, { width: width * ratio, height: height * ratio });
-    const brush = whole.getContext("2d");
-    picture({ brush, width: whole.width, height: whole.height, ratio }, scene, []);
-    paintDigit(makePen(brush, scene.colours), scene.plan.boxes.image, scene.image, scene);
-    for (const { part, canvas } of frames) {
-      const { x, y, w, h } = scene.plan.boxes[part];
-      const small = canvas.getContext("2d");
-      const high = part === "primary" ? w : h;
-      const [left, across] = part === "classes" ? [x + 22, w - 64] : [x, w];
-      small.clearRect(0, 0, 84, 84);
-      small.imageSmoothingQuality = "high";
-      small.drawImage(whole, left * ratio, y * ratio, across * ratio, high * ratio, 0, 0, 84, 84);
-    }
-  };
-  return (/** @type {any} */ { session, plan, size }) => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => paint(session, plan, size), REST);
-  };
+  return (copy) => frames.forEach(({ name, canvas }) => copy(name, canvas));
 }
 
 /**
@@ -80,10 +55,10 @@ export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples
       lit: (figure.dataset.lit ?? "").split(" "),
       first: keptDigit() ?? digitAt(samples, FIRST),
       keep: keepDigit,
-      answered(now) {
+      answered(now, copy) {
         strip?.setAttribute("data-prediction", now.session.answer.prediction);
         if (!now.plan) return; // not laid out yet
-        small?.(now);
+        small?.(copy);
         for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
         for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
       },
@@ -103,9 +78,7 @@ export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples
     let waiting = 0;
     document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
       clearTimeout(waiting);
-      if (!hasInk(detail)) return;
-      keepDigit(detail);
-      waiting = setTimeout(stage.show, REST, detail);
+      if (hasInk(detail)) waiting = setTimeout(stage.show, REST, detail);
     });
   }
 

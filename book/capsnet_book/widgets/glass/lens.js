@@ -79,7 +79,7 @@ const ROWS = {
     const feeders = votesOf({ part, at }, I, J).map(share);
     const most = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
     return [
-      [1.7, "capsules that give most", (pen, box) => upright(pen, box, most)],
+      [1.7, "who gives most", (pen, box) => upright(pen, box, most)],
       "→",
       [1.2, `v, ${D_out} numbers`, (pen, box) => pen.bars(box, answer.capsules.subarray(at * D_out, (at + 1) * D_out))],
       "→",

@@ -61,7 +61,8 @@ export function makeSession(network) {
   }
 
   function decide() {
-    const u_hat = own.seen.u_hat.map((x, k) => x * votes[Math.floor(k / D_out)]);
+    const u_hat = own.seen.u_hat.slice();
+    for (const k of votes.keys()) if (!votes[k]) u_hat.fill(0, k * D_out, (k + 1) * D_out);
     own.answer = network.decide(u_hat, own.rounds);
     own.touched = own.rounds !== config.iterations || votes.includes(0);
     own.whole = own.touched ? (own.whole ?? network.decide(own.seen.u_hat)) : own.answer;

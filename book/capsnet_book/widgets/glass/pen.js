@@ -1,28 +1,41 @@
 // A pen for a canvas that knows the palette's colours by their roles.
-import { css, mix } from "../shared/digits.js";
+import { css, paintNumbers, shadesOf } from "../shared/digits.js";
 import { element } from "../shared/ui.js";
 
 /** @typedef {{ x: number, y: number, w: number, h: number }} Box */
 
 /** @param {CanvasRenderingContext2D} brush @param {any} colours */
 export function makePen(brush, colours) {
-  /** @type {HTMLCanvasElement | undefined} */
-  let small; // a matrix, before it is enlarged
-  /** What lies between the ground and a role's colour; below 0 it is the other colour. */
-  const shade = (number, most, role = number < 0 ? "contrast" : "accent") =>
-    mix(colours.raised, colours[role], Math.min(1, Math.abs(number) / most));
+  const small = element("canvas"); // matrices, before they are enlarged
+  const shades = {}; // by role; signed: below 0 in the other colour
 
-  /** @param {Box} box @param {HTMLCanvasElement} picture */
-  function place({ x, y, w, h }, picture, smooth = false) {
+  /** @param {Box} box @param {HTMLCanvasElement} picture @param {number[]} part  of it */
+  function place({ x, y, w, h }, picture, smooth = false, part = [0, 0, picture.width, picture.height]) {
+    const [left, top, wide, high] = part;
     brush.imageSmoothingEnabled = smooth;
     brush.imageSmoothingQuality = "high";
-    brush.drawImage(picture, x, y, w, h);
+    brush.drawImage(picture, left, top, wide, high, x, y, w, h);
+  }
+
+  /**
+   * Matrices that lie behind each other, row by row, each as a picture in its box; in one role's colour, or signed.
+   * @param {Box[]} boxes @param {ArrayLike<number>} numbers
+   */
+  function matrices(boxes, numbers, across, role = "signed", most = 0) {
+    most ||= Math.max(...Array.from(numbers, Math.abs), 1e-6);
+    const { raised, accent, contrast } = colours;
+    shades[role] ??= role === "signed" ? shadesOf(raised, accent, contrast) : shadesOf(raised, colours[role]);
+    Object.assign(small, { width: across, height: numbers.length / across });
+    paintNumbers(small, numbers, shades[role], most);
+    const high = small.height / boxes.length;
+    boxes.forEach((box, n) => place(box, small, false, [0, n * high, across, high]));
   }
 
   return {
     brush,
     place,
-    shade: (/** @type {number} */ number, most = 1) => css(shade(number, most)),
+    matrices,
+    matrix: (/** @type {Box} */ box, numbers, across, role, most) => matrices([box], numbers, across, role, most),
     fill(role, x, y, w, h) {
       brush.fillStyle = css(colours[role]);
       brush.fillRect(x, y, w, h);
@@ -40,32 +53,11 @@ export function makePen(brush, colours) {
       for (let n = 0; n < xy.length; n += 2) brush.lineTo(xy[n], xy[n + 1]);
       brush.stroke();
     },
-    /** Ends a line, drawn by the same points, in an arrow's head. */
-    head(role, /** @type {number[]} */ ...xy) {
-      const [px, py, x, y] = xy.slice(-4);
-      const turn = Math.atan2(y - py, x - px);
-      brush.fillStyle = css(colours[role]);
-      brush.beginPath();
-      brush.moveTo(x, y);
-      for (const side of [0.45, -0.45]) brush.lineTo(x - 7 * Math.cos(turn + side), y - 7 * Math.sin(turn + side));
-      brush.fill();
-    },
     words(role, text, x, y, { size = 13, weight = 400, align = "left" } = {}) {
       brush.font = `${weight} ${size}px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif`;
       brush.fillStyle = css(colours[role]);
       brush.textAlign = /** @type {CanvasTextAlign} */ (align);
       brush.fillText(text, x, y);
-    },
-    /** A matrix, row by row, as a picture; in one role's colour, or signed. @param {ArrayLike<number>} numbers */
-    matrix(box, numbers, across, role = undefined, most = 0) {
-      most ||= Math.max(...Array.from(numbers, Math.abs), 1e-6);
-      small ??= element("canvas");
-      Object.assign(small, { width: across, height: numbers.length / across });
-      const inside = small.getContext("2d");
-      const picture = inside.createImageData(small.width, small.height);
-      for (let k = 0; k < numbers.length; k++) picture.data.set([...shade(numbers[k], most, role), 255], 4 * k);
-      inside.putImageData(picture, 0, 0);
-      place(box, small);
     },
     /** Numbers as bars, up and down from the middle. @param {Box} box @param {Float32Array} numbers */
     bars({ x, y, w, h }, numbers) {

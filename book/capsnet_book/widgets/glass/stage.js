@@ -1,5 +1,5 @@
 // The glass network's stage: the picture, what stands around it, and what it answers.
-import { fitCanvas, glide, measure } from "../shared/controls.js";
+import { fitCanvas, measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, digitRow, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { element, makeAnnouncer, makeRoot, oncePerFrame, onNews, pushButton } from "../shared/ui.js";
@@ -8,8 +8,10 @@ import { planOf } from "./layout.js";
 import { paintLens } from "./lens.js";
 import { goneOf, hasInk, makeSession, scoreOf, sentenceOn } from "./model.js";
 import { makePicture } from "./paint.js";
+import { makeSigns } from "./signs.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
+const REST = 120; // milliseconds without a change, before what is not looked at follows
 const HINTS = [
   "Point at any part: a map, a capsule, a vote, a length. ",
   "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
@@ -19,6 +21,10 @@ const HINTS = [
 const write = (node, words) => {
   if (node.textContent !== words) node.textContent = words;
 };
+
+/** Which of ten digits this is. */
+const whichOf = (samples, /** @type {Uint8Array} */ bytes) =>
+  [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === bytes[k]));
 
 /** What stands under the picture: ten digits, what a touch does, the rounds of routing. */
 function makeControls(samples, { choose, setApart, setRounds }) {
@@ -37,8 +43,9 @@ function makeControls(samples, { choose, setApart, setRounds }) {
   const show = (session, apart) => {
     touch.forEach((button, n) => button.setAttribute("aria-pressed", String(apart === Boolean(n))));
     write(rounds, `${session.rounds} ${session.rounds === 1 ? "round" : "rounds"}`);
-    steps.forEach((button, n) => (button.disabled = session.rounds === [1, 10][n]));
-    whole.disabled = !session.touched;
+    // Not `disabled`: a button that has just been pressed would lose the focus, and the news would not be heard.
+    steps.forEach((button, n) => button.setAttribute("aria-disabled", String(session.rounds === [1, 10][n])));
+    whole.setAttribute("aria-disabled", String(!session.touched));
   };
   return { row, digits, show };
 }
@@ -55,33 +62,41 @@ function seat({ boxes, high }, pad, hands, { scene, digits }) {
   for (const { part, node } of hands) put(node, boxes[part]);
 }
 
+/** The answer comes from left to right, or from top to bottom: a veil goes that way. @param {HTMLElement} veil */
+function sweep(veil, high) {
+  const [from, to] = ["1 1", high ? "1 0" : "0 1"].map((scale) => ({ scale }));
+  if (!wantsCalm()) veil.animate([from, to], { duration: SWEEP, easing: "ease-in-out" });
+}
+
 /**
  * A stage for a network that use(network) gives it; show(bytes) gives it a digit. samples: a digit of each class; lit:
- * the parts to enlarge; first: the digit to begin with; answered(stage) is told of all that is answered.
+ * the parts to enlarge; first: the digit to begin with; answered(stage, copy) is told what is answered, when the hand
+ * rests; copy(part, canvas) puts a part there.
  */
 export function makeStage({ samples, lit, first, keep, answered }) {
   const root = makeRoot("Glass", "The network, to be taken apart");
   const painter = makePainter(document.documentElement);
+  let colours = themeColours(document.documentElement);
   const picture = makePicture();
-  const canvas = element("canvas", { class: "picture", "aria-hidden": "true" });
+  const signs = makeSigns();
+  const veil = element("div", { class: "veil" });
   const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
   const score = element("p", { class: "sentence", "data-role": "score" });
   const words = element("p", { class: "words" });
   const schedule = oncePerFrame(paint);
+  const settle = oncePerFrame(tellAll);
   const say = makeAnnouncer(root);
   const stage = /** @type {any} */ ({ focus: null, cutting: [], apart: false, schedule, say, point, changed });
-  let progress = 1; // of the answer, on its way from left to right
-  let stop = () => {};
   const magnify = onNews((shown) => paintLens(fitCanvas(lens, lensSize), shown));
-  const schedulePad = oncePerFrame(paintPad);
+  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+  let [rest, padIsNew, arriving] = [0, false, false]; // a timer; what the pad shows; a digit
 
-  const pad = makePad({ drawn: schedulePad, settled, loaded: drawn, say });
-  const hands = makeHands(stage, canvas);
+  const pad = makePad({ drawn: renewPad, settled, loaded: drawn, say });
+  pad.show(first);
+  const scene = element("div", { class: "scene" });
+  const hands = makeHands(stage, scene);
   const controls = makeControls(samples, {
-    choose(bytes) {
-      keep(bytes);
-      show(bytes);
-    },
+    choose: show,
     setApart(apart) {
       stage.apart = apart;
       root.toggleAttribute("data-apart", apart);
@@ -92,55 +107,64 @@ export function makeStage({ samples, lit, first, keep, answered }) {
       changed();
     },
   });
-  const scene = element("div", { class: "scene" }, pad.frame, canvas, ...hands.map(({ node }) => node));
+  scene.append(...Object.values(picture.canvases), signs.node, veil, pad.frame, ...hands.map(({ node }) => node));
   root.append(scene, controls.row, score, element("div", { class: "glance" }, words, lens));
   stage.size = measure(scene, lay);
   const lensSize = measure(lens, schedule);
+
+  function renewPad() {
+    padIsNew = true;
+    schedule();
+  }
 
   function lay() {
     if (!stage.session || !stage.size.width) return;
     stage.plan = planOf(stage.size, lit, stage.session.network);
     seat(stage.plan, pad, hands, { scene, digits: controls.digits.row });
     changed();
-    schedulePad();
+    renewPad();
   }
 
   function paint() {
-    const { session, plan, size } = stage;
+    const { session, plan, cutting, focus } = stage;
+    if (padIsNew) {
+      pad.paint(painter, colours);
+      controls.digits.show(whichOf(samples, pad.bytes()), painter);
+      padIsNew = false;
+    }
     if (!plan) return;
     if (session.image !== pad.image()) {
       session.read(pad.image());
       changed();
     }
-    stage.colours ??= themeColours(root);
-    const shown = { ...session, plan, painter, colours: stage.colours, cutting: stage.cutting, focus: stage.focus };
-    picture(fitCanvas(canvas, size), shown, lit, progress);
-    const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+    const shown = { ...session, plan, lit, painter, colours, cutting, focus };
+    root.toggleAttribute("data-focus", ["primary", "predictions", "classes"].includes(focus?.part));
+    picture.paint(shown);
+    signs.draw(shown);
     const looked = stage.looked ?? session.strongest(own);
-    const hint = stage.focus || session.touched ? "" : HINTS[Number(stage.apart)];
-    write(words, `${hint}${sentenceOn(stage.focus ?? looked, session)}`);
-    const causes = [stage.looked, session.answer, stage.colours, lensSize.width];
-    magnify(causes, { ...shown, focus: looked });
-  }
-
-  /** What the hand draws, and the ten digits. */
-  function paintPad() {
-    stage.colours ??= themeColours(root);
-    pad.paint(painter, stage.colours);
-    controls.digits.show(same(), painter);
-    schedule();
+    magnify([stage.looked, session.answer, colours, lensSize.width], { ...shown, focus: looked });
+    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
+    write(words, `${hint}${sentenceOn(focus ?? looked, session)}`);
+    write(score, scoreOf(session));
+    if (arriving) sweep(veil, plan.high);
+    arriving = false;
   }
 
   /** Something answers otherwise than before. */
   function changed() {
     const { session } = stage;
-    write(score, scoreOf(session));
     Object.assign(root.dataset, { prediction: session.answer.prediction, gone: goneOf(session).numbers });
     controls.show(session, stage.apart);
-    for (const { tell } of hands) tell();
-    say(score.textContent);
-    answered(stage);
     schedule();
+    clearTimeout(rest);
+    rest = setTimeout(settle, REST);
+  }
+
+  /** The hand rests: who does not look hears of it, and the page. */
+  function tellAll() {
+    for (const { tell } of hands) tell();
+    say(scoreOf(stage.session));
+    answered(stage, copy);
   }
 
   /** @param {import("./model.js").Focus | null} focus  the part that is looked at; the lens keeps the last one */
@@ -150,44 +174,40 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     schedule();
   }
 
-  const same = () => [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === bytes()[k]));
-  const bytes = () => Uint8Array.from(pad.image(), (ink) => Math.round(ink * 255));
-  function show(picture) {
-    pad.show(picture);
+  const copy = (part, small) =>
+    part === "image" ? painter.paint(small, pad.image()) : picture.copy(part, stage.plan, small);
+
+  function show(/** @type {Uint8Array} */ bytes) {
+    keep(bytes);
+    pad.show(bytes);
     drawn();
   }
 
-  /** The pad's digit runs through the network, from left to right. */
+  /** The pad's digit runs through the network. */
   function drawn() {
     stage.session.read(pad.image());
     changed();
-    schedulePad();
-    stop();
-    stop = glide(SWEEP, (t) => {
-      progress = t;
-      schedule();
-    });
+    renewPad();
+    arriving = true;
   }
 
   function settled() {
-    if (hasInk(bytes())) keep(bytes());
+    if (hasInk(pad.bytes())) keep(pad.bytes());
     drawn();
   }
 
   whenThemeChanges(() => {
     painter.refresh();
-    stage.colours = undefined;
-    schedulePad();
-    if (stage.session) answered(stage);
+    colours = themeColours(document.documentElement);
+    renewPad();
+    if (stage.session) changed();
   });
 
   function use(/** @type {any} */ network) {
-    const had = stage.session;
     Object.assign(stage, { session: makeSession(network), focus: null, looked: null });
-    if (!had) pad.show(first);
     drawn();
     lay();
   }
 
-  return { root, controls: controls.row, use, show, paint: schedulePad };
+  return { root, controls: controls.row, use, show, paint: renewPad };
 }

@@ -71,21 +71,37 @@ export function digitRow(labels, images, name, choose, full = 1) {
   return { row, show };
 }
 
+const MOST = 255; // shades on either side of the ground
+
+/** Colours of numbers from −1 to 1, their red, green, blue and alpha in one: the ground's are those of 0. */
+export function shadesOf(ground, above, below = above) {
+  const shades = new Uint32Array(2 * MOST + 1);
+  const channels = new Uint8Array(shades.buffer);
+  shades.forEach((_, k) => {
+    const [role, far] = [k < MOST ? below : above, Math.abs(k - MOST) / MOST];
+    channels.set([...mix(ground, role, far), 255], 4 * k);
+  });
+  return shades;
+}
+
+/** Numbers as the pixels of a canvas, row by row; from `most` on they have the full colour. */
+export function paintNumbers(canvas, numbers, shades, most = 1) {
+  const brush = canvas.getContext("2d");
+  const image = brush.createImageData(canvas.width, canvas.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let k = 0; k < pixels.length; k++) {
+    pixels[k] = shades[MOST + Math.round(MOST * Math.min(1, Math.max(-1, numbers[k] / most)))];
+  }
+  brush.putImageData(image, 0, 0);
+}
+
 /** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
 export function makePainter(root) {
-  let shades; // red, green, blue and alpha in one
-  const image = new ImageData(SIDE, SIDE);
-  const pixels = new Uint32Array(image.data.buffer);
+  let shades;
   const refresh = () => {
     const { paper, stroke } = themeColours(root);
-    shades = new Uint32Array(256);
-    const channels = new Uint8Array(shades.buffer);
-    shades.forEach((_, k) => channels.set([...mix(paper, stroke, k / 255), 255], 4 * k));
-  };
-  const paint = (canvas, grey, full = 1) => {
-    for (let k = 0; k < pixels.length; k++) pixels[k] = shades[Math.round((grey[k] / full) * 255)];
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    shades = shadesOf(paper, stroke);
   };
   refresh();
-  return { paint, refresh, shades: () => shades };
+  return { paint: (canvas, grey, full = 1) => paintNumbers(canvas, grey, shades, full), refresh, shades: () => shades };
 }

@@ -8,7 +8,7 @@ const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspac
 
 /**
  * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, loaded() when it is given
- * pixels, and say(words) for screen readers. -> { frame, buttons, image, byHand, empty, show, paint }
+ * pixels, and say(words) for screen readers. -> { frame, buttons, image, bytes, empty, show, paint }
  */
 export function makePad({ drawn, settled, loaded, say }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
@@ -135,7 +135,7 @@ export function makePad({ drawn, settled, loaded, say }) {
     frame,
     buttons: element("div", { class: "bar" }, ...buttons),
     image: () => image,
-    byHand: () => byHand,
+    bytes: () => Uint8Array.from(image, (grey) => Math.round(grey * 255)),
     empty,
     show,
     paint,
@@ -176,7 +176,7 @@ function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
 export function tiePad(pad, model, show) {
   let sent; // to know it when it comes back
   const share = () => {
-    sent = Uint8Array.from(pad.image(), (grey) => Math.round(grey * 255));
+    sent = pad.bytes();
     model.set("image", new DataView(sent.buffer));
     pad.frame.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: sent.slice() })); // to the page
     model.save_changes();
