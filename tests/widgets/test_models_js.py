@@ -304,7 +304,7 @@ def test_what_python_sets_is_shown_and_what_the_pad_sent_is_no_news(evaluate: Ev
           on: (name, handler) => handlers.set(name, handler),
           off: (name) => handlers.delete(name),
         };
-        const pad = { image: () => Float32Array.of(10 / 255), frame: new EventTarget() };
+        const pad = { bytes: () => Uint8Array.of(10), frame: new EventTarget() };
         const tie = m.tiePad(pad, model, (bytes) => shown.push(bytes[0]));
         tie.share();
         for (const grey of [20, 10, 20]) {
