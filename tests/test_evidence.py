@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from capsnet_book.experiments import evidence as module
 from capsnet_book.experiments.cnn import read_wrongly, scores_of
 from capsnet_book.experiments.evidence import (
     calibrate,
@@ -48,7 +47,7 @@ def test_lengths_are_counted_in_ten_bins():
 
 @pytest.mark.parametrize("task", ["digits", "pairs"])
 @pytest.mark.parametrize("iterations", [1, 3])
-def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
+def test_vote_shares_are_those_of_the_true_class(iterations, task):
     torch.manual_seed(0)
     network = plain(TrainingSetup(task=task, iterations=iterations).build())
     network.routed.weight.data *= 20
@@ -62,18 +61,10 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task, monkeypatch):
             [each[n, :, j] for n in range(7) for j in data.labels[n].view(-1).tolist()]
         )  # an image and a class, I
         share = votes / votes.sum(dim=1, keepdim=True)
-        expected = share.mean(dim=0)
-        assert found[when]["capsules"] == list(range(len(expected)))
-        torch.testing.assert_close(torch.tensor(found[when]["shares"]), expected.detach(), atol=1e-5, rtol=0)
         effective = (1 / share.square().sum(dim=1)).mean().item()
         assert found[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
     same = found["before"]["effective_capsules"] == pytest.approx(found["after"]["effective_capsules"], abs=1e-4)
     assert same == (iterations == 1)
-    monkeypatch.setattr(module, "ALL_SHARES", 10)
-    largest = measure_vote_shares(network, data)["after"]
-    assert len(largest["shares"]) == 20
-    assert largest["shares"] == sorted(found["after"]["shares"], reverse=True)[:20]
-    assert [found["after"]["shares"][i] for i in largest["capsules"]] == largest["shares"]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -15,31 +15,17 @@ from capsnet_book.experiments.runs import train_and_record
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup
 from capsnet_book.experiments.variants import VARIANTS
 from capsnet_tutorial.cli import add_data_options, add_recipe_options, recipe_of
-from capsnet_tutorial.errors import InputError
-from capsnet_tutorial.train import Diverged, Recipe
+from capsnet_tutorial.train import Recipe
 
 COMMAND = "python -m capsnet_book.experiments"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Returns:
-        The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written, 130 if interrupted.
-    """
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command; a run that fails ends it."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = command_line().parse_args(arguments)
     options.command = repeated_by(arguments)
-    try:
-        return options.run(options)
-    except KeyboardInterrupt:
-        status, why = 130, "interrupted; the same command goes on from the end of the last epoch"
-    except Diverged as problem:
-        status, why = 1, f"{problem}"
-    except (InputError, OSError) as problem:
-        status, why = 2, f"{problem}"
-    print(f"experiments: {why}", file=sys.stderr)
-    return status
+    options.run(options)
 
 
 def repeated_by(arguments: Sequence[str]) -> str:
@@ -53,7 +39,7 @@ def repeated_by(arguments: Sequence[str]) -> str:
     return f"{COMMAND} {shlex.join([*others, *output])}"
 
 
-def _train(options: argparse.Namespace) -> int:
+def _train(options: argparse.Namespace) -> None:
     setup, recipe = what_to_train(options)
     record = train_and_record(setup, recipe, options)
     for split in ("validation", "test", "test_bent"):
@@ -62,7 +48,6 @@ def _train(options: argparse.Namespace) -> int:
             drawing = "" if drawn is None else f", reconstruction MSE {drawn:.4f} a pixel"
             print(f"{split.replace('_', ', ')}: {1 - errors['error']:.2%} right{drawing}")
     print(f"{record['steps']:,} steps in {record['training_seconds']:.0f} s -> {options.output}")
-    return 0
 
 
 def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
@@ -74,8 +59,8 @@ def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
     return TrainingSetup(**sizes, changes=tuple(options.change)), recipe
 
 
-def _run(options: argparse.Namespace) -> int:
-    return Experiments.read(options.results).run_missing(options.names, main, Path(options.work))
+def _run(options: argparse.Namespace) -> None:
+    Experiments.read(options.results).run_missing(options.names, main, Path(options.work))
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -134,4 +119,4 @@ def _listed(named: Mapping[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -78,9 +78,8 @@ class ConvNetConfig:
 class ConvNet(nn.Module):
     """Convolutions with ReLU, fully connected layers with ReLU and dropout, one score for each class. Section 5."""
 
-    def __init__(self, config: ConvNetConfig | None = None) -> None:
+    def __init__(self, config: ConvNetConfig) -> None:
         super().__init__()
-        config = ConvNetConfig.paper() if config is None else config
         self.config = config
         layers: list[nn.Module] = []
         widths = (config.in_channels, *config.channels)

@@ -30,10 +30,6 @@ NOISE = 0.3
 """Standard deviation of the noise that `noisy` adds, on pixels from 0 to 1."""
 LONG = 0.99
 """A primary capsule that is longer is counted as saturated."""
-ALL_SHARES = 200
-"""Up to so many capsules below, a record holds the share of every one."""
-LARGEST_SHARES = 20
-"""How many it holds where there are more."""
 KEYS = {"test": "error", "test_bent": "bent", "test_noisy": "noisy"}
 """What the error on a split is called in ``rounds``."""
 
@@ -202,12 +198,11 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
 
     Returns:
         ``before`` and ``after`` routing, each with ``effective_capsules``: 1 / Σ_i share_i², the mean over the images
-        (I if all votes are as long, 1 if only one has any length); ``shares``: of the capsules ``capsules``, the mean
-        over the images. Up to 200 capsules these are all, in order; of more, the 20 with the largest shares.
+        (I if all votes are as long, 1 if only one has any length).
     """
     wanted = data.labels if data.labels.dim() == 2 else data.labels.unsqueeze(1)  # [N, K]
 
-    def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
+    def measure(images: Tensor, classes: Tensor) -> tuple[Tensor]:
         u = network.primary_capsules(images)
         votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
         _, trace = network.routed.trace(u)
@@ -216,19 +211,8 @@ def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) 
         shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
         # Without any votes all shares are 0: then none counts for more than another.
         concentration = shares.square().sum(dim=2).clamp_min(1 / shares.shape[2])  # [B, 2, K]
-        return shares.mean(dim=3), (1 / concentration).mean(dim=2)
+        return ((1 / concentration).mean(dim=2),)
 
-    shares, effective = over_batches(network, measure, data.images, wanted, batch_size=batch_size)  # [N, 2, …]
-    return {
-        name: {"effective_capsules": round(each.item(), 5)} | _listed(share)
-        for name, each, share in zip(
-            ("before", "after"), effective.double().mean(dim=0), shares.double().mean(dim=0), strict=True
-        )
-    }
-
-
-def _listed(shares: Tensor) -> dict[str, list[Any]]:
-    capsules = torch.arange(len(shares))
-    if len(shares) > ALL_SHARES:
-        capsules = shares.topk(LARGEST_SHARES).indices
-    return {"capsules": capsules.tolist(), "shares": [round(share, 5) for share in shares[capsules].tolist()]}
+    (effective,) = over_batches(network, measure, data.images, wanted, batch_size=batch_size)  # [N, 2]
+    before, after = ({"effective_capsules": round(each, 5)} for each in effective.double().mean(dim=0).tolist())
+    return {"before": before, "after": after}

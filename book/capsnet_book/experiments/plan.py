@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from capsnet_book.experiments import records
-from capsnet_tutorial.errors import InputError, expect
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.weights import write_whole
 
 
@@ -85,38 +85,16 @@ class Experiments:
 
         Raises:
             FileNotFoundError: there is none.
-            ValueError: it is no TOML, or names a run that it does not have.
         """
         folder = records.folder() if folder is None else Path(folder)
-        path = folder / "experiments.toml"
-        if not path.is_file():
-            raise FileNotFoundError(
-                f"expected the experiments in {path}; there is no such file. "
-                "Call this in a checkout of the project, or name another folder of results"
-            )
-        try:
-            contents = tomllib.loads(path.read_text(encoding="utf-8"))
-            tables = {
-                name: Table(**table | {"rows": [Row(**row) for row in table["rows"]]})
-                for name, table in contents.pop("tables").items()
-            }
-            claims = [Claim(**claim) for claim in contents.pop("claims")]
-            questions = [Question(**question) for question in contents.pop("questions")]
-            experiments = cls(folder=folder, tables=tables, claims=claims, questions=questions, **contents)
-        except (tomllib.TOMLDecodeError, KeyError, TypeError) as problem:
-            raise InputError(f"expected experiments in {path}; got {problem}") from problem
-        for run in sorted(experiments._named()):
-            expect(run in experiments.runs, f"a run in {path}, one of {', '.join(experiments.runs)}", repr(run))
-        return experiments
-
-    def _named(self) -> set[str]:
-        """Every run that an order, a table, a claim or a question names."""
-        named = {run for group in self.order for run in group}
-        named |= {row.run for table in self.tables.values() for row in table.rows}
-        for side in (side for claim in self.claims for side in (claim.smaller, claim.larger)):
-            named |= {side} if isinstance(side, str) else set(side)
-        sides = (side for question in self.questions for side in (question.smaller, question.larger))
-        return named | {side["run"] for side in sides if "run" in side}
+        contents = tomllib.loads((folder / "experiments.toml").read_text(encoding="utf-8"))
+        tables = {
+            name: Table(**table | {"rows": [Row(**row) for row in table["rows"]]})
+            for name, table in contents.pop("tables").items()
+        }
+        claims = [Claim(**claim) for claim in contents.pop("claims")]
+        questions = [Question(**question) for question in contents.pop("questions")]
+        return cls(folder=folder, tables=tables, claims=claims, questions=questions, **contents)
 
     def seeds_of(self, run: str) -> Sequence[int]:
         """The seeds that a run is done with."""
@@ -150,22 +128,17 @@ class Experiments:
         common = about.get("common", self.common)
         return [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", job.rpartition("-")[2]]
 
-    def run_missing(self, wanted: Sequence[str], train: Callable[[Sequence[str]], int], work: Path) -> int:
+    def run_missing(self, wanted: Sequence[str], train: Callable[[Sequence[str]], None], work: Path) -> None:
         """Do the jobs that have no record yet, one after another; one that was interrupted, from its checkpoint on.
 
         Args:
             wanted: as for `jobs`.
-            train: does one: the command with its arguments, which gives its exit status.
+            train: does one: the command with its arguments.
             work: a folder for checkpoints and weights.
-
-        Returns:
-            The exit status: 0 when no job is left, else that of the run that could not be done.
         """
         missing = {job: each for job, each in self.jobs(wanted).items() if not self.result(job).exists()}
         for number, (job, arguments) in enumerate(missing.items(), start=1):
             print(f"{number} of {len(missing)}: {job}")
-            if status := train(["train", *arguments, "--output", str(work / job), "--resume"]):
-                return status
+            train(["train", *arguments, "--output", str(work / job), "--resume"])
             self.result(job).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.result(job), (work / job / "result.json").read_bytes())
-        return 0

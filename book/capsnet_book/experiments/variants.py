@@ -24,7 +24,7 @@ from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial import functional
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import route_last
-from capsnet_tutorial.layers import draw_truncated, group_and_squash
+from capsnet_tutorial.layers import draw_truncated, group_and_squash, part_name
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.train import paper_objective
 
@@ -46,33 +46,6 @@ class DividedPrimary(nn.Module):
         return group_and_squash(features / self.types + self.bias, dim)
 
 
-BETAS = (0.25, 4.0, 16.0)
-"""Of agreement, beside the paper's 1."""
-
-
-def _scaled(config: CapsNetConfig, beta: float) -> ScaledAgreement:
-    return ScaledAgreement(beta)
-
-
-PARTS: dict[str, Callable[[CapsNetConfig], Any]] = {
-    "route_last": lambda config: route_last,
-    "DividedPrimary": lambda config: DividedPrimary(config.primary_types, config.primary_dim),
-    "BiasedRouting": lambda config: BiasedRouting(config.classes, config.class_dim),
-    "GainedRouting": ZOO["learned-gain"].make,
-    "SelfAttention": ZOO["self-attention"].make,
-    "InvertedAttention": ZOO["inverted-attention"].make,
-    "EMRouting": ZOO["em"].make,
-    "KMeansRouting": ZOO["k-means"].make,
-    "SinkhornRouting": ZOO["sinkhorn"].make,
-    "SelfRouting": lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim),
-    "StaticShares": lambda config: StaticShares(config.primary_capsules, config.classes),
-    "LengthShares": lambda config: LengthShares(),
-    "OthersAgreement(1)": lambda config: OthersAgreement(),
-    **{f"ScaledAgreement({beta:g})": partial(_scaled, beta=beta) for beta in BETAS},
-}
-"""Parts of this package that are not the paper's, by the names that a weights file has for them; bugs besides."""
-
-
 def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
     """Parts from the names that `Parts.names` gives, by field.
 
@@ -83,10 +56,20 @@ def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
     found = {}
     for field, name in names.items():
         expect(field in pieces, f"a part, one of {', '.join(pieces)}", repr(field))
-        ours = name in PARTS or name in BUGS
-        expect(ours, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
-        found[field] = PARTS[name](config) if name in PARTS else variant(pieces[field], name)
+        ours = (each.parts[field](config) for each in VARIANTS.values() if field in each.parts)
+        part = next((each for each in ours if part_name(each) == name), None)
+        known = part is not None or name in BUGS
+        expect(known, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
+        found[field] = variant(pieces[field], name) if part is None else part
     return Parts(**found)
+
+
+BETAS = (0.25, 4.0, 16.0)
+"""Of agreement, beside the paper's 1."""
+
+
+def _scaled(beta: float) -> Callable[[CapsNetConfig], ScaledAgreement]:
+    return lambda config: ScaledAgreement(beta)
 
 
 # --- other first weights
@@ -157,8 +140,8 @@ class Variant(NamedTuple):
 
     summary: str
     """What it is, in a few words."""
-    parts: Mapping[str, str] = {}
-    """Names of parts, by field of `Parts`."""
+    parts: Mapping[str, Callable[[CapsNetConfig], Any]] = {}
+    """What makes its parts for a network of these sizes, by field of `Parts`."""
     start: Callable[[CapsNet], None] | None = None
     """Prepares a fresh network."""
     margin_loss: Callable[..., Tensor] | None = None
@@ -180,31 +163,48 @@ VARIANTS: dict[str, Variant] = {
     ),
     "primary-divided": Variant(
         "primary capsules' convolution divided by the number of their types (released code)",
-        parts={"primary": "DividedPrimary"},
+        parts={"primary": lambda config: DividedPrimary(config.primary_types, config.primary_dim)},
         start=move_bias,
     ),
-    "bias-released": Variant("a bias on s_j, 0.1 at first (released code)", parts={"routing": "BiasedRouting"}),
-    "stop-gradient": Variant("the gradient of the last round of routing alone", parts={"routing": "route_last"}),
-    "mask-prediction": Variant("decoder masked by the prediction in training too", parts={"mask": "mask-prediction"}),
+    "bias-released": Variant(
+        "a bias on s_j, 0.1 at first (released code)",
+        parts={"routing": lambda config: BiasedRouting(config.classes, config.class_dim)},
+    ),
+    "stop-gradient": Variant(
+        "the gradient of the last round of routing alone", parts={"routing": lambda config: route_last}
+    ),
+    "mask-prediction": Variant(
+        "decoder masked by the prediction in training too",
+        parts={"mask": lambda config: variant("mask", "mask-prediction")},
+    ),
     "recon-mean": Variant(
         "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
         reconstruction_loss=lambda reconstruction, images: F.mse_loss(reconstruction, images.flatten(1)),
     ),
-    "softmax-axis": Variant("couplings that sum to 1 over the layer below", parts={"routing": "softmax-axis"}),
-    "self-attention": Variant("self-attention routing instead of rounds", parts={"routing": "SelfAttention"}),
-    "learned-gain": Variant("a learned gain on s_j, 1 at first", parts={"routing": "GainedRouting"}),
-    "inverted-attention": Variant("inverted dot-product attention", parts={"routing": "InvertedAttention"}),
-    "em": Variant("EM routing, adapted to vectors", parts={"routing": "EMRouting"}),
-    "k-means": Variant("k-means routing: soft, on the sphere", parts={"routing": "KMeansRouting"}),
-    "sinkhorn": Variant("couplings of which every class gets an equal share", parts={"routing": "SinkhornRouting"}),
-    "self-routing": Variant("each capsule below chooses by itself", parts={"routing": "SelfRouting"}),
-    "static-shares": Variant("learned couplings, the same for every image", parts={"routing": "StaticShares"}),
-    "length-shares": Variant("couplings by the lengths of the votes alone", parts={"routing": "LengthShares"}),
-    "others-agreement": Variant("trained with another image's couplings", parts={"routing": "OthersAgreement(1)"}),
+    "softmax-axis": Variant(
+        "couplings that sum to 1 over the layer below",
+        parts={"routing": lambda config: variant("routing", "softmax-axis")},
+    ),
     **{
-        f"beta-{beta:g}": Variant(f"agreement times {beta:g}", parts={"routing": f"ScaledAgreement({beta:g})"})
-        for beta in BETAS
+        name: Variant(kind.summary, parts={"routing": kind.make})
+        for name, kind in ZOO.items()
+        if name not in ("paper", "even")
     },
+    "self-routing": Variant(
+        "each capsule below chooses by itself",
+        parts={"routing": lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim)},
+    ),
+    "static-shares": Variant(
+        "learned couplings, the same for every image",
+        parts={"routing": lambda config: StaticShares(config.primary_capsules, config.classes)},
+    ),
+    "length-shares": Variant(
+        "couplings by the lengths of the votes alone", parts={"routing": lambda config: LengthShares()}
+    ),
+    "others-agreement": Variant(
+        "trained with another image's couplings", parts={"routing": lambda config: OthersAgreement()}
+    ),
+    **{f"beta-{beta:g}": Variant(f"agreement times {beta:g}", parts={"routing": _scaled(beta)}) for beta in BETAS},
     "types-2": Variant("2 types of primary capsules, not 8", sizes={"primary_types": 2}),
     "types-32": Variant("32 types of primary capsules, not 8", sizes={"primary_types": 32}),
     "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
@@ -224,12 +224,12 @@ def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = 
     if isinstance(config, ConvNetConfig):
         expect(not wanted, "a CapsNet for variants", "a CNN")
         return ConvNet(config)
-    parts: dict[str, str] = {}
+    parts: dict[str, Any] = {}
     for name in wanted:
-        for field, part in VARIANTS[name].parts.items():
-            expect(field not in parts, f"one variant of the {field}", f"two, {parts.get(field)} and {part}")
-            parts[field] = part
-    network = CapsNet(config, parts_by_name(parts, config))
+        for field, make in VARIANTS[name].parts.items():
+            expect(field not in parts, f"one variant of the {field}", f"two in {' '.join(wanted)}")
+            parts[field] = make(config)
+    network = CapsNet(config, Parts(**parts))
     for name in wanted:
         if (start := VARIANTS[name].start) is not None:
             start(network)

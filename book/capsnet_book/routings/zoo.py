@@ -25,54 +25,41 @@ class Species(NamedTuple):
     summary: str
     source: str
     """Authors and year."""
-    link: str
     make: Callable[[CapsNetConfig], Routing]
     """A fresh one for a network of these sizes: (u_hat [B, I, J, D], iterations) -> v [B, J, D]."""
-    iterations: int = 3
-    """Rounds that it was trained with; 1 where rounds have no meaning."""
 
-
-_SABOUR = "Sabour, Frosst and Hinton 2017", "https://arxiv.org/abs/1710.09829"
 
 ZOO: dict[str, Species] = {
-    "paper": Species("routing by agreement: Procedure 1", *_SABOUR, lambda config: route),
-    "even": Species("even shares: nothing is routed", *_SABOUR, lambda config: route, iterations=1),
+    "paper": Species("routing by agreement: Procedure 1", "Sabour, Frosst and Hinton 2017", lambda config: route),
+    "even": Species("even shares: nothing is routed", "Sabour, Frosst and Hinton 2017", lambda config: route),
     "learned-gain": Species(
         "even shares with a learned gain for each class",
         "this book, after Sabour et al. 2017",
-        _SABOUR[1],
         lambda config: GainedRouting(config.classes),
-        iterations=1,
     ),
     "self-attention": Species(
         "self-attention with a learned prior",
         "Mazzia, Salvetti and Chiaberge 2021",
-        "https://arxiv.org/abs/2101.12491",
         lambda config: SelfAttention(config.primary_capsules, config.classes),
-        iterations=1,
     ),
     "inverted-attention": Species(
         "inverted dot-product attention",
         "Tsai, Srivastava, Goh and Salakhutdinov 2020",
-        "https://arxiv.org/abs/2002.04764",
         lambda config: InvertedAttention(config.class_dim),
     ),
     "em": Species(
         "EM of Gaussians, on vectors",
         "Hinton, Sabour and Frosst 2018",
-        "https://openreview.net/forum?id=HJWLfGWRb",
         lambda config: EMRouting(config.classes),
     ),
     "k-means": Species(
         "soft k-means on the sphere",
         "Wang and Liu 2018",
-        "https://openreview.net/forum?id=HJjtFYJDf",
         lambda config: KMeansRouting(),
     ),
     "sinkhorn": Species(
         "balanced couplings: every class gets an equal share",
         "Cuturi 2013",
-        "https://arxiv.org/abs/1306.0895",
         lambda config: SinkhornRouting(),
     ),
 }
