@@ -109,19 +109,6 @@ def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
 KINDS = pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
 
 
-@KINDS
-def test_what_comes_out_is_still_images(augmentation):
-    images = some_digits()
-    before = images.clone()
-    came = augmentation(images, chance())
-    assert images.equal(before), "the images that came in were changed"
-    assert came.shape == images.shape
-    assert came.dtype == images.dtype
-    assert came.isfinite().all()
-    assert came.min() >= 0
-    assert came.max() <= 1 + 1e-6
-
-
 # --- wherever the images are, and in whatever precision
 
 

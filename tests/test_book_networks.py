@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
-from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, error_of
+from capsnet_book.experiments.cnn import class_scores, error_of
 from capsnet_book.experiments.records import stored
 from capsnet_book.networks import SCALE, TRAINED, load_network, pack, save_network, trained_network, unpack
 from networks import noise, tiny
@@ -45,12 +45,6 @@ def test_weights_that_did_not_come_along_say_so(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=r"the weights 'paper', which a checkout of the project has"):
         trained_network("paper")
     assert trained_network("small").config == CapsNetConfig.small()  # the module's
-
-
-def test_a_cnn_comes_back_from_its_file(tmp_path):
-    network = ConvNet(ConvNetConfig(channels=(4, 6), kernels=(5, 3), stride=2, hidden=(16,))).eval()
-    save_network(network, tmp_path / "file", torch.float32)
-    assert load_network(tmp_path / "file")(SAMPLE.images[:3]).equal(network(SAMPLE.images[:3]))
 
 
 # --- eight bits a number

