@@ -87,15 +87,7 @@ def resolved_source(source: Source = "auto", root: str | Path | None = None) -> 
     """The source that "auto" stands for here and now; any other is itself. Its files are there afterwards.
 
     A download can fail now and succeed a minute later, and MNIST holds out the very digits of the sample: whoever
-    needs several splits asks once, and names `digits` what came.
-
-    Args:
-        source: as for `digits`.
-        root: as for `digits`.
-
-    Raises:
-        ValueError: an unknown source.
-        FileNotFoundError: source "mnist", which is neither on disk nor can be downloaded.
+    needs several splits asks once, and names `digits` what came. It takes and raises what `digits` does.
     """
     expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
     if source == "sample":

@@ -126,6 +126,11 @@ def test_what_cannot_be_watched_is_not_right():
     assert not report.passed and report.status in (2, 3)
 
 
+def test_a_network_that_takes_too_long_is_given_up():
+    report = check_model(Net(loop), IMAGES, LABELS, seconds=0)
+    assert (report.passed, report.status) == (False, 2) and "It took too long" in str(report)
+
+
 @pytest.mark.parametrize("bug", ["", "capsule-view", "squash-axis"])
 def test_primary_capsules_are_found(bug):
     class Cut(Net):

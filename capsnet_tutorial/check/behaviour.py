@@ -26,13 +26,14 @@ class Network:
         thing: a module or a function.
         images: [B, C, H, W].
         labels: class numbers [B].
+        ends: of `Trace`.
 
     Raises:
         Trouble: it can be called in none of the known ways.
     """
 
-    def __init__(self, thing: Any, images: Tensor, labels: Tensor) -> None:
-        self.thing = thing
+    def __init__(self, thing: Any, images: Tensor, labels: Tensor, ends: float) -> None:
+        self.thing, self.ends = thing, ends
         found = [value for _, name, value in _attributes(thing) if re.search("batch", name, re.I)]
         batches = [value for value in found if type(value) is int and 1 < value <= 512]
         ways = [way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)]
@@ -61,7 +62,7 @@ class Network:
                 setattr(*_label_attributes(thing)[0], given)
             return thing(self.images.clone())
 
-        return Target(self.thing, call, self.images)
+        return Target(self.thing, call, self.images, self.ends)
 
     def run(self, instead: Mapping[int, Tensor] | None = None, labels: Tensor | None = None) -> list[Tensor]:
         """The tensors that it returns, with other numbers in the place of what some operations give.

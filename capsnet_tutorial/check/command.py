@@ -73,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
     return next((status for status in (1, 2, 3) if status in statuses), 0 if statuses else 2)
 
 
-def judgements(place: str, kind: str | None = None, **limits: float) -> Iterator[tuple[str, int, str]]:
+def judgements(
+    place: str, kind: str | None = None, *, time_limit: float = 300, **limits: float
+) -> Iterator[tuple[str, int, str]]:
     """(name, status, report) of each thing that the place names, as it is judged."""
     torch.set_num_threads(max(1, torch.get_num_threads() // 2))
     path, _, name = re.fullmatch(r"((?:[A-Za-z]:\\)?[^:]*)(:?)(.*)", place, re.DOTALL).groups()  # type: ignore[union-attr]
@@ -99,13 +101,13 @@ def judgements(place: str, kind: str | None = None, **limits: float) -> Iterator
         if type(thing) in parts:  # judged in the whole
             continue
         try:
-            report = _judge(thing, kind or _kind_of(thing, name))
+            report = _judge(thing, kind or _kind_of(thing, name), 0.8 * time_limit)
             yield name, report.status, str(report)
         except ValueError as problem:
             yield name, 2, f"? not examined: {problem}"
 
 
-def _judge(thing: Any, kind: str) -> Report:
+def _judge(thing: Any, kind: str, seconds: float) -> Report:
     if kind == "layer":
         return check_layer(thing)
     if kind != "network":
@@ -113,7 +115,7 @@ def _judge(thing: Any, kind: str) -> Report:
     images, labels, _ = digits("test", "sample")
     modules = thing.modules() if isinstance(thing, nn.Module) else ()
     channels = next((each.in_channels for each in modules if isinstance(each, nn.Conv2d)), 1)
-    return check_model(thing, images[:20].expand(-1, channels, -1, -1), labels[:20])
+    return check_model(thing, images[:20].expand(-1, channels, -1, -1), labels[:20], seconds=seconds)
 
 
 def _kind_of(thing: Any, name: str) -> str:

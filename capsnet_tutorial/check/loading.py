@@ -50,12 +50,7 @@ class Source:
         """Statements that could not be run, and why."""
         self.module = _empty_module(path.resolve())
         for statement in self.tree.body:
-            # Of several imports one that is missing leaves the others.
-            parts = (
-                [ast.Import([name]) for name in statement.names] if isinstance(statement, ast.Import) else [statement]
-            )
-            for part in parts:
-                self._run(ast.copy_location(part, statement))
+            self._run(statement)
         named = ((name, getattr(value, "__module__", ""), value) for name, value in vars(self.module).items())
         self.defined = [name for name, of, value in named if callable(value) and of == self.module.__name__]
         """The functions and classes of the file itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Generator, Iterator
 from functools import partial
 from itertools import combinations
@@ -20,7 +21,7 @@ from capsnet_tutorial.check.trace import Graph, Target, Trace, tensors_in
 from capsnet_tutorial.errors import expect, expect_floating, expect_tensor
 
 
-def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
+def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float = 300) -> Report:
     """Check a capsule network that somebody else wrote, as it is: no adapter.
 
     Args:
@@ -29,13 +30,13 @@ def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
             lengths, a reconstruction, or several of these in any container. A copy is examined in eval mode.
         images: [B, C, H, W], at least two.
         labels: class numbers [B].
+        seconds: after so many, no other operation of it is run; what was found by then stands in the report.
 
     Returns:
         One `Report`. The routing and the primary capsules are found by the operations as they run, and examined by
         themselves, on three images at once; what the network as a whole shows: squash-axis (lengths above 1),
         lengths-softmax (they sum to 1), stale-logits (a second call differs), mask-prediction (the label changes
-        nothing, or there is none). It has passed only if the routing was examined, and it lists what was not. It waits
-        for the network, however long: only a process can be ended safely, so the time limit is `capsnet check`'s.
+        nothing, or there is none). It has passed only if the routing was examined, and it lists what was not.
 
     Raises:
         ValueError: images or labels of another shape.
@@ -46,7 +47,8 @@ def check_model(network: Any, images: Tensor, labels: Tensor) -> Report:
     expect_tensor("labels", labels)
     fits = labels.shape == images.shape[:1] and not labels.is_floating_point()
     expect(fits, f"{len(images)} whole numbers as labels", f"{labels.dtype} {list(labels.shape)}")
-    return examined("network", lambda: _network(network, images, labels), needed="routing")
+    ends = time.monotonic() + seconds
+    return examined("network", lambda: _network(network, images, labels, ends), needed="routing")
 
 
 def check_layer(layer: Any, u: Tensor | None = None) -> Report:
@@ -101,10 +103,10 @@ def _examples(layer: Any) -> Iterator[Tensor]:
             yield torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-def _network(thing: Any, images: Tensor, labels: Tensor) -> Iterator[Finding | Looked]:
+def _network(thing: Any, images: Tensor, labels: Tensor, ends: float) -> Iterator[Finding | Looked]:
     if thing is ...:
         raise NotWritten
-    network = Network(thing, images, labels)
+    network = Network(thing, images, labels, ends)
     target = network.target()
     verdicts, graph = yield from _routing(target)
     yield from _primary_capsules(graph, verdicts)

@@ -6,6 +6,7 @@ import copy
 import linecache
 import math
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from capsnet_tutorial.check.calls import is_theirs
+from capsnet_tutorial.check.calls import Trouble, is_theirs
 from capsnet_tutorial.functional import route, route_last
 from capsnet_tutorial.layers import RoutedCapsules
 
@@ -58,6 +59,9 @@ class Trace(TorchFunctionMode):
         stop: the operation after which to raise `Reached`.
     """
 
+    ends = math.inf
+    """When an operation is refused, by the clock `time.monotonic`."""
+
     def __init__(
         self, instead: Mapping[int, Tensor] | None = None, keep: Collection[int] | None = None, stop: int | None = None
     ) -> None:
@@ -68,6 +72,8 @@ class Trace(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
+        if time.monotonic() > self.ends:
+            raise Trouble("It took too long, and was not examined to the end (seconds=…).")
         kwargs = {key: value for key, value in (kwargs or {}).items() if key != "device" or not _is_cuda(value)}
         if func is Tensor.cuda:
             return args[0]
@@ -118,6 +124,8 @@ class Target(NamedTuple):
     """Calls a copy of the thing."""
     given: Tensor
     """The images, or u."""
+    ends: float = math.inf
+    """Of `Trace`."""
 
     def fresh(self) -> Any:
         """A copy in eval mode; the thing itself where it cannot be copied."""
@@ -134,13 +142,14 @@ class Target(NamedTuple):
 
     def run(self, trace: Trace | None = None, *, grad: bool = False, thing: Any = None) -> Any:
         """What a fresh copy returns, or this one."""
-        thing = self.fresh() if thing is None else thing
+        thing, trace = self.fresh() if thing is None else thing, trace or Trace(keep=())
+        trace.ends = self.ends
         torch.default_generator.manual_seed(0)
         compiles = "torch._dynamo" in sys.modules  # else nothing was compiled, and asking would import it
         with (
             torch.compiler.set_stance("force_eager") if compiles else nullcontext(),
             torch.set_grad_enabled(grad),
-            trace or Trace(keep=()),
+            trace,
         ):
             try:
                 return self.call(thing)
