@@ -11,7 +11,7 @@ import { WALL } from "./playground/sizes.js";
 import { makeWall } from "./playground/wall.js";
 import { inWords, nameOf, rightOf } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, listen, onNews, save } from "./shared/ui.js";
+import { element, listen, onNews, pushButton, save } from "./shared/ui.js";
 
 /** The wall of the k-th network. */
 function makeWallOf(widget, session, k) {
@@ -50,7 +50,7 @@ function tieToPage({ model, root }, session) {
     const found = addressed() && fromAddress(location.hash);
     if (found) session.change(found.settings, found.problems.join(" "));
     else if (found === undefined && location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
-      session.set({ trouble: "This address names no setting and no place of this page." });
+      session.set({ notice: "This address names no setting and no place of this page." });
   }
 
   function settingsCame() {
@@ -70,7 +70,13 @@ function tieToPage({ model, root }, session) {
   globalThis.addEventListener("hashchange", addressChanged, { signal: end.signal });
   end.signal.addEventListener("abort", listen(model, { settings: settingsCame }));
   addressChanged();
-  return { show, stop: () => end.abort() };
+
+  async function share() {
+    await navigator.clipboard.writeText(location.href);
+    session.notice = "Copied: the address of this page, which holds the settings.";
+  }
+  const buttons = addressed() ? [pushButton("share", "Copy a link to it", () => session.act(share))] : [];
+  return { buttons, show, stop: () => end.abort() };
 }
 
 function build(widget) {
@@ -82,7 +88,7 @@ function build(widget) {
     makeBar(session),
     makeNetworkView(widget, session),
     makeCurve(),
-    makeChanges(session),
+    makeChanges(session, page.buttons),
   ];
   const walls = [0, 1].map((k) => makeWallOf(widget, session, k));
   const comparison = makeComparison(session, model.get("records"));

@@ -212,16 +212,20 @@ export function softmaxBack(db: usize, dc: usize, c: usize, rows: i32): void {
   }
 }
 
-/** s_j = Σ_i c_ij û_j|i. c [B, I, ROW], û [B, I, J, D] -> s [B, J, D] */
-export function weightedSums(s: usize, c: usize, votes: usize, B: i32, I: i32): void {
-  for (let k = 0; k < B * J * D; k += LANES) put(at(s, k), all(0));
+/**
+ * to += c_ij from, for all votes: s_j += c_ij û_j|i, or û_j|i += c_ij s_j. Of the two, û is [B, I, J, D], its row J · D
+ * numbers; s is [B, J, D], its row 0: the same ten for every i. c [B, I, ROW]
+ */
+export function addWeighted(to: usize, toRow: i32, c: usize, from: usize, fromRow: i32, B: i32, I: i32): void {
   for (let n = 0; n < B; n++) {
     for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) addScaled(at(s, j * D), get1(at(c, j)), at(votes, j * D), D);
+      for (let j = 0; j < J; j++) addScaled(at(to, j * D), get1(at(c, j)), at(from, j * D), D);
+      to = at(to, toRow);
       c = at(c, ROW);
-      votes = at(votes, J * D);
+      from = at(from, fromRow);
     }
-    s = at(s, J * D);
+    to = at(to, J * D - toRow);
+    from = at(from, J * D - fromRow);
   }
 }
 
@@ -233,23 +237,6 @@ export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): vo
       a = at(a, ROW);
       votes = at(votes, J * D);
     }
-    v = at(v, J * D);
-  }
-}
-
-/** dû_j|i += c_ij ds_j + db_ij v_j. */
-export function votesBack(dVotes: usize, c: usize, ds: usize, db: usize, v: usize, B: i32, I: i32): void {
-  for (let n = 0; n < B; n++) {
-    for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) {
-        addScaled(at(dVotes, j * D), get1(at(c, j)), at(ds, j * D), D);
-        addScaled(at(dVotes, j * D), get1(at(db, j)), at(v, j * D), D);
-      }
-      dVotes = at(dVotes, J * D);
-      c = at(c, ROW);
-      db = at(db, ROW);
-    }
-    ds = at(ds, J * D);
     v = at(v, J * D);
   }
 }

@@ -124,5 +124,5 @@ export function makeComparison(session, records) {
     again();
     chart.stop();
   }
-  return { node, show, again, stop };
+  return { node, show, stop };
 }

@@ -29,17 +29,8 @@ export function makeNetwork(settings, makeKernels) {
   const plan = planMemory({ types, batch: B, rounds });
   const { y, dy, parameters, slopes, memory } = plan;
   const maps = linearMaps(plan.at, types);
-  const net = {
-    ...plan,
-    B,
-    rounds,
-    C: 8 * types,
-    I: PLACES * types,
-    bug,
-    maps,
-    k: makeKernels(memory),
-    cut: wrongCut(types),
-  };
+  const sizes = { B, rounds, C: 8 * types, I: PLACES * types };
+  const net = { ...plan, ...sizes, bug, maps, k: makeKernels(memory), cut: wrongCut(types) };
   const last = (numbers, size) => numbers.subarray((rounds - 1) * B * size); // of all rounds
   const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
@@ -117,7 +108,7 @@ export function makeNetwork(settings, makeKernels) {
   }
 
   return {
-    ...{ settings, gradients, update, read },
+    ...{ gradients, update, read },
     /** The first layer's weights, [81, C]. */
     filters: () => parameters.slice(0, KERNEL ** 2 * net.C),
     tensors: () => toTensors(parameters, types),
@@ -181,10 +172,11 @@ function encode(net) {
 function route(net) {
   const { k, y, at, of, B, I, rounds } = net;
   y.b.fill(0);
+  y.s.fill(0);
   for (let t = 0; t < rounds; t++) {
     if (net.bug === "softmax-axis") softmaxOverI(ofRound(net, y.c, t), y.b, I);
     else k.softmax(of("c", t), at.b, B * I);
-    k.weightedSums(of("s", t), of("c", t), at.votes, B, I);
+    k.addWeighted(of("s", t), 0, of("c", t), at.votes, V, B, I);
     k.squash(of("v", t), of("s", t), B * J, D);
     if (t < rounds - 1) k.agreements(at.b, at.votes, of("v", t), B, I);
   }
@@ -232,14 +224,14 @@ function routeBack(net) {
   for (let t = rounds - 1; t >= 0; t--) {
     const [c, s, v] = ["c", "s", "v"].map((name) => of(name, t));
     // This round's v made the next round's logits, whose gradient is known by now.
-    if (t < rounds - 1) k.weightedSums(v + gap, at.b + gap, at.votes, B, I);
+    if (t < rounds - 1) k.addWeighted(v + gap, 0, at.b + gap, at.votes, V, B, I);
     k.squashBack(s + gap, s, v + gap, B * J, D);
-    if (t > 0) {
-      k.agreements(c + gap, at.votes, s + gap, B, I);
-      if (net.bug === "softmax-axis") softmaxOverIBack(dy.b, ofRound(net, dy.c, t), ofRound(net, y.c, t), I);
-      else k.softmaxBack(at.b + gap, c + gap, c, B * I);
-    } else dy.b.fill(0); // the first logits are 0 whatever the votes
-    k.votesBack(at.votes + gap, c, s + gap, at.b + gap, of("v", Math.max(0, t - 1)), B, I);
+    k.addWeighted(at.votes + gap, V, c, s + gap, 0, B, I);
+    if (t === 0) return; // the first logits are 0 whatever the votes
+    k.agreements(c + gap, at.votes, s + gap, B, I);
+    if (net.bug === "softmax-axis") softmaxOverIBack(dy.b, ofRound(net, dy.c, t), ofRound(net, y.c, t), I);
+    else k.softmaxBack(at.b + gap, c + gap, c, B * I);
+    k.addWeighted(at.votes + gap, V, at.b + gap, of("v", t - 1), 0, B, I);
   }
 }
 

@@ -48,8 +48,8 @@ export function makeBar(session) {
   return { node, show };
 }
 
-/** A row for each setting, a column for each network. @param {any} session */
-export function makeChanges(session) {
+/** A row for each setting, a column for each network. @param {any} session @param {Element[]} more  buttons */
+export function makeChanges(session, more) {
   const table = element("div", { class: "settings" });
   let shown = []; // settings
   const beside = pushButton("beside", "", () =>
@@ -89,7 +89,7 @@ export function makeChanges(session) {
   }
 
   const about = "A change starts over. The same seed gives the same noise and the same digits in the same order.";
-  const buttons = element("div", { class: "bar" }, beside);
+  const buttons = element("div", { class: "bar" }, beside, ...more);
   return { node: element("div", { class: "changes" }, table, buttons, element("p", { class: "remark" }, about)), show };
 }
 

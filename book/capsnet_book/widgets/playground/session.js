@@ -19,14 +19,8 @@ function emptyFrame({ types, seed }) {
     drawing: new Float32Array(PIXELS).fill(fog),
   };
   return {
-    ...{
-      types,
-      seen: 0,
-      seconds: 0,
-      tests: [],
-      wrong: new Array(WALL).fill(false),
-      pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
-    },
+    ...{ types, seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false) },
+    pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
     filters: noise(KERNEL ** 2 * 8 * types, 1 / KERNEL),
     watched: { ...watched, u: noise(PLACES * types * D_IN, 1 / 20) },
   };
@@ -40,7 +34,7 @@ export class Session {
   running = false;
   rested = false; // because it has learned for long
   loading = false;
-  trouble = ""; // what went wrong, in words
+  notice = ""; // what went wrong, or was done, in words
   #digits = undefined;
   #begun = 0; // how often networks were put in the place of others
 
@@ -62,11 +56,11 @@ export class Session {
 
   /** Does it, and says what went wrong. @param {() => any} work */
   async act(work) {
-    this.trouble = "";
+    this.notice = "";
     try {
       await work();
     } catch (error) {
-      this.set({ trouble: `That did not work: ${error.message}.`, running: false });
+      this.set({ notice: `That did not work: ${error.message}.`, running: false });
     }
     this.changed();
   }
@@ -146,10 +140,10 @@ export class Session {
   }
 
   /** The settings that the reader wants, and what was wrong with them. @param {any[]} settings */
-  change(settings, trouble = "") {
+  change(settings, notice = "") {
     this.settings = settings;
     this.act(() => this.restart());
-    this.set({ trouble });
+    this.set({ notice });
   }
 
   watch(/** @type {number} */ network, /** @type {number} */ tile) {

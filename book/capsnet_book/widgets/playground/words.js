@@ -24,8 +24,8 @@ export const rightOf = ({ wrong }) => wrong.slice(0, WALL).filter((each) => !eac
 
 /** @param {any} session */
 export function inWords(session) {
-  const { settings, trainees, running, trouble, loading, rested, pace } = session;
-  if (trouble) return trouble;
+  const { settings, trainees, running, notice, loading, rested, pace } = session;
+  if (notice) return notice;
   if (loading) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
