@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
@@ -24,7 +25,7 @@ import pytest
 import translation
 from chromium import launch
 from filelock import FileLock
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Playwright, Request, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
@@ -142,6 +143,16 @@ def write_a_one(pad: Locator) -> None:
         canvas.press(key)
 
 
+def wake(figure: Locator) -> None:
+    """Scroll to the place of a widget until it is awake: what wakes above it may move it out of sight again."""
+    awake = figure.and_(figure.page.locator("[data-live]"))
+    for _ in range(60):
+        figure.scroll_into_view_if_needed()
+        with suppress(Error):
+            return awake.wait_for(timeout=500)
+    return awake.wait_for()
+
+
 @dataclass
 class Visit:
     """A page, and what went on while it was open."""
@@ -153,20 +164,15 @@ class Visit:
     def widget(self, name: str) -> Any:
         """The root of the page's first widget of a class, alive and with its folds open."""
         figure = self.page.locator(f'figure.live-widget[data-widget="{name}"]').first
-        self.alive(figure)
+        wake(figure)
         figure.evaluate("figure => figure.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         return figure.locator('.capsnet[data-ready="true"]')
-
-    def alive(self, figure: Locator) -> None:
-        """Scroll to the place of a widget, which wakes it, and wait until it is awake."""
-        figure.scroll_into_view_if_needed()
-        figure.and_(self.page.locator("[data-live]")).wait_for()
 
     def all_alive(self) -> list[Locator]:
         """The places of the page's widgets, all awake, and nothing on its way any more."""
         places = self.page.locator("figure.live-widget").all()
         for place in places:
-            self.alive(place)
+            wake(place)
         self.page.wait_for_load_state("networkidle")
         return places
 

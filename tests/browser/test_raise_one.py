@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from capsnet_tutorial import load_weights
 from capsnet_tutorial.data import digits
 
-from .conftest import attribute, number, picture, write_a_one
+from .conftest import attribute, number, picture, wake, write_a_one
 
 pytestmark = pytest.mark.slow
 
@@ -206,9 +206,9 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
     page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/01-try-it.html")
     figure = page.locator('figure.live-widget[data-widget="DrawDigit"]')
-    figure.scroll_into_view_if_needed()
+    wake(figure)
     switch = figure.locator(".own-network")
-    expect(switch).to_contain_text("your own network", timeout=30 * SECONDS)  # once it is awake
+    expect(switch).to_contain_text("your own network")
     drawing = figure.locator(".capsnet")
     theirs = drawing.get_attribute("data-lengths")
     pixels = (sample.images[5] * 255).round().int().flatten().tolist()
