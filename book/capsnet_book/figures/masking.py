@@ -44,7 +44,8 @@ def ten_drawings(
                     framed = k - 1 == longest
                     side.set(visible=framed, color=LIGHT["accent"], linewidth=1.6)
                 if k and not (on_a_phone and k - 1 not in (longest, label)):
-                    colour, weight = (LIGHT["agree"], "bold") if k - 1 == label else (LIGHT["muted"], "normal")
+                    colour = LIGHT["agree"] if k - 1 == label else LIGHT["muted"]
+                    weight = "bold" if k - 1 == label and not on_a_phone else "normal"  # bold neighbours meet there
                     value = f"{float(lengths[row, k - 1]):.2f}"
                     axis.set_xlabel(value, fontsize=7.5, color=colour, weight=weight, labelpad=2)
         axes[0, 0].set_title("image", fontsize=9)

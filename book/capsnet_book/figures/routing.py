@@ -58,7 +58,7 @@ def coupling_maps(
         for k, r in enumerate(rounds):
             axes[0, 1 + 2 * k].set_title(f"round {r}", fontsize=10, loc="left")
             if not on_a_phone or r == rounds[-1]:
-                axes[0, 2 + 2 * k].set_title("‖v‖", fontsize=9, color=LIGHT["muted"])
+                axes[-1, 2 + 2 * k].set_xlabel("‖v‖", color=LIGHT["muted"])
         axes[-1, 1].set_xlabel(f"{couplings.shape[2]} capsules below", color=LIGHT["muted"])
     return figure
 
