@@ -93,8 +93,8 @@ def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], 
                     [column + shift - 0.13, column + shift + 0.13], [values[:, column].median()] * 2, color=colour
                 )
         axes.set_xticks(range(len(changes)), changes)
-        for label in axes.get_xticklabels()[1::2] if on_a_phone else ():
-            label.set_y(-0.13)  # of the axes: a line below
+        for tick in axes.get_xticklabels()[1::2] if on_a_phone else ():
+            tick.set_y(-0.13)  # of the axes: a line below
         axes.set(ylim=(0, 1.02), ylabel="share of the amount told (R²)")
         axes.legend(loc="lower left", ncols=2 - on_a_phone, bbox_to_anchor=(0, 1))
     return figure
