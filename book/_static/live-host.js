@@ -108,9 +108,10 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       opening.onupgradeneeded = () => opening.result.createObjectStore("networks");
       opening.onerror = () => reject(opening.error);
       opening.onsuccess = () => {
-        const request = work(opening.result.transaction("networks", mode).objectStore("networks"));
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
+        const transaction = opening.result.transaction("networks", mode);
+        const request = work(transaction.objectStore("networks"));
+        transaction.oncomplete = () => resolve(request.result); // not before: a reader who leaves would lose it
+        transaction.onabort = () => reject(transaction.error);
       };
     });
 
@@ -123,17 +124,19 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     } catch {} // a page that may store nothing has none from before
   })();
 
-  /** What the reader keeps, or chooses: shown at once, and remembered. */
+  /** What the reader keeps, or chooses: shown at once, and remembered. Comes to whether it lasts beyond the page. */
   const changeOwn = (values) => {
     Object.assign(own, values);
     for (const figure of document.querySelectorAll(`${SMALL}[data-live]`)) show(figure);
     document.dispatchEvent(new Event("capsnet:own"));
-    return inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own")).catch(() => {});
+    const put = inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own"));
+    return put.then(
+      () => true,
+      () => false,
+    );
   };
 
-  globalThis.capsnetOwn = Object.assign(own, { read: ownIsRead, change: changeOwn }); // for the glass network, too
-
-  document.addEventListener("capsnet:network", ({ detail }) => changeOwn({ bytes: detail, asked: true }));
+  globalThis.capsnetOwn = Object.assign(own, { read: ownIsRead, change: changeOwn }); // for glass and playground, too
 
   // --- Widgets -----------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,7 @@ def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) ->
         """async () => {
             const { name } = performance.getEntriesByType("resource").find(({ name }) => name.endsWith(".safetensors"));
             const bytes = await (await fetch(name)).arrayBuffer();
-            document.dispatchEvent(new CustomEvent("capsnet:network", { detail: new Uint8Array(bytes) }));
+            capsnetOwn.change({ bytes: new Uint8Array(bytes), asked: true });
         }"""
     )
     yours = front.get_by_role("button", name="Yours.")

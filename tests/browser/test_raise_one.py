@@ -79,7 +79,7 @@ def test_it_can_be_followed_paused_and_started_over(raise_one: Any) -> None:
     has_seen(raise_one, int(seen) + 16)
     press.click()
     raise_one.locator('[data-role="over"]').click()
-    expect(raise_one).to_have_attribute("data-seen", "0")
+    expect(raise_one).to_have_attribute("data-seen", "0", timeout=30 * SECONDS)  # a new worker, and it draws the wall
 
 
 def test_a_hidden_tab_rests(raise_one: Any) -> None:
@@ -219,15 +219,18 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs or "")
 
 
-def test_without_webassembly_and_without_a_worker_it_learns_still(visit: Callable[..., Any], address: str) -> None:
-    """A page that may have neither: plain JavaScript, between the frames."""
+def test_without_webassembly_worker_and_store_it_learns_still(visit: Callable[..., Any], address: str) -> None:
+    """A page that may have none of them: plain JavaScript, between the frames, and what is kept lasts as long as it."""
     seen = visit("about:blank")
-    seen.page.add_init_script("delete globalThis.WebAssembly; globalThis.Worker = () => { throw Error(); };")
+    refuse = "() => { throw Error(); }"
+    seen.page.add_init_script(f"delete globalThis.WebAssembly; Worker = indexedDB.open = {refuse};")
     seen.page.goto(address + PAGE)
     widget = seen.widget("RaiseOne")
     train(widget)
     has_seen(widget, 64)
     expect(widget.locator(".sentence")).to_contain_text("plain JavaScript")
+    widget.locator('[data-role="keep"]').click()
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("while this page is open", timeout=30 * SECONDS)
 
 
 def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any]) -> None:

@@ -94,7 +94,7 @@ export function makeChanges(session, more) {
 }
 
 /** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */
-export function makeKeeping({ root, model }, session) {
+export function makeKeeping({ model }, session) {
   const words = element("p", { class: "remark", "data-role": "kept", "aria-live": "polite" });
   const told = (/** @type {() => Promise<string>} */ work) =>
     work().then(
@@ -106,7 +106,8 @@ export function makeKeeping({ root, model }, session) {
     if (session.settings[0].types !== 8) throw new Error("the other widgets show networks of 72 capsules, of 8 types");
     const bytes = await session.file();
     save(model, { weights: new DataView(bytes.buffer) });
-    root.dispatchEvent(new CustomEvent("capsnet:network", { bubbles: true, detail: bytes })); // to the page
+    const lasts = await globalThis.capsnetOwn?.change({ bytes, asked: true }); // the book's page (live-host.js)
+    if (lasts === false) return "Kept while this page is open: the browser lets it store nothing.";
     return "Kept. From now on each widget that asks a network can ask yours: look under it.";
   }
 
