@@ -47,7 +47,10 @@ export async function startTrainee(...given) {
   async function beginHere() {
     const { port1, port2 } = new MessageChannel();
     globalThis.capsnetPorts = [...(globalThis.capsnetPorts ?? []), port1];
-    await import(url).catch(() => Promise.reject(new Error(REFUSED)));
+    await new Promise((resolve, reject) => {
+      const onerror = () => reject(new Error(REFUSED));
+      document.head.append(Object.assign(document.createElement("script"), { src: url, onload: resolve, onerror }));
+    });
     await begin(port2);
   }
 
