@@ -4,12 +4,14 @@
 
 A still stands in a widget's place until the widget is awake, and for readers without JavaScript. Each is taken four
 times: light and dark, for wide windows and for phones. The next build shows them, and a notebook that is executed
-stores a small copy.
+stores a small copy. A widget that is taller on another page than on its still is in `stills/heights.json`: the page
+reserves that much.
 """
 
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 from chromium import launch
@@ -24,6 +26,7 @@ THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
 HEAVY = 60_000  # bytes
 TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
+SAME = 8  # pixels: heights that differ by no more than this are one
 ALIVE = "figure.live-widget, figure.glass"
 
 
@@ -32,18 +35,22 @@ def main() -> None:
     pages = [path for path in sorted(PAGES.rglob("*.html")) if has_pictures(path.read_text(encoding="utf-8"))]
     if not pages:
         raise SystemExit("There is no book yet: `make book` builds it.")
+    heights: dict[str, dict[str, dict[str, int]]] = {}
     with sync_playwright() as playwright:
         browser = launch(playwright)
         for window, width in WIDTHS.items():
             for theme, scheme in THEMES.items():
-                taken: set[str] = set()
+                taken: dict[str, int] = {}
                 for path in pages:
                     page = opened(browser, path, {"width": width, "height": TALL}, scheme, SCALE)
-                    take_widgets(page, window, theme, taken)
+                    taller = take_widgets(page, window, theme, taken)
                     page.close()
+                    for name, height in taller.items():
+                        heights.setdefault(path.stem, {}).setdefault(name, {})[window] = height
         front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
         front.screenshot(path=STATIC / "screenshot.png")  # in the README, and with a link to the book
         browser.close()
+    STATIC.joinpath("stills", "heights.json").write_text(f"{json.dumps(heights, indent=2)}\n", encoding="utf-8")
 
 
 def has_pictures(html: str) -> bool:
@@ -69,14 +76,20 @@ def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, sc
     return page
 
 
-def take_widgets(page: Page, window: str, theme: str, taken: set[str]) -> None:
-    """The first widget of each class on the page, unless an earlier page had one."""
+def take_widgets(page: Page, window: str, theme: str, taken: dict[str, int]) -> dict[str, int]:
+    """The first widget of each class; `taken` has the stills' heights. Gives those of others that are not so high."""
+    others = {}
     for widget in page.locator(ALIVE).all():
         name = widget.get_attribute("data-widget") or ""
+        view = widget.locator(".live-view")
+        height = round(view.evaluate("view => view.offsetHeight"))
         if name not in taken:
-            taken.add(name)
-            png = widget.locator(".live-view").screenshot()
-            save(Image.open(io.BytesIO(png)).convert("RGB"), STATIC / "stills" / f"{name}{window}{theme}.webp")
+            taken[name] = height
+            picture = Image.open(io.BytesIO(view.screenshot()))
+            save(picture.convert("RGB"), STATIC / "stills" / f"{name}{window}{theme}.webp")
+        elif abs(height - taken[name]) > SAME:
+            others[name] = height
+    return others
 
 
 def save(picture: Image.Image, path: Path) -> None:

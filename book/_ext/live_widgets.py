@@ -160,7 +160,8 @@ def visit_html(writer: Any, node: live_widget) -> None:
     model = node["model"]
     network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
-    writer.body.append(f'<figure class="{classes}" id="{model}" data-model="{model}" data-widget="{name}"{network}>\n')
+    about = f'data-model="{model}" data-widget="{name}"{network}{reserved(name, builder)}'
+    writer.body.append(f'<figure class="{classes}" id="{model}" {about}>\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')
@@ -180,6 +181,15 @@ def stills(name: str, builder: Any) -> str:
             picture = f'<img class="dark-light" src={placed(wide, here)} loading="lazy" alt="The widget {name}">'
             html += f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n'
     return html
+
+
+def reserved(name: str, builder: Any) -> str:
+    """The height, in wide windows and on phones, of a widget that is not as high as its still on the written page."""
+    measured = Path(builder.srcdir, "book", "_static", "stills", "heights.json")
+    heights = json.loads(measured.read_text(encoding="utf-8")) if measured.exists() else {}
+    own = heights.get(Path(builder.current_docname).name, {}).get(name, {})
+    style = "".join(f"--high{window}: {height}px;" for window, height in own.items())
+    return f' style="{style}"' if style else ""
 
 
 def skip(writer: Any, node: live_widget) -> None:
