@@ -2,14 +2,19 @@
 
 A page shows at once in a serif of the reader's system, stretched to the measures of the book's own: nothing moves when
 those come. A server is asked for them before the styles name them; on the disk that need not be, and may not.
+
+What belongs together stays on one line: a formula and the comma after it, a number and its per cent.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 FILE = "letters.css"  # in _static
 FACES = {"400-normal": "", "400-italic": " Italic", "700-normal": " Bold"}  # file: what a system calls the like
@@ -25,6 +30,23 @@ AT_ONCE = """<script>
         href: `%s/source-serif-4-latin-${face}.woff2`,
       }));
 </script>"""
+
+
+class KeepTogether(SphinxPostTransform):
+    """Let no line begin with what ends the one before."""
+
+    default_priority = 199
+
+    def run(self, **kwargs: Any) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            after = formula.next_node(descend=False, siblings=True)
+            if isinstance(after, nodes.Text) and (end := re.match(r"[.,;:!?)’”。，；：！？）、]+", after)):
+                whole = nodes.inline("", "", formula.deepcopy(), nodes.Text(end[0]), classes=["text-nowrap"])
+                formula.parent.replace(after, nodes.Text(after[end.end() :]))
+                formula.parent.replace(formula, whole)
+        for text in list(self.document.findall(nodes.Text)):
+            if re.search(r"\d %", text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+                text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
 
 
 def rules() -> str:
@@ -57,6 +79,7 @@ def ask_at_once(app: Sphinx, page: str, template: str, context: dict[str, Any], 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_css_file(FILE)
+    app.add_post_transform(KeepTogether)
     app.connect("html-page-context", ask_at_once)
     app.connect("build-finished", write)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -85,6 +85,8 @@ class NameCaptions(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for cell in self.document.findall(nodes.container):
             below = cell.next_node(descend=False, siblings=True)
+            while isinstance(below, nodes.raw):  # what stands round a "Set-up"
+                below = below.next_node(descend=False, siblings=True)
             whole = below.next_node(nodes.emphasis) if isinstance(below, nodes.paragraph) else None
             if whole is not None and whole.astext() == below.astext():
                 below["classes"].append("caption")

@@ -40,7 +40,7 @@ def restacked(table: str) -> str:
         return table.replace('class="', f'class="turned {broad}', 1)
 
     def named(row: re.Match[str]) -> str:
-        columns = iter(names)
+        columns = (name.replace(".", ".\N{ZERO WIDTH SPACE}") for name in names)  # may break there
         return CELL.sub(lambda cell: f'{cell[0]} data-column="{html.escape(html.unescape(next(columns, "")))}"', row[0])
 
     body = ROW.sub(named, table[head.end() :])
