@@ -45,13 +45,14 @@
     return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
   };
 
-  /** A line from end to end of the scale, with the reader's mark and the answer's. */
+  /** A line from end to end of the scale, with the reader's mark, its number above, and the answer's, its number below. */
   const scale = ({ from, to, answer }, said) => {
     const line = document.createElement("span");
     line.className = "guess-scale";
     line.ariaHidden = "true";
     for (const [mark, value] of Object.entries({ i: said, b: answer })) {
       const part = line.appendChild(document.createElement(mark));
+      part.textContent = show(value);
       part.style.left = `${(100 * (value - from)) / (to - from)}%`;
     }
     return line;
