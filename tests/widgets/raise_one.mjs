@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 const [, job, ...given] = process.argv.slice(2);
 const FOLDER = "../../book/capsnet_book/widgets/playground/";
-const FILES = ["settings", "comparison", "files", "digits", "network", "kernels", "training"];
-const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))));
+const FILES = ["settings", "comparison", "files", "digits", "network", "kernels", "training", "../shared/core"];
+const it = Object.assign({}, ...(await Promise.all(FILES.map((name) => import(`${FOLDER}${name}.js`)))).toReversed());
+const sampleOf = (file) => it.readSafetensors(readFileSync(file)).tensors;
 
 const JOBS = {
   addresses: (hashes) =>
@@ -12,10 +13,9 @@ const JOBS = {
       const found = it.fromAddress(hash);
       return found && { ...found, again: it.toAddress(found.settings) };
     }),
-  offers: () =>
-    Object.fromEntries(Object.entries(it.SETTINGS).map(([name, { offers, from, to }]) => [name, { offers, from, to }])),
+  settings: (given) => it.settingsWith(...JSON.parse(given)),
   async digits(file, out) {
-    const { learn, test } = await it.unpackDigits(it.openDigits(readFileSync(file)));
+    const { learn, test } = await it.unpackDigits(sampleOf(file));
     const images = [learn, test].map((part) => Uint8Array.from(part.images, (grey) => Math.round(15 * grey)));
     writeFileSync(out, Buffer.concat([...images, learn.labels, test.labels]));
     return [learn.labels.length, test.labels.length];
@@ -25,7 +25,8 @@ const JOBS = {
   async reopened(file, out) {
     try {
       const { tensors, types, rounds } = it.fromSafetensors(readFileSync(file));
-      const network = it.makeNetwork({ ...it.settingsWith(), types, rounds }, await it.loadKernels());
+      const [settings] = it.settingsWith({ types, rounds }).settings;
+      const network = it.makeNetwork(settings, await it.loadKernels());
       network.load(tensors);
       writeFileSync(out, it.toSafetensors(network.tensors(), it.configOf({ types, rounds })));
       return { types, rounds };
@@ -34,11 +35,11 @@ const JOBS = {
     }
   },
   /** Accuracy after some digits, by the engine's own course. */
-  async course(settings, file, digits) {
+  async course(file, digits) {
     const breath = () => new Promise(setImmediate);
     const own = { images: [], labels: [] };
-    const sample = it.openDigits(readFileSync(file));
-    const training = await it.startTraining(breath, it.settingsWith(JSON.parse(settings)), sample, own);
+    const [settings] = it.settingsWith({}).settings;
+    const training = await it.startTraining(breath, settings, sampleOf(file), own);
     await training.run("all", Number(digits));
     return training.look(0).tests;
   },

@@ -7,37 +7,15 @@ import { makeNetworkView } from "./playground/network_view.js";
 import { makeBar, makeChanges, makeKeeping } from "./playground/panel.js";
 import { Session } from "./playground/session.js";
 import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
-import { WALL } from "./playground/sizes.js";
-import { makeWall } from "./playground/wall.js";
-import { inWords, nameOf, rightOf } from "./playground/words.js";
+import { makeHundred } from "./playground/wall.js";
+import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, listen, onNews, pushButton, save } from "./shared/ui.js";
-
-/** The wall of the k-th network. */
-function makeWallOf(widget, session, k) {
-  const label = "A hundred digits that it never learns from, as it draws them at this moment.";
-  const chosen = (n) => session.act(() => session.watch(k, n));
-  const { figure, show } = makeWall(widget, "wall-frame", label, chosen);
-  return {
-    node: figure,
-    show(/** @type {any[]} */ frames) {
-      const { settings, watched } = session;
-      figure.hidden = k >= settings.length;
-      if (figure.hidden) return;
-      const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
-      const how = settings[k].drawing > 0 ? "as it draws them at this moment" : "as they are: it learns no drawing";
-      const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
-      const { pictures, wrong } = frames[k];
-      show(pictures, wrong.slice(0, WALL), words, watched.network === k ? watched.tile : -1);
-    },
-  };
-}
+import { element, listen, onNews, save } from "./shared/ui.js";
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
-function tieToPage({ model, root }, session) {
+function tieToPage({ model, stops }, session, addressed) {
   const end = new AbortController();
-  const addressed = () => model.get("addressed") && root.closest("figure.live-widget") !== null;
-  let told = JSON.stringify(session.settings);
+  let told = session.settings;
   let waits = false; // until the tab is seen again
 
   function hidden() {
@@ -46,53 +24,48 @@ function tieToPage({ model, root }, session) {
     if (waits) session.pause();
   }
 
+  function take({ settings, problems }) {
+    if (problems || JSON.stringify(settings) !== JSON.stringify(session.settings)) session.change(settings, problems);
+  }
+
   function addressChanged() {
-    const found = addressed() && fromAddress(location.hash);
-    if (found) session.change(found.settings, found.problems.join(" "));
-    else if (found === undefined && location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
+    const found = fromAddress(location.hash);
+    if (found) take(found);
+    else if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
       session.set({ notice: "This address names no setting and no place of this page." });
   }
 
-  function settingsCame() {
-    const came = model.get("settings").map(settingsWith);
-    if (JSON.stringify(came) !== told) session.change(came);
-  }
-
   function show() {
-    const { settings } = session;
-    if (JSON.stringify(settings) === told) return;
-    told = JSON.stringify(settings);
-    if (addressed()) history.replaceState(null, "", toAddress(settings));
-    save(model, { settings });
+    if (session.settings === told) return;
+    told = session.settings;
+    if (addressed) history.replaceState(null, "", toAddress(told));
+    save(model, { settings: told });
   }
 
   document.addEventListener("visibilitychange", hidden, { signal: end.signal });
-  globalThis.addEventListener("hashchange", addressChanged, { signal: end.signal });
-  end.signal.addEventListener("abort", listen(model, { settings: settingsCame }));
-  addressChanged();
-
-  async function share() {
-    await navigator.clipboard.writeText(location.href);
-    session.notice = "Copied: the address of this page, which holds the settings.";
+  stops.push(listen(model, { settings: () => take(settingsWith(...model.get("settings"))) }), () => end.abort());
+  if (addressed) {
+    globalThis.addEventListener("hashchange", addressChanged, { signal: end.signal });
+    addressChanged();
   }
-  const buttons = addressed() ? [pushButton("share", "Copy a link to it", () => session.act(share))] : [];
-  return { buttons, show, stop: () => end.abort() };
+  return { show };
 }
 
 function build(widget) {
   const { root, model, host } = widget;
   const fetchFile = async () => (await host.getModel(model.get("digits").digits)).get("weights");
-  const session = new Session(model.get("settings").map(settingsWith), fetchFile, () => widget.redraw());
-  const page = tieToPage(widget, session);
-  const [bar, view, curve, changes] = [
-    makeBar(session),
-    makeNetworkView(widget, session),
-    makeCurve(),
-    makeChanges(session, page.buttons),
-  ];
-  const walls = [0, 1].map((k) => makeWallOf(widget, session, k));
-  const comparison = makeComparison(session, model.get("records"));
+  const { settings, problems } = settingsWith(...model.get("settings"));
+  const session = new Session(settings, fetchFile, () => widget.redraw());
+  session.notice = problems;
+  const addressed = model.get("addressed") && root.closest("figure.live-widget") !== null;
+  const page = tieToPage(widget, session, addressed);
+  const bar = makeBar(session);
+  const view = makeNetworkView(widget, session);
+  const walls = [0, 1].map((k) => makeHundred(widget, session, k));
+  const curve = makeCurve(widget);
+  const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session, (words) => say(words));
+  const changes = makeChanges(session, addressed);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.map(({ node }) => node), aside);
   const { say } = widget.layOut({
@@ -101,7 +74,7 @@ function build(widget) {
     more: [changes.node],
     about: "What can be changed",
   });
-  widget.stops.push(...[session, page, view, curve, comparison, hand].map((part) => () => part.stop()));
+  widget.stops.push(() => session.stop());
   const tell = onNews(say);
   const parts = [page, bar, view, ...walls, curve, comparison, hand, changes];
 
@@ -109,7 +82,7 @@ function build(widget) {
     const frames = session.frames();
     middle.classList.toggle("two", session.settings.length === 2);
     for (const { show } of parts) show(frames);
-    const right = session.trainees.length ? frames.map(rightOf).join(",") : "";
+    const right = frames.map((frame) => frame.right).join(",");
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);
     tell([happens], happens);

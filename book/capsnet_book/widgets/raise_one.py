@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,31 +16,6 @@ from capsnet_book.widgets._network import shared_network
 if TYPE_CHECKING:
     from capsnet_tutorial.model import CapsNet
 
-BUGS = (
-    "softmax-axis",
-    "capsule-view",
-    "no-update-rounds",
-    "margin-not-squared",
-    "mask-prediction",
-    "recon-mean",
-)
-"""What can be planted: ids of the catalogue of bugs."""
-
-OFFERED: dict[str, tuple[Any, ...]] = {
-    "rounds": (1, 2, 3, 5),
-    "types": (2, 4, 8, 16),
-    "batch": (8, 16, 32, 64),
-    "bug": ("", *BUGS),
-}
-BETWEEN = {
-    "drawing": (0, 0.1),
-    "rate": (1e-5, 1),
-    "m_plus": (0, 1),
-    "m_minus": (0, 1),
-    "lambda": (0, 10),
-    "seed": (0, 999_999),
-}
-
 
 class RaiseOne(anywidget.AnyWidget):
     """Trains the network of ``my_capsnet.py`` in the page, and shows it while it learns.
@@ -50,38 +25,28 @@ class RaiseOne(anywidget.AnyWidget):
     Args:
         settings: what is to be other than usual, a value each, or a list of two for two networks:
             rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the reconstruction,
-            0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus, m_minus, lambda_, bug (an id of `BUGS`),
-            seed.
+            0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus, m_minus, lambda_, bug (an id of the
+            catalogue of bugs), seed. The page says which it does not take, and takes what is usual.
         records: what long trainings of the two differ by, a number a pair, in points of error; shown beside the pairs
             that the reader trains.
 
     Attributes:
         settings: of one network or of two, each a dictionary of what is not usual.
         weights: of the network that the reader kept, a safetensors file's bytes; empty before.
-
-    Raises:
-        ValueError: a setting that there is not, or a value out of its range.
     """
 
     _esm = _parts.module("raise_one.js")
     _css = _parts.stylesheet("raise_one.css")
 
-    digits = traitlets.Dict().tag(sync=True, to_json=lambda value, _: _references(value))
+    digits = traitlets.Dict().tag(sync=True)  # a reference that the page follows when it needs them
     settings = traitlets.List(traitlets.Dict(), minlen=1, maxlen=2).tag(sync=True)
     weights = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
     records = traitlets.List(traitlets.Float(), maxlen=20).tag(sync=True)
     addressed = traitlets.Bool(False).tag(sync=True)  # whether the page's address holds the settings
 
     def __init__(self, *, records: Sequence[float] = (), **settings: Any) -> None:
-        shared = {"digits": shared_network("digits", "digits")}
-        super().__init__(digits=shared, settings=_pair(settings), records=list(records))
-
-    @traitlets.validate("settings")
-    def _settings_are_offered(self, proposal: dict) -> list[dict[str, Any]]:
-        for settings in proposal["value"]:
-            for name, value in settings.items():
-                _check(name, value)
-        return proposal["value"]
+        digits = {"digits": f"anywidget:{shared_network('digits', 'digits').model_id}"}
+        super().__init__(digits=digits, settings=_each(settings), records=list(records))
 
     def network(self) -> CapsNet:
         """The network that the reader kept, in eval mode.
@@ -104,31 +69,11 @@ class RaiseOne(anywidget.AnyWidget):
         return f"RaiseOne({', '.join(shown)})"
 
 
-def _pair(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _each(settings: dict[str, Any]) -> list[dict[str, Any]]:
     """One dictionary of settings, or two where any value is a list of two."""
-    named = {"lambda" if name == "lambda_" else name: value for name, value in given.items()}
-    lists = {name: value for name, value in named.items() if isinstance(value, Sequence) and not isinstance(value, str)}
-    for name, values in lists.items():
-        if len(values) != 2:
-            raise ValueError(f"expected a value of {name}, or two for two networks; got {values!r}")
-    return [
-        {name: value[k] if name in lists else value for name, value in named.items()} for k in range(2 if lists else 1)
-    ]
-
-
-def _check(name: str, value: Any) -> None:
-    """A `ValueError` unless the page offers that value."""
-    if name in OFFERED:
-        if value not in OFFERED[name]:
-            raise ValueError(f"expected {name} to be one of {', '.join(map(repr, OFFERED[name]))}; got {value!r}")
-        return
-    if name not in BETWEEN:
-        raise ValueError(f"expected settings among {', '.join([*OFFERED, *BETWEEN])}; got {name}")
-    low, high = BETWEEN[name]
-    if not isinstance(value, (int, float)) or not low <= value <= high or (name == "seed" and value != int(value)):
-        raise ValueError(f"expected {name} from {low:g} to {high:g}; got {value!r}")
-
-
-def _references(models: Mapping[str, Any]) -> dict[str, str]:
-    """The models as references, which the page follows when it needs them."""
-    return {name: f"anywidget:{model.model_id}" for name, model in models.items()}
+    lists = {
+        name.removesuffix("_"): value if isinstance(value, (list, tuple)) else [value]
+        for name, value in settings.items()
+    }
+    count = max(map(len, lists.values()), default=1)
+    return [{name: values[k % len(values)] for name, values in lists.items()} for k in range(count)]

@@ -116,13 +116,9 @@ export function sumRows(total: usize, y: usize, rows: i32, N: i32): void {
   }
 }
 
-export function relu(y: usize, n: i32): void {
-  for (let k = 0; k < n; k += LANES) put(at(y, k), max(all(0), get(at(y, k))));
-}
-
-/** dy = 0 where y is 0. */
-export function reluBack(dy: usize, y: usize, n: i32): void {
-  for (let k = 0; k < n; k += LANES) put(at(dy, k), where(get(at(y, k)), get(at(dy, k))));
+/** x = 0 where y is not above 0: ReLU where both are the same, its gradient where x is that above. */
+export function gate(x: usize, y: usize, n: i32): void {
+  for (let k = 0; k < n; k += LANES) put(at(x, k), where(get(at(y, k)), get(at(x, k))));
 }
 
 export function sigmoid(y: usize, n: i32): void {

@@ -1,30 +1,31 @@
 // Errors against digits seen, both axes logarithmic.
 import { axes, measure } from "../shared/controls.js";
-import { element, svg } from "../shared/ui.js";
+import { element, figure, onNews, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
 const TICKS = [1, 3, 10, 30, 90];
 const ACROSS = [250, 1000, 4000, 16000, 64000];
 
 /** A figure that is drawn anew when its size changes. draw(width) -> what is in the picture */
-export function makeChart(role, height, draw) {
+export function makeChart(widget, role, height, draw) {
   const picture = svg("svg", { role: "img", "data-role": role });
   const caption = element("figcaption");
-  const node = element("figure", { class: role }, picture, caption);
-  const size = measure(node, () => refresh());
+  const node = figure(role, picture, caption);
+  const size = measure(node, refresh);
+  widget.stops.push(size.stop);
   function refresh() {
     if (!size.width) return;
     picture.setAttribute("viewBox", `0 0 ${size.width} ${height}`);
     picture.replaceChildren(...draw(size.width));
   }
-  return { node, picture, caption, refresh, stop: size.stop };
+  return { node, picture, caption, refresh };
 }
 
 /** Of each network, points [digits seen, share of errors]; the second is that of the network beside. */
-export function makeCurve() {
+export function makeCurve(widget) {
   const height = 210;
   let shown = [];
-  const chart = makeChart("curve", height, (width) => {
+  const chart = makeChart(widget, "curve", height, (width) => {
     const most = Math.max(16000, ...shown.flat().map(([digits]) => digits));
     const plan = axes({
       ...{ width, height, left: 44, right: 26, top: 10, bottom: 26 },
@@ -45,12 +46,15 @@ export function makeCurve() {
   });
   chart.caption.textContent = "wrong, of 500 digits that it never learns from · by digits seen";
 
-  function show(/** @type {any[]} */ frames) {
-    shown = frames.map(({ tests }) => tests);
+  const renew = onNews(() => {
     const ends = shown.filter((curve) => curve.length).map((curve) => curve.at(-1));
     const words = ends.map(([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`);
     chart.picture.setAttribute("aria-label", `Errors against digits seen: ${words.join("; ") || "nothing yet"}`);
     chart.refresh();
+  });
+  function show(/** @type {any[]} */ frames) {
+    shown = frames.map(({ tests }) => tests);
+    renew([JSON.stringify(shown)]);
   }
-  return { ...chart, show };
+  return { node: chart.node, show };
 }

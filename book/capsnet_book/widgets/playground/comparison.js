@@ -1,9 +1,8 @@
 // Two settings compared, pair by pair of trainings from one seed: the pair that is watched, and ten more in the
 // background; what their differences say, and a picture of them.
 import { axes } from "../shared/controls.js";
-import { clamp, element, pushButton, svg } from "../shared/ui.js";
+import { clamp, element, format, onNews, pushButton, svg } from "../shared/ui.js";
 import { makeChart } from "./charts.js";
-import { write } from "./panel.js";
 import { startTrainee } from "./trainee.js";
 import { nameOf } from "./words.js";
 
@@ -30,7 +29,7 @@ function inWords(differences, names) {
   if (n === 0) return "When both have learned from 8,000 digits, the first dot falls.";
   if (n === 1) return `1 pair, ${Math.abs(differences[0]).toFixed(1)} points of error apart. Believe nothing yet.`;
   const { mean, half } = pairedInterval(differences);
-  const points = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(1)}`;
+  const points = (x) => format(x, 1, true);
   const [better, lead] = [names[mean < 0 ? 0 : 1], Math.abs(mean)];
   const said = `${n} pairs: “${better}” leads by ${lead.toFixed(1)} points of error`;
   const seen = n < SEEDS ? "" : lead > half ? " It is better." : " No difference seen.";
@@ -41,8 +40,9 @@ function inWords(differences, names) {
 const heaped = (values) =>
   values.map((value, n) => [value, values.slice(0, n).filter((other) => Math.abs(other - value) < 0.11).length]);
 
-/** @param {any} session @param {number[]} records  what long trainings of both differ by */
-export function makeComparison(session, records) {
+/** @param {any} widget @param {any} session */
+export function makeComparison(widget, session) {
+  const records = widget.get("records"); // what long trainings of both differ by
   let [pairs, shown, names, settings] = [[], [], ["", ""], session.settings];
   let found = []; // by the seeds in the background
   let round = 0; // a new one ends the one before
@@ -50,7 +50,7 @@ export function makeComparison(session, records) {
   let trainee;
 
   const height = 150;
-  const chart = makeChart("pairs", height, (width) => {
+  const chart = makeChart(widget, "pairs", height, (width) => {
     const plan = axes({ width, height, left: 10, right: 10, top: 36, bottom: 44, x: [-WIDEST, WIDEST], y: [0, 9] });
     const dots = (values, role, up) =>
       heaped(values).map(([value, below]) => {
@@ -63,14 +63,22 @@ export function makeComparison(session, records) {
       svg("line", { class: "limit", x1: middle, x2: middle, y1: 36, y2: plan.floor + 24 }),
       plan.text(`← fewer errors: ${names[0]}`, 10, 14),
       plan.text(`fewer errors: ${names[1]} →`, plan.end, 30, { "text-anchor": "end" }),
-      ...plan.below([-4, -2, 2, 4], 40, (x) => `${x > 0 ? "+" : "−"}${Math.abs(x)} points`),
+      ...plan.below([-4, -2, 2, 4], 40, (x) => format(x, 0, true)),
       ...dots(pairs, "pair", 1),
       ...dots(shown, "record", -1),
     ];
   });
+  chart.picture.setAttribute("aria-label", "The pairs, a dot each");
   const result = element("p", { class: "result-words", "data-role": "seeds-result", "aria-live": "polite" });
   const seeds = pushButton("seeds", "Ten more seeds", () => session.act(more));
   const node = element("div", { class: "comparison" }, chart.node, result, seeds);
+
+  const renew = onNews((words) => {
+    result.textContent = words;
+    const long = shown.length ? " Below the line: ten pairs, trained for 12 passes over 60,000 digits." : "";
+    chart.caption.textContent = `A dot a pair, by points of error: same seed, 8,000 digits each.${long}`;
+    chart.refresh();
+  });
 
   /** Trains both settings from the ten seeds after theirs, one after the other. */
   async function more() {
@@ -107,22 +115,10 @@ export function makeComparison(session, records) {
     pairs = one >= 0 && other >= 0 ? [one - other, ...found] : found;
     shown = pairs.length < TELLING ? [] : records;
     names = [0, 1].map((k) => nameOf(settings, k));
-    write(result, inWords(pairs, names));
-    const mean = pairs.reduce((sum, value) => sum + value / pairs.length, 0);
-    const words = pairs.length ? `${pairs.length} pairs, ${mean.toFixed(1)} points of error apart` : "no pair yet";
-    chart.picture.setAttribute("aria-label", words);
-    write(
-      chart.caption,
-      `A dot a pair, same seed, 8,000 digits each.${
-        shown.length ? " Below the line: trainings of 60,000 digits and 12 rounds of them, ten pairs." : ""
-      }`,
-    );
-    chart.refresh();
+    const words = inWords(pairs, names);
+    renew([words, ...names], words);
   }
 
-  function stop() {
-    again();
-    chart.stop();
-  }
-  return { node, show, stop };
+  widget.stops.push(again);
+  return { node, show };
 }

@@ -6,12 +6,11 @@ const LEVELS = 15; // of grey: digits come in 4 bits
 /** @typedef {{ images: Float32Array, labels: Uint8Array }} Digits  greys from 0 to 1, [N · PIXELS] */
 
 /**
- * Two pixels a byte, gzip.
- * @param {{ packed: Uint8Array, labels: Uint8Array }} sample
+ * Two pixels a byte, gzip: tensors of the file that tools/pack_digits.py writes.
  * @returns {Promise<{ learn: Digits, test: Digits }>}
  */
-export async function unpackDigits({ packed, labels }) {
-  const stream = new Response(/** @type {any} */ (packed)).body.pipeThrough(new DecompressionStream("gzip"));
+export async function unpackDigits({ packed, labels: { data: labels } }) {
+  const stream = new Response(packed.data).body.pipeThrough(new DecompressionStream("gzip"));
   const pairs = new Uint8Array(await new Response(stream).arrayBuffer());
   const images = new Float32Array(labels.length * PIXELS);
   for (let k = 0; k < images.length; k++) images[k] = (k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4) / LEVELS;

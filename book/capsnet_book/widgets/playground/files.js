@@ -1,13 +1,8 @@
-// What travels as a file: the digits, and networks, as `save_weights` writes and `load_weights` reads them.
+// Networks as files, as `save_weights` writes and `load_weights` reads them.
 import { readSafetensors } from "../shared/core.js";
 import { element } from "../shared/ui.js";
+import { SETTINGS } from "./settings.js";
 import { D, D_IN, HIDDEN, J, KERNEL, SIDE, TAPS } from "./sizes.js";
-
-/** The digits' file (tools/pack_digits.py): what it packs, and their labels. */
-export function openDigits(file) {
-  const { packed, labels } = readSafetensors(file).tensors;
-  return { packed: packed.data, labels: labels.data };
-}
 
 /** The network's sizes, under the names of Python's CapsNetConfig. */
 export const configOf = ({ types, rounds }) => ({
@@ -51,10 +46,9 @@ export function fromSafetensors(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
   if (!metadata.config) throw new Error("expected a file that save_weights wrote; got one without a config");
   const { primary_types: types, iterations: rounds, conv_channels, decoder_hidden } = JSON.parse(metadata.config);
-  if (![2, 4, 8, 16].includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== "128,256") {
+  if (!SETTINGS.types.offers.includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== `${HIDDEN}`)
     throw new Error("expected a network of this page’s sizes (the small one, or its sisters); got others");
-  }
-  return { tensors, types, rounds: [1, 2, 3, 5].includes(rounds) ? rounds : 3 };
+  return { tensors, types, rounds: SETTINGS.rounds.offers.includes(rounds) ? rounds : SETTINGS.rounds.usual };
 }
 
 /** Hands bytes to the reader as a file. */

@@ -3,7 +3,7 @@ import { rangeInput } from "../shared/controls.js";
 import { digitCanvas, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
-import { element, format, oncePerFrame, onNews, pushButton, withArticle } from "../shared/ui.js";
+import { element, figure, format, oncePerFrame, onNews, pushButton, withArticle } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
@@ -27,7 +27,7 @@ export function makeHand(widget, session, say) {
   const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
-  const row = makeWall(widget, "own", "Your own digits, as it draws them.", again);
+  const row = makeWall(widget, "own", again);
   const sliders = Array.from({ length: D }, (_, d) =>
     rangeInput({
       ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
@@ -50,7 +50,7 @@ export function makeHand(widget, session, say) {
     if (pad.image() !== image) slide(new Array(D).fill(0));
     image = pad.image();
     const moved = offsets;
-    const found = pad.empty() ? undefined : await session.read(image, moved);
+    const found = pad.empty() ? undefined : await session.trainees[0]?.call("read", image, moved);
     busy = false;
     for (const button of buttons) button.disabled = !found;
     if (found) tell(found);
@@ -85,30 +85,28 @@ export function makeHand(widget, session, say) {
 
   /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any[]} frames */
   function show([frame]) {
-    const count = Math.min(OWN, own.labels.length);
-    const wrong = frame.wrong.slice(WALL, -1); // the last is the digit that is watched
-    row.figure.hidden = count === 0 || wrong.length < count || !frame.watched.drawing;
+    const { ownWrong: wrong, pictures, watched } = frame;
+    row.figure.hidden = wrong.length === 0 || !watched.drawing;
     if (!row.figure.hidden) {
       const right = wrong.filter((each) => !each).length;
-      const words = `Yours, as it draws them: ${right} of ${count} right. They have every tenth place.`;
-      row.show(frame.pictures.subarray(WALL * PIXELS), wrong, words);
+      const words = `Yours, as it draws them: ${right} of ${wrong.length} right. They have every tenth place.`;
+      row.show(pictures.subarray(WALL * PIXELS), wrong, words);
     }
     repaint([widget.colours, pad.empty() || frame]);
   }
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
+  const sixteen = element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input));
   const node = element(
     "div",
     { class: "hand", role: "group", "aria-label": "Teach it your hand" },
     element("p", { class: "lead" }, "Teach it your hand"),
     element("div", {}, pad.frame, pad.buttons),
     element("div", { class: "answers" }, says, ten, row.figure),
-    element("figure", {}, seen, element("figcaption", {}, "it draws of it")),
-    fold(
-      "Slide the sixteen numbers that it drew this from",
-      element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input)),
-    ),
+    figure("", seen, "it draws of it"),
+    fold("Slide the sixteen numbers that it drew this from", sixteen),
   );
   schedule();
-  return { node, show, stop: schedule.cancel };
+  widget.stops.push(schedule.cancel);
+  return { node, show };
 }

@@ -118,25 +118,27 @@ export function makeNetwork(settings, makeKernels) {
 }
 
 /**
- * The layers that are linear, in pieces: to[B, N] += from[B, K] weight[K, N]. Rows of a batch lie `toRow` and
- * `fromRow` numbers apart.
+ * The layers that are linear, in pieces: to[B, N] += from[B, K] weight[K, N], for each [to, from] of a weight's `uses`.
+ * Rows of a batch lie `toRow` and `fromRow` numbers apart.
  */
 function linearMaps(at, types) {
   const [C, I, K] = [8 * types, PLACES * types, TAPS * 8 * types]; // K: numbers in a row of a patch
-  const primary = Array.from({ length: TAPS * PLACES }, (_, n) => {
-    const [row, place] = [Math.floor(n / PLACES), n % PLACES];
-    const corner = 2 * Math.floor(place / 3) * ACROSS + 2 * (place % 3);
-    const [to, from] = [at.features + 4 * place * C, at.maps + 4 * (corner + row * ACROSS) * C];
+  const primary = Array.from({ length: TAPS }, (_, row) => {
+    const uses = Array.from({ length: PLACES }, (_, place) => {
+      const first = (2 * Math.floor(place / 3) + row) * ACROSS + 2 * (place % 3);
+      return [at.features + 4 * place * C, at.maps + 4 * first * C];
+    });
     const weight = at["primary.conv.weight"] + 4 * row * K * C;
-    return { to, toRow: PLACES * C, from, fromRow: MAPS * C, weight, K, N: C };
+    return { weight, K, N: C, uses, toRow: PLACES * C, fromRow: MAPS * C };
   });
   const routed = Array.from({ length: I }, (_, i) => {
-    const [to, from, weight] = [at.votes + 4 * i * V, at.u + 4 * i * D_IN, at["routed.weight"] + 4 * i * D_IN * V];
-    return { to, toRow: I * V, from, fromRow: I * D_IN, weight, K: D_IN, N: V };
+    const uses = [[at.votes + 4 * i * V, at.u + 4 * i * D_IN]];
+    const weight = at["routed.weight"] + 4 * i * D_IN * V;
+    return { weight, K: D_IN, N: V, uses, toRow: I * V, fromRow: I * D_IN };
   });
   const dense = (name, from, to, K, N) => {
     const [weight, bias] = [at[`${name}.weight`], at[`${name}.bias`]];
-    return { to: at[to], toRow: N, from: at[from], fromRow: K, weight, bias, K, N };
+    return { weight, bias, K, N, uses: [[at[to], at[from]]], toRow: N, fromRow: K };
   };
   const decoder = [
     dense("decoder.0", "masked", "hidden1", V, HIDDEN[0]),
@@ -149,8 +151,8 @@ function linearMaps(at, types) {
 // --------------------------------------------------------------------------------------------- forward
 
 function linear({ k, B }, pieces) {
-  for (const { to, toRow, from, fromRow, weight, K, N } of pieces) {
-    k.matmul(to, toRow, from, fromRow, 1, weight, N, B, K, N);
+  for (const { weight, K, N, uses, toRow, fromRow } of pieces) {
+    for (const [to, from] of uses) k.matmul(to, toRow, from, fromRow, 1, weight, N, B, K, N);
   }
 }
 
@@ -159,7 +161,7 @@ function encode(net) {
   const { k, y, at, B, C, I } = net;
   k.fillRows(at.maps, at["conv.bias"], B * MAPS, C);
   k.overInk(at.maps, at.x, at["conv.weight"], B, C, 0);
-  k.relu(at.maps, B * MAPS * C);
+  k.gate(at.maps, at.maps, B * MAPS * C);
   k.fillRows(at.features, at["primary.conv.bias"], B * PLACES, C);
   linear(net, net.maps.primary);
   if (net.bug === "capsule-view") recut(y.features, net.cut);
@@ -188,10 +190,11 @@ const ofRound = ({ B, I }, c, t) => c.subarray(t * B * I * ROW, (t + 1) * B * I 
 function decode(net) {
   const { k, at, B } = net;
   for (const layer of net.maps.decoder) {
-    k.fillRows(layer.to, layer.bias, B, layer.N);
+    const [[to]] = layer.uses;
+    k.fillRows(to, layer.bias, B, layer.N);
     linear(net, [layer]);
-    if (layer.to === at.drawing) k.sigmoid(layer.to, B * layer.N);
-    else k.relu(layer.to, B * layer.N);
+    if (to === at.drawing) k.sigmoid(to, B * layer.N);
+    else k.gate(to, to, B * layer.N);
   }
 }
 
@@ -199,12 +202,12 @@ function decode(net) {
 
 /** From the gradients above to those of the weights and below; for these every weight is needed transposed. */
 function linearBack({ k, B, gap, turn }, pieces) {
-  for (const { weight, K, N } of new Map(pieces.map((piece) => [piece.weight, piece])).values()) {
+  for (const { weight, K, N, uses, toRow, fromRow } of pieces) {
     k.transpose(weight + turn, weight, K, N);
-  }
-  for (const { to, toRow, from, fromRow, weight, K, N } of pieces) {
-    k.matmul(weight + gap, N, from, 1, fromRow, to + gap, toRow, K, B, N);
-    k.matmul(from + gap, fromRow, to + gap, toRow, 1, weight + turn, K, B, N, K);
+    for (const [to, from] of uses) {
+      k.matmul(weight + gap, N, from, 1, fromRow, to + gap, toRow, K, B, N);
+      k.matmul(from + gap, fromRow, to + gap, toRow, 1, weight + turn, K, B, N, K);
+    }
   }
 }
 
@@ -212,9 +215,10 @@ function linearBack({ k, B, gap, turn }, pieces) {
 function decodeBack(net) {
   const { k, at, gap, B } = net;
   for (const layer of net.maps.decoder.toReversed()) {
-    if (layer.to !== at.drawing) k.reluBack(layer.to + gap, layer.to, B * layer.N);
+    const [[to]] = layer.uses;
+    if (to !== at.drawing) k.gate(to + gap, to, B * layer.N);
     linearBack(net, [layer]);
-    k.sumRows(layer.bias + gap, layer.to + gap, B, layer.N);
+    k.sumRows(layer.bias + gap, to + gap, B, layer.N);
   }
 }
 
@@ -243,7 +247,7 @@ function encodeBack(net) {
   if (net.bug === "capsule-view") recut(dy.features, net.cut, true);
   k.sumRows(at["primary.conv.bias"] + gap, at.features + gap, B * PLACES, C);
   linearBack(net, net.maps.primary);
-  k.reluBack(at.maps + gap, at.maps, B * MAPS * C);
+  k.gate(at.maps + gap, at.maps, B * MAPS * C);
   k.sumRows(at["conv.bias"] + gap, at.maps + gap, B * MAPS, C);
   k.overInk(at.maps + gap, at.x, at["conv.weight"] + gap, B, C, 1);
 }

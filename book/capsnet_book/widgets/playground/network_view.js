@@ -1,9 +1,10 @@
 // The network at work on one digit, from left to right: what it was given, its filters, an arrow for each primary
 // capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { makePen } from "../glass/pen.js";
+import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
-import { element, format } from "../shared/ui.js";
+import { element, onNews } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
@@ -18,20 +19,6 @@ const LEVELS = 12; // of colour
  * @typedef {any} Pen  glass/pen.js
  * @typedef {{ width: number, height: number }} Size
  */
-
-/** A digit in the middle, in a frame. @param {Pen} pen @param {Size} size @param {Passage} passage */
-function paintDigit(pen, { width, height }, { image }, painter) {
-  const side = Math.min(width, height) - 2;
-  const box = { x: 1, y: (height - side) / 2, w: side, h: side };
-  const small = thumbnail();
-  painter.paint(small, image);
-  pen.place(box, small, true);
-  pen.frame("line", box);
-}
-
-/** @param {Pen} pen @param {Size} size @param {Passage} passage */
-const paintDrawing = (pen, size, { drawing, ...rest }, painter) =>
-  drawing && paintDigit(pen, size, { ...rest, image: drawing }, painter);
 
 /** Sixteen of the filters. @param {Pen} pen @param {Size} size @param {Passage} passage */
 function paintFilters(pen, { width, height }, { filters }) {
@@ -50,7 +37,7 @@ function paintArrows(pen, { width, height }, { u, types }) {
   const columns = types >= 8 ? types / 2 : types;
   const [across, down] = [width / columns, (height * columns) / (types * PLACES)];
   for (let i = 0; i < types * PLACES; i++) {
-    const k = (i % types) * PLACES + Math.floor(i / types);
+    const k = rankOf(i, types);
     const [x, y] = [((k % columns) + 0.5) * across, (Math.floor(k / columns) + 0.5) * down];
     const capsule = u.subarray(i * D_IN, (i + 1) * D_IN);
     const length = Math.hypot(...capsule);
@@ -63,16 +50,18 @@ function paintArrows(pen, { width, height }, { u, types }) {
   }
 }
 
+/** Where capsule i is shown: those of a type lie together. */
+const rankOf = (i, types) => (i % types) * PLACES + Math.floor(i / types);
+
 /** Every vote, a line from below to above. @param {Pen} pen @param {Size} size @param {Passage} passage */
-function paintVotes({ brush, line }, { width, height }, { c, lengths, types }) {
-  const longest = Math.max(...lengths);
+function paintVotes({ brush, line }, { width, height }, { c, answer, types }) {
   const bundles = new Map(); // votes of one colour and about one share: one stroke for all, since each costs time
   c.forEach((coupling, k) => {
     const [i, j] = [Math.floor(k / J), k % J];
     const level = Math.round(LEVELS * Math.min(1, coupling / FULL) ** 2);
-    const look = longest > 0 && lengths[j] === longest ? `accent ${level}` : `muted ${level}`;
+    const look = `${j === answer ? "accent" : "muted"} ${level}`;
     if (!bundles.has(look)) bundles.set(look, new Path2D());
-    const from = (((i % types) * PLACES + Math.floor(i / types) + 0.5) / (types * PLACES)) * height;
+    const from = ((rankOf(i, types) + 0.5) / (types * PLACES)) * height;
     const to = ((j + 0.5) / J) * height;
     const votes = bundles.get(look);
     votes.moveTo(0, from);
@@ -87,71 +76,63 @@ function paintVotes({ brush, line }, { width, height }, { c, lengths, types }) {
   }
 }
 
-/** @param {Pen} pen @param {Size} size @param {Passage} passage */
-function paintLengths(pen, { width, height }, { lengths, label }) {
-  const longest = Math.max(...lengths);
-  const [row, left, rail] = [height / J, 18, width - 58];
-  pen.brush.textBaseline = "middle";
-  lengths.forEach((length, j) => {
-    const best = length === longest && length > 0;
-    const [role, look] = best ? ["ink", { weight: 700 }] : ["muted", {}];
-    const colour = label === undefined || label === j ? "accent" : "contrast";
-    pen.fill("raised", left, (j + 0.24) * row, rail, row * 0.52);
-    pen.fill(best ? colour : "muted", left, (j + 0.24) * row, rail * Math.min(1, length), row * 0.52);
-    pen.words(role, String(j), 2, (j + 0.52) * row, look);
-    pen.words(role, format(length), left + rail + 6, (j + 0.52) * row, look);
-  });
+/** A canvas that is painted as large as it is shown. @param {(pen: Pen, size: Size) => void} paint */
+function makeCanvas(widget, paint) {
+  const node = element("canvas", { "aria-hidden": "true" });
+  const size = measure(node, draw);
+  widget.stops.push(size.stop);
+  function draw() {
+    if (!size.width || !size.height) return;
+    const { brush, ratio } = fitCanvas(node, size);
+    brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+    brush.clearRect(0, 0, size.width, size.height);
+    paint(makePen(brush, widget.colours), size);
+    brush.globalAlpha = 1;
+  }
+  return { node, draw };
 }
-
-/** From left to right: what is said of each part, and how it is painted. */
-const PARTS = {
-  digit: { title: () => "this digit", about: "choose another below", paint: paintDigit },
-  filters: {
-    title: (types) => `16 of ${8 * types} filters`,
-    about: "noise that turns into strokes",
-    paint: paintFilters,
-  },
-  capsules: { title: (types) => `${PLACES * types} capsules`, about: "an arrow each", paint: paintArrows },
-  votes: {
-    title: (types) => `${PLACES * types * J} votes`,
-    about: "thick: a large share of a capsule",
-    paint: paintVotes,
-  },
-  lengths: { title: () => "10 lengths", about: "the longest is its answer", paint: paintLengths },
-  drawing: { title: () => "its drawing", about: "of the answer’s 16 numbers", paint: paintDrawing },
-};
 
 /** The picture of a network: what it does with the digit that is watched. @param {any} widget @param {any} session */
 export function makeNetworkView(widget, session) {
   /** @type {Passage | undefined} */
   let passage;
-  const parts = Object.entries(PARTS).map(([name, { title, about, paint }]) => {
-    const canvas = element("canvas", { "aria-hidden": "true" });
-    const heading = element("strong");
-    const caption = element("figcaption", {}, heading, element("span", {}, about));
-    const figure = element("figure", { class: `part part-${name}` }, canvas, caption);
-    const size = measure(canvas, () => passage && draw());
-    function draw() {
-      write(heading, title(passage.types));
-      if (!size.width || !size.height) return;
-      const { brush, ratio } = fitCanvas(canvas, size);
-      brush.setTransform(ratio, 0, 0, ratio, 0, 0);
-      brush.clearRect(0, 0, size.width, size.height);
-      paint(makePen(brush, widget.colours), size, passage, widget.painter);
-      brush.globalAlpha = 1;
-    }
-    return { figure, draw, stop: size.stop };
+  const [digit, drawing] = [thumbnail(), thumbnail()];
+  const [filters, capsules, votes] = [paintFilters, paintArrows, paintVotes].map((paint) =>
+    makeCanvas(widget, (pen, size) => passage && paint(pen, size, passage)),
+  );
+  const bars = makeBars("How long the ten capsules are");
+  /** @type {[string, Element, (types: number) => string, string][]}  in order: class, picture, title, what it is */
+  const parts = [
+    ["digit", digit, () => "this digit", "choose another below"],
+    ["filters", filters.node, (types) => `16 of ${8 * types} filters`, "noise that turns into strokes"],
+    ["capsules", capsules.node, (types) => `${PLACES * types} capsules`, "an arrow each"],
+    ["votes", votes.node, (types) => `${PLACES * types * J} votes`, "thick: a large share of a capsule"],
+    ["lengths", bars.list, () => "10 lengths", "the longest is its answer"],
+    ["drawing", drawing, () => "its drawing", "of the answer’s 16 numbers"],
+  ];
+  const headings = parts.map(() => element("strong"));
+  const figures = parts.map(([name, picture, , about], n) => {
+    const caption = element("figcaption", {}, headings[n], element("span", {}, about));
+    return element("figure", { class: `part part-${name}` }, picture, caption);
   });
-  const node = element("div", { class: "passage", role: "img" }, ...parts.map(({ figure }) => figure));
-  return {
-    node,
-    show(/** @type {any[]} */ frames) {
-      const { types, filters, watched } = frames[session.watched.network] ?? frames[0];
-      passage = { types, filters, ...watched };
-      const words = `The network reads a ${watched.label} and answers ${watched.answer}`;
-      node.setAttribute("aria-label", watched.label === undefined ? "A network that has learned nothing" : words);
-      for (const { draw } of parts) draw();
-    },
-    stop: () => parts.forEach(({ stop }) => stop()),
-  };
+  const node = element("div", { class: "passage", role: "img" }, ...figures);
+
+  const renew = onNews(({ types, filters: weights, watched }) => {
+    const { image, label, answer, lengths } = watched;
+    passage = { types, filters: weights, ...watched };
+    const words = `The network reads a ${label} and answers ${answer}`;
+    node.setAttribute("aria-label", label === undefined ? "A network that has learned nothing" : words);
+    parts.forEach(([, , title], n) => write(headings[n], title(types)));
+    widget.painter.paint(digit, image);
+    for (const { draw } of [filters, capsules, votes]) draw();
+    bars.list.classList.toggle("mistaken", answer !== label);
+    bars.show(lengths, answer);
+    drawing.hidden = !watched.drawing;
+    if (watched.drawing) widget.painter.paint(drawing, watched.drawing);
+  });
+  function show(/** @type {any[]} */ frames) {
+    const frame = frames[session.watched.network] ?? frames[0];
+    renew([frame, widget.colours], frame);
+  }
+  return { node, show };
 }

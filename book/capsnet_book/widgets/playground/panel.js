@@ -2,8 +2,7 @@
 // network.
 import { element, pushButton, save } from "../shared/ui.js";
 import { download } from "./files.js";
-import { SETTINGS, valueInWords } from "./settings.js";
-import { rightOf } from "./words.js";
+import { differences, SETTINGS, valueInWords } from "./settings.js";
 
 const PACES = { step: "step by step", follow: "to follow", all: "full speed" }; // as training.js has them
 
@@ -41,20 +40,30 @@ export function makeBar(session) {
     write(train, session.running ? "❚❚ Pause" : started ? "▶ Go on" : "▶ Train");
     over.disabled = !started;
     const time = `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;
-    const right = started ? frames.map(rightOf).join(" | ") : "–";
-    [right, seen.toLocaleString("en"), time].forEach((words, n) => write(values[n], words));
+    const right = frames.map((frame) => frame.right).join(" | ");
+    [started ? right : "–", seen.toLocaleString("en"), time].forEach((words, n) => write(values[n], words));
     for (const button of paces) button.setAttribute("aria-pressed", String(button.dataset.pace === session.pace));
   }
   return { node, show };
 }
 
-/** A row for each setting, a column for each network. @param {any} session @param {Element[]} more  buttons */
-export function makeChanges(session, more) {
+/** A row for each setting, a column for each network. @param {any} session @param {boolean} addressed  by the page */
+export function makeChanges(session, addressed) {
   const table = element("div", { class: "settings" });
+  const remark = element("p", { class: "remark", "data-role": "remark", "aria-live": "polite" });
   let shown = []; // settings
   const beside = pushButton("beside", "", () =>
     session.change(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)),
   );
+
+  async function share() {
+    const copied = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    );
+    const words = "Copied: the address of this page, which holds the settings.";
+    write(remark, copied ? words : `Copy it from here: ${location.href}`);
+  }
 
   function cell(name, k) {
     const { offers, label } = SETTINGS[name];
@@ -70,7 +79,7 @@ export function makeChanges(session, more) {
   }
 
   function row(name) {
-    const differs = new Set(shown.map((each) => each[name])).size > 1;
+    const differs = differences(shown[0], shown.at(-1)).includes(name);
     const label = element("span", { class: "name" }, SETTINGS[name].label);
     return element(
       "div",
@@ -86,11 +95,12 @@ export function makeChanges(session, more) {
     table.replaceChildren(...Object.keys(SETTINGS).map(row));
     table.classList.toggle("two", shown.length === 2);
     write(beside, shown.length === 1 ? "Two at once" : "Only one");
+    write(remark, "A change starts over. The same seed gives the same noise and the same digits in the same order.");
   }
 
-  const about = "A change starts over. The same seed gives the same noise and the same digits in the same order.";
-  const buttons = element("div", { class: "bar" }, beside, ...more);
-  return { node: element("div", { class: "changes" }, table, buttons, element("p", { class: "remark" }, about)), show };
+  const buttons = element("div", { class: "bar" }, beside);
+  if (addressed) buttons.append(pushButton("share", "Copy a link to it", share));
+  return { node: element("div", { class: "changes" }, table, buttons, remark), show };
 }
 
 /** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */

@@ -61,11 +61,14 @@ export function toTensors(numbers, types) {
   return tensors;
 }
 
-/** The other way round. Throws where a tensor is missing or has another shape. @param {Float32Array} numbers */
+/** The other way round. Throws, and writes nothing, where a tensor is missing or has another shape. */
 export function fromTensors(numbers, types, tensors) {
-  for (const { name, shape, here, from, size } of parameterList(types)) {
+  const parameters = parameterList(types);
+  for (const { name, shape } of parameters) {
     const got = tensors[name]?.shape;
     if (String(got) !== String(shape)) throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
-    for (let k = 0; k < size; k++) numbers[from + here(k)] = tensors[name].data[k];
+  }
+  for (const { name, here, from } of parameters) {
+    tensors[name].data.forEach((x, k) => (numbers[from + here(k)] = x));
   }
 }

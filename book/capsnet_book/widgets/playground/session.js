@@ -1,5 +1,6 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
-import { configOf, fromSafetensors, openDigits, toSafetensors } from "./files.js";
+import { readSafetensors } from "../shared/core.js";
+import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { makeRandom } from "./random.js";
 import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
 import { startTrainee } from "./trainee.js";
@@ -11,18 +12,18 @@ const FRAME = 100; // milliseconds between two looks at a network that learns, a
 function emptyFrame({ types, seed }) {
   const random = makeRandom(seed);
   const noise = (length, most) => Float32Array.from({ length }, () => most * (2 * random() - 1));
+  const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
   const fog = 0.5; // what it would draw, in every pixel
-  const watched = {
-    image: new Float32Array(PIXELS),
-    lengths: new Float32Array(J),
-    c: new Float32Array(PLACES * types * J).fill(1 / J),
-    drawing: new Float32Array(PIXELS).fill(fog),
-  };
   return {
-    ...{ types, seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false) },
+    ...{ types, filters, right: "", seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false), ownWrong: [] },
     pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
-    filters: noise(KERNEL ** 2 * 8 * types, 1 / KERNEL),
-    watched: { ...watched, u: noise(PLACES * types * D_IN, 1 / 20) },
+    watched: {
+      image: new Float32Array(PIXELS),
+      u: noise(PLACES * types * D_IN, 1 / 20),
+      c: new Float32Array(PLACES * types * J).fill(1 / J),
+      lengths: new Float32Array(J),
+      drawing: new Float32Array(PIXELS).fill(fog),
+    },
   };
 }
 
@@ -65,9 +66,9 @@ export class Session {
     this.changed();
   }
 
-  /** The digits; once they are here they stay. */
+  /** The digits' tensors; once they are here they stay. */
   async sample() {
-    this.#digits ??= openDigits(await this.fetchFile());
+    this.#digits ??= readSafetensors(await this.fetchFile()).tensors;
     return this.#digits;
   }
 
@@ -157,11 +158,6 @@ export class Session {
     this.own.labels.push(label);
     for (const { call } of this.trainees) call("teach", this.own);
     return this.#lookAtAll();
-  }
-
-  /** What the first network makes of an image, if there is one. */
-  read(/** @type {Float32Array} */ image, /** @type {number[]} */ offsets) {
-    return this.trainees[0]?.call("read", image, offsets);
   }
 
   /** The first network as a file's bytes. */

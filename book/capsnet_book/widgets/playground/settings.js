@@ -45,11 +45,26 @@ const NAMES = Object.keys(SETTINGS);
 
 /** @typedef {Record<string, any>} Settings  a value for each name of SETTINGS */
 
-/** What is usual, but for `others`. @param {Record<string, any>} [others] @returns {Settings} */
-export const settingsWith = (others = {}) => ({
-  ...Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].usual])),
-  ...others,
-});
+/**
+ * The settings of one network or two: what is usual but for `others`, values or their texts. Whatever is wrong is left
+ * out, and said in `problems`.
+ * @param {Record<string, any>[]} others @returns {{ settings: Settings[], problems: string }}
+ */
+export function settingsWith(...others) {
+  const problems = new Set();
+  const settings = others.map((given) => {
+    const found = Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].usual]));
+    for (const [name, value] of Object.entries(given)) {
+      try {
+        found[name] = read(name, String(value));
+      } catch ({ message }) {
+        problems.add(message);
+      }
+    }
+    return found;
+  });
+  return { settings, problems: [...problems].join(" ") };
+}
 
 /** Names of the settings in which two differ. @param {Settings} one @param {Settings} other */
 export const differences = (one, other) => NAMES.filter((name) => one[name] !== other[name]);
@@ -59,6 +74,7 @@ export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? St
 
 /** The value that a text means. @param {string} name @param {string} text */
 function read(name, text) {
+  if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
   const { offers, from, to, whole } = SETTINGS[name];
   const value = from === undefined ? offers.find((offer) => String(offer) === text) : Number(text || Number.NaN);
   if (offers.includes(value) || (value >= from && value <= to && (!whole || Number.isInteger(value)))) return value;
@@ -72,34 +88,24 @@ function read(name, text) {
 const shortened = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
 
 /**
- * The settings that an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds. Whatever is
- * wrong is left out, and said.
- * @param {string} hash @returns {{ settings: Settings[], problems: string[] } | undefined}  undefined: it holds none
+ * What an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds.
+ * @param {string} hash  -> as settingsWith, or undefined: it holds none
  */
 export function fromAddress(hash) {
   if (!hash.includes("=")) return undefined;
-  const problems = [];
-  const two = [{}, {}];
-  let count = 1;
-  for (const [name, text] of new URLSearchParams(hash.slice(1))) {
-    try {
-      if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
-      const texts = text.split(",");
-      const values = (texts.length > 2 ? [text] : texts).map((each) => read(name, each)); // three are no value
-      two.forEach((settings, k) => (settings[name] = values[k] ?? values[0]));
-      count = Math.max(count, values.length);
-    } catch ({ message }) {
-      problems.push(message);
-    }
-  }
-  return { settings: two.slice(0, count).map(settingsWith), problems };
+  const lists = [...new URLSearchParams(hash.slice(1))].map(([name, text]) => {
+    const texts = text.split(",");
+    return /** @type {const} */ ([name, texts.length > 2 ? [text] : texts]); // three are no value
+  });
+  const count = Math.max(...lists.map(([, texts]) => texts.length));
+  const given = (/** @type {number} */ k) =>
+    Object.fromEntries(lists.map(([name, texts]) => [name, texts[k] ?? texts[0]]));
+  return settingsWith(...Array.from({ length: count }, (_, k) => given(k)));
 }
 
 /** The address that holds these settings, what is usual left out. @param {Settings[]} settings */
 export function toAddress(settings) {
-  const parts = NAMES.filter((name) => settings.some((each) => each[name] !== SETTINGS[name].usual)).map((name) => {
-    const values = [...new Set(settings.map((each) => each[name]))];
-    return `${name}=${values.join(",")}`;
-  });
-  return parts.length ? `#${parts.join("&")}` : "#";
+  const others = NAMES.filter((name) => settings.some((each) => each[name] !== SETTINGS[name].usual));
+  const parts = others.map((name) => `${name}=${[...new Set(settings.map((each) => each[name]))].join(",")}`);
+  return `#${parts.join("&")}`;
 }

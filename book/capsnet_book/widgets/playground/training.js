@@ -25,7 +25,7 @@ const PACES = {
 /**
  * @param {(milliseconds: number) => Promise<any>} breath  fulfilled when messages were looked at, and not before
  * @param {any} settings  of network.js, and rate
- * @param {any} sample  of files.js
+ * @param {any} sample  tensors of the digits' file
  * @param {{ images: Float32Array[], labels: number[] }} own  the reader's digits
  * @param {any} [tensors]  what it knows already
  */
@@ -38,7 +38,7 @@ export async function startTraining(breath, settings, sample, own, tensors) {
   const digitOf = ({ images }, n) => images.subarray(n * PIXELS, (n + 1) * PIXELS);
 
   let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
-  let queue = new Uint32Array(0); // what it has still to learn from in this round
+  let queue = new Uint32Array(0); // what it has still to learn from in this pass
   let [loss, sums] = [undefined, undefined]; // of both losses and of right answers: what was told last, and since then
   const tests = []; // [digits, share of errors]
   let [runs, running, pace, due] = [0, false, "", 0];
@@ -116,9 +116,11 @@ export async function startTraining(breath, settings, sample, own, tensors) {
       if (sums) loss = { ...sums, margin: sums.margin / sums.digits, drawing: sums.drawing / sums.digits };
       sums = undefined;
       const last = tiles.length - 1;
+      const mistaken = names.map((name, n) => name !== answers[n]);
+      const wrong = mistaken.slice(0, WALL);
       return {
         ...{ types, seen, steps, seconds, tests, loss, pictures, filters: network.filters(), plain: !kernels.fast },
-        wrong: names.map((name, n) => name !== answers[n]),
+        ...{ wrong, right: wrong.filter((each) => !each).length, ownWrong: mistaken.slice(WALL, last) },
         watched: {
           image: tiles[last].slice(), // a view would be sent with all digits behind it
           ...{ label: names[last], answer: answers[last], lengths: lengths.slice(-J), u, c },

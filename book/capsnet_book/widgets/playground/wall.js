@@ -1,21 +1,22 @@
-// A wall: digits as the network draws them at this moment. Orange: it takes that one for another. A tile can be
-// chosen, by pointer or arrow keys.
+// Walls: digits as a network draws them at this moment. Orange: it takes that one for another. A tile can be chosen, by
+// pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE } from "../shared/digits.js";
-import { clamp, element } from "../shared/ui.js";
+import { clamp, element, figure, onNews } from "../shared/ui.js";
 import { write } from "./panel.js";
+import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // with a line around
 
 /** Tiles in a figure, ten in a row. chosen(n) when one is. @param {(n: number) => void} chosen */
-export function makeWall(widget, kind, label, chosen) {
+export function makeWall(widget, kind, chosen) {
   const canvas = element("canvas", {
     class: "wall",
     tabindex: 0,
     role: "application",
     "data-role": "wall",
     "aria-roledescription": "wall of digits",
-    "aria-label": `${label} Arrow keys choose one.`,
+    "aria-label": "Digits as it draws them at this moment. Arrow keys choose one.",
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
@@ -28,7 +29,7 @@ export function makeWall(widget, kind, label, chosen) {
   function show(pictures, wrong, words, which = -1) {
     [count, selected] = [wrong.length, which];
     const { colours } = widget;
-    const shades = widget.painter.shades();
+    const shades = widget.painter.shades().subarray(-256); // from paper to ink
     const height = Math.ceil(count / 10) * TILE;
     if (canvas.height !== height) Object.assign(canvas, { width: 10 * TILE, height });
     brush.fillStyle = css(colours.line);
@@ -63,5 +64,24 @@ export function makeWall(widget, kind, label, chosen) {
     choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
   });
   arrowKeys(canvas, (dx, dy) => choose(Math.max(selected, 0) + dx + 10 * dy));
-  return { figure: element("figure", { class: kind }, canvas, caption), show };
+  return { figure: figure(kind, canvas, caption), show };
+}
+
+/** The wall of the k-th network. @param {any} widget @param {any} session */
+export function makeHundred(widget, session, k) {
+  const wall = makeWall(widget, "wall-frame", (n) => session.act(() => session.watch(k, n)));
+  const renew = onNews(({ pictures, wrong }, selected) => {
+    const { settings } = session;
+    const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
+    const how = settings[k].drawing > 0 ? "as it draws them at this moment" : "as they are: it learns no drawing";
+    const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
+    wall.show(pictures, wrong, words, selected);
+  });
+  function show(/** @type {any[]} */ frames) {
+    const { settings, watched } = session;
+    const selected = watched.network === k ? watched.tile : -1;
+    wall.figure.hidden = k >= settings.length;
+    if (frames[k]) renew([frames[k], settings, selected, widget.colours], frames[k], selected);
+  }
+  return { node: wall.figure, show };
 }

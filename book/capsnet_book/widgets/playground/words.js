@@ -1,6 +1,5 @@
 // What is happening, in a sentence.
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
-import { WALL } from "./sizes.js";
 
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
@@ -19,9 +18,6 @@ const WRITING = [
 const READABLE = 50; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
-/** How many of the wall's hundred it names rightly. */
-export const rightOf = ({ wrong }) => wrong.slice(0, WALL).filter((each) => !each).length;
-
 /** @param {any} session */
 export function inWords(session) {
   const { settings, trainees, running, notice, loading, rested, pace } = session;
@@ -29,8 +25,7 @@ export function inWords(session) {
   if (loading) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
-  const frames = session.frames();
-  const [{ loss, steps, seen, plain }] = frames;
+  const [{ loss, steps, seen, plain, right }, other] = session.frames();
   if (pace === "step" && loss && running) {
     const total = (loss.margin + loss.drawing).toFixed(3);
     return (
@@ -41,8 +36,7 @@ export function inWords(session) {
   if (rested) return "It has learned for five minutes, and rests. Go on lets it learn more.";
   const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
   const ends = `${running ? "" : " (Paused.)"}${slow}`;
-  const [right, other] = frames.map(rightOf);
-  if (frames.length === 2) return `${besides(settings, right, other)}${ends}`;
+  if (other) return `${besides(settings, right, other.right)}${ends}`;
   const [{ bug, drawing }] = settings;
   if (bug) {
     const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
