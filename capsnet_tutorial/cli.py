@@ -17,7 +17,7 @@ import torch
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check import command as check
 from capsnet_tutorial.data import Source, Split, digits, resolved_source
-from capsnet_tutorial.errors import InputError, expect
+from capsnet_tutorial.errors import InputError
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit
 from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights, write_whole
@@ -53,10 +53,6 @@ def _train(options: argparse.Namespace) -> int:
     config = CapsNetConfig.preset(options.preset)
     if options.iterations is not None:
         config = replace(config, iterations=options.iterations)
-    checkpoint = folder / "checkpoint.safetensors"
-    fresh = options.resume or not checkpoint.exists()
-    expect(fresh, "a folder without a run, or --resume to go on with it", f"{folder}, which holds one")
-
     source = resolved_source(options.source, options.data)
     training, validation, test = (digits(split, source, options.data) for split in ("train", "validation", "test"))
     print(f"{training.count:,} digits to train on ({source}), {validation.count:,} to validate")
@@ -67,7 +63,7 @@ def _train(options: argparse.Namespace) -> int:
         recipe,
         validation=validation,
         identity={"source": source},
-        checkpoint=checkpoint,
+        checkpoint=folder / "checkpoint.safetensors",
         resume=options.resume,
         threads=options.threads,
     )
@@ -116,32 +112,31 @@ def _parser() -> argparse.ArgumentParser:
         "every epoch, then weights.safetensors and result.json.",
     )
     train.set_defaults(run=_train)
-    train.add_argument("--preset", default="small", help="small or paper")
-    train.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
-    train.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
-    train.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
-    train.add_argument("--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)")
-    add_recipe_options(train)
-    add_data_options(train)
+    add_training_options(train)
 
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
     evaluation.add_argument("weights", help="small; or a folder that `capsnet train` wrote, or the weights in it")
     evaluation.add_argument("--split", choices=get_args(Split), default="test")
-    add_data_options(evaluation)
+    _add_data_options(evaluation)
 
     check.add_options(commands.add_parser("check", help="find known mistakes in a capsule network's code"))
     return parser
 
 
-def add_data_options(parser: argparse.ArgumentParser) -> None:
-    """Options that say which digits."""
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
     parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
 
 
-def add_recipe_options(parser: argparse.ArgumentParser) -> None:
-    """An option for each described field of `Recipe` and `Augmentation`; what is not given is as in `Recipe()`."""
+def add_training_options(parser: argparse.ArgumentParser) -> None:
+    """Options of a training: sizes, folder, digits, and one for each described field of `Recipe` and `Augmentation`."""
+    parser.add_argument("--preset", default="small", help="small or paper")
+    parser.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
+    parser.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
+    parser.add_argument("--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)")
+    _add_data_options(parser)
     for usual in (Recipe(), Augmentation()):
         for field in (each for each in fields(usual) if "help" in each.metadata):
             default = getattr(usual, field.name)
@@ -154,8 +149,8 @@ def add_recipe_options(parser: argparse.ArgumentParser) -> None:
 
 
 def recipe_of(options: argparse.Namespace) -> Recipe:
-    """The recipe that the options of `add_recipe_options` describe."""
-    given = vars(options)  # has only those that were given
+    """The recipe that the options of `add_training_options` describe; what is not given is as in `Recipe()`."""
+    given = vars(options)  # has only those of the recipe that were given
     base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
     own, moves = (
         {field.name: given[field.name] for field in fields(kind) if field.name in given}

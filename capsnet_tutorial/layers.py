@@ -99,7 +99,8 @@ class PrimaryCapsules(nn.Module):
 class RoutedCapsules(nn.Module):
     """Class capsules, routed by agreement from the capsules below. Equation 2 and Procedure 1, without biases.
 
-    u [B, I, D_in] -> v [B, J, D_out].
+    u [B, I, D_in] -> v [B, J, D_out]. W is drawn from a truncated normal of standard deviation 0.1, as in the authors'
+    code; with 1, s is so long that squash is flat and learning stalls.
 
     Args:
         in_capsules: I.
@@ -107,8 +108,6 @@ class RoutedCapsules(nn.Module):
         out_capsules: J.
         out_dim: D_out.
         iterations: routing rounds, at least 1.
-        init_std: standard deviation of the truncated normal that W is drawn from. 0.1, as in the
-            authors' code. Drawn with 1, s is so long that squash is flat and learning stalls.
         routing: (u_hat [B, I, J, D_out], iterations) -> v, a function or an `nn.Module`; called in float32 at least.
     """
 
@@ -119,7 +118,6 @@ class RoutedCapsules(nn.Module):
         out_capsules: int,
         out_dim: int,
         iterations: int = 3,
-        init_std: float = 0.1,
         routing: Routing = route,
     ) -> None:
         super().__init__()
@@ -127,7 +125,7 @@ class RoutedCapsules(nn.Module):
         self.iterations = iterations
         self.routing = routing
         self.weight = nn.Parameter(torch.empty(in_capsules, out_capsules, in_dim, out_dim))
-        draw_truncated(self.weight, init_std)
+        draw_truncated(self.weight, 0.1)
 
     def forward(self, u: Tensor) -> Tensor:
         if self.routes_as_paper and u.device.type == "cpu":  # the same numbers without û; measured on processors only

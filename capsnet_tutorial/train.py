@@ -166,7 +166,7 @@ def fit(
         identity: what else a checkpoint must have in common with this run, ready for JSON: the task, say.
         checkpoint: a file for the run's state, written at the beginning and after every epoch. No other run may
             write into its folder meanwhile.
-        resume: go on from that file, if it exists.
+        resume: go on from that file, if it exists; without, there must be none.
         progress: show a bar.
         on_epoch: called after every epoch with the network so far and the history.
         threads: of the processor; without a number, `faster_threads` tries which is faster here and now.
@@ -177,8 +177,8 @@ def fit(
     Raises:
         Diverged: the loss became nan or infinite; the last checkpoint is from before.
         OSError: a checkpoint cannot be written; the last one is whole.
-        ValueError: the checkpoint is damaged, or of another network or recipe; another run writes into its folder; too
-            few examples for a batch, or bad ones.
+        ValueError: there is a checkpoint and no wish to resume; it is damaged, or of another network or recipe; another
+            run writes into its folder; too few examples for a batch, or bad ones.
     """
     gpu = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else None
     device, usual_threads = torch.device(gpu or "cpu"), torch.get_num_threads()
@@ -186,6 +186,8 @@ def fit(
     total_steps = math.ceil(recipe.epochs * steps_per_epoch)
     expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
     expect_count("threads", 1 if threads is None else threads)
+    fresh = resume or checkpoint is None or not checkpoint.exists()
+    expect(fresh, "a folder without a run, or --resume to go on with it", f"{checkpoint}")
     watched = recipe.stop_at_accuracy is None or validation is not None
     expect(watched, "something to validate on, for stop_at_accuracy", "nothing")
     # In a short run the average remembers an eighth of it, or ten steps: with more, what is saved is far from done.
@@ -231,7 +233,7 @@ def fit(
         torch.random.fork_rng([device] if device.type == "cuda" else []),  # chance elsewhere is left alone
         tqdm(total=100, disable=not progress, bar_format=BAR) as bar,
     ):
-        if checkpoint is not None and resume and checkpoint.exists():
+        if checkpoint is not None and checkpoint.exists():
             history = _restored(checkpoint, _state(network, average, adam), identity)
             if progress:
                 bar.write(f"going on after {history.step:,} steps")

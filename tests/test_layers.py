@@ -30,7 +30,8 @@ def own_routing(u_hat, iterations):
 @pytest.mark.parametrize("routing", [functional.route, functional.route_last, own_routing])
 def test_routed_capsules_predict_and_route(dtype, routing):
     torch.manual_seed(0)
-    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, init_std=1, routing=routing).to(dtype)
+    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, routing=routing).to(dtype)
+    layers.draw_truncated(routed.weight, 1)
     u = noise(3, 6, 3, dtype=dtype)
     expected = oracle.route(oracle.prediction_vectors(u, routed.weight), 2)
     agrees(routed(u), expected.v[-1])
@@ -54,7 +55,8 @@ def test_weights_start_as_a_truncated_normal_of_std_0_1():
 
 def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat():
     torch.manual_seed(0)
-    routed = layers.RoutedCapsules(6, 3, 4, 5, init_std=1).double()
+    routed = layers.RoutedCapsules(6, 3, 4, 5).double()
+    layers.draw_truncated(routed.weight, 1)
     u = noise(2, 6, 3)
     found = []
     for routing in (functional.route, functional.route_last, lambda u_hat, r: functional.route_last(u_hat, r)):

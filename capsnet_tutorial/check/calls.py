@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from capsnet_tutorial.check.catalogue import BUGS
-from capsnet_tutorial.check.report import Finding, Report, rounded
+from capsnet_tutorial.check.report import Finding, Report, described, rounded
 
 _HERE, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 
@@ -58,20 +58,20 @@ class Subject:
         """What the function returns for copies of the arguments: it may write into them."""
         torch.default_generator.manual_seed(0)  # one that draws random numbers shall not look like one that remembers
         copies = [each.clone() if isinstance(each, Tensor) else each for each in arguments]
-        out = called(lambda: self.function(*copies), f"for {_described(arguments)}")
+        out = called(lambda: self.function(*copies), f"for {described(arguments)}")
         pairs = zip(arguments, copies, strict=True)
         self.wrote |= any(isinstance(each, Tensor) and not torch.equal(each, copy) for each, copy in pairs)
         return out
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
         """The output, in float64: a tensor of numbers of this shape, or `Trouble`."""
-        return numbers(self(*arguments), shape, _described(arguments))
+        return numbers(self(*arguments), shape, described(arguments))
 
     def gradient(self, shape: Sequence[int], *arguments: Any) -> tuple[Tensor, Tensor]:
         """(output, gradient of its sum by the first argument), both float64."""
         leaf = arguments[0].detach().requires_grad_()
         out = self(leaf, *arguments[1:])
-        value = numbers(out, shape, _described(arguments), finite=False)
+        value = numbers(out, shape, described(arguments), finite=False)
         gradient = None
         if out.requires_grad:
             try:
@@ -233,7 +233,3 @@ def shortened(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
-
-
-def _described(arguments: Sequence[Any]) -> str:
-    return ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from torch import Tensor
 
@@ -123,3 +125,8 @@ def rounded(numbers: Tensor) -> str:
         return f"[{', '.join(rounded(part) for part in numbers)}]"
     number = float(numbers)
     return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else f"{number:.4g}"
+
+
+def described(arguments: Sequence[Any]) -> str:
+    """Arguments of a call in a few words, tensors by their shapes."""
+    return ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)

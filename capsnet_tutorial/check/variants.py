@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from capsnet_tutorial.check.report import Finding, rounded
+from capsnet_tutorial.check.report import Finding, described, rounded
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, mask_capsules
 
 
@@ -224,9 +224,8 @@ def differs(piece: str, arguments: Sequence[Any], came: Tensor) -> Finding:
     worst = int((came - wanted).abs().nan_to_num(torch.inf).argmax())
     where = tuple(int(each) for each in torch.unravel_index(torch.tensor(worst), came.shape))
     place = f"[{', '.join(map(str, where))}]" if where else ""
-    given = ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)
     text = (
-        f"It differs from the paper, and not by a mistake of the catalogue. For {given} the number furthest off "
-        f"is output{place}: expected {rounded(wanted[where])}, came {rounded(came[where])}."
+        f"It differs from the paper, and not by a mistake of the catalogue. For {described(arguments)} the number "
+        f"furthest off is output{place}: expected {rounded(wanted[where])}, came {rounded(came[where])}."
     )
     return Finding(None, text, topic="unexplained")
