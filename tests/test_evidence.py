@@ -7,9 +7,8 @@ import torch
 from capsnet_book.experiments.cnn import read_wrongly, scores_of
 from capsnet_book.experiments.evidence import (
     calibrate,
-    measure_entropy,
+    measure_inside,
     measure_rounds,
-    measure_vote_shares,
     noisy,
     unpack_wrong,
 )
@@ -32,7 +31,7 @@ def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads():
         wrong = read_wrongly(scores_of(network, data.images), data.labels)
         assert unpack_wrong(packed, 40).nonzero()[0].tolist() == wrong.tolist()
         assert found["error"] == found["bent"] == len(wrong) / 40
-        assert found["entropy"] == pytest.approx(measure_entropy(network, data), abs=1e-5)
+        assert found["entropy"] == pytest.approx(measure_inside(network, data)["entropy"], abs=1e-5)
     assert rounds[0]["entropy"] == pytest.approx(1) and rounds[4]["entropy"] < 1
     assert len({each["error"] for each in rounds}) > 1
 
@@ -52,7 +51,7 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
     network = plain(TrainingSetup(task=task, iterations=iterations).build())
     network.routed.weight.data *= 20
     data = TASKS[task].to_measure_on(few(7, "test"))
-    found = measure_vote_shares(network, data, batch_size=3)
+    found = measure_inside(network, data, batch_size=3)["vote_shares"]
     u = network.primary_capsules(data.images)
     lengths = prediction_vectors(u, network.routed.weight).norm(dim=3)
     coupled = lengths * network.routed.trace(u)[1].c[-1]

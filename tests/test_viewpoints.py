@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from capsnet_book.experiments import viewpoints
+from capsnet_book.experiments import records, viewpoints
 from capsnet_book.experiments.viewpoints import ARMS, Scenes, error, main, make_scenes, make_wholes, turned
 
 from capsnet_tutorial.functional import capsule_lengths, route
@@ -90,11 +90,13 @@ def test_the_command_does_what_lacks(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(viewpoints, "STEPS", 2)
     monkeypatch.setattr(viewpoints, "TESTED", 20)
     monkeypatch.setattr(viewpoints.run, "__defaults__", (2,))
-    output = tmp_path / "viewpoints.json"
-    main(["--seeds", "10", "--arms", "none", "--output", str(output)])
-    main(["--seeds", "10", "11", "--arms", "none", "matrices-r3", "--output", str(output)])
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    for arms, seeds in ((["none"], [10]), (["none", "matrices-r3"], [10, 11])):
+        monkeypatch.setattr(viewpoints, "ARMS", {arm: ARMS[arm] for arm in arms})
+        monkeypatch.setattr(records, "SEEDS", seeds)
+        main()
     assert capsys.readouterr().out.count("seed") == 4
-    runs = json.loads(output.read_text())["runs"]
+    runs = json.loads((tmp_path / "viewpoints.json").read_text())["runs"]
     assert [(run["arm"], run["seed"]) for run in runs] == [
         ("none", 10), ("matrices-r3", 10), ("none", 11), ("matrices-r3", 11)
     ]  # fmt: skip

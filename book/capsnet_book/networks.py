@@ -16,7 +16,6 @@ from torch import Tensor
 
 from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
-from capsnet_book.experiments.variants import parts_by_name
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.weights import filled, read_tensors, write_tensors
@@ -61,7 +60,7 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
 
     Args:
         path: of the file.
-        parts: of a CapsNet with parts of your own; those of the book are found by the names in the file.
+        parts: what a CapsNet was made of, if not of the paper's parts.
 
     Raises:
         FileNotFoundError, ValueError: as `capsnet_tutorial.load_weights`.
@@ -72,8 +71,9 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
             return ConvNet(ConvNetConfig(**about["config"]))
-        config = CapsNetConfig(**about["config"])
-        return CapsNet(config, parts or parts_by_name(about.get("parts", {}), config))
+        network, names = CapsNet(CapsNetConfig(**about["config"]), parts), about.get("parts", {})
+        expect(network.parts.names == names, f"parts named {names}, as in {path}", f"{network.parts.names}")
+        return network
 
     return filled(make, unpack(packed), path)
 

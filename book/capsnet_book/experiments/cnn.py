@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -96,11 +95,6 @@ class ConvNet(nn.Module):
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
         """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""
         return self.layers(images)
-
-    @torch.no_grad()
-    def predict(self, images: Tensor) -> Tensor:
-        """The class with the highest score, integers [B]."""
-        return self(images).argmax(dim=1)
 
 
 def cross_entropy(scores: Tensor, images: Tensor, targets: Tensor) -> Tensor:

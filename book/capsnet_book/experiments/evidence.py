@@ -43,31 +43,21 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
 
     Returns:
         ``wrong``: for each split the positions of the images read wrongly, ascending. Of a CapsNet also ``rounds``
-        and ``wrong_after`` (`measure_rounds`); ``calibration``: `calibrate` for each split and for ``test_noisy``;
-        ``saturated``: the share of its primary capsules on the test images that are longer than `LONG`; ``entropy``
-        of the last round's couplings, where the routing offers some that share out a capsule; of the paper's routing,
-        ``vote_shares``.
+        and ``wrong_after`` (`measure_rounds`); ``calibration``: `calibrate` for each split of `KEYS`; and
+        what `measure_inside` finds on the test images.
     """
     scores = {split: scores_of(network, each.images) for split, each in data.items()}
-    found: dict[str, Any] = {
-        "wrong": {split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()}
-    }
+    wrong = {split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()}
     if not isinstance(network, CapsNet):
-        return found
+        return {"wrong": wrong}
     test = data["test"]
-    noise = Digits(noisy(test.images), test.labels, "test, in noise")
-    scores["test_noisy"] = scores_of(network, noise.images)
-    tests = {split: each for split, each in {**data, "test_noisy": noise}.items() if split in KEYS}
-    found["rounds"], found["wrong_after"] = measure_rounds(network, tests)
-    found["calibration"] = {
-        split: calibrate(each, (noise if split == "test_noisy" else data[split]).labels)
-        for split, each in scores.items()
-    }
-    found["saturated"] = round(measure_saturation(network, test.images), 5)
-    found["entropy"] = measure_entropy(network, test)
-    if network.routed.routes_as_paper:
-        found["vote_shares"] = measure_vote_shares(network, test)
-    return {name: value for name, value in found.items() if value is not None}
+    tests = {split: each for split, each in data.items() if split in KEYS}
+    tests["test_noisy"] = Digits(noisy(test.images), test.labels, "test, in noise")
+    scores["test_noisy"] = scores_of(network, tests["test_noisy"].images)
+    rounds, wrong_after = measure_rounds(network, tests)
+    calibration = {split: calibrate(scores[split], each.labels) for split, each in tests.items()}
+    about = {"wrong": wrong, "rounds": rounds, "wrong_after": wrong_after, "calibration": calibration}
+    return about | measure_inside(network, test)
 
 
 def noisy(images: Tensor, seed: int = 0) -> Tensor:
@@ -154,65 +144,49 @@ def calibrate(lengths: Tensor, labels: Tensor) -> dict[str, list[Any]]:
     }
 
 
-def measure_saturation(network: CapsNet, images: Tensor) -> float:
-    """The share of the primary capsules that are longer than `LONG`, from 0 to 1, in eval mode."""
-
-    def measure(batch: Tensor) -> tuple[Tensor]:
-        lengths = network.primary_capsules(batch).norm(dim=2)  # ‖u‖, [B, I]
-        return ((lengths > LONG).float().mean(dim=1),)
-
-    (shares,) = over_batches(network, measure, images)  # [N]
-    return shares.double().mean().item()
-
-
-def measure_entropy(network: CapsNet, data: Labelled, batch_size: int = 100) -> float | None:
-    """Entropy of the last round's couplings, as in `measure_rounds`; None where a routing has none to offer.
-
-    A routing offers them by its method ``couplings(u_hat, iterations)``; over the classes they must sum to 1.
-    """
-    routed = network.routed
-    offered = getattr(routed.routing, "couplings", None)
-    if offered is None and not routed.routes_as_paper:
-        return None
-
-    def measure(images: Tensor) -> tuple[Tensor]:
-        u_hat = prediction_vectors(network.primary_capsules(images), routed.weight)
-        c = (
-            offered(u_hat, routed.iterations)
-            if offered
-            else route(u_hat, routed.iterations, return_trace=True)[1].c[-1]
-        )
-        is_shared = (c >= 0).all() and ((c.sum(dim=2) - 1).abs() < 1e-3).all()
-        return (coupling_entropy(c) if is_shared else torch.full((len(images),), math.nan),)
-
-    (entropy,) = over_batches(network, measure, data.images, batch_size=batch_size)
-    mean = entropy.double().mean().item() / math.log2(network.config.classes)
-    return None if math.isnan(mean) else round(mean, 6)
-
-
-def measure_vote_shares(network: CapsNet, data: Labelled, batch_size: int = 50) -> dict[str, Any]:
-    """How the capsules below share out the length of the votes for the true class, in eval mode.
-
-    The share of capsule i in an image of class j is ‖û_j|i‖ / Σ_k ‖û_j|k‖; after routing, it is that of the vote
-    times its coupling in the last round. Of a picture of two digits, both classes count.
+def measure_inside(network: CapsNet, data: Labelled, batch_size: int = 50) -> dict[str, Any]:
+    """What the capsules of a network are like, in eval mode; a mean over all images each.
 
     Returns:
-        ``before`` and ``after`` routing, each with ``effective_capsules``: 1 / Σ_i share_i², the mean over the images
-        (I if all votes are as long, 1 if only one has any length).
+        ``saturated``: the share of the primary capsules that are longer than `LONG`.
+        ``entropy`` of the last round's couplings, as in `measure_rounds`: of the paper's routing, or of one that offers
+        some by its method ``couplings(u_hat, iterations)``, if they share out a capsule.
+        ``vote_shares``, of the paper's routing: how the capsules below share out the length of the votes for the true
+        class (or both of a picture of two digits), ``before`` and ``after`` routing. The share of capsule i is
+        ‖û_j|i‖ / Σ_k ‖û_j|k‖; after routing, each vote counts times its coupling. ``effective_capsules`` is
+        1 / Σ_i share_i²: I if all votes are as long, 1 if only one has any length.
     """
-    wanted = data.labels if data.labels.dim() == 2 else data.labels.unsqueeze(1)  # [N, K]
+    routed, even = network.routed, math.log2(network.config.classes)
+    offered = getattr(routed.routing, "couplings", None)
+    wanted = data.labels.view(len(data.labels), -1)  # [N, K]
 
-    def measure(images: Tensor, classes: Tensor) -> tuple[Tensor]:
+    def measure(images: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         u = network.primary_capsules(images)
-        votes = prediction_vectors(u, network.routed.weight).norm(dim=3)  # ‖û‖, [B, I, J]
-        _, trace = network.routed.trace(u)
-        asked = classes.unsqueeze(1).expand(-1, votes.shape[1], -1)  # [B, I, K]
-        lengths = torch.stack([each.gather(2, asked) for each in (votes, trace.c[-1] * votes)], dim=1)
+        u_hat = prediction_vectors(u, routed.weight)  # [B, I, J, D_out]
+        saturated = (u.norm(dim=2) > LONG).double().mean(dim=1)
+        if routed.routes_as_paper:
+            c = routed.trace(u)[1].c[-1]
+        elif offered is not None:
+            c = offered(u_hat, routed.iterations)
+        else:
+            return (saturated,)
+        is_shared = (c >= 0).all() and ((c.sum(dim=2) - 1).abs() < 1e-3).all()
+        entropy = coupling_entropy(c) if is_shared else torch.full((len(images),), math.nan)
+        if not routed.routes_as_paper:
+            return saturated, entropy
+        votes, asked = u_hat.norm(dim=3), classes.unsqueeze(1).expand(-1, u.shape[1], -1)  # [B, I, J], [B, I, K]
+        lengths = torch.stack([each.gather(2, asked) for each in (votes, c * votes)], dim=1)
         shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
         # Without any votes all shares are 0: then none counts for more than another.
         concentration = shares.square().sum(dim=2).clamp_min(1 / shares.shape[2])  # [B, 2, K]
-        return ((1 / concentration).mean(dim=2),)
+        return saturated, entropy, (1 / concentration).mean(dim=2)
 
-    (effective,) = over_batches(network, measure, data.images, wanted, batch_size=batch_size)  # [N, 2]
-    before, after = ({"effective_capsules": round(each, 5)} for each in effective.double().mean(dim=0).tolist())
-    return {"before": before, "after": after}
+    measured = over_batches(network, measure, data.images, wanted, batch_size=batch_size)
+    saturated, *more = (each.double().mean(dim=0) for each in measured)
+    found: dict[str, Any] = {"saturated": round(saturated.item(), 5)}
+    if more and more[0].isfinite():
+        found["entropy"] = round(more[0].item() / even, 6)
+    if len(more) == 2:
+        before, after = ({"effective_capsules": round(each, 5)} for each in more[1].tolist())
+        found["vote_shares"] = {"before": before, "after": after}
+    return found

@@ -9,7 +9,6 @@ were not. `python -m capsnet_book.experiments.pictures` does the runs that resul
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -152,9 +151,7 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
         with one round, two and three.
     """
     arm = ARMS[name]
-    began = time.process_time()
     network = train(arm, seed, steps)
-    seconds = time.process_time() - began
     generator = torch.Generator().manual_seed(20_000 + seed)
     errors = {}
     for view, classes in (("everywhere", EVERYWHERE), ("familiar", LIMITED), ("new", LIMITED)):
@@ -168,14 +165,13 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     labels = pick(range(CLASSES), TESTED, generator)
     images = noisy(draw(labels, angles_of(labels, generator), moves_of(TESTED, generator)), seed)
     errors["noisy"] = round(error(network, images, labels, range(CLASSES)), 6)
-    found: dict[str, Any] = {"arm": name, "seed": seed, "seconds": round(seconds, 1), "errors": errors}
+    found: dict[str, Any] = {"errors": errors}
     if isinstance(network, CapsNet):
         found["noisy_after"] = []
         for rounds in (1, 2, 3):
             network.routed.iterations = rounds
             found["noisy_after"].append(round(error(network, images, labels, range(CLASSES)), 6))
-    used = [each for part, each in network.named_parameters() if arm.decoder or not part.startswith("decoder.")]
-    return found | {"parameters": sum(each.numel() for each in used)}
+    return found
 
 
 def error_table(found: dict[str, Any]) -> str:
@@ -194,7 +190,7 @@ def error_table(found: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Do the runs that the file lacks, seed by seed."""
     about = {
         "command": "python -m capsnet_book.experiments.pictures",
@@ -203,7 +199,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "tested": TESTED,
         "arms": {name: arm.summary for name, arm in ARMS.items()},
     }
-    records.do_missing("pictures", about, run, arguments)
+    records.do_missing("pictures", about, run)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,6 @@ def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
         images: [N, 1, 28, 28].
         amounts: [N, 6], in the order of `CHANGES`.
     """
-    expected = [len(images), len(CHANGES)]
-    expect(list(amounts.shape) == expected, f"amounts of shape {expected}", f"{list(amounts.shape)}")
     rotation, shear, scale, thickness, shift_x, shift_y = amounts.unbind(dim=1)
     return transform(thicken(images, thickness), Pose(rotation, 1 + scale, 1 + scale, shear, shift_x, shift_y))
 
@@ -175,11 +173,6 @@ def readout(amounts: Tensor, response: Tensor) -> float:
 
 def _within_digits(amounts: Tensor, response: Tensor) -> tuple[Tensor, Tensor]:
     """Amounts [T, N] and poses [T, N, D_out] in float64, less each digit's own average."""
-    expect(
-        response.dim() == 3 and amounts.shape in (response.shape[:1], response.shape[:2]),
-        "poses [T, N, D_out] and amounts [T] or [T, N]",
-        f"poses {list(response.shape)} and amounts {list(amounts.shape)}",
-    )
     a = amounts if amounts.dim() == 2 else amounts.unsqueeze(1).expand(response.shape[:2])
     a, p = a.to(response.device).double(), response.double()
     return a - a.mean(dim=0), p - p.mean(dim=0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
+
+from capsnet_book.assets import asset
 
 
 class BugRuns(NamedTuple):
@@ -19,16 +20,9 @@ class BugRuns(NamedTuple):
     """How many steps of training were over at each moment."""
     error: dict[str, np.ndarray]
     """Share of the sample's test digits that were misread, [S, T]."""
-    error_alone: dict[str, np.ndarray]
-    """The same at the end, for a network that sees the digits one by one instead of all together, [S]."""
-    margin_loss: dict[str, np.ndarray]
-    """Of the test digits, by the right formula, [S, T]."""
-    reconstruction_mse: dict[str, np.ndarray]
-    """Of the test digits, a pixel, [S, T]."""
 
 
 def recorded_bugs() -> BugRuns:
     """What ``python -m benchmarks.bug_curves`` measured."""
-    stored = json.loads((files("capsnet_book.assets") / "recordings" / "bugs.json").read_text(encoding="utf-8"))
-    measured = {name: {bug: np.array(run[name]) for bug, run in stored["runs"].items()} for name in BugRuns._fields[1:]}
-    return BugRuns(stored["steps"], **measured)
+    stored = json.loads(asset("recordings/bugs.json").read_text(encoding="utf-8"))
+    return BugRuns(stored["steps"], {bug: np.array(run["error"]) for bug, run in stored["runs"].items()})

@@ -15,12 +15,12 @@ Of a CapsNet, what `evidence.evidence` measures; of a CNN, ``wrong`` alone. The 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
+import re
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import metadata
 from itertools import product
 from pathlib import Path
@@ -32,6 +32,8 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.weights import write_whole
 
 PACKAGE = Path(__file__).parents[1]
+SEEDS = range(10, 20)
+"""Of the runs in a file of their own: `do_missing`."""
 
 
 def hardware(network: torch.nn.Module, threads: int) -> dict[str, Any]:
@@ -70,14 +72,10 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
         return None
 
 
-def folder(package: Path = PACKAGE) -> Path:
-    """Folder of everything that was measured: results/ of the checkout, or its copy in an installed package.
-
-    Args:
-        package: where the package lies.
-    """
-    installed = package / "assets" / "results"
-    return installed if installed.is_dir() else package.parents[1] / "results"
+def folder() -> Path:
+    """Folder of everything that was measured: results/ of the checkout, or its copy in an installed package."""
+    installed = PACKAGE / "assets" / "results"
+    return installed if installed.is_dir() else PACKAGE.parents[1] / "results"
 
 
 def stored(name: str) -> dict[str, Any]:
@@ -100,48 +98,33 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write JSON for people and programs, whole or not at all: a list of plain values is one line."""
-    write_whole(path, (_pretty(value, "\n") + "\n").encode())
+    """Write JSON for people and programs, whole or not at all.
+
+    A list of plain values is one line, and so is an object of plain values in a list.
+    """
+    inside = r'(?:"[^"]*"|[^][{}"])*'
+    plain = rf"\[{inside}\]|(?<=  )\{{{inside}\}}"
+    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    text = re.sub(plain, lambda found: re.sub(r"(,?)\n\s*", lambda end: end[1] and ", ", found[0]), text)
+    write_whole(path, text.encode())
 
 
-def do_missing(
-    name: str, about: dict[str, Any], run: Callable[[str, int], dict[str, Any]], arguments: Sequence[str] | None = None
-) -> None:
-    """A command: do the runs (arm, seed) that a file of results/ lacks, seed by seed, and write it after each.
+def do_missing(name: str, about: dict[str, Any], run: Callable[[str, int], dict[str, Any]]) -> None:
+    """Do the runs (arm, seed) that a file of results/ lacks, seed by seed, and write it after each.
 
-    Whatever stops it, the same command goes on.
+    Whatever stops it, the next call goes on.
 
     Args:
         name: of the file, without its ending.
         about: what it says of all runs: ``arms``, by name, are those that there are.
         run: does one.
-        arguments: of the command line.
     """
-    parser = argparse.ArgumentParser(prog=about["command"], description="Do the runs that results/ still lacks.")
-    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10, 20)))
-    parser.add_argument("--arms", nargs="+", choices=about["arms"], default=list(about["arms"]))
-    parser.add_argument("--output", type=Path, default=folder() / f"{name}.json")
-    options = parser.parse_args(arguments)
-    found = read(options.output) if options.output.exists() else {"runs": []}
+    path = folder() / f"{name}.json"
+    found = read(path) if path.exists() else {"runs": []}
     found["about"] = about
     done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for seed, arm in product(options.seeds, options.arms):
+    for seed, arm in product(SEEDS, about["arms"]):
         if (arm, seed) not in done:
-            found["runs"].append(run(arm, seed))
-            write_json(options.output, found)
-            print(f"{arm}, seed {seed}: {found['runs'][-1]['seconds']:.0f} s", flush=True)
-
-
-def _pretty(value: Any, newline: str, in_list: bool = False) -> str:
-    """JSON indented by two. One line: a list of plain values, and in a list an object of plain values."""
-    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    plain = not any(isinstance(each, (dict, list)) for each in inside)
-    if not inside or (plain and (in_list or isinstance(value, list))):
-        return json.dumps(value, ensure_ascii=False)
-    inner = newline + "  "
-    lines = [_pretty(each, inner, isinstance(value, list)) for each in inside]
-    if isinstance(value, dict):
-        names = [json.dumps(name, ensure_ascii=False) for name in value]
-        lines = [f"{name}: {line}" for name, line in zip(names, lines, strict=True)]
-    first, last = "{}" if isinstance(value, dict) else "[]"
-    return first + inner + ("," + inner).join(lines) + newline + last
+            found["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
+            write_json(path, found)
+            print(f"{arm}, seed {seed}", flush=True)

@@ -7,7 +7,6 @@ from the same random numbers as the paper's network draws, wherever both have th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -15,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
-from capsnet_book.bugs import BUGS, variant
-from capsnet_book.bugs.planted import FIELDS
+from capsnet_book.bugs import variant
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.routings.biased import BiasedRouting
 from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
@@ -24,7 +22,7 @@ from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial import functional
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import route_last
-from capsnet_tutorial.layers import draw_truncated, group_and_squash, part_name
+from capsnet_tutorial.layers import draw_truncated, group_and_squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.train import paper_objective
 
@@ -46,32 +44,6 @@ class DividedPrimary(nn.Module):
         return group_and_squash(features / self.types + self.bias, dim)
 
 
-def parts_by_name(names: Mapping[str, str], config: CapsNetConfig) -> Parts:
-    """Parts from the names that `Parts.names` gives, by field.
-
-    Raises:
-        ValueError: a name that is none of this package's parts.
-    """
-    pieces = {field: piece for piece, field in FIELDS.items()}
-    found = {}
-    for field, name in names.items():
-        expect(field in pieces, f"a part, one of {', '.join(pieces)}", repr(field))
-        ours = (each.parts[field](config) for each in VARIANTS.values() if field in each.parts)
-        part = next((each for each in ours if part_name(each) == name), None)
-        known = part is not None or name in BUGS
-        expect(known, f"Parts({field}=…), since this is no part of this package", f"the name {name!r}")
-        found[field] = variant(pieces[field], name) if part is None else part
-    return Parts(**found)
-
-
-BETAS = (0.25, 4.0, 16.0)
-"""Of agreement, beside the paper's 1."""
-
-
-def _scaled(beta: float) -> Callable[[CapsNetConfig], ScaledAgreement]:
-    return lambda config: ScaledAgreement(beta)
-
-
 # --- other first weights
 
 
@@ -82,19 +54,14 @@ def draw_as_released(network: CapsNet) -> None:
     """
     for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
         draw_truncated(conv.weight, std)
-        nn.init.constant_(_bias(conv), 0.1)
-
-
-def draw_matrices(network: CapsNet, std: float) -> None:
-    """Draw the W_ij with another standard deviation."""
-    draw_truncated(network.routed.weight, std)
+        nn.init.constant_(conv.get_parameter("bias"), 0.1)
 
 
 @torch.no_grad()
 def move_bias(network: CapsNet) -> None:
     """Let the divided primary capsules start with the convolution's whole bias, of which they get a share already."""
     part = cast(DividedPrimary, network.primary.group)
-    part.bias.copy_((1 - 1 / part.types) * _bias(network.primary.conv).view_as(part.bias))
+    part.bias.copy_((1 - 1 / part.types) * network.primary.conv.get_parameter("bias").view_as(part.bias))
 
 
 class _Shared(nn.Module):
@@ -125,11 +92,6 @@ def with_own_matrices(network: CapsNet) -> CapsNet:
     ordinary = CapsNet(network.config, network.parts).to(weight.device)
     ordinary.load_state_dict(state | {"routed.weight": weight})
     return ordinary.train(network.training)
-
-
-def _bias(conv: nn.Conv2d) -> Tensor:
-    assert conv.bias is not None
-    return conv.bias
 
 
 # --- all of them
@@ -204,12 +166,20 @@ VARIANTS: dict[str, Variant] = {
     "others-agreement": Variant(
         "trained with another image's couplings", parts={"routing": lambda config: OthersAgreement()}
     ),
-    **{f"beta-{beta:g}": Variant(f"agreement times {beta:g}", parts={"routing": _scaled(beta)}) for beta in BETAS},
+    "beta-0.25": Variant("agreement times 0.25", {"routing": lambda config: ScaledAgreement(0.25)}),
+    "beta-4": Variant("agreement times 4", {"routing": lambda config: ScaledAgreement(4.0)}),
+    "beta-16": Variant("agreement times 16", {"routing": lambda config: ScaledAgreement(16.0)}),
     "types-2": Variant("2 types of primary capsules, not 8", sizes={"primary_types": 2}),
     "types-32": Variant("32 types of primary capsules, not 8", sizes={"primary_types": 32}),
     "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
-    "w-std-0.01": Variant("W drawn with a standard deviation of 0.01, not 0.1", start=partial(draw_matrices, std=0.01)),
-    "w-std-1": Variant("W drawn with a standard deviation of 1, not 0.1", start=partial(draw_matrices, std=1.0)),
+    "w-std-0.01": Variant(
+        "W drawn with a standard deviation of 0.01, not 0.1",
+        start=lambda network: draw_truncated(network.routed.weight, 0.01),
+    ),
+    "w-std-1": Variant(
+        "W drawn with a standard deviation of 1, not 0.1",
+        start=lambda network: draw_truncated(network.routed.weight, 1.0),
+    ),
 }
 """Every variant, by its name, in the order in which several are applied."""
 

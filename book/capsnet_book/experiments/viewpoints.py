@@ -2,15 +2,12 @@
 
 Ten wholes have the same five parts, so only the parts' places and angles to each other tell them apart. In training a
 whole is turned by up to 45 degrees; then the whole scene is turned by 90 to 270. `python -m
-capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json lacks; with `--page SEED` it writes what
-the widget shows.
+capsnet_book.experiments.viewpoints` does the runs that results/viewpoints.json lacks, and writes what the widget shows.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
@@ -285,9 +282,7 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     """
     arm = ARMS[name]
     wholes = make_wholes(torch.Generator().manual_seed(seed))
-    began = time.process_time()
     network = train(arm, wholes, seed, steps)
-    seconds = time.process_time() - began
     generator = torch.Generator().manual_seed(20_000 + seed)
     errors: dict[str, dict[str, list[float]]] = {"familiar": {}, "new": {}}
     by_angle = {}
@@ -304,15 +299,7 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
             by_angle[str(clutter)] = [
                 round(error(network, turned(scenes, math.radians(angle)), arm.rounds), 6) for angle in ANGLES
             ]
-    parameters = sum(each.numel() for each in network.parameters())
-    return {
-        "arm": name,
-        "seed": seed,
-        "parameters": parameters,
-        "seconds": round(seconds, 1),
-        "errors": errors,
-        "by_angle": by_angle,
-    }
+    return {"errors": errors, "by_angle": by_angle}
 
 
 def error_table(found: dict[str, Any]) -> str:
@@ -337,7 +324,7 @@ def error_table(found: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def for_the_page(seed: int, steps: int = STEPS) -> dict[str, Any]:
+def for_the_page(seed: int = 10) -> dict[str, Any]:
     """What the widget `TurnScene` shows: two networks trained with three rounds, and a scene of every whole, upright.
 
     Returns:
@@ -345,13 +332,13 @@ def for_the_page(seed: int, steps: int = STEPS) -> dict[str, Any]:
         that belong to none, each (angle in radians, x, y, type).
     """
     wholes = make_wholes(torch.Generator().manual_seed(seed))
-    kinds = {arm.kind: train(arm, wholes, seed, steps) for arm in (ARMS["matrices-r3"], ARMS["vectors-r3"])}
+    kinds = {arm.kind: train(arm, wholes, seed) for arm in (ARMS["matrices-r3"], ARMS["vectors-r3"])}
     shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed), turn=0)
     cos, sin, x, y = shown.poses.unbind(dim=2)
     parts = torch.stack([torch.atan2(sin, cos), x, y, shown.types.argmax(dim=2)], dim=2)
     first = [int((shown.labels == whole).nonzero()[0]) for whole in range(WHOLES)]
     return {
-        "command": f"python -m capsnet_book.experiments.viewpoints --page {seed}",
+        "command": "python -m capsnet_book.experiments.viewpoints",
         "weights": {kind: _rounded(network.get_parameter("weight").flatten()) for kind, network in kinds.items()},
         "scenes": [[_rounded(part) for part in parts[each]] for each in first],
     }
@@ -361,14 +348,11 @@ def _rounded(values: Tensor) -> list[float]:
     return [round(value, 4) for value in values.tolist()]
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Do the runs that the file lacks, seed by seed; with --page SEED, write the widget's file and no more."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--page", type=int)
-    options, others = parser.parse_known_args(arguments)
-    if options.page is not None:
-        records.write_json(records.PACKAGE / "assets" / "scenes.json", for_the_page(options.page))
-        return
+def main() -> None:
+    """Do the runs that the file lacks, seed by seed, and write the widget's file if there is none."""
+    shown = records.PACKAGE / "assets" / "scenes.json"
+    if not shown.exists():
+        records.write_json(shown, for_the_page())
     about = {
         "command": "python -m capsnet_book.experiments.viewpoints",
         "steps": STEPS,
@@ -377,7 +361,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "angles": list(ANGLES),
         "arms": {name: asdict(arm) for name, arm in ARMS.items()},
     }
-    records.do_missing("viewpoints", about, run, others)
+    records.do_missing("viewpoints", about, run)
 
 
 if __name__ == "__main__":
