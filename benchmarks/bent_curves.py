@@ -23,7 +23,6 @@ def main(arguments: list[str] | None = None) -> None:
     """Bend, read, count and write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+", help="folders with weights.safetensors")
-    parser.add_argument("--output", type=Path, default=RESULT)
     options = parser.parse_args(arguments)
     data = digits("test", "mnist")
     wrong: dict[str, dict[str, list[int]]] = {}
@@ -37,7 +36,7 @@ def main(arguments: list[str] | None = None) -> None:
         "amounts": {sweep.name: list(sweep.amounts) for sweep in SWEEPS},
         "wrong": wrong,
     }
-    write_json(options.output, found)
+    write_json(RESULT, found)
 
 
 if __name__ == "__main__":

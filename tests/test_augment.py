@@ -1,4 +1,4 @@
-"""augment.py: whole shifts against loops, directions, identity, reproducible chance."""
+"""augment.py: whole shifts against loops, directions, identity, whose chance it is."""
 
 from __future__ import annotations
 
@@ -103,16 +103,10 @@ def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
     torch.testing.assert_close(smooth_field(200, 28, 1.0, chance()), 2 * field)
 
 
-# --- chance
+# --- wherever the images are
 
 
-KINDS = pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
-
-
-# --- wherever the images are, and in whatever precision
-
-
-@KINDS
+@pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
 def test_images_stay_on_their_device_and_the_chance_on_the_cpu(augmentation):
     generator, on_cpu = chance(), chance()
     came = augmentation(some_digits().to("meta"), generator)
