@@ -154,7 +154,7 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     share.press("Enter")
     expect(remark).to_contain_text("Copied")
     assert widget.page.evaluate("navigator.clipboard.readText()") == widget.page.url
-    widget.page.evaluate("navigator.clipboard.writeText = async () => { throw Error('refused'); }")
+    widget.page.evaluate("() => { navigator.clipboard.writeText = async () => { throw Error('refused'); }; }")
     share.click()
     expect(remark).to_contain_text(widget.page.url)
     for role in ("download", "keep"):
