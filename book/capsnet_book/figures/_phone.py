@@ -64,7 +64,11 @@ def phone_form_of(figure: Figure) -> Figure:
         across = columns // 4 + 1
         room = {} if phone.get_layout_engine() else ROOM
         below = GridSpec(rows * columns // across, across, figure=phone, **room)
-        in_order = sorted(panels.items(), key=lambda panel: (panel[0].rowspan.start, panel[0].colspan.start))
+        titled = {spec.rowspan.start for spec, axes in panels.items() if axes.get_title()}
+        # Of a column that has one title, the rest stands below it.
+        first, then = ("colspan", "rowspan") if titled == {0} < set(range(rows)) else ("rowspan", "colspan")
+        places = {spec: (getattr(spec, first).start, getattr(spec, then).start) for spec in panels}
+        in_order = sorted(panels.items(), key=lambda panel: places[panel[0]])
         for k, (_, axes) in enumerate(in_order):
             axes.set_subplotspec(below[k])
             axes.tick_params(labelleft=k % across == 0, labelbottom=True)
