@@ -45,7 +45,7 @@
     return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
   };
 
-  /** A line from end to end of the scale, with the reader's mark, its number above, and the answer's, its number below. */
+  /** The scale as a line: above it the reader's number and mark, below it the answer's. */
   const scale = ({ from, to, answer }, said) => {
     const line = document.createElement("span");
     line.className = "guess-scale";

@@ -149,9 +149,8 @@ export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, l
   const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
   const panels = readers.map(makePanel);
   const slides = WAYS.map(({ key, name, min, max, step }) => {
-    const reset = () => set({ [key]: STRAIGHT[key] });
     const oninput = () => set({ [key]: slider.input.valueAsNumber });
-    const slider = namedSlider(name, { min, max, step, zero: STRAIGHT[key], reset, "data-way": key, oninput });
+    const slider = namedSlider(name, { min, max, step, zero: STRAIGHT[key], "data-way": key, oninput });
     return { ...slider, row: element("div", { class: "slide" }, slider.node) };
   });
   const strips = readers.map(makeStrip);

@@ -22,7 +22,7 @@ const pixelsChanged = (/** @type {Float32Array} */ p, /** @type {Float32Array} *
 function makeSlider(d, set) {
   const oninput = () => set(input.valueAsNumber);
   const limits = { min: -REACH, max: REACH, step: 0.01, zero: 0 };
-  const { input, show } = rangeInput({ ...limits, reset: () => set(0), "data-dimension": d, oninput });
+  const { input, show } = rangeInput({ ...limits, "data-dimension": d, oninput });
   const ends = [-REACH, REACH].map((offset) => thumbnail({ class: "end", onclick: () => set(offset) }));
   const name = element("span", { class: "name" });
   const value = element("output", { "aria-hidden": "true" });

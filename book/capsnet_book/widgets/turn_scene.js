@@ -160,7 +160,7 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
     const oninput = ({ target }) => set({ [trait]: target.valueAsNumber });
     return namedSlider(name, { ...limits, "data-role": trait, oninput });
   };
-  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0, reset: () => set({ angle: 0 }) });
+  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0 });
   const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });
   const another = pushButton("next", "Another whole", () => set({ whole: (get("whole") + 1) % WHOLES }));
   const rounds = [1, 3].map((count) =>

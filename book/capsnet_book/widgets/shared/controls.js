@@ -95,20 +95,14 @@ export function arrowKeys(node, arrow, others = {}) {
 
 /**
  * A slider. show(value, text) sets it, what a screen reader says of it, and the coloured part of its rail.
- * `reset` is done on a double click, but not when a drag follows a click at once.
  * @param {{
- *   min: number, max: number, step?: number | "any", zero?: number, reset?: () => void, [attribute: string]: any
+ *   min: number, max: number, step?: number | "any", zero?: number, [attribute: string]: any
  * }} _  zero: where the coloured part of the rail begins (at `min` unless told); others: attributes, on… are listeners
  */
-export function rangeInput({ min, max, step = 1, zero = min, reset, ...attributes }) {
+export function rangeInput({ min, max, step = 1, zero = min, ...attributes }) {
   const input = element("input", { type: "range", min, max, step, ...attributes });
   const share = (/** @type {number} */ x) => `${((x - min) / (max - min)) * 100}%`;
   input.style.setProperty("--zero", share(zero));
-  if (reset) {
-    let pressedAt = 0;
-    input.addEventListener("pointerdown", (event) => (pressedAt = event.clientX));
-    input.addEventListener("dblclick", (event) => Math.abs(event.clientX - pressedAt) < 4 && reset());
-  }
   const show = (/** @type {number} */ value, /** @type {string} */ text = undefined, at = value) => {
     input.valueAsNumber = value;
     input.style.setProperty("--at", share(at));

@@ -1,7 +1,7 @@
 // The small CNN that capsules are compared with (capsnet_tutorial/baseline.py), in plain JavaScript:
 //
 //   image ─ three times convolution + ReLU ─ two hidden layers + ReLU ─ ten scores
-import { convolution, convolve, layer, linear, readSafetensors, relu } from "./core.js";
+import { convolution, convolve, layer, linear, readSafetensors, relu, softmaxOverJ } from "./core.js";
 
 /** The network of a weights file: { forward(image) -> { scores [J], probabilities [J], prediction } }. */
 export function makeConvNet(source) {
@@ -28,7 +28,11 @@ export function makeConvNet(source) {
     }
     for (const each of dense.slice(0, -1)) x = relu(linear(x, each));
     const scores = linear(x, dense.at(-1));
-    return { scores, probabilities: softmax(scores), prediction: scores.indexOf(Math.max(...scores)) };
+    return {
+      scores,
+      probabilities: softmaxOverJ(scores, 1, scores.length),
+      prediction: scores.indexOf(Math.max(...scores)),
+    };
   }
 
   return { config, forward };
@@ -45,12 +49,4 @@ function padded(x, C, side, border) {
     }
   }
   return y;
-}
-
-/** Scores -> shares that sum to 1. */
-export function softmax(scores) {
-  const largest = Math.max(...scores);
-  const shares = scores.map((score) => Math.exp(score - largest));
-  const sum = shares.reduce((all, share) => all + share, 0);
-  return shares.map((share) => share / sum);
 }
