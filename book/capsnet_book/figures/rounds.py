@@ -56,18 +56,21 @@ _LEAST = -40.0
 def errors_by_strength(series: Mapping[str, Mapping[float, Sequence[float]]]) -> Figure:
     """By how many per cent routing lowers the errors, over its strength beta J / I.
 
-    A small dot for each seed, a large one for their mean; means of one series are joined.
+    A small dot for each seed, a large one for their mean; means of one series are joined. A task has one colour,
+    whatever the network.
 
     Args:
-        series: what the legend says -> strength -> seed by seed, the errors with even shares and all those with
-            routing compared, in per cent of the first.
+        series: what the legend says, "task" or "task, network" -> strength -> seed by seed, the errors with even
+            shares and all those with routing compared, in per cent of the first.
     """
+    tasks = dict.fromkeys(name.partition(",")[0] for name in series)
+    colours = {task: colour_of(task, k) for k, task in enumerate(tasks)}
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(figsize=(WIDTH, 3.6), layout="constrained")
         axes.axhline(0, color=LIGHT["line"], linewidth=1)
-        for k, ((name, points), marker) in enumerate(zip(series.items(), "os^Dv", strict=False)):
+        for (name, points), marker in zip(series.items(), "os^DvP", strict=False):
             means = {strength: max(fmean(seeds), _LEAST) for strength, seeds in points.items()}
-            colour = colour_of(name, k)
+            colour = colours[name.partition(",")[0]]
             axes.plot(means.keys(), means.values(), marker + "-", color=colour, markersize=7, label=name)
             for strength, seeds in points.items():
                 axes.plot([strength] * len(seeds), seeds, ".", color=colour, alpha=0.4, markersize=4)
