@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from statistics import fmean
 
 import matplotlib.pyplot as plt
@@ -68,7 +69,7 @@ def errors_by_strength(series: Mapping[str, Mapping[float, Sequence[float]]]) ->
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(figsize=(WIDTH, 3.6), layout="constrained")
         axes.axhline(0, color=LIGHT["line"], linewidth=1)
-        for (name, points), marker in zip(series.items(), "os^DvP", strict=False):
+        for (name, points), marker in zip(series.items(), cycle("os^DvPX"), strict=False):
             means = {strength: max(fmean(seeds), _LEAST) for strength, seeds in points.items()}
             colour = colours[name.partition(",")[0]]
             axes.plot(means.keys(), means.values(), marker + "-", color=colour, markersize=7, label=name)

@@ -45,8 +45,8 @@ class Board:
     def _repr_html_(self) -> str:
         rows = "".join(_row(each) for each in self.found)
         about = (
-            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %. A dot is the mean, with its interval of 95 %; small "
-            "dots are the seeds. Open a row for its numbers."
+            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %. A dot is the mean, with its interval of 95 %; "
+            "small dots are the seeds. Open a row for its numbers."
         )
         ends = "<b>not so</b><b>0</b><b>as claimed</b>"
         return (
