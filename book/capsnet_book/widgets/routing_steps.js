@@ -167,7 +167,7 @@ function makeScene(trace, changed) {
   const points = pointsOf(trace);
   let layout;
   const size = measure(node, () => {
-    if (!size.width) return;
+    if (size.width < 100) return; // not laid out yet: nothing would fit
     layout = layoutOf(size.width, points);
     node.toggleAttribute("data-narrow", layout.narrow);
     furnishPlaces(marks, layout);
