@@ -187,7 +187,7 @@ def fit(
     expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
     expect_count("threads", 1 if threads is None else threads)
     fresh = resume or checkpoint is None or not checkpoint.exists()
-    expect(fresh, "a folder without a run, or --resume to go on with it", f"{checkpoint}")
+    expect(fresh, "a folder without a run, or resume=True (--resume) to go on with it", f"{checkpoint}")
     watched = recipe.stop_at_accuracy is None or validation is not None
     expect(watched, "something to validate on, for stop_at_accuracy", "nothing")
     # In a short run the average remembers an eighth of it, or ten steps: with more, what is saved is far from done.

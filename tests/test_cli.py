@@ -66,7 +66,7 @@ def test_training_leaves_its_files_and_the_result_says_what_was_run_and_what_cam
 def test_a_run_is_not_begun_over_another(tmp_path, capsys):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"hours of work")
     assert main(["train", *SHORT, "--output", str(tmp_path)]) == 2
-    assert "--resume to go on with it; got" in capsys.readouterr().err
+    assert "(--resume) to go on with it; got" in capsys.readouterr().err
     assert (tmp_path / "checkpoint.safetensors").read_bytes() == b"hours of work"
 
 
