@@ -188,7 +188,7 @@ def reserved(name: str, builder: Any) -> str:
     measured = Path(builder.srcdir, "book", "_static", "stills", "heights.json")
     heights = json.loads(measured.read_text(encoding="utf-8")) if measured.exists() else {}
     own = heights.get(Path(builder.current_docname).name, {}).get(name, {})
-    style = "".join(f"--high{window}: {height}px;" for window, height in own.items())
+    style = "".join(f"--awake{window}: {height}px;" for window, height in own.items())
     return f' style="{style}"' if style else ""
 
 
