@@ -58,7 +58,7 @@ class FoldPages(SphinxPostTransform):
         """One line in the place of a cell's code. One hidden in both ways keeps its own if the text leads to it."""
         before, after = cell.previous_sibling(), cell.next_node(descend=False, siblings=True)
         alone = len(cell) == 1 and not (after and after.get("nb_element"))  # neither it nor the next shows anything
-        if cell.get("hide_mode") and alone and before is not None and before.astext().endswith((":", ",")):
+        if cell.get("hide_mode") and alone and before is not None and before.astext().endswith(tuple(":,：，")):
             cell["classes"].append("announced")
         for part in cell.children:
             if part.get("nb_element") == "cell_code_source" and not cell.get("hide_mode"):
