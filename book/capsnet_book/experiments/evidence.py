@@ -165,7 +165,7 @@ def measure_inside(network: CapsNet, data: Labelled, batch_size: int = 50) -> di
         u_hat = prediction_vectors(u, routed.weight)  # [B, I, J, D_out]
         saturated = (u.norm(dim=2) > LONG).double().mean(dim=1)
         if routed.routes_as_paper:
-            c = routed.trace(u)[1].c[-1]
+            c = route(u_hat, routed.iterations, return_trace=True)[1].c[-1]
         elif offered is not None:
             c = offered(u_hat, routed.iterations)
         else:
