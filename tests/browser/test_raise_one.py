@@ -223,11 +223,14 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs or "")
 
 
-def test_without_webassembly_worker_and_store_it_learns_still(visit: Callable[..., Any], address: str) -> None:
-    """A page that may have none of them: plain JavaScript, between the frames, and what is kept lasts as long as it."""
+def test_without_webassembly_and_store_it_learns_still(visit: Callable[..., Any], address: str) -> None:
+    """A page that may have neither: plain JavaScript learns, and what is kept lasts as long as the page."""
     seen = visit("about:blank")
-    refuse = "() => { throw Error(); }"
-    seen.page.add_init_script(f"delete globalThis.WebAssembly; Worker = indexedDB.open = {refuse};")
+    seen.page.add_init_script("""
+        const Whole = Blob;
+        Blob = function (parts, type) { return new Whole(["delete globalThis.WebAssembly;", ...parts], type); };
+        indexedDB.open = () => { throw Error(); };
+    """)
     seen.page.goto(address + PAGE)
     widget = seen.widget("RaiseOne")
     train(widget)
@@ -235,6 +238,16 @@ def test_without_webassembly_worker_and_store_it_learns_still(visit: Callable[..
     expect(widget.locator(".sentence")).to_contain_text("plain JavaScript")
     widget.locator('[data-role="keep"]').click()
     expect(widget.locator('[data-role="kept"]')).to_contain_text("while this page is open", timeout=30 * SECONDS)
+
+
+def test_without_a_worker_it_says_so(visit: Callable[..., Any], address: str) -> None:
+    seen = visit("about:blank")
+    seen.page.add_init_script("Worker = () => { throw Error(); };")
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    widget.locator('[data-role="train"]').click()
+    expect(widget.locator(".sentence")).to_contain_text("nothing can be trained here")
+    expect(widget).to_have_attribute("data-running", "false")
 
 
 def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any]) -> None:

@@ -1,7 +1,7 @@
 // Walls: digits as a network draws them at this moment. Orange: it takes that one for another. A tile can be chosen, by
 // pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
-import { css, digitAt, SIDE } from "../shared/digits.js";
+import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
 import { clamp, element, figure, onNews } from "../shared/ui.js";
 import { write } from "./panel.js";
 import { nameOf } from "./words.js";
@@ -20,34 +20,27 @@ export function makeWall(widget, kind, chosen) {
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
-  const tile = new ImageData(SIDE, SIDE);
-  const pixels = new Uint32Array(tile.data.buffer);
   let [count, selected] = [0, -1];
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
 
   /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
   function show(pictures, wrong, words, which = -1) {
     [count, selected] = [wrong.length, which];
-    const { colours } = widget;
-    const shades = widget.painter.shades().subarray(-256); // from paper to ink
-    const height = Math.ceil(count / 10) * TILE;
-    if (canvas.height !== height) Object.assign(canvas, { width: 10 * TILE, height });
-    brush.fillStyle = css(colours.line);
-    brush.fillRect(0, 0, canvas.width, canvas.height);
-    const [paper, stroke] = [colours.paper, colours.stroke].map(([red]) => red);
-    const inked = paper > stroke ? "screen" : "multiply"; // either makes ink orange and leaves paper as it is
+    const { paper, stroke, contrast, accent, line } = widget.colours;
+    const inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256)); // of right and wrong
+    const wall = new ImageData(10 * TILE, Math.ceil(count / 10) * TILE);
+    const pixels = new Uint32Array(wall.data.buffer).fill(shadesOf(line, line)[0]);
     for (let n = 0; n < count; n++) {
-      digitAt(pictures, n).forEach((grey, k) => (pixels[k] = shades[grey]));
       const [x, y] = placeOf(n);
-      brush.putImageData(tile, x, y);
-      if (!wrong[n]) continue;
-      brush.fillStyle = css(colours.contrast);
-      brush.globalCompositeOperation = inked;
-      brush.fillRect(x, y, SIDE, SIDE);
-      brush.globalCompositeOperation = "source-over";
+      const shades = inks[Number(wrong[n])];
+      digitAt(pictures, n).forEach((grey, k) => {
+        pixels[(y + Math.floor(k / SIDE)) * wall.width + x + (k % SIDE)] = shades[grey];
+      });
     }
-    for (let n = 0; n < count; n++) if (wrong[n]) frame(n, colours.contrast);
-    if (selected >= 0) frame(selected, colours.accent);
+    if (canvas.height !== wall.height) Object.assign(canvas, { width: wall.width, height: wall.height });
+    brush.putImageData(wall, 0, 0); // all at once: a hundred small ones cost more
+    for (let n = 0; n < count; n++) if (wrong[n]) frame(n, contrast);
+    if (selected >= 0) frame(selected, accent);
     write(caption, words);
   }
 
