@@ -4,9 +4,8 @@ import { SIDE } from "../shared/digits.js";
 import { clamp, element, format, onNews } from "../shared/ui.js";
 import { REACH } from "./model.js";
 import { makePen } from "./pen.js";
+import { paintVotes } from "./votes.js";
 
-const FULL = 0.5; // a coupling of this much, or more, has the full colour
-const LEVELS = 24; // of it
 const AROUND = 3; // pixels around a part, for what reaches beyond its box
 
 /** @import { Box } from "./pen.js" */
@@ -24,35 +23,6 @@ function paintMaps(pen, { seen: { edges }, network: { conv }, plan }) {
     return { x, y, w: w - 1, h: h - 1 };
   });
   pen.matrices(squares, edges, Math.sqrt(edges.length / conv.O), "ink", most);
-}
-
-/** How a vote looks that has this share of its capsule. */
-export const lookOf = (/** @type {number} */ share, [faint, thin]) => ({
-  opacity: Math.min(1, faint + share / FULL),
-  thick: Math.max(thin, 4.5 * share),
-});
-
-/** All votes that count, faint ones first; those of one colour and about one share in one stroke: each costs time. */
-function paintVotes({ brush, line }, { answer, votes, network: { J }, plan: { ends, bend } }) {
-  const bundles = Array.from({ length: 2 * LEVELS + 2 }, () => /** @type {number[]} */ ([]));
-  answer.c.at(-1).forEach((share, k) => {
-    const best = Number(k % J === answer.prediction);
-    if (votes[k]) bundles[2 * Math.round(share * LEVELS) + best].push(k);
-  });
-  bundles.forEach((bundle, n) => {
-    if (!bundle.length) return;
-    const { opacity, thick } = lookOf(Math.floor(n / 2) / LEVELS, [0.03, 0.4]);
-    line(n % 2 ? "accent" : "muted", thick);
-    brush.globalAlpha = opacity;
-    brush.beginPath();
-    for (const k of bundle) {
-      const [[x0, y0], [x1, y1]] = ends(k);
-      brush.moveTo(x0, y0);
-      brush.bezierCurveTo(bend, y0, bend, y1, x1, y1);
-    }
-    brush.stroke();
-  });
-  brush.globalAlpha = 1;
 }
 
 /** The capsules below: the numbers of each side by side. */
@@ -102,10 +72,16 @@ function paintFaders(pen, { numbers, answer, network: { D_out }, plan }) {
   });
 }
 
+/** The votes that were not cut. */
+function paintPredictions(pen, { answer, votes, network: { J }, plan: { ends, bend } }) {
+  const counts = (/** @type {number} */ k) => Boolean(votes[k]);
+  paintVotes(pen, { c: answer.c.at(-1), J, answer: answer.prediction, ends, bend, counts });
+}
+
 /** From the lowest canvas to the highest: what paints a part, and what that depends on. */
 const PARTS = {
   maps: { paint: paintMaps, of: ({ seen }) => seen },
-  predictions: { paint: paintVotes, of: ({ answer }) => answer },
+  predictions: { paint: paintPredictions, of: ({ answer }) => answer },
   primary: { paint: paintPrimary, of: ({ seen }) => seen },
   classes: { paint: paintClasses, of: ({ answer }) => answer },
   reconstruction: { paint: paintDrawing, of: ({ drawing }) => drawing },

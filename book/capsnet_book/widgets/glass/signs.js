@@ -3,7 +3,7 @@
 import { clamp, onNews, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { votesOf } from "./model.js";
-import { lookOf } from "./paint.js";
+import { lookOf } from "./votes.js";
 
 /** @import { Box } from "./pen.js" */
 /** @import { Scene } from "./paint.js" */

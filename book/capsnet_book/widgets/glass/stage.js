@@ -2,7 +2,7 @@
 import { fitCanvas, measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, digitRow, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import { element, makeAnnouncer, makeRoot, oncePerFrame, onNews, pushButton } from "../shared/ui.js";
+import { element, makeAnnouncer, makeRoot, oncePerFrame, onNews, pushButton, write } from "../shared/ui.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
 import { paintLens } from "./lens.js";
@@ -16,11 +16,6 @@ const HINTS = [
   "Point at any part: a map, a capsule, a vote, a length. ",
   "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
 ];
-
-/** Shows words, and leaves a node alone that has them. */
-const write = (node, words) => {
-  if (node.textContent !== words) node.textContent = words;
-};
 
 /** Which of ten digits this is. */
 const whichOf = (samples, /** @type {Uint8Array} */ bytes) =>

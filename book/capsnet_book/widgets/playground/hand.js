@@ -3,8 +3,7 @@ import { rangeInput } from "../shared/controls.js";
 import { digitCanvas, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
-import { element, figure, format, oncePerFrame, onNews, pushButton, withArticle } from "../shared/ui.js";
-import { write } from "./panel.js";
+import { element, figure, format, oncePerFrame, onNews, pushButton, withArticle, write } from "../shared/ui.js";
 import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 

@@ -1,15 +1,12 @@
 // The network at work on one digit, from left to right: what it was given, its filters, an arrow for each primary
 // capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
 import { makePen } from "../glass/pen.js";
+import { paintVotes } from "../glass/votes.js";
 import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
-import { element, onNews } from "../shared/ui.js";
-import { write } from "./panel.js";
+import { element, onNews, write } from "../shared/ui.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
-
-const FULL = 0.4; // a coupling of this much, or more, has the full colour
-const LEVELS = 12; // of colour
 
 /**
  * @typedef {{
@@ -54,26 +51,12 @@ function paintArrows(pen, { width, height }, { u, types }) {
 const rankOf = (i, types) => (i % types) * PLACES + Math.floor(i / types);
 
 /** Every vote, a line from below to above. @param {Pen} pen @param {Size} size @param {Passage} passage */
-function paintVotes({ brush, line }, { width, height }, { c, answer, types }) {
-  const bundles = new Map(); // votes of one colour and about one share: one stroke for all, since each costs time
-  c.forEach((coupling, k) => {
-    const [i, j] = [Math.floor(k / J), k % J];
-    const level = Math.round(LEVELS * Math.min(1, coupling / FULL) ** 2);
-    const look = `${j === answer ? "accent" : "muted"} ${level}`;
-    if (!bundles.has(look)) bundles.set(look, new Path2D());
-    const from = ((rankOf(i, types) + 0.5) / (types * PLACES)) * height;
-    const to = ((j + 0.5) / J) * height;
-    const votes = bundles.get(look);
-    votes.moveTo(0, from);
-    votes.bezierCurveTo(width / 2, from, width / 2, to, width, to);
-  });
-  for (const [look, votes] of bundles) {
-    const [role, level] = look.split(" ");
-    const share = level / LEVELS;
-    brush.globalAlpha = 0.03 + 0.9 * share;
-    line(role, 0.4 + 2 * share);
-    brush.stroke(votes);
-  }
+function paintShares(pen, { width, height }, { c, answer, types }) {
+  const ends = (/** @type {number} */ k) => [
+    [0, ((rankOf(Math.floor(k / J), types) + 0.5) / (types * PLACES)) * height],
+    [width, (((k % J) + 0.5) / J) * height],
+  ];
+  paintVotes(pen, { c, J, answer, ends, bend: width / 2 });
 }
 
 /** A canvas that is painted as large as it is shown. @param {(pen: Pen, size: Size) => void} paint */
@@ -97,7 +80,7 @@ export function makeNetworkView(widget, session) {
   /** @type {Passage | undefined} */
   let passage;
   const [digit, drawing] = [thumbnail(), thumbnail()];
-  const [filters, capsules, votes] = [paintFilters, paintArrows, paintVotes].map((paint) =>
+  const [filters, capsules, votes] = [paintFilters, paintArrows, paintShares].map((paint) =>
     makeCanvas(widget, (pen, size) => passage && paint(pen, size, passage)),
   );
   const bars = makeBars("How long the ten capsules are");

@@ -1,15 +1,10 @@
 // All that is pressed: the primary button with the counters and the pace; what can be changed; what becomes of the
 // network.
-import { element, pushButton, save } from "../shared/ui.js";
+import { element, pushButton, save, write } from "../shared/ui.js";
 import { download } from "./files.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
 const PACES = { step: "step by step", follow: "to follow", all: "full speed" }; // as training.js has them
-
-/** Shows words, and leaves a node alone that has them. */
-export const write = (node, words) => {
-  if (node.textContent !== words) node.textContent = words;
-};
 
 /** The bar above all. @param {any} session */
 export function makeBar(session) {

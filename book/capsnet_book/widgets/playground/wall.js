@@ -2,8 +2,7 @@
 // pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
-import { clamp, element, figure, onNews } from "../shared/ui.js";
-import { write } from "./panel.js";
+import { clamp, element, figure, onNews, write } from "../shared/ui.js";
 import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // with a line around

@@ -40,6 +40,11 @@ export function setAttributes(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
 }
 
+/** Shows words, and leaves a node alone that has them. @param {Node} node @param {string} words */
+export const write = (node, words) => {
+  if (node.textContent !== words) node.textContent = words;
+};
+
 /** A button with words on it. @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [more] */
 export const pushButton = (role, text, onclick, more = {}) =>
   element("button", { type: "button", "data-role": role, onclick, ...more }, text);
