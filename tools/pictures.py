@@ -5,7 +5,7 @@
 A still stands in a widget's place until the widget is awake, and for readers without JavaScript. Each is taken four
 times: light and dark, for wide windows and for phones. The next build shows them, and a notebook that is executed
 stores a small copy. A widget that is taller on another page than on its still is in `stills/heights.json`: the page
-reserves that much.
+reserves that much. The stage, which waits on some pages until it is touched, is taken in Chinese as well.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "_build" / "html" / "book"
 STATIC = ROOT / "book" / "_static"
+CHINESE = ROOT / "_build" / "html" / "zh_CN" / "book" / "index.html"
+CHINESE_STILLS = ROOT / "book" / "locales" / "zh_CN" / "stills"
 WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
 THEMES = {"": "light", "-dark": "dark"}
 SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
@@ -47,6 +49,10 @@ def main() -> None:
                     page.close()
                     for name, height in taller.items():
                         heights.setdefault(path.stem, {}).setdefault(name, {})[window] = height
+                if CHINESE.exists():
+                    page = opened(browser, CHINESE, {"width": width, "height": TALL}, scheme, SCALE)
+                    take_widgets(page, window, theme, {}, CHINESE_STILLS)
+                    page.close()
         front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
         front.screenshot(path=STATIC / "screenshot.png")  # in the README, and with a link to the book
         browser.close()
@@ -76,7 +82,9 @@ def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, sc
     return page
 
 
-def take_widgets(page: Page, window: str, theme: str, taken: dict[str, int]) -> dict[str, int]:
+def take_widgets(
+    page: Page, window: str, theme: str, taken: dict[str, int], folder: Path = STATIC / "stills"
+) -> dict[str, int]:
     """The first widget of each class; `taken` has the stills' heights. Gives those of others that are not so high."""
     others = {}
     for widget in page.locator(ALIVE).all():
@@ -86,7 +94,7 @@ def take_widgets(page: Page, window: str, theme: str, taken: dict[str, int]) -> 
         if name not in taken:
             taken[name] = height
             picture = Image.open(io.BytesIO(view.screenshot()))
-            save(picture.convert("RGB"), STATIC / "stills" / f"{name}{window}{theme}.webp")
+            save(picture.convert("RGB"), folder / f"{name}{window}{theme}.webp")
         elif abs(height - taken[name]) > SAME:
             others[name] = height
     return others

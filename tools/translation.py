@@ -58,6 +58,7 @@ from phone_figures import PHONE  # noqa: E402
 CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
 INTERFACE, WORDS = "interface", "words"
 FIGURES = CATALOGUES / "figures"
+STILLS = CATALOGUES / "stills"  # of what may stay asleep on a page; tools/pictures.py takes them
 DRAWN = FIGURES / "words.json"  # a figure's digest -> its words -> those of its picture
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 TREE, HTML = ROOT / "_build" / LANGUAGE, ROOT / "_build" / "html" / LANGUAGE
@@ -505,13 +506,12 @@ def write(tree: Path = TREE) -> None:
             name = translated[path]
             prints = {} if name in ENGLISH_PAGES else said
             data = in_chinese(data.decode(), path.suffix, ready(catalogue(name)), prints, headings[page]).encode()
-        elif relative in pieces or relative == "_config.yml":
-            text = data.decode()
-            for english, chinese in sorted(pieces.get(relative, ()), key=lambda pair: -len(pair[0])):
-                text = text.replace(english, chinese)
-            if relative == "_config.yml":
-                text = text.replace("\n  config:\n", f"\n  config:\n    language: {LANGUAGE}\n")
-            data = text.encode()
+        for english, chinese in sorted(pieces.get(relative, ()), key=lambda pair: -len(pair[0])):
+            data = data.replace(english.encode(), chinese.encode())
+        if relative == "_config.yml":
+            data = data.replace(b"\n  config:\n", f"\n  config:\n    language: {LANGUAGE}\n".encode())
+        if path.parent.name == STILLS.name and (chinese_still := STILLS / path.name).exists():
+            data = chinese_still.read_bytes()
         put(tree / relative, data)
     put(tree / HEADINGS, json.dumps(headings, indent=1).encode())
     put(tree / words.WORDS.relative_to(ROOT), json.dumps(said, indent=1, ensure_ascii=False).encode())

@@ -3,16 +3,19 @@
 A page shows at once in a serif of the reader's system, stretched to the measures of the book's own: nothing moves when
 those come. A server is asked for them before the styles name them; on the disk that need not be, and may not.
 
-What belongs together stays on one line: a formula and the comma after it, a number and its per cent.
+What belongs together stays on one line: a formula or a prompt and the comma after it, a number and its per cent or its
+spread, both sides of `r = 3`. The symbols that claims and checkers write plainly, such as `c_ij`, get their index.
 """
 
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from live_prompts import live_prompt
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -32,21 +35,44 @@ AT_ONCE = """<script>
 </script>"""
 
 
+MARKS = re.compile(r"\u2060?[.,;:!?)’”。，；：！？）、]+")
+TOGETHER = re.compile(r"(?<=\d) (?=%)| (?=[=±×] [\d−])|(?<=[=±×]) (?=[\d−])")
+INDEX = re.compile(r"(?<!\w)([A-Za-zΣ])_([ijk]{1,2})(?!\w)")
+WRITTEN = ('class="claims"', 'class="capsnet-report"')  # in HTML that a cell shows
+
+
 class KeepTogether(SphinxPostTransform):
-    """Let no line begin with what ends the one before."""
+    """Let no line begin with what ends the one before, and set symbols as such."""
 
     default_priority = 199
 
     def run(self, **kwargs: Any) -> None:
-        for formula in list(self.document.findall(nodes.math)):
+        for formula in [*self.document.findall(nodes.math), *self.document.findall(live_prompt)]:
             after = formula.next_node(descend=False, siblings=True)
-            if isinstance(after, nodes.Text) and (end := re.match(r"[.,;:!?)’”。，；：！？）、]+", after)):
+            if isinstance(after, nodes.Text) and (end := MARKS.match(after)):
                 whole = nodes.inline("", "", formula.deepcopy(), nodes.Text(end[0]), classes=["text-nowrap"])
                 formula.parent.replace(after, nodes.Text(after[end.end() :]))
                 formula.parent.replace(formula, whole)
         for text in list(self.document.findall(nodes.Text)):
-            if re.search(r"\d %", text) and not isinstance(text.parent, nodes.literal | nodes.literal_block):
-                text.parent.replace(text, nodes.Text(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)))
+            if isinstance(text.parent, nodes.raw):
+                if any(each in text for each in WRITTEN):
+                    text.parent.replace(text, nodes.Text(with_symbols(kept_together(text))))
+            elif not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.math | nodes.math_block):
+                kept = kept_together(text)
+                if (html := with_symbols(escape(kept, quote=False))) != escape(kept, quote=False):
+                    text.parent.replace(text, nodes.raw("", html, format="html"))
+                elif kept != text:
+                    text.parent.replace(text, nodes.Text(kept))
+
+
+def kept_together(text: str) -> str:
+    """A text without the places where no line should break."""
+    return TOGETHER.sub("\N{NO-BREAK SPACE}", text)
+
+
+def with_symbols(text: str) -> str:
+    """A text, in HTML, with the indices of its symbols below the line."""
+    return INDEX.sub(r"<i>\1</i><sub>\2</sub>", text)
 
 
 def rules() -> str:

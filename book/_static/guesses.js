@@ -50,10 +50,13 @@
     const line = document.createElement("span");
     line.className = "guess-scale";
     line.ariaHidden = "true";
-    for (const [mark, value] of Object.entries({ i: said, b: answer })) {
-      const part = line.appendChild(document.createElement(mark));
-      part.textContent = show(value);
-      part.style.left = `${(100 * (value - from)) / (to - from)}%`;
+    for (const [tag, value, words] of [
+      ["i", said, `${show(said)}\n▾`],
+      ["b", answer, `▴\n${show(answer)}`],
+    ]) {
+      const mark = Object.assign(document.createElement(tag), { textContent: words });
+      mark.style.left = `${(100 * (value - from)) / (to - from)}%`;
+      line.append(mark);
     }
     return line;
   };

@@ -23,7 +23,8 @@ def seed_points(experiments: Experiments, table: Table, letters: int = 60) -> Fi
     found = [(row, numbers(column, results_of(experiments, row.run))) for row in table.rows]
     shown = [(row, each) for row, each in found if each]
     with plt.rc_context(_STYLE):
-        labels = [textwrap.fill(row.label, letters) for row, _ in shown]
+        together = (row.label.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for row, _ in shown)
+        labels = [textwrap.fill(label, letters) for label in together]
         lines = max(label.count("\n") for label in labels) + 1
         figure, axes = plt.subplots(figsize=(WIDTH, (0.14 + 0.18 * lines) * len(shown) + 0.9), layout="constrained")
         for place, (row, each) in enumerate(shown):
