@@ -2,7 +2,7 @@
 // moved stands what either would say at every place of it, so that one sees where it breaks.
 import { makeBars } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
-import { arrowKeys, carry, namedSlider } from "./shared/controls.js";
+import { carry, namedSlider } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
 import { digitAt, digitCanvas, digitRow, greysOf, SIDE } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
@@ -119,8 +119,7 @@ function makeSubject(bend, set) {
     const [right, down] = to.map((x) => clamp(Math.round(2 * x) / 2, -FARTHEST, FARTHEST)); // half pixels
     set({ right, down });
   };
-  carry(digit, { inUnits: ({ x, y }) => [x * SIDE, y * SIDE], place, move });
-  arrowKeys(digit, (dx, dy) => move([place()[0] + dx, place()[1] + dy]));
+  carry(digit, { steps: [1, 3], inUnits: ({ x, y }) => [x * SIDE, y * SIDE], place, move });
   return digit;
 }
 

@@ -1,6 +1,6 @@
 // The parts of a face to drag. A bag of parts asks whether each is there; a face capsule asks whether they agree. The
 // matrices of the parts are made by hand.
-import { arrowKeys, carry } from "./shared/controls.js";
+import { carry } from "./shared/controls.js";
 import { norm, predictionVectors, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
@@ -175,11 +175,7 @@ function makePicture(posesNow, move) {
   const picture = svg("svg", view, whole, ...ghosts, ...threads, ...parts, ...centres);
   parts.forEach((part, i) => {
     const place = () => posesNow()[i].slice(0, 2);
-    carry(part, { area: picture, inUnits: inPlane, place, move: (to) => move(i, to) });
-    arrowKeys(part, (dx, dy, { shiftKey }) => {
-      const by = shiftKey ? 0.25 : 0.05;
-      move(i, [place()[0] + dx * by, place()[1] + dy * by]);
-    });
+    carry(part, { area: picture, steps: [0.05, 0.25], inUnits: inPlane, place, move: (to) => move(i, to) });
   });
 
   /** opinions: the face as each part sees it, and `seen`, as the capsule does, poses all. */

@@ -1,4 +1,4 @@
-// Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill; beside it cross-entropy.
+// Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill.
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
@@ -15,20 +15,6 @@ export function marginTerms(lengths, present) {
   const losses = missed.map((by, k) => (present.has(k) ? by ** 2 : LAMBDA * by ** 2));
   const gradients = missed.map((by, k) => (present.has(k) ? -2 * by : 2 * LAMBDA * by));
   return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
-}
-
-/**
- * What softmax makes of the lengths, and the cross-entropy with the present classes, all alike; null: none is present.
- * @param {number[]} lengths @param {Set<number>} present
- */
-export function crossEntropy(lengths, present) {
-  const exponentials = lengths.map(Math.exp);
-  const sum = exponentials.reduce((all, x) => all + x, 0);
-  const shares = exponentials.map((x) => x / sum);
-  const target = lengths.map((_, k) => (present.has(k) ? 1 / present.size : 0));
-  const gradients = shares.map((share, k) => (present.size ? share - target[k] : 0));
-  const loss = present.size ? shares.reduce((all, share, k) => all - target[k] * Math.log(share), 0) : null;
-  return { shares, gradients, loss };
 }
 
 /** The lengths after one step downhill. @param {number[]} lengths @param {number[]} gradients */
@@ -48,17 +34,17 @@ function aboutClass(there, length) {
   return `Absent and ${format(length - M_MINUS)} beyond m⁻: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
-/** What a step did. `what` it was; the sums of the margin losses before and after it, as text. */
-function aboutStep(what, before, after, lost, left) {
+/** What a step did; the sums of the losses before and after it, as text. */
+function aboutStep(before, after, lost, left) {
   const moves = after.map((length, k) => ({ k, by: length - before[k], length }));
   const moved = moves.filter(({ by }) => Math.abs(by) > 1e-4).sort((p, q) => Math.abs(q.by) - Math.abs(p.by));
-  if (!moved.length) return `${what} moves nothing: no arrow is left.`;
+  if (!moved.length) return "A step moves nothing: no arrow is left.";
   const each = moved
     .slice(0, 2)
     .map(({ k, by, length }) => `${k} ${by > 0 ? "rose" : "fell"} to ${format(length)}`)
     .join(", ");
   const others = moved.length > 2 ? `, ${moved.length - 2} more moved` : "";
-  return `${what}: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
+  return `A step: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
 }
 
 // ------------------------------------------------------------------------------------------------ the widget
@@ -67,13 +53,16 @@ const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
 const percents = (x) => `${100 * x}%`;
 
-const build = ({ root, get, set, layOut, stops }) => {
+const LABEL = "Ten capsule lengths and their margin loss";
+
+export default defineWidget("MarginLoss", LABEL, (widget) => {
+  const { root, get, set, layOut } = widget;
   const first = { lengths: get("lengths"), present: get("present"), selected: get("selected") };
   const present = () => /** @type {Set<number>} */ (new Set(get("present")));
-  const lost = () => format(marginTerms(get("lengths"), present()).total, 3);
-  const now = () => [get("lengths"), get("present"), get("selected")].join("|");
+  const termsOf = (lengths) => marginTerms(lengths, present());
+  const lost = (lengths = get("lengths")) => format(termsOf(lengths).total, 3);
   const start = `${lost()} is lost: each arrow shows where a step would move that class. Take one.`;
-  let news = { of: now(), words: start }; // what the last step or press did, as long as nothing else happens
+  widget.news = start;
 
   const setLength = (k, length) => {
     const near = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
@@ -83,16 +72,16 @@ const build = ({ root, get, set, layOut, stops }) => {
   function flip(k) {
     const there = present();
     if (!there.delete(k)) there.add(k);
-    set({ present: [...there].sort(), selected: k });
+    const { total } = marginTerms(get("lengths"), there);
     const none = there.size ? "" : " No digit is there: every capsule is asked to be short.";
-    const words = `Class ${k} is ${there.has(k) ? "present" : "absent"}: the loss is ${lost()}.${none}`;
-    news = { of: now(), words };
+    const words = `Class ${k} is ${there.has(k) ? "present" : "absent"}: the loss is ${format(total, 3)}.${none}`;
+    set({ present: [...there].sort(), selected: k }, words);
   }
 
-  function step(gradients, what) {
-    const [before, lengths] = [lost(), get("lengths")];
-    set({ lengths: stepDown(lengths, gradients) });
-    news = { of: now(), words: aboutStep(what, lengths, get("lengths"), before, lost()) };
+  function step() {
+    const before = get("lengths");
+    const after = stepDown(before, termsOf(before).gradients);
+    set({ lengths: after }, aboutStep(before, after, lost(before), lost(after)));
   }
 
   /** Arrow keys, Home and End change the length of class `which()`; `others` are more keys. */
@@ -106,36 +95,22 @@ const build = ({ root, get, set, layOut, stops }) => {
   const along = ({ x }) => setLength(get("selected"), one.lengthAt(x));
   drag(one.picture, { focus: one.dot, start: along, move: along });
   lengthKeys(one.dot, () => get("selected"));
-  const bars = first.lengths.map((_, k) => makeBar(k, { set, setLength, flip, lengthKeys }));
-  const ten = makeTen(bars);
-  const cake = makeCake(bars.length);
-  const stepMargin = () => step(marginTerms(get("lengths"), present()).gradients, "A step");
-  const stepEntropy = () => step(crossEntropy(get("lengths"), present()).gradients, "A step down cross-entropy");
-  const margin = makeRepeating("step-margin", "Step down the margin loss", stepMargin, "primary-action");
-  const entropy = makeRepeating("step-entropy", "Step down cross-entropy", stepEntropy);
-  const reset = pushButton("reset", "Reset", () => {
-    set(first);
-    news = { of: now(), words: start };
-  });
-  stops.push(margin.stop, entropy.stop);
-  const { say } = layOut({
-    stage: element("div", { class: "contest" }, ten.panel, one.panel),
-    hands: [rowOf(margin.button, reset)],
-    more: [cake.panel, entropy.button],
-    about: "Cross-entropy on the same lengths",
-  });
+  const ten = makeTen(first.lengths.map((_, k) => makeBar(k, { set, setLength, flip, lengthKeys })));
+  const buttons = rowOf(
+    pushButton("step-margin", "Step down the margin loss", step, { class: "primary-action" }),
+    pushButton("reset", "Reset", () => set(first, start)),
+  );
+  const { say } = layOut({ stage: element("div", { class: "contest" }, ten.panel, one.panel), hands: [buttons] });
 
   return () => {
     const [lengths, there, selected] = [get("lengths"), present(), get("selected")];
-    const terms = marginTerms(lengths, there);
+    const terms = termsOf(lengths);
     Object.assign(root.dataset, { total: terms.total.toFixed(5), selected });
     one.show(selected, there.has(selected), lengths[selected], terms);
     ten.show(lengths, there, selected, terms);
-    cake.show(crossEntropy(lengths, there), there);
-    const about = `Class ${selected}. ${aboutClass(there.has(selected), lengths[selected])}`;
-    say(news.of === now() ? news.words : about);
+    say(widget.news || `Class ${selected}. ${aboutClass(there.has(selected), lengths[selected])}`);
   };
-};
+});
 
 /** The loss of one class over its length, if it is present and if it is not, with a dot to drag. */
 function makeCurve() {
@@ -207,26 +182,6 @@ function makeTen(bars) {
   return { panel, show };
 }
 
-/** What cross-entropy makes of the same lengths: one cake, shared by softmax. */
-function makeCake(classes) {
-  const pieces = Array.from({ length: classes }, (_, k) => element("span", { class: "share" }, String(k)));
-  const cake = element("div", { class: "cake", role: "img", "data-role": "cake" }, ...pieces);
-  const entropy = element("strong", { "data-role": "cross-entropy" });
-  const sum = element("p", { class: "sum" }, element("span", {}, "cross-entropy sees one cake"), entropy);
-  const panel = element("div", { class: "contest-cake" }, sum, cake);
-
-  function show({ shares, loss }, present) {
-    entropy.textContent = loss === null ? "no target" : format(loss, 3);
-    pieces.forEach((piece, k) => {
-      piece.style.flexGrow = String(shares[k]);
-      piece.classList.toggle("on", present.has(k));
-    });
-    const each = shares.map((p, k) => `${k} ${Math.round(100 * p)} %`);
-    cake.setAttribute("aria-label", `Softmax of the lengths: ${each.join(", ")}`);
-  }
-  return { panel, show };
-}
-
 /** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
 function makeBar(k, { set, setLength, flip, lengthKeys }) {
   const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) => element("span", { class: kind }));
@@ -259,17 +214,3 @@ function makeBar(k, { set, setLength, flip, lengthKeys }) {
   }
   return { rail, button, loss, show };
 }
-
-/** A button that goes on while it is held; the keyboard repeats by itself. */
-function makeRepeating(role, text, work, kind = "") {
-  let timer;
-  const stop = () => clearInterval(timer);
-  const onpointerdown = () => {
-    const start = performance.now();
-    timer = setInterval(() => performance.now() - start > 350 && work(), 70);
-  };
-  const held = { onpointerdown, onpointerup: stop, onpointerleave: stop, onpointercancel: stop };
-  return { button: pushButton(role, text, work, { class: kind, ...held }), stop };
-}
-
-export default defineWidget("MarginLoss", "Ten capsule lengths and their margin loss", build);

@@ -16,7 +16,7 @@ LENGTHS = (0.05, 0.04, 0.16, 0.62, 0.06, 0.24, 0.03, 0.08, 0.48, 0.12)
 
 
 class MarginLoss(anywidget.AnyWidget):
-    """Ten capsule lengths to drag, the margin loss of each as a curve, and what cross-entropy would make of them.
+    """Ten capsule lengths to drag, and the margin loss of each as a curve.
 
     Attributes:
         lengths: ten numbers from 0 to 1; at first a three that could be an eight.

@@ -102,7 +102,8 @@ function makeScene(poseOf, move) {
   PARTS.forEach((_, i) => {
     const shift = (/** @type {number[]} */ at) => move(i, [poseOf(i)[0], ...at]);
     const turn = (/** @type {number} */ angle) => move(i, [angle, ...poseOf(i).slice(1)]);
-    carry(bodies[i], { area: scene, inUnits: inPlane, place: () => poseOf(i).slice(1), move: shift });
+    const place = () => poseOf(i).slice(1);
+    carry(bodies[i], { area: scene, steps: [0.1, 0.5], inUnits: inPlane, place, move: shift });
     drag(knobs[i], {
       area: scene,
       focus: knobs[i],
@@ -110,10 +111,6 @@ function makeScene(poseOf, move) {
         const [, x, y] = poseOf(i);
         turn(angleOf(inPlane(at)[1] - y, x - inPlane(at)[0])); // the knob is above the part
       },
-    });
-    arrowKeys(bodies[i], (dx, dy, { shiftKey }) => {
-      const [[, x, y], step] = [poseOf(i), shiftKey ? 0.5 : 0.1];
-      shift([x + dx * step, y - dy * step]);
     });
     arrowKeys(knobs[i], (dx, dy, { shiftKey }) => turn(poseOf(i)[0] - (dx + dy) * (shiftKey ? 15 : 5)));
   });
@@ -171,24 +168,19 @@ const TURNED =
   "The distances are what they were, and no matrix changed.";
 const LABEL = "Drag two parts and watch the wholes that they predict";
 
-export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, animate, halt }) => {
+export default defineWidget("PartVotes", LABEL, (widget) => {
+  const { root, get, set, layOut, animate, halt } = widget;
   const weight = Float64Array.from(get("weight"));
   const poses = () => get("poses");
-  let news = { of: "", words: "" }; // what is said of poses that a button led to
-
-  const put = (to, words = "") => {
-    set({ poses: to });
-    news = { of: String(to), words };
-  };
   const go = (to, words = "") => {
     const way = wayTo(poses(), to, 0);
-    animate((t) => put(way(t), words));
+    animate((t) => set({ poses: way(t) }, words));
   };
   /** Part `i` somewhere else: not too far out, in thousandths. */
   const move = (i, [angle, x, y]) => {
     halt();
     const pose = [wrapped(angle), ...within([x, y], FARTHEST)].map((n) => Math.round(n * 1000) / 1000);
-    put(poses().with(i, pose));
+    set({ poses: poses().with(i, pose) });
   };
 
   const { scene, show } = makeScene((i) => poses()[i], move);
@@ -209,6 +201,6 @@ export default defineWidget("PartVotes", LABEL, ({ root, get, set, layOut, anima
     root.dataset.apart = apart.map((x) => x.toFixed(4)).join(",");
     show(poses(), apart);
     panels.forEach((panel, j) => panel.show(poses(), [u_hat[0][j], u_hat[1][j]], apart[j]));
-    say((String(poses()) === news.of && news.words) || remarkOn(apart));
+    say(widget.news || remarkOn(apart));
   };
 });

@@ -14,7 +14,7 @@ import {
 } from "./routing_steps_model.js";
 import { arrowKeys, eased, makeArrow, measure, mixed, rangeInput, wantsCalm } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";
+import { clamp, element, format, makeAnnouncer, oncePerFrame, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
 const WAY = 0.3; // of the window's height: so far the page scrolls from step to step, here and in the styles
@@ -65,43 +65,35 @@ const STROKES = [
   { d: "M.2 .66h.001", name: { x: 0.21, y: 0.83, anchor: "middle" } },
 ]; // of the 7, in a square of 1, and where their names stand
 
-/** Where everything stands in a picture of that width: in CSS pixels. */
+/** Where everything stands in a picture of that width, in CSS pixels. One scale for both planes holds all points. */
 function layoutOf(width, points) {
   const narrow = width < 480;
   const [gap, label] = [narrow ? 8 : 14, narrow ? 11 : 13];
-  const plane = { wide: (width - gap) / 2, high: 0 };
-  const toy = frameOf(points, { wide: plane.wide, high: Number.POSITIVE_INFINITY });
-  plane.high = Math.min(Math.ceil(toy.needs), narrow ? 150 : 230);
-  const flow = narrow ? 56 : 90; // where the shares flow
-  const bar = { wide: Math.min((plane.wide - 24) / I, 92), high: narrow ? 10 : 13, y: plane.high + flow };
-  const icon = narrow ? 34 : 62;
-  const middle = bar.y + bar.high + 8 + icon / 2; // of the icons
-  return {
-    narrow,
-    width,
-    label,
-    plane,
-    planes: [0, plane.wide + gap],
-    frame: frameOf(points, plane),
-    bar,
-    icon,
-    big: { x: width / 2, y: (plane.high + flow) / 2 + 10, size: Math.min(plane.high + flow - 20, 270) },
-    columns: PARTS.map((_, i) => (width * (i + 0.5)) / I),
-    middle,
-    height: middle + icon / 2 + 20,
-  };
-}
-
-/** One scale for both planes, so that all points of each are within its box; y up. */
-function frameOf(points, { wide, high }) {
   const ends = (d) => points.map((each) => [Math.min, Math.max].map((end) => end(...each.map((point) => point[d]))));
   const [across, up] = [ends(0), ends(1)];
   const [low, top] = [Math.min(...up.map(([from]) => from)) - 0.25, Math.max(...up.map(([, to]) => to)) + 0.25];
-  const span = Math.max(...across.map(([from, to]) => to - from)) * 1.12;
-  const unit = Math.min(wide / span, high / (top - low));
-  const spare = Number.isFinite(high) ? (high - unit * (top - low)) / 2 : 0;
-  const origins = across.map(([from, to]) => [wide / 2 - (unit * (from + to)) / 2, spare + unit * top]);
-  return { unit, origins, needs: unit * (top - low) };
+  const wide = (width - gap) / 2; // a plane
+  const widest = wide / 1.12 / Math.max(...across.map(([from, to]) => to - from)); // pixels for 1
+  const high = Math.min(Math.ceil(widest * (top - low)), narrow ? 150 : 230);
+  const unit = Math.min(widest, high / (top - low));
+  const planes = [0, wide + gap];
+  const spare = (high - unit * (top - low)) / 2;
+  const flow = narrow ? 56 : 90; // where the shares flow
+  const bar = { wide: Math.min((wide - 24) / I, 92), high: narrow ? 10 : 13, y: high + flow };
+  const icon = narrow ? 34 : 62;
+  const middle = bar.y + bar.high + 8 + icon / 2; // of the icons
+  return {
+    ...{ narrow, width, label, unit, planes, bar, icon, middle },
+    plane: { wide, high },
+    big: { x: width / 2, y: (high + flow) / 2 + 10, size: Math.min(high + flow - 20, 270) },
+    columns: PARTS.map((_, i) => (width * (i + 0.5)) / I),
+    height: middle + icon / 2 + 20,
+    /** A point of a whole's plane; y up. */
+    at(j, [x, y]) {
+      const [from, to] = across[j];
+      return [planes[j] + wide / 2 + unit * (x - (from + to) / 2), spare + unit * (top - y)];
+    },
+  };
 }
 
 /** A share's way from a segment of a part's bar up to a plane's lower edge. */
@@ -125,10 +117,11 @@ function iconOf(part, i) {
   return svg("g", { class: `icon ${part}` }, svg("g", { class: "others" }, ...others), own);
 }
 
-/** What the picture is made of. */
+/** What the picture is made of; what comes and goes together is a group. */
 function makeMarks() {
   const text = (kind) => svg("text", { class: kind });
-  const nodes = {
+  const group = (...marks) => svg("g", {}, ...marks.flat().map((mark) => mark.node ?? mark));
+  const marks = {
     planes: WHOLES.map(() => svg("rect", { class: "ground", rx: 10 })),
     discs: WHOLES.map(() => svg("circle", { class: "disc" })),
     origins: WHOLES.map(() => svg("circle", { class: "origin", r: 2.5 })),
@@ -141,7 +134,7 @@ function makeMarks() {
     shares: each(I * J, () => text("share")),
     logits: each(I * J, () => text("logit")),
     votes: each(I * J, (k) => makeArrow(`vote ${partOf(k)}`)),
-    labels: each(I * J, (k) => text(`tip ${partOf(k)}`)),
+    labels: each(I * J, (k) => svg("text", { class: `tip ${partOf(k)}` }, partOf(k))),
     products: each(I * J, (k) => text(`tip product ${partOf(k)}`)),
     lines: WHOLES.map(() => svg("path", { class: "along" })),
     feet: each(I * J, (k) => svg("path", { class: `foot ${partOf(k)}` })),
@@ -150,14 +143,19 @@ function makeMarks() {
     icons: PARTS.map(iconOf),
     titles: PARTS.map((part) => svg("text", { class: `part-name ${part}` }, part)),
   };
-  const three = svg("g", { class: "three" }, ...nodes.ribbons, ...nodes.segments, ...nodes.shares, ...nodes.logits);
-  const arrowNodes = (arrows) => arrows.map(({ node }) => node);
-  const picture = svg("svg", { class: "picture", role: "img", "data-role": "picture" });
-  picture.append(...nodes.planes, ...nodes.discs, three, ...nodes.icons, ...nodes.titles);
-  picture.append(...nodes.lines, ...nodes.feet, ...nodes.products, ...arrowNodes(nodes.votes), ...nodes.labels);
-  picture.append(...arrowNodes(nodes.sums), ...nodes.rails, ...nodes.gauges, ...arrowNodes(nodes.capsules));
-  picture.append(...nodes.lengths, ...nodes.origins, ...nodes.names);
-  return { ...nodes, three, picture };
+  const groups = {
+    ground: group(marks.planes, marks.discs),
+    sharing: group(marks.ribbons, marks.segments, marks.shares, marks.logits),
+    parts: group(marks.icons, marks.titles),
+    agreement: group(marks.lines, marks.feet, marks.products),
+    votes: group(marks.votes),
+    names: group(marks.labels),
+    sums: group(marks.sums),
+    capsules: group(marks.capsules),
+    wholes: group(marks.rails, marks.gauges, marks.lengths, marks.origins, marks.names),
+  };
+  const picture = svg("svg", { class: "picture", role: "img", "data-role": "picture" }, ...Object.values(groups));
+  return { ...marks, groups, picture };
 }
 
 /** The picture: above the planes of the wholes with the votes in them, below the parts, between them the shares. */
@@ -176,15 +174,18 @@ function makeScene(trace, changed) {
 
   function draw(/** @type {ReturnType<typeof momentAt>} */ moment) {
     if (!layout) return;
-    const place = placesOf(layout);
     drawParts(marks, layout, moment);
     drawShares(marks, layout, moment);
-    drawVotes(marks, place, trace, moment, layout);
-    drawAgreement(marks, place, moment, layout);
-    drawCapsules(marks, place, moment, layout);
-    const grounds = clamp(moment.gathered * 1.5, 0, 1);
-    for (const each of [...marks.planes, ...marks.discs, ...marks.origins, ...marks.names, ...marks.rails])
-      seen(each, grounds);
+    drawVotes(marks, layout, moment, arrowsOf(trace, moment));
+    drawAgreement(marks, layout, moment);
+    drawCapsules(marks, layout, moment);
+    const { gathered, shared, laid, measured } = moment;
+    const strengths = {
+      ...{ ground: 1.5 * gathered, wholes: 1.5 * gathered, sharing: shared, agreement: measured },
+      names: gathered * (1 - laid) * (1 - measured),
+      ...{ sums: moment.seen.s, capsules: moment.seen.v },
+    };
+    for (const [group, opacity] of Object.entries(strengths)) seen(marks.groups[group], opacity);
   }
   return { node, picture: marks.picture, draw, stop: size.stop };
 }
@@ -199,12 +200,6 @@ function furnishPlaces(marks, { width, height, plane, planes, narrow }) {
     setAttributes(marks.rails[j], { x: left + 12, y: 10, width: plane.wide - 24 });
     setAttributes(marks.gauges[j], { x: left + 12, y: 10 });
   });
-}
-
-/** Pixels of a point of a whole's plane. */
-function placesOf({ frame: { unit, origins }, planes }) {
-  const at = (j, [x, y]) => [planes[j] + origins[j][0] + unit * x, origins[j][1] - unit * y];
-  return { unit, at };
 }
 
 function drawParts(marks, { big, columns, middle, icon, label }, { gathered }) {
@@ -244,13 +239,10 @@ function drawShares(marks, { bar, columns, planes, plane, middle, icon, narrow }
     marks.shares[k].textContent = narrow ? format(c[k]).replace(/^0/, "") : format(c[k]);
     marks.logits[k].textContent = format(b[k], 2, true);
   }
-  seen(marks.three, shared);
 }
 
-function drawVotes(marks, { at }, trace, moment, { narrow, label, planes, plane }) {
-  const { c, laid, gathered, measured } = moment;
-  const arrows = arrowsOf(trace, moment);
-  const faded = laid * clamp(moment.seen.v * 2, 0, 1); // once squash begins
+function drawVotes(marks, { at, narrow, label, planes, plane }, { c, laid, gathered, seen: { v } }, arrows) {
+  const faded = laid * clamp(v * 2, 0, 1); // once squash begins
   const [thin, thick] = narrow ? [1, 4.5] : [1.2, 6.5];
   const tips = arrows.map(([from, tip], k) => {
     const grown = mixed(from, tip, gathered);
@@ -261,10 +253,6 @@ function drawVotes(marks, { at }, trace, moment, { narrow, label, planes, plane 
     return { end, to: [end[0] - start[0], end[1] - start[1]], j: k % J };
   });
   WHOLES.forEach((_, j) => placeLabels(tips, j, { label, left: planes[j], wide: plane.wide }, marks));
-  for (let k = 0; k < I * J; k++) {
-    seen(marks.labels[k], gathered * (1 - laid) * (1 - measured));
-    marks.labels[k].textContent = partOf(k);
-  }
 }
 
 /** Names and numbers beside the arrows' tips: within the plane, and not on each other. */
@@ -286,14 +274,13 @@ function placeLabels(tips, j, { label, left, wide }, { labels, products }) {
   }
 }
 
-function drawAgreement(marks, { at }, { a, v, measured }, { narrow }) {
+function drawAgreement(marks, { at, narrow }, { a, v, measured }) {
   WHOLES.forEach((_, j) => {
     const along = [v[j * 2], v[j * 2 + 1]];
     const length = Math.hypot(...along) || 1;
     const [ux, uy] = along.map((x) => x / length);
     const [from, to] = [at(j, [-1.5 * ux, -1.5 * uy]), at(j, [2.6 * ux, 2.6 * uy])];
     marks.lines[j].setAttribute("d", `M${from}L${to}`);
-    seen(marks.lines[j], measured);
     for (let i = 0; i < I; i++) {
       const k = i * J + j;
       const reach = a[k] / length; // of the vote along v
@@ -303,21 +290,18 @@ function drawAgreement(marks, { at }, { a, v, measured }, { narrow }) {
       const zero = at(j, [0, 0]);
       marks.feet[k].setAttribute("d", `M${zero[0] + sx} ${zero[1] + sy}L${foot[0] + sx} ${foot[1] + sy}`);
       marks.products[k].textContent = format(a[k], 2, true);
-      for (const each of [marks.feet[k], marks.products[k]]) seen(each, measured);
     }
   });
 }
 
-function drawCapsules(marks, { at, unit }, moment, { plane, narrow }) {
+function drawCapsules(marks, { at, unit, plane, narrow }, moment) {
   WHOLES.forEach((_, j) => {
     const [s, v] = [moment.s, moment.v].map((vectors) => [vectors[j * 2], vectors[j * 2 + 1]]);
     const zero = at(j, [0, 0]);
     setAttributes(marks.discs[j], { cx: zero[0], cy: zero[1], r: unit });
     setAttributes(marks.origins[j], { cx: zero[0], cy: zero[1] });
     marks.sums[j].point(zero, at(j, s), { size: narrow ? 9 : 13 });
-    seen(marks.sums[j].node, moment.seen.s);
     marks.capsules[j].point(zero, at(j, v), { size: narrow ? 9 : 13 });
-    seen(marks.capsules[j].node, moment.seen.v);
     const length = moment.lengths?.[j];
     marks.gauges[j].setAttribute("width", ((plane.wide - 24) * clamp(length ?? 0, 0, 1)).toFixed(1));
     marks.lengths[j].textContent = length === undefined ? "" : `‖v‖ = ${format(length)}`;
@@ -327,23 +311,13 @@ function drawCapsules(marks, { at, unit }, moment, { plane, narrow }) {
 // -------------------------------------------------------------------------------------------- the scrolling
 
 /**
- * Lets the page's scrolling choose a step: the stage sticks in the window while its track scrolls past, and one
- * observer says which step's stretch of the track is at the middle of the window. Only in a page of the book, where the
- * stage fits into the window, and where less motion is not wished for.
+ * Lets the page's scrolling choose a step: the stage sticks in the window while its track scrolls past, and how far the
+ * track has come says which. Only in a page of the book, where the stage fits into the window, and where less motion is
+ * not wished for.
  * @param {HTMLElement} track @param {HTMLElement} stage @param {(step: number) => void} reached
  */
 function followScrolling(track, stage, reached) {
-  const stretches = STEPS.map(() => element("div"));
-  track.append(element("div", { class: "scroll-steps", "aria-hidden": "true" }, ...stretches));
   const pinned = () => "pinned" in track.dataset;
-  const observer = new IntersectionObserver(
-    (entries) => {
-      const last = entries.findLast(({ isIntersecting }) => isIntersecting);
-      if (last && pinned()) reached(stretches.indexOf(/** @type {any} */ (last.target)));
-    },
-    { rootMargin: "-50% 0px -50% 0px" },
-  );
-  for (const stretch of stretches) observer.observe(stretch);
   const covered = () => Number.parseFloat(getComputedStyle(stage).top) || 0; // of the window, by the page's own bar
   const size = measure(stage, () => {
     const fits = stage.offsetHeight <= window.innerHeight - 2 * covered();
@@ -356,8 +330,14 @@ function followScrolling(track, stage, reached) {
     const by = step > LAST ? bottom : top + (step + 0.5) * WAY * window.innerHeight;
     window.scrollBy({ top: by - covered(), behavior: "instant" });
   }
+  const follow = oncePerFrame(() => {
+    const step = Math.floor((covered() - track.getBoundingClientRect().top) / (WAY * window.innerHeight));
+    if (pinned() && step >= 0 && step <= LAST) reached(step);
+  });
+  addEventListener("scroll", follow, { passive: true });
   const stop = () => {
-    observer.disconnect();
+    removeEventListener("scroll", follow);
+    follow.cancel();
     size.stop();
   };
   return { pinned, scrollTo, stop };

@@ -58,12 +58,14 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
 }
 
 /**
- * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of.
+ * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of; arrow keys
+ * move it by a step, or a larger one with Shift.
  * @param {Element} node
- * @param {{ area?: Element, inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
+ * @param {{ area?: Element, steps: number[],
+ *   inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
  *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes
  */
-export function carry(node, { area = node, inUnits, place, move }) {
+export function carry(node, { area = node, steps, inUnits, place, move }) {
   /** @type {number[]} */
   let held;
   drag(node, {
@@ -73,6 +75,11 @@ export function carry(node, { area = node, inUnits, place, move }) {
       held = inUnits(at).map((x, d) => place()[d] - x);
     },
     move: (at) => move(inUnits(at).map((x, d) => x + held[d])),
+  });
+  const down = Math.sign(inUnits({ x: 0, y: 1 })[1] - inUnits({ x: 0, y: 0 })[1]); // whether y grows downwards
+  arrowKeys(node, (dx, dy, { shiftKey }) => {
+    const by = steps[Number(shiftKey)];
+    move([place()[0] + dx * by, place()[1] + down * dy * by]);
   });
 }
 

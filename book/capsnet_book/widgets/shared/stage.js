@@ -17,13 +17,21 @@ export const defineWidget = (name, label, build) => ({
   render: withPrompts(({ model, el, host }) => {
     const root = makeRoot(name, label);
     let halt = () => {};
+    let mine = false; // whether a change of the model comes from the widget
     return mount(el, root, async () => {
       const widget = {
         root,
         host,
         model,
         get: (/** @type {string} */ trait) => model.get(trait),
-        set: (/** @type {Record<string, any>} */ values) => save(model, values),
+        news: "", // said of the last change, until there is another
+        set(/** @type {Record<string, any>} */ values, news = "") {
+          mine = true;
+          save(model, values);
+          mine = false;
+          widget.news = news;
+          widget.redraw();
+        },
         painter: makePainter(root),
         colours: themeColours(root),
         stops: /** @type {(() => void)[]} */ ([]), // called when it is taken down
@@ -50,8 +58,12 @@ export const defineWidget = (name, label, build) => ({
         draw();
       });
       draw();
-      model.on("change", redraw);
-      return [() => model.off("change", redraw), stopWatching, redraw.cancel, () => halt(), ...widget.stops];
+      const changed = () => {
+        if (!mine) widget.news = "";
+        redraw();
+      };
+      model.on("change", changed);
+      return [() => model.off("change", changed), stopWatching, redraw.cancel, () => halt(), ...widget.stops];
     });
   }),
 });
