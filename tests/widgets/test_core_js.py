@@ -155,7 +155,7 @@ def test_what_is_no_whole_file_of_weights_is_refused_in_words(evaluate, tmp_path
         assert f"got {len(content)} bytes" in said
 
 
-def test_wrong_calls_are_refused_in_words_and_what_is_given_stays(evaluate):
+def test_what_is_given_stays_and_weights_come_as_they_do(evaluate):
     body = """
         const network = m.makeNetwork(bytes(data));
         const image = new Float32Array(784).fill(0.5);
@@ -163,16 +163,7 @@ def test_wrong_calls_are_refused_in_words_and_what_is_given_stays(evaluate):
         const kept = [...first.capsules];
         network.forward(new Float32Array(784));
         const untouched = image.every((grey) => grey === 0.5) && kept.every((x, k) => x === first.capsules[k]);
-        const calls = [() => network.forward(new Float32Array(783)), () => network.forward(image, 0),
-          () => network.decode(new Float32Array(16))];
         const { buffer } = Uint8Array.from(bytes(data));
         const views = [buffer, new DataView(buffer)].map((view) => m.makeNetwork(view).forward(image).prediction);
-        const same = views.every((each) => each === first.prediction);
-        return [calls.map(complaint), untouched && same, m.squash([0, 0])];"""
-    said, untouched, zero = evaluate(body, str(SHIPPED), m="shared/core.js")
-    assert said == [
-        "forward: expected 784 pixels, got 783",
-        "forward: expected a whole number of rounds, at least 1, got 0",
-        "decode: expected 10 capsules of 16 = 160 numbers, got 16",
-    ]
-    assert untouched and zero == [0, 0]
+        return [untouched && views.every((each) => each === first.prediction), m.squash([0, 0])];"""
+    assert evaluate(body, str(SHIPPED), m="shared/core.js") == [True, [0, 0]]

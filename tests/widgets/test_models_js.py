@@ -282,30 +282,6 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, t
         np.testing.assert_allclose(came["whole"], whole[n], atol=1e-5)
 
 
-# --- the pad ----------------------------------------------------------------------------------------------------------
-
-
-def test_what_python_sets_is_shown_and_what_the_pad_sent_is_no_news(evaluate: Evaluate) -> None:
-    body = """
-        const [handlers, state, shown] = [new Map(), {}, []];
-        const model = {
-          get: (name) => state[name],
-          set: (name, value) => { state[name] = value; },
-          save_changes: () => handlers.get("change:image")?.(), // as Jupyter does, it tells us of our own change, too
-          on: (name, handler) => handlers.set(name, handler),
-          off: (name) => handlers.delete(name),
-        };
-        const pad = { bytes: () => Uint8Array.of(10), frame: new EventTarget() };
-        const tie = m.tiePad(pad, model, (bytes) => shown.push(bytes[0]));
-        tie.share();
-        for (const grey of [20, 10, 20]) {
-          state.image = new DataView(Uint8Array.of(grey).buffer);
-          handlers.get("change:image")?.();
-        }
-        return shown;"""
-    assert evaluate(body, m="shared/pad.js") == [20, 10, 20]
-
-
 # --- turned scenes
 
 shown = TurnScene()

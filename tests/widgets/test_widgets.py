@@ -185,9 +185,6 @@ def test_state_reaches_python():
     widget = PoseSliders(TWO, [0, 1])
     widget.set_state({"index": 1, "offsets": [0.25] + [0] * 15})
     assert (widget.index, widget.offsets[0]) == (1, 0.25)
-    pad = DrawDigit()
-    pad.set_state({"image": memoryview(bytes(784))})
-    assert pad.image == bytes(784)
     vector = SquashVector()
     vector.set_state({"s": [0, 2]})
     assert vector.s == [0, 2]
@@ -201,7 +198,6 @@ NAN = float("nan")
 REFUSED = [
     (PoseSliders, {"index": 10}, "index from 0 to 9; got 10"),
     *((PoseSliders, {"offsets": offsets}, "expected offsets") for offsets in ([0.1] * 15, [NAN] * 16)),
-    (DrawDigit, {"image": bytes(783)}, "784 bytes; got 783"),
     *((SquashVector, {"s": s}, r"s as finite .* \[2\]") for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])),
     (MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
     (MarginLoss, {"selected": 10}, "0 to 9"),

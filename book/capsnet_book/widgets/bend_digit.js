@@ -10,27 +10,30 @@ import { clamp, element, format, pushButton } from "./shared/ui.js";
 
 /** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
 /** @typedef {Record<Key, number>} Bend */
-/** @typedef {{ key: Key, name: string, min: number, max: number, step: number, places: number,
- *   inWords: (amount: number) => string }} Way  places: of its strips */
+/** @typedef {ReturnType<typeof wayOf>} Way */
 
 const FARTHEST = 8; // pixels that a digit can be moved
 
 const degrees = (/** @type {number} */ x) => `${format(x, 0, true)}°`;
 const pixels = (/** @type {number} */ x) => `${format(x, 1, true)} px`;
-const shift = { min: -FARTHEST, max: FARTHEST, step: 0.5, places: 17, inWords: pixels };
 
-/** @type {Way[]} */
+/**
+ * What a slider does; `amounts` at which its strips look, the one that does nothing at `middle`.
+ * @param {Key} key @param {(amount: number) => string} inWords
+ */
+function wayOf(key, name, [min, max, step], places, inWords) {
+  const amounts = Array.from({ length: places }, (_, k) => min + (k * (max - min)) / (places - 1));
+  const middle = Math.round(((STRAIGHT[key] - min) / (max - min)) * (places - 1));
+  return { key, name, min, max, step, inWords, amounts, middle };
+}
+
 const WAYS = [
-  { key: "turn", name: "turn", min: -90, max: 90, step: 1, places: 37, inWords: degrees },
-  { key: "shear", name: "shear", min: -1, max: 1, step: 0.05, places: 21, inWords: (x) => format(x, 2, true) },
-  { key: "size", name: "size", min: 0.5, max: 2, step: 0.05, places: 31, inWords: (x) => `× ${format(x)}` },
-  { key: "right", name: "to the right", ...shift },
-  { key: "down", name: "down", ...shift },
+  wayOf("turn", "turn", [-90, 90, 1], 37, degrees),
+  wayOf("shear", "shear", [-1, 1, 0.05], 21, (x) => format(x, 2, true)),
+  wayOf("size", "size", [0.5, 2, 0.05], 31, (x) => `× ${format(x)}`),
+  wayOf("right", "to the right", [-FARTHEST, FARTHEST, 0.5], 17, pixels),
+  wayOf("down", "down", [-FARTHEST, FARTHEST, 0.5], 17, pixels),
 ];
-
-/** The amounts at which a way's strips look. @param {{ min: number, max: number, places: number }} way */
-const amountsOf = ({ min, max, places }) =>
-  Array.from({ length: places }, (_, k) => min + (k * (max - min)) / (places - 1));
 
 /** Equal neighbours together: [7, 7, 1] -> [{ answer: 7, from: 0, to: 1 }, { answer: 1, from: 2, to: 2 }] */
 function runsOf(answers) {
@@ -42,12 +45,8 @@ function runsOf(answers) {
   return runs;
 }
 
-/** The stretch of right answers around `middle`: its first and last amount; null if it is wrong in the middle. */
-function reachOf(answers, truth, amounts, middle) {
-  const around = ({ from, to }) => amounts[from] <= middle + 1e-9 && amounts[to] >= middle - 1e-9;
-  const run = runsOf(answers).find(around);
-  return run?.answer === truth ? [amounts[run.from], amounts[run.to]] : null;
-}
+/** How far a run goes. @param {Way} way */
+const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
 
 /**
  * How far a way can go before each network says something else.
@@ -56,9 +55,9 @@ function reachOf(answers, truth, amounts, middle) {
 function remarkOnReach(way, bend, readings, truth) {
   const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
   const words = readings.map(({ name, answers }, n) => {
-    const reach = reachOf(answers, truth, amountsOf(way), STRAIGHT[way.key]);
-    if (!reach) return `${name} does not read it at all`;
-    return `${name} ${n ? "" : "reads it "}from ${way.inWords(reach[0])} to ${way.inWords(reach[1])}`;
+    const run = runsOf(answers).find(({ to }) => to >= way.middle);
+    if (run.answer !== truth) return `${name} does not read it at all`;
+    return `${name} ${n ? "" : "reads it "}${reachOf(way, run)}`;
   });
   return `By ${way.name}${alone ? " alone" : ", the rest as it is"}: ${words.join(", ")}.`;
 }
@@ -91,8 +90,8 @@ function makeStrip({ id, name }) {
 
   /** answers: a digit for each amount, -1 where it is not known yet. @param {Way} way @param {number[]} answers */
   function show(way, answers, truth) {
-    const [runs, amounts] = [runsOf(answers), amountsOf(way)];
-    strip.style.setProperty("--places", String(way.places));
+    const runs = runsOf(answers);
+    strip.style.setProperty("--places", String(answers.length));
     strip.replaceChildren(
       ...runs.map(({ answer, from, to }) => {
         const kind = answer < 0 ? "open" : answer === truth ? "right" : "wrong";
@@ -102,8 +101,7 @@ function makeStrip({ id, name }) {
       }),
     );
     const known = runs.filter(({ answer }) => answer >= 0);
-    const ends = ({ from, to }) => `from ${way.inWords(amounts[from])} to ${way.inWords(amounts[to])}`;
-    const words = known.map((run) => `${run.answer} ${ends(run)}`).join("; ");
+    const words = known.map((run) => `${run.answer} ${reachOf(way, run)}`).join("; ");
     strip.setAttribute("aria-label", `${name} by ${way.name}: ${words || "not computed yet"}`);
     strip.dataset.answers = answers.join("");
   }
@@ -125,9 +123,9 @@ function makeSubject(bend, set) {
 
 const LABEL = "Bend a digit: what a capsule network and a CNN make of it";
 
-export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, layOut, painter, stops, ...widget }) => {
+export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut, painter, stops, ...widget }) => {
   const capsules = await widget.network();
-  const convolutions = makeConvNet((await host.getModel(get("cnn"))).get("weights"));
+  const convolutions = makeConvNet(await widget.weights("cnn"));
   /** @type {Reader[]} */
   const readers = [
     { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: capsules.forward },
@@ -179,7 +177,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, l
     const of = JSON.stringify({ ...bend(), index: get("index"), [moved.key]: moved.name });
     if (of === computed) return;
     computed = of;
-    answers = readers.map(() => new Array(moved.places).fill(-1));
+    answers = readers.map(() => new Array(moved.amounts.length).fill(-1));
     root.dataset.strips = "open";
     clearTimeout(timer);
     timer = setTimeout(workOff, QUIET);
@@ -187,10 +185,10 @@ export default defineWidget("BendDigit", LABEL, async ({ root, host, get, set, l
 
   /** Computes the strips bit by bit, while nothing else happens. */
   function workOff() {
-    const [began, amounts] = [performance.now(), amountsOf(moved)];
+    const began = performance.now();
     let at = answers[0].indexOf(-1);
     for (; at >= 0 && performance.now() - began < BUDGET; at = answers[0].indexOf(-1)) {
-      const bent = bendDigit(image(), { ...bend(), [moved.key]: amounts[at] });
+      const bent = bendDigit(image(), { ...bend(), [moved.key]: moved.amounts[at] });
       for (const [n, { read }] of readers.entries()) answers[n][at] = read(bent).prediction;
     }
     if (at >= 0) timer = setTimeout(workOff);

@@ -1,4 +1,5 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
+import { makeBar } from "./shared/bars.js";
 import { makeFading } from "./shared/controls.js";
 import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
@@ -50,18 +51,16 @@ function remarkOn(keep, kept, { prediction, lengths }, label, errors) {
 /** One of the ten capsules: what it would draw, and how long it is. */
 function makeChoice(j, onclick) {
   const canvas = thumbnail();
-  const fill = element("span", { class: "fill" });
-  const value = element("span", { class: "value" });
-  const name = element("span", { class: "name" }, element("b", {}, String(j)), value);
-  const rail = element("span", { class: "rail" }, fill);
-  const button = element("button", { type: "button", class: "capsule", "data-keep": j, onclick }, canvas, name, rail);
+  const bar = makeBar();
+  const name = element("span", { class: "name" }, element("b", {}, String(j)), bar.value);
+  const about = { type: "button", class: "capsule", "data-keep": j, onclick };
+  const button = element("button", about, canvas, name, bar.rail);
   const show = (length, error, kept, isLabel) => {
-    fill.style.width = `${100 * length}%`;
-    value.textContent = format(length);
+    bar.show(length);
     button.classList.toggle("kept", kept.includes(j));
     button.classList.toggle("label", isLabel);
-    const about = `Capsule ${j}, ${format(length)} long, squared error ${format(error, 1)}`;
-    setAttributes(button, { "aria-pressed": kept.length === 1 && kept[0] === j, "aria-label": about });
+    const label = `Capsule ${j}, ${format(length)} long, squared error ${format(error, 1)}`;
+    setAttributes(button, { "aria-pressed": kept.length === 1 && kept[0] === j, "aria-label": label });
   };
   return { button, canvas, show };
 }

@@ -2,7 +2,7 @@
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
 import { digitAt, digitCanvas, digitRow } from "./shared/digits.js";
-import { makePad, tiePad } from "./shared/pad.js";
+import { makePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
 import { bytesOf, element, figure, format, listen, withArticle } from "./shared/ui.js";
 
@@ -26,9 +26,8 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const network = await widget.network();
   const samples = bytesOf(get("samples"));
   const redraw = () => widget.redraw();
-  const pad = makePad({ drawn: redraw, settled: () => tie.share(), loaded, say: (words) => say(words) });
+  const pad = makePad({ drawn: redraw, settled: tell, loaded: tell, say: (words) => say(words) });
   const labels = [...Array(network.J).keys()];
-  const load = (digit) => showPixels(digitAt(samples, digit));
   const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
   const bars = makeBars("Lengths of the ten digit capsules");
   const seen = digitCanvas("seen", "The 28 by 28 pixels that the network sees");
@@ -39,19 +38,17 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const left = element("div", { class: "left" }, pad.frame, pad.buttons);
   const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });
 
-  /** Exactly these pixels, as they are. */
-  function showPixels(bytes) {
-    pad.show(bytes);
-    loaded();
+  function load(digit) {
+    pad.show(digitAt(samples, digit));
+    tell();
   }
-  function loaded() {
-    tie.share();
+  /** What is on the pad is another digit; the glass network, where there is one, follows. */
+  function tell() {
+    root.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: pad.bytes() }));
     redraw();
   }
-  const tie = tiePad(pad, model, showPixels);
-  stops.push(tie.stop, listen(model, { digit: () => load(get("digit")) }), measure(root, redraw).stop);
-  root.addEventListener("capsnet:image", ({ detail }) => showPixels(detail));
-  pad.show(bytesOf(get("image")));
+  stops.push(listen(model, { digit: () => load(get("digit")) }), measure(root, redraw).stop);
+  pad.show(digitAt(samples, get("digit")));
 
   return () => {
     const { lengths, prediction, reconstruction } = network.forward(pad.image());

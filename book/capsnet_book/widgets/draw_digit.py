@@ -23,8 +23,6 @@ class DrawDigit(anywidget.AnyWidget):
 
     Attributes:
         digit: the sample that was put on the pad last. Setting it puts one there.
-        image: the 28×28 pixels that the network sees, 784 bytes, 0 (paper) to 255 (ink). Setting it shows the
-            network exactly these pixels; what is drawn by hand is first fitted and centred as MNIST was.
     """
 
     _esm = _parts.module("draw_digit.js")
@@ -33,18 +31,11 @@ class DrawDigit(anywidget.AnyWidget):
     network = anywidget.WidgetTrait().tag(sync=True)
     samples = traitlets.Bytes().tag(sync=True)
     digit = traitlets.Int(FIRST, min=0, max=9).tag(sync=True)
-    image = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
 
     def __init__(self, model: Any = None) -> None:
         digits, _ = _parts.one_of_each()
         network = shared_network() if model is None else network_of(model)
-        super().__init__(network=network, samples=digits.tobytes(), image=digits[FIRST].tobytes())
-
-    @traitlets.validate("image")
-    def _image_is_a_digit(self, proposal: dict) -> bytes:
-        if len(proposal["value"]) != _parts.SIDE**2:
-            raise ValueError(f"expected an image of {_parts.SIDE**2} bytes; got {len(proposal['value'])}")
-        return proposal["value"]
+        super().__init__(network=network, samples=digits.tobytes())
 
     def __repr__(self) -> str:
         return "DrawDigit()"

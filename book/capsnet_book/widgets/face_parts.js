@@ -1,5 +1,6 @@
 // The parts of a face to drag. A bag of parts asks whether each is there; a face capsule asks whether they agree. The
 // matrices of the parts are made by hand.
+import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { norm, predictionVectors, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
@@ -201,16 +202,13 @@ function makePicture(posesNow, move) {
 }
 
 function makeVerdict(role, title, question) {
-  const value = element("span", { class: "value" });
-  const fill = element("span", { class: "fill" });
+  const bar = makeBar();
   const more = element("p");
-  const head = element("p", { class: "title" }, element("strong", {}, title), value);
-  const rail = element("span", { class: "rail" }, fill);
+  const head = element("p", { class: "title" }, element("strong", {}, title), bar.value);
   const asks = element("p", { class: "question" }, question);
-  const node = element("div", { class: `verdict-of ${role}` }, head, rail, asks, more);
+  const node = element("div", { class: `verdict-of ${role}` }, head, bar.rail, asks, more);
   const show = (x, words) => {
-    value.textContent = format(x);
-    fill.style.width = `${(100 * x).toFixed(1)}%`;
+    bar.show(x);
     more.textContent = words;
     return `${title} ${format(x)}, ${words}.`;
   };

@@ -128,9 +128,8 @@ function makeCurve() {
   const arrow = makeArrow("step-arrow");
   const dot = grip({ class: "handle v", "data-role": "dot", "aria-valuemin": 0, "aria-valuemax": 1 });
   const axis = svg("path", { class: "axis", d: `M${left} ${top - 8}V${floor}H${end}` });
-  const words = { 1: "1", 0.5: "½", 0: "0" };
   const labels = [
-    ...chart.beside([1, 0.5, 0], 7, (y) => words[y]),
+    ...chart.beside([1, 0.5, 0], 7),
     chart.text("loss", left - 12, top - 12),
     chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
   ];

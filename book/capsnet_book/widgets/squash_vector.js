@@ -103,7 +103,7 @@ function makeCurve() {
     svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` }),
     svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` }),
     ...chart.below([0, 1, 2, 3], 15),
-    ...chart.beside([1, 0.5], 8, (y) => (y === 1 ? "1" : "½")),
+    ...chart.beside([1, 0.5]),
     chart.text("‖s‖", end + 4, floor + 15, { class: "label s", "text-anchor": "end" }),
     chart.text("‖v‖", left - 8, top - 16, { class: "label v" }),
     guides,

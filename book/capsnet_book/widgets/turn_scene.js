@@ -1,5 +1,6 @@
 // A scene of parts with true poses to turn; two networks vote, with matrices M W and with vectors W u, and the votes
 // stay together or fall apart.
+import { makeBar } from "./shared/bars.js";
 import { drag, namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wrapped } from "./shared/plane.js";
@@ -122,12 +123,9 @@ function makePanel(kind) {
   const dots = svg("g", {});
   const axis = svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` });
   const picture = svg("svg", { ...VIEW, "data-role": kind }, axis, dots);
-  const left = (/** @type {number} */ j) => 10 - HALF + 18 * j;
-  const each = [...Array(WHOLES).keys()];
-  const bars = each.map((j) => svg("rect", { class: "length", x: left(j), width: 14 }));
-  const names = each.map((j) => svg("text", { class: "class-number", x: left(j) + 7, y: 54 }, String(j)));
-  const view = { viewBox: `${-HALF} 0 ${2 * HALF} 58`, class: "lengths-row", role: "img" };
-  const lengths = svg("svg", view, ...bars, ...names);
+  const bars = Array.from({ length: WHOLES }, () => makeBar("height"));
+  const columns = bars.map(({ rail }, j) => element("span", {}, rail, String(j)));
+  const lengths = element("div", { class: "upright", role: "img" }, ...columns);
 
   /** numbers: which two of a vote are shown; scale: from them to the picture. */
   function show(/** @type {Reading} */ { u_hat, c, lengths: long, answer, D }, whole, numbers, scale) {
@@ -137,11 +135,10 @@ function makePanel(kind) {
     };
     const last = c.length / WHOLES - 1;
     dots.replaceChildren(...Array.from({ length: last + 1 }, (_, k) => dotOf(last - k)));
-    bars.forEach((bar, j) => {
-      names[j].classList.toggle("right", j === whole);
-      setAttributes(bar, { y: 40 - 40 * long[j], height: Math.max(1, 40 * long[j]) });
-      bar.classList.toggle("right", j === whole);
-      bar.classList.toggle("wrong", j === answer && j !== whole);
+    columns.forEach((column, j) => {
+      bars[j].show(long[j]);
+      column.classList.toggle("right", j === whole);
+      column.classList.toggle("wrong", j === answer && j !== whole);
     });
     const right = answer === whole ? "knows the whole" : "takes it for another";
     picture.setAttribute("aria-label", `Votes of ${kind} for the whole; the network ${right}`);

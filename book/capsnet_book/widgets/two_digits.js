@@ -1,6 +1,7 @@
 // Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is
 // asked for.
-import { arrowKeys, drag } from "./shared/controls.js";
+import { makeBar } from "./shared/bars.js";
+import { carry } from "./shared/controls.js";
 import { digitAt, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, figure, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
@@ -118,7 +119,7 @@ function makeStage({ at, layers, move }) {
   choose(0);
 
   const inside = (x) => clamp(Math.round(x), -REACH, REACH);
-  const moveTo = (which, place) => move(which, place.map(inside));
+  const moveTo = (place) => move(chosen, place.map(inside));
 
   /** Whose ink is nearer to a place; of two equally near, the one that was moved last. */
   function under(x, y) {
@@ -126,19 +127,17 @@ function makeStage({ at, layers, move }) {
     return one === other ? chosen : Number(other < one);
   }
 
-  let grip; // where the hand holds the digit
-  drag(stage, {
+  carry(stage, {
     area: pad,
-    start: ({ x, y }) => {
-      choose(under(x * WIDE, y * WIDE));
+    steps: [1, 3],
+    inUnits: ({ x, y }) => [x * WIDE, y * WIDE],
+    take: (place) => {
+      choose(under(place[0], place[1]));
       boxes[chosen].focus({ preventScroll: true });
-      grip = [at()[chosen][0] - x * WIDE, at()[chosen][1] - y * WIDE];
     },
-    move: ({ x, y }) => moveTo(chosen, [grip[0] + x * WIDE, grip[1] + y * WIDE]),
-  });
-  boxes.forEach((box, which) => {
-    const nudge = (dx, dy) => moveTo(which, [at()[which][0] + dx, at()[which][1] + dy]);
-    arrowKeys(box, nudge, { Home: () => moveTo(which, [0, 0]) });
+    place: () => at()[chosen],
+    move: moveTo,
+    keys: { Home: () => moveTo([0, 0]) },
   });
 
   /** Lays each box round its digit's ink. */
@@ -198,14 +197,13 @@ function makePictures(pad, stage) {
 
 /** The length of one class's capsule; a press asks for its drawing. */
 function makeLength(j, onclick) {
-  const [fill, value] = ["fill", "value"].map((kind) => element("span", { class: kind }));
+  const bar = makeBar("height");
   const about = { type: "button", class: "class-length", "data-class": j, onclick };
-  const button = element("button", about, element("span", { class: "rail" }, fill), element("b", {}, String(j)), value);
+  const button = element("button", about, bar.rail, element("b", {}, String(j)), bar.value);
 
   function show(length, truth, classes, third) {
     const present = truth.includes(j);
-    fill.style.height = `${100 * length}%`;
-    value.textContent = format(length);
+    bar.show(length);
     classes.forEach((each, which) => button.classList.toggle(`digit-${which}`, each === j));
     button.classList.toggle("present", present);
     const label = `${j}, ${format(length)} long${present ? ", in the picture" : ""}`;

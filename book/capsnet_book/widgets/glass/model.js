@@ -114,13 +114,6 @@ export function makeSession(network) {
 
 const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
 
-/** What share of all votes each class gets. @param {Float32Array} c  [I, J], rows sum to 1 -> [J], sums to 1 */
-export function sharesOf(c, J) {
-  const shares = new Float64Array(J);
-  for (let k = 0; k < c.length; k++) shares[k % J] += (c[k] * J) / c.length;
-  return shares;
-}
-
 /** What was taken out, in words, and as numbers: capsules, votes besides, classes. */
 export function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
   const out = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
@@ -139,7 +132,7 @@ export function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
 export function scoreOf(session) {
-  const { answer, whole, touched, image } = session;
+  const { answer, whole, touched, image, network } = session;
   const { prediction, lengths } = answer;
   const [length, reads] = [format(lengths[prediction]), withArticle(prediction)];
   if (touched) {
@@ -150,7 +143,8 @@ export function scoreOf(session) {
   }
   if (!hasInk(image)) return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
   if (lengths[prediction] < LONG) return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
-  const share = percent(sharesOf(answer.c.at(-1), lengths.length)[prediction]);
+  const given = answer.c.at(-1).filter((_, k) => k % network.J === prediction); // by each capsule below
+  const share = percent(given.reduce((sum, x) => sum + x, 0) / network.I);
   return `It reads ${reads}, ${length} long with ${share} of the votes, and draws it again from 16 numbers.`;
 }
 

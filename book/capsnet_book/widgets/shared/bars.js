@@ -1,25 +1,35 @@
-// Ten bars under each other, one a class: how long its capsule is, or how large its share.
+// Bars: how long a capsule is, or how large a share.
 import { clamp, element, format } from "./ui.js";
 
 /** A capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9. */
 export const LONG = 0.5;
 
+/** A bar along one edge of its rail, and its number beside it: rail, value, show(x). A full bar is 1 or more. */
+export function makeBar(edge = "width") {
+  const [fill, value] = ["fill", "value"].map((kind) => element("span", { class: kind }));
+  const show = (x) => {
+    fill.style[edge] = `${clamp(x, 0, 1) * 100}%`;
+    value.textContent = format(x);
+  };
+  return { rail: element("span", { class: "rail" }, fill), value, show };
+}
+
 /**
- * list: the element; show(values, best, isLong): the row of `best` in bold, and in colour
- * the rows that `isLong(value, j)` picks: the best one, unless told otherwise. A full bar is 1 or more.
+ * Ten bars under each other, one a class. list: the element; show(values, best, isLong): the row of `best` in bold, and
+ * in colour the rows that `isLong(value, j)` picks: the best one, unless told otherwise.
  */
-export function makeBars(label, classes = 10) {
-  const bars = Array.from({ length: classes }, (_, j) => {
-    const fill = element("span", { class: "fill" });
-    const value = element("span", { class: "value" });
-    const [digit, rail] = [element("span", { class: "digit" }, String(j)), element("span", { class: "rail" }, fill)];
-    return { fill, value, row: element("li", { class: "length" }, digit, rail, value) };
+export function makeBars(label) {
+  const bars = Array.from({ length: 10 }, (_, j) => {
+    const { rail, value, show } = makeBar();
+    return {
+      show,
+      row: element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), rail, value),
+    };
   });
   const list = element("ol", { class: "lengths", "aria-label": label }, ...bars.map(({ row }) => row));
   const show = (values, best, isLong = (_, j) => j === best) =>
-    bars.forEach(({ fill, value, row }, j) => {
-      fill.style.width = `${clamp(values[j], 0, 1) * 100}%`;
-      value.textContent = format(values[j]);
+    bars.forEach(({ show, row }, j) => {
+      show(values[j]);
       row.classList.toggle("longest", j === best);
       row.classList.toggle("long", isLong(values[j], j));
     });

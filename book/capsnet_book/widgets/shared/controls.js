@@ -61,26 +61,29 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
  * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of; arrow keys
  * move it by a step, or a larger one with Shift.
  * @param {Element} node
- * @param {{ area?: Element, steps: number[],
+ * @param {{ area?: Element, steps: number[], keys?: Record<string, () => void>, take?: (at: number[]) => void,
  *   inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
- *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes
+ *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes;
+ *   take: chooses what is carried; keys: more of them
  */
-export function carry(node, { area = node, steps, inUnits, place, move }) {
+export function carry(node, { area = node, steps, keys, inUnits, take, place, move }) {
   /** @type {number[]} */
   let held;
   drag(node, {
     area,
     focus: /** @type {HTMLElement} */ (node),
     start: (at) => {
+      take?.(inUnits(at));
       held = inUnits(at).map((x, d) => place()[d] - x);
     },
     move: (at) => move(inUnits(at).map((x, d) => x + held[d])),
   });
   const down = Math.sign(inUnits({ x: 0, y: 1 })[1] - inUnits({ x: 0, y: 0 })[1]); // whether y grows downwards
-  arrowKeys(node, (dx, dy, { shiftKey }) => {
+  const walk = (/** @type {number} */ dx, /** @type {number} */ dy, /** @type {KeyboardEvent} */ { shiftKey }) => {
     const by = steps[Number(shiftKey)];
     move([place()[0] + dx * by, place()[1] + down * dy * by]);
-  });
+  };
+  arrowKeys(node, walk, keys);
 }
 
 /** Where the arrow keys point, as on the screen: y grows downwards. */
@@ -110,9 +113,9 @@ export function rangeInput({ min, max, step = 1, zero = min, ...attributes }) {
   const input = element("input", { type: "range", min, max, step, ...attributes });
   const share = (/** @type {number} */ x) => `${((x - min) / (max - min)) * 100}%`;
   input.style.setProperty("--zero", share(zero));
-  const show = (/** @type {number} */ value, /** @type {string} */ text = undefined, at = value) => {
+  const show = (/** @type {number} */ value, /** @type {string} */ text = undefined) => {
     input.valueAsNumber = value;
-    input.style.setProperty("--at", share(at));
+    input.style.setProperty("--at", share(value));
     if (text !== undefined) input.setAttribute("aria-valuetext", text);
   };
   return { input, show };
@@ -230,7 +233,7 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
     below: (values, drop = 16, words = (/** @type {number} */ value) => String(value)) =>
       values.map((value) => text(words(value), x(value), floor + drop, { "text-anchor": "middle" })),
     /** Labels to the left. @param {number[]} values */
-    beside: (values, gap = 8, words = (/** @type {number} */ value) => String(value)) =>
+    beside: (values, gap = 8, words = (/** @type {number} */ value) => (value === 0.5 ? "½" : String(value))) =>
       values.map((value) => text(words(value), left - gap, y(value) + 4, { "text-anchor": "end" })),
   };
 }

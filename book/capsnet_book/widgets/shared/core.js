@@ -244,7 +244,7 @@ export function makeNetwork(source) {
   const { tensors, metadata } = readSafetensors(source);
   const config = JSON.parse(metadata.config); // the sizes, under the names of Python's CapsNetConfig
 
-  const { image_size, in_channels, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
+  const { image_size, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
   const W = tensors["routed.weight"];
   const [I] = W.shape;
   const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
@@ -254,9 +254,6 @@ export function makeNetwork(source) {
 
   /** The picture that digit capsules [J, D_out] stand for; all but one of them are set to zero before (see mask). */
   function decode(capsules) {
-    if (capsules.length !== J * D_out) {
-      throw new Error(`decode: expected ${J} capsules of ${D_out} = ${J * D_out} numbers, got ${capsules.length}`);
-    }
     const hidden = decoder.slice(0, -1).reduce((x, layer) => relu(linear(x, layer)), capsules);
     return sigmoid(linear(hidden, decoder.at(-1)));
   }
@@ -270,9 +267,6 @@ export function makeNetwork(source) {
 
   /** What the parts of one image say, before a vote is counted. image [image_size · image_size], in [0, 1] */
   function look(image) {
-    if (image.length !== in_channels * image_size * image_size) {
-      throw new Error(`forward: expected ${in_channels * image_size * image_size} pixels, got ${image.length}`);
-    }
     const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
     const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
     const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
@@ -281,8 +275,6 @@ export function makeNetwork(source) {
 
   /** What the votes û [I, J, D_out] come to, and the picture of it. */
   function decide(u_hat, rounds = config.iterations) {
-    if (!Number.isInteger(rounds) || rounds < 1)
-      throw new Error(`forward: expected a whole number of rounds, at least 1, got ${rounds}`);
     const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]

@@ -2,7 +2,7 @@
 import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
-import { bytesOf, clamp, element, listen, pushButton } from "./ui.js";
+import { clamp, element, pushButton } from "./ui.js";
 
 const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
 
@@ -167,27 +167,4 @@ function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
   brush.beginPath();
   brush.arc(pen.x * size, pen.y * size, size / 24, 0, 2 * Math.PI);
   brush.stroke();
-}
-
-/**
- * Ties a pad to the model's `image`, 784 bytes, so that Python, where there is one, sees what the network sees:
- * share() sends what is on the pad; what comes from elsewhere goes to show(bytes). stop() ends it.
- */
-export function tiePad(pad, model, show) {
-  let sent; // to know it when it comes back
-  const share = () => {
-    sent = pad.bytes();
-    model.set("image", new DataView(sent.buffer));
-    pad.frame.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: sent.slice() })); // to the page
-    model.save_changes();
-  };
-  const stop = listen(model, {
-    image: () => {
-      const bytes = bytesOf(model.get("image"));
-      if (sent !== undefined && bytes.every((grey, k) => grey === sent[k])) return;
-      sent = undefined; // from now on even the same picture is news
-      show(bytes);
-    },
-  });
-  return { share, stop };
 }

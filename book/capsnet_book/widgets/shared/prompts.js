@@ -9,12 +9,8 @@ function parsed(text) {
   }
 }
 
-/** A widget's render, which besides follows the links that mean it: the first of its class in the link's notebook. */
-export const withPrompts = (render) => async (context) => {
-  const { model, el } = context;
-  const stop = await render(context);
-  const widget = el.querySelector("[data-widget]")?.dataset.widget;
-
+/** Follows the links that mean a widget: the first of its class in the link's notebook. -> what ends it */
+export function followPrompts(widget, model, el) {
   function follow(event) {
     const link = event.target.closest?.('a[href^="#try-"]');
     const [name, query] = link ? decodeURIComponent(link.hash.slice("#try-".length)).split("?") : [];
@@ -30,8 +26,5 @@ export const withPrompts = (render) => async (context) => {
     el.scrollIntoView({ block: "nearest" });
   }
   document.addEventListener("click", follow, true);
-  return () => {
-    document.removeEventListener("click", follow, true);
-    stop?.();
-  };
-};
+  return () => document.removeEventListener("click", follow, true);
+}

@@ -75,37 +75,6 @@ export function makeRoot(name, label) {
   return root;
 }
 
-/**
- * Puts a widget into its place; what goes wrong is said there in a sentence, and in `data-error`.
- * `build(root)` makes the widget and returns functions, all of which are called when it is taken down again.
- */
-export async function mount(el, root, build) {
-  el.append(root);
-  let stops = [];
-  try {
-    // JupyterLab may attach a widget only later, and before that it has no colours to paint with.
-    for (let frame = 0; frame < 60 && !root.isConnected; frame++) await new Promise(requestAnimationFrame);
-    stops = await build(root);
-    root.dataset.ready = "true";
-  } catch (error) {
-    root.dataset.error = error.message;
-    root.replaceChildren(
-      element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`),
-    );
-  }
-  return () => {
-    stops.forEach((stop) => stop());
-    root.remove();
-  };
-}
-
-/** The bytes of the weights that all widgets of the page share. */
-export async function sharedWeights(model, host) {
-  if (!host?.getModel) throw new Error("expected anywidget 0.11 or later in this page");
-  const network = await host.getModel(model.get("network"));
-  return network.get("weights");
-}
-
 /** A synced Bytes value, however it comes (DataView in Jupyter), as Uint8Array. */
 export function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
