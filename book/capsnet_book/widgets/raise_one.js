@@ -10,7 +10,7 @@ import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, listen, onNews, save } from "./shared/ui.js";
+import { element, listen, oncePerFrame, onNews, save } from "./shared/ui.js";
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
 function tieToPage({ model, stops }, session, addressed) {
@@ -76,16 +76,24 @@ function build(widget) {
   });
   widget.stops.push(() => session.stop());
   const tell = onNews(say);
-  const parts = [page, bar, view, ...walls, curve, comparison, hand, changes];
+  /** In two frames of the page: what is new of two networks would hold one frame up. */
+  const halves = [
+    [page, bar, view, curve, comparison],
+    [...walls, hand, changes],
+  ];
+  const showRest = oncePerFrame(() => show(halves[1]));
+  const show = (parts) => parts.forEach((part) => part.show(session.frames()));
+  widget.stops.push(showRest.cancel);
 
   return function draw() {
     const frames = session.frames();
     middle.classList.toggle("two", session.settings.length === 2);
-    for (const { show } of parts) show(frames);
     const right = frames.map((frame) => frame.right).join(",");
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);
     tell([happens], happens);
+    show(halves[0]);
+    showRest();
   };
 }
 
