@@ -76,7 +76,7 @@ def errors_by_strength(series: Mapping[str, Mapping[float, Sequence[float]]]) ->
             for strength, seeds in points.items():
                 axes.plot([strength] * len(seeds), seeds, ".", color=colour, alpha=0.4, markersize=4)
                 if fmean(seeds) < _LEAST:
-                    axes.annotate(f"{fmean(seeds):.0f} %", (strength, _LEAST), (-6, 4), textcoords="offset points",
+                    axes.annotate(f"−{-fmean(seeds):.0f} %", (strength, _LEAST), (-6, 4), textcoords="offset points",
                                   ha="right", fontsize=8, color=colour)  # fmt: skip
         axes.set(xscale="log", xlabel="strength of the routing, β J / I", ylabel="errors taken away, %")
         axes.set_ylim(_LEAST - 3, 60)
