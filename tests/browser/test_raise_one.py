@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 import torch
+from capsnet_book.widgets import DrawDigit
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
 
-from capsnet_book.widgets import DrawDigit
 from capsnet_tutorial import load_weights
 from capsnet_tutorial.data import digits
 
-from .conftest import attribute, number, picture, wake, write_a_one
+from .conftest import attribute, number, numbers, picture, wake, write_a_one
 
 pytestmark = pytest.mark.slow
 
@@ -214,9 +214,8 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     drawing = figure.locator(".capsnet")
     theirs = attribute(drawing, "lengths")
     pad = DrawDigit()
-    shown = torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)[[pad.digit]] / 255
-    lengths = [float(each) for each in theirs.split(",")]
-    assert lengths == pytest.approx(network(shown).lengths[0].tolist(), abs=1e-5)
+    digit = torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)[[pad.digit]] / 255
+    assert numbers(drawing, "lengths") == pytest.approx(network(digit).lengths[0].tolist(), abs=1e-5)
     switch.click()
     expect(switch).to_contain_text("Take your own")
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs)
