@@ -137,6 +137,7 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     widget.locator('[data-setting="rounds"]').nth(1).select_option("3")
     expect(widget.page).to_have_url(re.compile("#rounds=1,3$"))
     widget.page.evaluate("location.hash = '#seed=5&bug=softmax-axis&colour=<img src=x>'")
+    expect(widget.locator('[data-setting="bug"]')).to_have_count(1)  # one network again
     expect(widget.locator('[data-setting="bug"]')).to_have_value("softmax-axis")
     expect(widget.locator('[data-setting="seed"]')).to_have_value("5")
     sentence = widget.locator(".sentence")

@@ -78,8 +78,8 @@ function build(widget) {
   const tell = onNews(say);
   /** In two frames of the page: what is new of two networks would hold one frame up. */
   const halves = [
-    [page, bar, view, curve, comparison],
-    [...walls, hand, changes],
+    [page, bar, changes, view, curve, comparison],
+    [...walls, hand],
   ];
   const showRest = oncePerFrame(() => show(halves[1]));
   const show = (parts) => parts.forEach((part) => part.show(session.frames()));
