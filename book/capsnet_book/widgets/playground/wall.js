@@ -20,15 +20,19 @@ export function makeWall(widget, kind, chosen) {
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
   let [count, selected] = [0, -1];
+  let inks = []; // shades from paper to ink, of what is right and of what is a mistake
+  const mixInks = onNews(({ paper, stroke, contrast }) => {
+    inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
+  });
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
 
   /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
   function show(pictures, wrong, words, which = -1) {
     [count, selected] = [wrong.length, which];
-    const { paper, stroke, contrast, accent, line } = widget.colours;
-    const inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256)); // of right and wrong
+    const { contrast, accent } = widget.colours;
+    mixInks([widget.colours], widget.colours);
     const wall = new ImageData(10 * TILE, Math.ceil(count / 10) * TILE);
-    const pixels = new Uint32Array(wall.data.buffer).fill(shadesOf(line, line)[0]);
+    const pixels = new Uint32Array(wall.data.buffer); // between the tiles the canvas's own ground shows
     for (let n = 0; n < count; n++) {
       const [x, y] = placeOf(n);
       const shades = inks[Number(wrong[n])];
