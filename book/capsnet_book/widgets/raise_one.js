@@ -81,8 +81,8 @@ function build(widget) {
     [page, bar, changes, view, curve, comparison],
     [...walls, hand],
   ];
-  const showRest = oncePerFrame(() => show(halves[1]));
-  const show = (parts) => parts.forEach((part) => part.show(session.frames()));
+  const show = (parts, frames) => parts.forEach((part) => part.show(frames));
+  const showRest = oncePerFrame(() => show(halves[1], session.frames()));
   widget.stops.push(showRest.cancel);
 
   return function draw() {
@@ -92,7 +92,7 @@ function build(widget) {
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);
     tell([happens], happens);
-    show(halves[0]);
+    show(halves[0], frames);
     showRest();
   };
 }
