@@ -14,7 +14,7 @@ import {
 } from "./routing_steps_model.js";
 import { arrowKeys, eased, makeArrow, measure, mixed, rangeInput, wantsCalm } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, makeAnnouncer, oncePerFrame, pushButton, setAttributes, svg } from "./shared/ui.js";
+import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
 const WAY = 0.3; // of the window's height: so far the page scrolls from step to step, here and in the styles
@@ -311,13 +311,23 @@ function drawCapsules(marks, { at, unit, plane, narrow }, moment) {
 // -------------------------------------------------------------------------------------------- the scrolling
 
 /**
- * Lets the page's scrolling choose a step: the stage sticks in the window while its track scrolls past, and how far the
- * track has come says which. Only in a page of the book, where the stage fits into the window, and where less motion is
- * not wished for.
+ * Lets the page's scrolling choose a step: the stage sticks in the window while its track scrolls past, and one
+ * observer says which step's stretch of the track is at the middle of the window. Only in a page of the book, where the
+ * stage fits into the window, and where less motion is not wished for.
  * @param {HTMLElement} track @param {HTMLElement} stage @param {(step: number) => void} reached
  */
 function followScrolling(track, stage, reached) {
+  const stretches = STEPS.map(() => element("div"));
+  track.append(element("div", { class: "scroll-steps", "aria-hidden": "true" }, ...stretches));
   const pinned = () => "pinned" in track.dataset;
+  const observer = new IntersectionObserver(
+    (entries) => {
+      const last = entries.findLast(({ isIntersecting }) => isIntersecting);
+      if (last && pinned()) reached(stretches.indexOf(/** @type {any} */ (last.target)));
+    },
+    { rootMargin: "-50% 0px -50% 0px" },
+  );
+  for (const stretch of stretches) observer.observe(stretch);
   const covered = () => Number.parseFloat(getComputedStyle(stage).top) || 0; // of the window, by the page's own bar
   const size = measure(stage, () => {
     const fits = stage.offsetHeight <= window.innerHeight - 2 * covered();
@@ -330,14 +340,8 @@ function followScrolling(track, stage, reached) {
     const by = step > LAST ? bottom : top + (step + 0.5) * WAY * window.innerHeight;
     window.scrollBy({ top: by - covered(), behavior: "instant" });
   }
-  const follow = oncePerFrame(() => {
-    const step = Math.floor((covered() - track.getBoundingClientRect().top) / (WAY * window.innerHeight));
-    if (pinned() && step >= 0 && step <= LAST) reached(step);
-  });
-  addEventListener("scroll", follow, { passive: true });
   const stop = () => {
-    removeEventListener("scroll", follow);
-    follow.cancel();
+    observer.disconnect();
     size.stop();
   };
   return { pinned, scrollTo, stop };
