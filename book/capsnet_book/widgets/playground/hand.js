@@ -31,7 +31,6 @@ export function makeHand(widget, session, say) {
     rangeInput({
       ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
       oninput: ({ target }) => slide(offsets.with(d, target.valueAsNumber)),
-      reset: () => slide(offsets.with(d, 0)),
     }),
   );
 

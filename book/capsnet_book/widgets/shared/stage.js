@@ -4,7 +4,7 @@ import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
 import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
-import { element, makeAnnouncer, makeRoot, oncePerFrame, save } from "./ui.js";
+import { element, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
 
 const MOMENT = 450; // milliseconds that a movement takes
 
@@ -106,7 +106,7 @@ export function layOut(root, { stage, hands = [], more = [], about = "More", bes
   root.append(layout);
   const announce = makeAnnouncer(root);
   const say = (/** @type {string} */ words, spoken = words) => {
-    if (sentence.textContent !== words) sentence.textContent = words;
+    write(sentence, words);
     announce(spoken);
   };
   return { say, rest, stop: announce.cancel };
