@@ -76,24 +76,26 @@ function build(widget) {
   });
   widget.stops.push(() => session.stop());
   const tell = onNews(say);
-  /** In two frames of the page: what is new of two networks would hold one frame up. */
-  const halves = [
-    [page, bar, changes, view, curve, comparison],
-    [...walls, hand],
-  ];
-  const show = (parts, frames) => parts.forEach((part) => part.show(frames));
-  const showRest = oncePerFrame(() => show(halves[1], session.frames()));
-  widget.stops.push(showRest.cancel);
+  /** One part in a frame of the page: what is new of two networks would hold a frame up. */
+  const turns = [...view.turns, ...[curve, ...walls, comparison, hand].map(({ show }) => show)];
+  let [frames, left] = [session.frames(), 0]; // how they stand; how many parts have not shown it yet
+  const showNext = oncePerFrame(() => {
+    turns.push(turns.shift());
+    turns.at(-1)(frames);
+    if (--left > 0) showNext();
+  });
+  widget.stops.push(showNext.cancel);
 
   return function draw() {
-    const frames = session.frames();
+    frames = session.frames();
     middle.classList.toggle("two", session.settings.length === 2);
     const right = frames.map((frame) => frame.right).join(",");
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);
     tell([happens], happens);
-    show(halves[0], frames);
-    showRest();
+    for (const part of [page, bar, changes]) part.show(frames);
+    left = turns.length;
+    showNext();
   };
 }
 

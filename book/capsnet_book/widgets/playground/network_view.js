@@ -100,22 +100,26 @@ export function makeNetworkView(widget, session) {
   });
   const node = element("div", { class: "passage", role: "img" }, ...figures);
 
-  const renew = onNews(({ types, filters: weights, watched }) => {
-    const { image, label, answer, lengths } = watched;
+  function showFirst({ types, filters: weights, watched }) {
+    const { image, label, answer } = watched;
     passage = { types, filters: weights, ...watched };
     const words = `The network reads a ${label} and answers ${answer}`;
     node.setAttribute("aria-label", label === undefined ? "A network that has learned nothing" : words);
     parts.forEach(([, , title], n) => write(headings[n], title(types)));
     widget.painter.paint(digit, image);
-    for (const { draw } of [filters, capsules, votes]) draw();
+    filters.draw();
+    capsules.draw();
+  }
+  function showRest({ watched: { label, answer, lengths, drawing: drawn } }) {
+    votes.draw();
     bars.list.classList.toggle("mistaken", answer !== label);
     bars.show(lengths, answer);
-    drawing.hidden = !watched.drawing;
-    if (watched.drawing) widget.painter.paint(drawing, watched.drawing);
-  });
-  function show(/** @type {any[]} */ frames) {
+    drawing.hidden = !drawn;
+    if (drawn) widget.painter.paint(drawing, drawn);
+  }
+  const turns = [showFirst, showRest].map(onNews).map((renew) => (/** @type {any[]} */ frames) => {
     const frame = frames[session.watched.network] ?? frames[0];
     renew([frame, widget.colours], frame);
-  }
-  return { node, show };
+  });
+  return { node, turns };
 }
