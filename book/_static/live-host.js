@@ -175,9 +175,11 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     if (mine) caption.append(makeButton(words, "live-prompt own-network", () => changeOwn({ asked: !own.asked })));
   };
 
-  /** Put the living widget where the still picture is. */
-  const mount = once(async (figure) => {
+  /** Puts the living widget where the still picture is; or says why it cannot, and keeps the picture. */
+  const wake = once(async (figure) => {
+    const caption = figure.querySelector("figcaption");
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
+    caption.textContent = "Waking the widget …";
     figure.append(el);
     try {
       const model = await getModel(figure.dataset.model);
@@ -190,23 +192,12 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       figure.dataset.live = "true";
     } catch (error) {
       el.remove();
-      throw error;
-    }
-  });
-
-  /** The same, and where it cannot be, say why and keep the picture: the reader may try again. */
-  async function wake(figure) {
-    const caption = figure.querySelector("figcaption");
-    if (!figure.dataset.live) caption.textContent = "Waking the widget …";
-    try {
-      await mount(figure);
-    } catch (error) {
-      const again = makeButton("Try again", "live-prompt", () => wake(figure));
+      const again = makeButton("Try again", "live-prompt", () => wake(figure).catch(() => {}));
       caption.replaceChildren(`This widget could not start (${error.message}). `, again);
       console.error(error);
       throw error;
     }
-  }
+  });
 
   // A widget starts when it comes near the window; what no one scrolls to costs nothing.
   const observer = new IntersectionObserver(
