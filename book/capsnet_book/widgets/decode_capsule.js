@@ -1,6 +1,5 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import { makeBar } from "./shared/bars.js";
-import { makeFading } from "./shared/controls.js";
 import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, figure, format, onNews, pushButton, setAttributes, withArticle } from "./shared/ui.js";
@@ -76,7 +75,6 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
 
   const original = digitCanvas("original", "");
   const drawing = digitCanvas("redrawn", "");
-  const paint = { original: makeFading(painter, original), drawing: makeFading(painter, drawing) };
   const [written, source] = [element("figcaption"), element("figcaption")];
   const error = element("strong");
   const weighed = element("span");
@@ -106,7 +104,7 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
       painter.paint(canvas, picture);
       return squaredError(picture, image);
     });
-    paint.original(image);
+    painter.paint(original, image);
     written.textContent = `${withArticle(labels[index])}, as written`;
     original.setAttribute("aria-label", `The digit as it was written: ${labels[index]}`);
   });
@@ -119,7 +117,7 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     const kept = capsulesKept(keep, seen, label);
     const picture = drawnBy(...kept);
     const wrong = squaredError(picture, image);
-    paint.drawing(picture);
+    painter.paint(drawing, picture);
     source.textContent = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
     drawing.setAttribute("aria-label", `The digit as drawn ${source.textContent}`);
     error.textContent = format(wrong, 1);

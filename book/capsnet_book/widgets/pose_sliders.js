@@ -1,6 +1,6 @@
 // Sixteen sliders that bend a digit: one large, the one that changes the drawing most, and fifteen more. The network
 // reads the digit once; each move of a slider runs the decoder.
-import { makeFading, rangeInput } from "./shared/controls.js";
+import { rangeInput } from "./shared/controls.js";
 import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, figure, format, onNews, pushButton, rowOf, withArticle } from "./shared/ui.js";
@@ -69,7 +69,6 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
 
   const original = digitCanvas("original", "");
   const redrawn = digitCanvas("redrawn", "The digit redrawn from the 16 numbers");
-  const paint = { original: makeFading(painter, original), redrawn: makeFading(painter, redrawn) };
   const written = element("figcaption");
   const drawn = figure("result", redrawn, "drawn from 16 numbers");
   const picture = element("div", { class: "bent-digit" }, drawn, figure("", original, written));
@@ -94,7 +93,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     const [image, label] = [digitAt(images, index), labels[index]];
     capsules = network.mask(network.forward(image).capsules, label);
     straight = network.decode(capsules).slice();
-    paint.original(image);
+    painter.paint(original, image);
     written.textContent = `${withArticle(label)}, as written`;
     original.setAttribute("aria-label", `The digit as it was written: ${label}`);
     const effects = sliders.map(({ showEnds }, d) =>
@@ -110,7 +109,6 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     others.replaceChildren(...sliders.filter((_, d) => d !== primary).map(({ row }) => row));
   });
 
-  let shown = -1;
   return () => {
     const [index, offsets] = [get("index"), get("offsets")];
     const label = labels[index];
@@ -118,8 +116,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     digits.show(index, painter);
     if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
     const bent = network.decode(withOffsets(capsules, label, offsets)).slice();
-    paint.redrawn(bent, shown === index);
-    shown = index;
+    painter.paint(redrawn, bent);
     sliders.forEach(({ show }, d) => show(offsets[d]));
     say(inWords({ label, offsets, names: get("names")[label], changed: pixelsChanged(bent, straight) }));
   };

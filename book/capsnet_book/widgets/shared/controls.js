@@ -166,23 +166,6 @@ export function glide(duration, draw) {
   return () => cancelAnimationFrame(frame);
 }
 
-/** paint(grey) puts a digit on a canvas, over the one before within a moment; or at once. */
-export function makeFading(painter, canvas) {
-  /** @type {ArrayLike<number> | undefined} */
-  let shown;
-  let stop = () => {};
-  return (/** @type {ArrayLike<number>} */ grey, atOnce = false) => {
-    stop();
-    const before = shown && !atOnce ? shown : grey;
-    const paint = (/** @type {number} */ t) => {
-      shown = t < 1 ? mixed(before, grey, t) : grey;
-      painter.paint(canvas, shown);
-    };
-    if (before === grey) paint(1);
-    else stop = glide(250, paint);
-  };
-}
-
 // -------------------------------------------------------------------------------------------- pictures
 
 /**
