@@ -134,7 +134,7 @@ def test_the_steps_of_routing_are_pytorchs(evaluate: Evaluate, u_hat: torch.Tens
         const trace = m.traceOf(data);
         const moments = m.STEPS.map((step, k) => ({ ...step, ...m.momentAt(trace, k) }));
         return { trace, moments, arrows: moments.map((moment) => m.arrowsOf(trace, moment)) };"""
-    came = evaluate(body, u_hat.flatten(), m="routing_steps_model.js")
+    came = evaluate(body, u_hat.flatten(), m="routing_model.js")
     _, trace = route(u_hat[None], 3, return_trace=True)
     b, c, v = (getattr(trace, name)[:, 0] for name in "bcv")
     s = torch.einsum("rij,ijd->rjd", c, u_hat)

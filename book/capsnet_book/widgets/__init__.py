@@ -1,7 +1,7 @@
 """The book's interactive parts: alive in Jupyter, Colab, VS Code and in the static page, with or without a kernel.
 
 Each is one Python file and one JavaScript file of the same name; what the largest computes, without a page, is
-`routing_steps_model.js`. `shared/core.js` is the small network in plain JavaScript: the page classifies and redraws by
+`routing_model.js`. `shared/core.js` is the small network in plain JavaScript: the page classifies and redraws by
 itself. Nothing here imports torch.
 """
 

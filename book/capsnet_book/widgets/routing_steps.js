@@ -1,17 +1,5 @@
 // Routing by agreement, a step at a time. In the book the page's scrolling moves it, elsewhere buttons and arrow keys.
-import {
-  arrowsOf,
-  I,
-  J,
-  LAST,
-  momentAt,
-  PARTS,
-  pointsOf,
-  STEPS,
-  traceOf,
-  WHOLES,
-  wordsOf,
-} from "./routing_steps_model.js";
+import { arrowsOf, I, J, LAST, momentAt, PARTS, pointsOf, STEPS, traceOf, WHOLES, wordsOf } from "./routing_model.js";
 import { arrowKeys, eased, makeArrow, measure, mixed, rangeInput, wantsCalm } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";

@@ -301,11 +301,9 @@ export function lengthsOf(v, J, D) {
 
 /** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
 export function layer(tensors, name) {
-  const {
-    shape: [N, ...rest],
-    data,
-  } = tensors[`${name}.weight`];
-  const M = product(rest);
+  const { shape, data } = tensors[`${name}.weight`];
+  const N = shape[0];
+  const M = data.length / N;
   const columns = new Float32Array(M * N);
   for (let n = 0; n < N; n++) for (let m = 0; m < M; m++) columns[m * N + n] = data[n * M + m];
   return { columns, bias: tensors[`${name}.bias`].data };
