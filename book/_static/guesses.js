@@ -17,8 +17,8 @@
     return Array.isArray(said) === Boolean(about(key).at) ? said : undefined;
   };
   const show = (number) => String(number).replace("-", "−");
-
   const mean = (numbers) => numbers.reduce((sum, each) => sum + each) / numbers.length;
+  const make = (tag, values) => Object.assign(document.createElement(tag), values);
 
   /** How far off a number is, or each place of a line. */
   const apart = (guess, said) => [guess.answer].flat().map((each, k) => Math.abs(each - [said].flat()[k]));
@@ -47,17 +47,13 @@
 
   /** The scale as a line: above it the reader's number and mark, below it the answer's. */
   const scale = ({ from, to, answer }, said) => {
-    const line = document.createElement("span");
-    line.className = "guess-scale";
-    line.ariaHidden = "true";
-    for (const [tag, value, words] of [
-      ["i", said, `${show(said)}\n▾`],
-      ["b", answer, `▴\n${show(answer)}`],
-    ]) {
-      const mark = Object.assign(document.createElement(tag), { textContent: words });
-      mark.style.left = `${(100 * (value - from)) / (to - from)}%`;
-      line.append(mark);
-    }
+    const line = make("span", { className: "guess-scale", ariaHidden: "true" });
+    const mark = (tag, value, textContent) => {
+      const { style } = line.appendChild(make(tag, { textContent }));
+      style.left = `${(100 * (value - from)) / (to - from)}%`;
+    };
+    mark("i", said, `${show(said)}\n▾`);
+    mark("b", answer, `▴\n${show(answer)}`);
     return line;
   };
 
@@ -66,7 +62,7 @@
 
   /** A field with lines from left to right: the reader's dashed, then the answer's. */
   const plot = (guess, ...lines) => {
-    const field = Object.assign(document.createElement("span"), { className: "guess-curve" });
+    const field = make("span", { className: "guess-curve" });
     field.dataset.up = `${guess.unit}, ${guess.from}–${guess.to}`;
     field.dataset.across = `${guess.across}, ${guess.at[0]}–${guess.at.at(-1)}`;
     const picture = field.appendChild(document.createElementNS(SVG, "svg"));
@@ -81,37 +77,30 @@
   /** The field to draw in: a slider a place, for the keyboard, and a stroke sets all that it passes. */
   const pad = (hand) => {
     const guess = about(hand.dataset.key);
-    const middle = guess.at.map(() => (guess.from + guess.to) / 2);
+    const { from: min, to: max, step, unit } = guess;
+    const middle = guess.at.map(() => (min + max) / 2);
     const field = plot(guess, middle);
     const sliders = guess.at.map((at, k) => {
-      const slider = field.appendChild(document.createElement("input"));
-      const { from: min, to: max, step } = guess;
-      Object.assign(slider, { type: "range", min, max, step, value: middle[k] });
-      slider.ariaLabel = `Your guess, ${guess.unit} at ${at}`;
-      return slider;
+      const range = { min, max, step, value: middle[k], ariaLabel: `Your guess, ${unit} at ${at}` };
+      return field.appendChild(make("input", { type: "range", ...range }));
     });
-    const sayAll = () =>
-      say(
-        hand,
-        sliders.map((each) => Number(each.value)),
-      );
+    const drawn = (slider) => slider.valueAsNumber;
+    const sayAll = () => say(hand, sliders.map(drawn));
     let last;
-    const stroke = (event) => {
+    const stroke = ({ clientX, clientY }) => {
       const { left, top, width, height } = field.getBoundingClientRect();
-      const at = Math.round(((event.clientX - left) / width) * (sliders.length - 1));
+      const at = Math.round(((clientX - left) / width) * (sliders.length - 1));
       const k = Math.max(0, Math.min(sliders.length - 1, at));
-      const y = guess.to - ((event.clientY - top) / height) * (guess.to - guess.from);
-      if (event.type === "pointerdown") last = { k, y };
-      const steps = Math.abs(k - last.k);
-      for (let n = 0; n <= steps; n++) {
-        const part = steps ? n / steps : 1;
-        sliders[Math.round(last.k + (k - last.k) * part)].value = last.y + (y - last.y) * part;
-      }
+      const y = max - ((clientY - top) / height) * (max - min);
+      last ??= { k, y };
+      for (let n = Math.min(k, last.k); n <= Math.max(k, last.k); n++)
+        sliders[n].value = n === k ? y : last.y + ((n - last.k) / (k - last.k)) * (y - last.y);
       last = { k, y };
       sayAll();
     };
     field.addEventListener("pointerdown", (event) => {
       field.setPointerCapture(event.pointerId);
+      last = undefined;
       stroke(event);
     });
     field.addEventListener("pointermove", (event) => field.hasPointerCapture(event.pointerId) && stroke(event));

@@ -105,7 +105,7 @@ HANDS = {
     "BendDigit": Hand(
         CHAPTER.format("15-new-viewpoints"),
         "canvas bent",
-        ('[data-role="bent"]', (0.5, 0.5), (0.7, 0.4)),
+        ('[data-way="turn"]', (0.5, 0.5), (0.7, 0.4)),
         ('[data-way="turn"]', ("ArrowRight",) * 20),
         '[data-role="digit"] >> nth=2',
         {"turn": 45, "right": -3},

@@ -2,11 +2,11 @@
 // moved stands what either would say at every place of it, so that one sees where it breaks.
 import { makeBars } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
-import { carry, namedSlider } from "./shared/controls.js";
+import { namedSlider } from "./shared/controls.js";
 import { makeConvNet } from "./shared/conv_net.js";
-import { digitAt, digitCanvas, digitRow, greysOf, SIDE } from "./shared/digits.js";
+import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, pushButton } from "./shared/ui.js";
+import { element, format, pushButton } from "./shared/ui.js";
 
 /** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
 /** @typedef {Record<Key, number>} Bend */
@@ -45,9 +45,6 @@ function runsOf(answers) {
   return runs;
 }
 
-/** How far a run goes. @param {Way} way */
-const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
-
 /**
  * How far a way can go before each network says something else.
  * @param {Way} way @param {Bend} bend @param {{ name: string, answers: number[] }[]} readings  along the way
@@ -55,9 +52,11 @@ const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[
 function remarkOnReach(way, bend, readings, truth) {
   const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
   const words = readings.map(({ name, answers }, n) => {
-    const run = runsOf(answers).find(({ to }) => to >= way.middle);
-    if (run.answer !== truth) return `${name} does not read it at all`;
-    return `${name} ${n ? "" : "reads it "}${reachOf(way, run)}`;
+    const { answer, from, to } = runsOf(answers).find((run) => run.to >= way.middle);
+    const [low, high] = [from, to].map((k) => way.inWords(way.amounts[k]));
+    return answer === truth
+      ? `${name} ${n ? "" : "reads it "}from ${low} to ${high}`
+      : `${name} does not read it at all`;
   });
   return `By ${way.name}${alone ? " alone" : ", the rest as it is"}: ${words.join(", ")}.`;
 }
@@ -85,40 +84,23 @@ function makePanel({ id, name, unit }) {
 
 /** What a network says along a slider. @param {Reader} reader */
 function makeStrip({ id, name }) {
-  const strip = element("div", { class: "strip", role: "img", "data-role": `strip-${id}` });
-  const line = element("div", { class: "strip-line" }, element("span", { "aria-hidden": "true" }, name), strip);
+  const strip = element("div", { class: "strip", "data-role": `strip-${id}` });
+  const line = element("div", { class: "strip-line" }, element("span", {}, name), strip);
 
-  /** answers: a digit for each amount, -1 where it is not known yet. @param {Way} way @param {number[]} answers */
-  function show(way, answers, truth) {
-    const runs = runsOf(answers);
+  /** answers: a digit for each amount, -1 where it is not known yet. @param {number[]} answers */
+  function show(answers, truth) {
     strip.style.setProperty("--places", String(answers.length));
     strip.replaceChildren(
-      ...runs.map(({ answer, from, to }) => {
+      ...runsOf(answers).map(({ answer, from, to }) => {
         const kind = answer < 0 ? "open" : answer === truth ? "right" : "wrong";
         const run = element("span", { class: `run ${kind}` }, answer >= 0 && to > from ? String(answer) : "");
         run.style.flexGrow = String(to - from + 1);
         return run;
       }),
     );
-    const known = runs.filter(({ answer }) => answer >= 0);
-    const words = known.map((run) => `${run.answer} ${reachOf(way, run)}`).join("; ");
-    strip.setAttribute("aria-label", `${name} by ${way.name}: ${words || "not computed yet"}`);
     strip.dataset.answers = answers.join("");
   }
   return { line, show };
-}
-
-/** The digit, to be moved by hand and by keys. @param {() => Bend} bend @param {(to: Partial<Bend>) => void} set */
-function makeSubject(bend, set) {
-  const about = { role: "application", "aria-roledescription": "digit to move" };
-  const digit = digitCanvas("bent", "", { class: "stage-digit", tabindex: 0, ...about });
-  const place = () => [bend().right, bend().down];
-  const move = (/** @type {number[]} */ to) => {
-    const [right, down] = to.map((x) => clamp(Math.round(2 * x) / 2, -FARTHEST, FARTHEST)); // half pixels
-    set({ right, down });
-  };
-  carry(digit, { steps: [1, 3], inUnits: ({ x, y }) => [x * SIDE, y * SIDE], place, move });
-  return digit;
 }
 
 const LABEL = "Bend a digit: what a capsule network and a CNN make of it";
@@ -142,7 +124,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   const bend = () => /** @type {Bend} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
   const image = () => digitAt(samples, get("index"));
   const truth = () => labels[get("index")];
-  const subject = makeSubject(bend, set);
+  const subject = digitCanvas("bent", "", { class: "stage-digit" });
   const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
   const panels = readers.map(makePanel);
   const slides = WAYS.map(({ key, name, min, max, step }) => {
@@ -152,9 +134,9 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   });
   const strips = readers.map(makeStrip);
   const run = (kind) => element("span", { class: `run ${kind}` }, kind);
-  const key = element("p", { class: "strip-key", "aria-hidden": "true" }, "along the slider: ", run("right"), " ");
-  key.append(run("wrong"));
-  const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line), key);
+  const key = element("p", { class: "strip-key" });
+  key.append("along the slider: ", run("right"), " ", run("wrong"));
+  const stripes = element("div", { class: "strips", "aria-hidden": "true" }, ...strips.map(({ line }) => line), key);
   const name = (label) => `Bend the handwritten ${label}`;
   const digits = digitRow(labels, samples, name, (index) => set({ index }));
   const [first, ...others] = slides.map(({ row }) => row);
@@ -197,7 +179,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   }
 
   function describe() {
-    strips.forEach(({ show }, n) => show(moved, answers[n], truth()));
+    strips.forEach(({ show }, n) => show(answers[n], truth()));
     const readings = readers.map(({ name }, n) => ({ name, answers: answers[n] }));
     const known = !answers[0].includes(-1);
     say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);
@@ -216,7 +198,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
     });
     says = words.join(", ");
     painter.paint(subject, bent);
-    subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. Arrow keys move it. ${says}`);
+    subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. ${says}`);
     WAYS.forEach(({ key, inWords }, n) => slides[n].show(before[key], inWords(before[key])));
     digits.show(get("index"), painter);
     describe();

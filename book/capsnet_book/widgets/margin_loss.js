@@ -36,15 +36,9 @@ function aboutClass(there, length) {
 
 /** What a step did; the sums of the losses before and after it, as text. */
 function aboutStep(before, after, lost, left) {
-  const moves = after.map((length, k) => ({ k, by: length - before[k], length }));
-  const moved = moves.filter(({ by }) => Math.abs(by) > 1e-4).sort((p, q) => Math.abs(q.by) - Math.abs(p.by));
-  if (!moved.length) return "A step moves nothing: no arrow is left.";
-  const each = moved
-    .slice(0, 2)
-    .map(({ k, by, length }) => `${k} ${by > 0 ? "rose" : "fell"} to ${format(length)}`)
-    .join(", ");
-  const others = moved.length > 2 ? `, ${moved.length - 2} more moved` : "";
-  return `A step: ${each}${others}; the margin loss went from ${lost} to ${left}.`;
+  const moved = after.filter((length, k) => Math.abs(length - before[k]) > 1e-4).length;
+  if (!moved) return "A step moves nothing: no arrow is left.";
+  return `A step: ${moved} of ten lengths moved, and the margin loss went from ${lost} to ${left}.`;
 }
 
 // ------------------------------------------------------------------------------------------------ the widget
