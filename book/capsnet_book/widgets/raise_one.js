@@ -10,7 +10,7 @@ import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, listen, oncePerFrame, onNews, save } from "./shared/ui.js";
+import { element, listen, makeTurns, oncePerFrame, onNews, save } from "./shared/ui.js";
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
 function tieToPage({ model, stops }, session, addressed) {
@@ -76,15 +76,17 @@ function build(widget) {
   });
   widget.stops.push(() => session.stop());
   const tell = onNews(say);
-  /** One part in a frame of the page: what is new of two networks would hold a frame up. */
-  const turns = [...view.turns, ...[curve, ...walls, comparison, hand].map(({ show }) => show)];
-  let [frames, left] = [session.frames(), 0]; // how they stand; how many parts have not shown it yet
-  const showNext = oncePerFrame(() => {
-    turns.push(turns.shift());
-    turns.at(-1)(frames);
-    if (--left > 0) showNext();
-  });
-  widget.stops.push(showNext.cancel);
+  let frames = session.frames(); // how the networks stand
+  const parts = [...view.parts, curve, ...walls, comparison, hand];
+  const turns = makeTurns(
+    parts.map(
+      ({ show }) =>
+        () =>
+          show(frames),
+    ),
+  );
+  const goOn = oncePerFrame(() => turns.go() && goOn());
+  widget.stops.push(goOn.cancel);
 
   return function draw() {
     frames = session.frames();
@@ -94,8 +96,8 @@ function build(widget) {
     const happens = inWords(session);
     tell([happens], happens);
     for (const part of [page, bar, changes]) part.show(frames);
-    left = turns.length;
-    showNext();
+    turns.begin();
+    goOn();
   };
 }
 

@@ -97,7 +97,7 @@ function placeOf(part, boxes) {
   return { x: left, y: top, w: Math.ceil(x + w) + AROUND - left, h: Math.ceil(y + h) + AROUND - top };
 }
 
-/** -> canvases, by part; paint(scene); copy(part, plan, canvas) */
+/** -> canvases, by part; show: a list, each paints a part of a scene; copy(part, plan, canvas) */
 export function makePicture() {
   const layers = Object.entries(PARTS).map(([part, { paint, of }]) => {
     const canvas = element("canvas", { class: "picture", "data-part": part, "aria-hidden": "true" });
@@ -110,7 +110,8 @@ export function makePicture() {
       brush.setTransform(ratio, 0, 0, ratio, -x * ratio, -y * ratio);
       paint(makePen(brush, scene.colours), scene);
     });
-    return { part, canvas, show: (/** @type {Scene} */ scene) => renew([of(scene), scene.plan, scene.colours], scene) };
+    const show = (/** @type {Scene} */ scene) => renew([of(scene), scene.plan, scene.colours], scene);
+    return { part, canvas, show };
   });
   const canvases = Object.fromEntries(layers.map(({ part, canvas }) => [part, canvas]));
 
@@ -127,5 +128,5 @@ export function makePicture() {
     brush.drawImage(canvases[part], from[0], from[1], from[2], from[3], 0, 0, small.width, small.height);
   }
 
-  return { canvases, paint: (/** @type {Scene} */ scene) => layers.forEach(({ show }) => show(scene)), copy };
+  return { canvases, show: layers.map(({ show }) => show), copy };
 }

@@ -2,7 +2,17 @@
 import { fitCanvas, measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, digitRow, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import { element, makeAnnouncer, makeRoot, oncePerFrame, onNews, pushButton, write } from "../shared/ui.js";
+import {
+  element,
+  makeAnnouncer,
+  makeRoot,
+  makeTurns,
+  oncePerFrame,
+  onNews,
+  pushButton,
+  setAttributes,
+  write,
+} from "../shared/ui.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
 import { paintLens } from "./lens.js";
@@ -11,7 +21,8 @@ import { makePicture } from "./paint.js";
 import { makeSigns } from "./signs.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
-const REST = 120; // milliseconds without a change, before what is not looked at follows
+const REST = 400; // milliseconds without a change, before what is not looked at follows
+const ROOM = 4; // milliseconds of a frame for the parts; on a slow phone they take turns while the hand moves
 const HINTS = [
   "Point at any part: a map, a capsule, a vote, a length. ",
   "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
@@ -36,13 +47,33 @@ function makeControls(samples, { choose, setApart, setRounds }) {
   const about = [group("What a touch does", ...touch), group("Rounds of routing", steps[0], rounds, steps[1]), whole];
   const row = element("div", { class: "controls" }, digits.row, ...about);
   const show = (session, apart) => {
-    touch.forEach((button, n) => button.setAttribute("aria-pressed", String(apart === Boolean(n))));
+    touch.forEach((button, n) => setAttributes(button, { "aria-pressed": apart === Boolean(n) }));
     write(rounds, `${session.rounds} ${session.rounds === 1 ? "round" : "rounds"}`);
     // Not `disabled`: a button that has just been pressed would lose the focus, and the news would not be heard.
-    steps.forEach((button, n) => button.setAttribute("aria-disabled", String(session.rounds === [1, 10][n])));
-    whole.setAttribute("aria-disabled", String(!session.touched));
+    steps.forEach((button, n) => setAttributes(button, { "aria-disabled": session.rounds === [1, 10][n] }));
+    setAttributes(whole, { "aria-disabled": !session.touched });
   };
   return { row, digits, show };
+}
+
+/** What is said of the network: the score, and in a lens the part that is looked at. */
+function makeGlance(stage, lit) {
+  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+  const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
+  const score = element("p", { class: "sentence", "data-role": "score" });
+  const words = element("p", { class: "words" });
+  const size = measure(lens, stage.schedule);
+  const magnify = onNews((scene) => paintLens(fitCanvas(lens, size), scene));
+
+  function show(/** @type {any} */ scene) {
+    const { session, focus, looked } = stage;
+    const seen = looked ?? session.strongest(own);
+    magnify([looked, session.answer, scene.colours, size.width], { ...scene, focus: seen });
+    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
+    write(words, `${hint}${sentenceOn(focus ?? seen, session)}`);
+    write(score, scoreOf(session));
+  }
+  return { score, node: element("div", { class: "glance" }, words, lens), show };
 }
 
 /** Puts what is taken hold of over its part of the picture. In a high stage the pad's buttons find no room under it. */
@@ -75,15 +106,13 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   const picture = makePicture();
   const signs = makeSigns();
   const veil = element("div", { class: "veil" });
-  const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
-  const score = element("p", { class: "sentence", "data-role": "score" });
-  const words = element("p", { class: "words" });
-  const schedule = oncePerFrame(paint);
+  const goOn = oncePerFrame(paint);
   const settle = oncePerFrame(tellAll);
   const say = makeAnnouncer(root);
   const stage = /** @type {any} */ ({ focus: null, cutting: [], apart: false, schedule, say, point, changed });
-  const magnify = onNews((shown) => paintLens(fitCanvas(lens, lensSize), shown));
-  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+  const glance = makeGlance(stage, lit);
+  const now = () => ({ ...stage.session, ...stage, lit, painter, colours });
+  const turns = makeTurns([read, ...[...picture.show, signs.draw, glance.show].map((show) => () => show(now()))]);
   let [rest, padIsNew, arriving] = [0, false, false]; // a timer; what the pad shows; a digit
 
   const pad = makePad({ drawn: renewPad, settled, loaded: drawn, say });
@@ -103,9 +132,8 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     },
   });
   scene.append(...Object.values(picture.canvases), signs.node, veil, pad.frame, ...hands.map(({ node }) => node));
-  root.append(scene, controls.row, score, element("div", { class: "glance" }, words, lens));
+  root.append(scene, controls.row, glance.score, glance.node);
   stage.size = measure(scene, lay);
-  const lensSize = measure(lens, schedule);
 
   function renewPad() {
     padIsNew = true;
@@ -121,34 +149,33 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   }
 
   function paint() {
-    const { session, plan, cutting, focus } = stage;
     if (padIsNew) {
       pad.paint(painter, colours);
       controls.digits.show(whichOf(samples, pad.bytes()), painter);
       padIsNew = false;
     }
-    if (!plan) return;
-    if (session.image !== pad.image()) {
-      session.read(pad.image());
-      changed();
-    }
-    const shown = { ...session, plan, lit, painter, colours, cutting, focus };
-    root.toggleAttribute("data-focus", ["primary", "predictions", "classes"].includes(focus?.part));
-    picture.paint(shown);
-    signs.draw(shown);
-    const looked = stage.looked ?? session.strongest(own);
-    magnify([stage.looked, session.answer, colours, lensSize.width], { ...shown, focus: looked });
-    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
-    write(words, `${hint}${sentenceOn(focus ?? looked, session)}`);
-    write(score, scoreOf(session));
-    if (arriving) sweep(veil, plan.high);
+    if (!stage.plan) return;
+    if (turns.go(ROOM)) goOn();
+    if (arriving) sweep(veil, stage.plan.high);
     arriving = false;
+  }
+
+  function schedule() {
+    turns.begin();
+    goOn();
+  }
+
+  /** What is on the pad runs through the network. */
+  function read() {
+    if (stage.session.image === pad.image()) return;
+    stage.session.read(pad.image());
+    changed();
   }
 
   /** Something answers otherwise than before. */
   function changed() {
     const { session } = stage;
-    Object.assign(root.dataset, { prediction: session.answer.prediction, gone: goneOf(session).numbers });
+    setAttributes(root, { "data-prediction": session.answer.prediction, "data-gone": goneOf(session).numbers });
     controls.show(session, stage.apart);
     schedule();
     clearTimeout(rest);
@@ -157,6 +184,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
 
   /** The hand rests: who does not look hears of it, and the page. */
   function tellAll() {
+    if (stage.plan) turns.go(Number.POSITIVE_INFINITY);
     for (const { tell } of hands) tell();
     say(scoreOf(stage.session));
     answered(stage, copy);
@@ -165,6 +193,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   /** @param {import("./model.js").Focus | null} focus  the part that is looked at; the lens keeps the last one */
   function point(focus) {
     stage.focus = focus;
+    root.toggleAttribute("data-focus", ["primary", "predictions", "classes"].includes(focus?.part));
     if (focus && focus.part !== "faders") stage.looked = focus;
     schedule();
   }
@@ -199,7 +228,8 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   });
 
   function use(/** @type {any} */ network) {
-    Object.assign(stage, { session: makeSession(network), focus: null, looked: null });
+    Object.assign(stage, { session: makeSession(network), looked: null });
+    point(null);
     drawn();
     lay();
   }

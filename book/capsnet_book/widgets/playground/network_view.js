@@ -117,9 +117,11 @@ export function makeNetworkView(widget, session) {
     drawing.hidden = !drawn;
     if (drawn) widget.painter.paint(drawing, drawn);
   }
-  const turns = [showFirst, showRest].map(onNews).map((renew) => (/** @type {any[]} */ frames) => {
-    const frame = frames[session.watched.network] ?? frames[0];
-    renew([frame, widget.colours], frame);
-  });
-  return { node, turns };
+  const made = [showFirst, showRest].map(onNews).map((renew) => ({
+    show(/** @type {any[]} */ frames) {
+      const frame = frames[session.watched.network] ?? frames[0];
+      renew([frame, widget.colours], frame);
+    },
+  }));
+  return { node, parts: made };
 }

@@ -1,5 +1,5 @@
 // Digits of 28×28 pixels in the colours of the page.
-import { bytesOf, element, onNews } from "./ui.js";
+import { bytesOf, element, onNews, setAttributes } from "./ui.js";
 
 /** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
 export function themeColours(root) {
@@ -66,7 +66,7 @@ export function digitRow(labels, images, name, choose, full = 1) {
   const paint = onNews((painter) => canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)));
   const show = (/** @type {number | null} */ index, painter) => {
     paint([painter.shades()], painter);
-    buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === index)));
+    buttons.forEach((button, n) => setAttributes(button, { "aria-pressed": n === index }));
   };
   return { row, show };
 }

@@ -35,9 +35,10 @@ function furnish(node, attributes, children) {
   return node;
 }
 
-/** @param {Element} node @param {Record<string, any>} attributes */
-export function setAttributes(node, attributes) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+/** Sets what is another: a browser looks for styles whenever it is told. @param {Record<string, any>} attributes */
+export function setAttributes(/** @type {Element} */ node, attributes) {
+  for (const [name, value] of Object.entries(attributes))
+    if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
 /** Shows words, and leaves a node alone that has them. @param {Node} node @param {string} words */
@@ -105,6 +106,25 @@ export function oncePerFrame(work) {
   };
   schedule.cancel = () => cancelAnimationFrame(frame);
   return schedule;
+}
+
+/** Parts that show what is new one after another: no frame of the page is held up. @param {(() => void)[]} parts */
+export function makeTurns(parts) {
+  let left = 0;
+  return {
+    begin() {
+      left = parts.length; // each once from now on, whoever was the last
+    },
+    /** As many as begin within `room` milliseconds, one at least. -> whether there are more */
+    go(room = 0) {
+      const end = performance.now() + room;
+      do {
+        parts.push(parts.shift());
+        parts.at(-1)();
+      } while (--left > 0 && performance.now() < end);
+      return left > 0;
+    },
+  };
 }
 
 /** work(…given), only where one of the causes is another than the last time. */
