@@ -62,7 +62,7 @@ class LatinEmphasis(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         for emphasis in self.document.findall(nodes.emphasis) if self.config.language == CHINESE else ():
-            if emphasis.astext().isascii():
+            if max(emphasis.astext()) < "\u2e80":  # before the Chinese signs and their marks
                 emphasis["classes"].append("latin")
 
 
