@@ -62,7 +62,7 @@ class LatinEmphasis(SphinxTransform):
 
     def apply(self, **kwargs: Any) -> None:
         for emphasis in self.document.findall(nodes.emphasis) if self.config.language == CHINESE else ():
-            if max(emphasis.astext()) < "\u2e80":  # before the Chinese signs and their marks
+            if all(sign < "\u2e80" for sign in emphasis.astext()):  # where Chinese signs and their marks begin
                 emphasis["classes"].append("latin")
 
 
