@@ -48,9 +48,9 @@ function makeProcedure() {
 // ---------------------------------------------------------------------------------------------- the picture
 
 const STROKES = [
-  { d: "M.16 .19H.8", name: { x: 0.46, y: 0.1, anchor: "middle" } },
-  { d: "M.8 .19L.46 .88", name: { x: 0.74, y: 0.58, anchor: "start" } },
-  { d: "M.2 .66h.001", name: { x: 0.21, y: 0.83, anchor: "middle" } },
+  { d: "M.16 .19H.8", name: { words: "bar", x: 0.46, y: 0.1, anchor: "middle" } },
+  { d: "M.8 .19L.46 .88", name: { words: "stem", x: 0.74, y: 0.58, anchor: "start" } },
+  { d: "M.2 .66h.001", name: { words: "speck", x: 0.21, y: 0.83, anchor: "middle" } },
 ]; // of the 7, in a square of 1, and where their names stand
 
 /** Where everything stands in a picture of that width, in CSS pixels. One scale for both planes holds all points. */
@@ -91,208 +91,180 @@ function ribbon([x0, x1, y0], [top0, top1, y1]) {
   return `${left}H${top1}C${top1} ${half} ${x1} ${half} ${x1} ${y0}Z`;
 }
 
-const seen = (node, opacity) => {
-  node.style.opacity = opacity.toFixed(3);
-  node.style.visibility = opacity < 0.002 ? "hidden" : "";
-};
 const each = (count, make) => Array.from({ length: count }, (_, k) => make(k));
 const partOf = (k) => PARTS[Math.floor(k / J)];
+const nameOf = (k) => STROKES[Math.floor(k / J)].name.words;
 
-/** The 7, a part's own stroke before the others. */
-function iconOf(part, i) {
-  const others = STROKES.filter((_, k) => k !== i).map(({ d }) => svg("path", { d }));
-  const own = svg("path", { class: "own", d: STROKES[i].d });
-  return svg("g", { class: `icon ${part}` }, svg("g", { class: "others" }, ...others), own);
-}
-
-/** What the picture is made of; what comes and goes together is a group. */
-function makeMarks() {
-  const text = (kind) => svg("text", { class: kind });
-  const group = (...marks) => svg("g", {}, ...marks.flat().map((mark) => mark.node ?? mark));
-  const marks = {
-    planes: WHOLES.map(() => svg("rect", { class: "ground", rx: 10 })),
-    discs: WHOLES.map(() => svg("circle", { class: "disc" })),
-    origins: WHOLES.map(() => svg("circle", { class: "origin", r: 2.5 })),
-    names: WHOLES.map((whole) => svg("text", { class: "whole" }, String(whole))),
-    rails: WHOLES.map(() => svg("rect", { class: "gauge-rail", rx: 2.5, height: 5 })),
-    gauges: WHOLES.map(() => svg("rect", { class: "gauge", rx: 2.5, height: 5 })),
-    lengths: WHOLES.map(() => text("length-of-v")),
-    ribbons: each(I * J, (k) => svg("path", { class: `ribbon ${partOf(k)}` })),
-    segments: each(I * J, (k) => svg("rect", { class: `segment ${partOf(k)}` })),
-    shares: each(I * J, () => text("share")),
-    logits: each(I * J, () => text("logit")),
-    votes: each(I * J, (k) => makeArrow(`vote ${partOf(k)}`)),
-    labels: each(I * J, (k) => svg("text", { class: `tip ${partOf(k)}` }, partOf(k))),
-    products: each(I * J, (k) => text(`tip product ${partOf(k)}`)),
-    lines: WHOLES.map(() => svg("path", { class: "along" })),
-    feet: each(I * J, (k) => svg("path", { class: `foot ${partOf(k)}` })),
-    sums: WHOLES.map(() => makeArrow("sum")),
-    capsules: WHOLES.map(() => makeArrow("capsule")),
-    icons: PARTS.map(iconOf),
-    titles: PARTS.map((part) => svg("text", { class: `part-name ${part}` }, part)),
-  };
-  const groups = {
-    ground: group(marks.planes, marks.discs),
-    sharing: group(marks.ribbons, marks.segments, marks.shares, marks.logits),
-    parts: group(marks.icons, marks.titles),
-    agreement: group(marks.lines, marks.feet, marks.products),
-    votes: group(marks.votes),
-    names: group(marks.labels),
-    sums: group(marks.sums),
-    capsules: group(marks.capsules),
-    wholes: group(marks.rails, marks.gauges, marks.lengths, marks.origins, marks.names),
-  };
-  const picture = svg("svg", { class: "picture", role: "img", "data-role": "picture" }, ...Object.values(groups));
-  return { ...marks, groups, picture };
+function arrow(kind, from, to, size) {
+  const { node, point } = makeArrow(kind);
+  point(from, to, { size });
+  return node;
 }
 
 /** The picture: above the planes of the wholes with the votes in them, below the parts, between them the shares. */
 function makeScene(trace, changed) {
-  const marks = makeMarks();
-  const node = element("div", { class: "routing-scene" }, marks.picture);
+  const picture = svg("svg", { class: "picture", role: "img", "data-role": "picture" });
+  const node = element("div", { class: "routing-scene" }, picture);
   const points = pointsOf(trace);
   let layout;
   const size = measure(node, () => {
     if (size.width < 100) return; // not laid out yet: nothing would fit
     layout = layoutOf(size.width, points);
     node.toggleAttribute("data-narrow", layout.narrow);
-    furnishPlaces(marks, layout);
+    const { width, height } = layout;
+    setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width, height });
     changed();
   });
 
   function draw(/** @type {ReturnType<typeof momentAt>} */ moment) {
     if (!layout) return;
-    drawParts(marks, layout, moment);
-    drawShares(marks, layout, moment);
-    drawVotes(marks, layout, moment, arrowsOf(trace, moment));
-    drawAgreement(marks, layout, moment);
-    drawCapsules(marks, layout, moment);
-    const { gathered, shared, laid, measured } = moment;
-    const strengths = {
-      ...{ ground: 1.5 * gathered, wholes: 1.5 * gathered, sharing: shared, agreement: measured },
-      names: gathered * (1 - laid) * (1 - measured),
-      ...{ sums: moment.seen.s, capsules: moment.seen.v },
-    };
-    for (const [group, opacity] of Object.entries(strengths)) seen(marks.groups[group], opacity);
+    const { gathered, shared, laid, measured, seen } = moment;
+    const votes = votesOf(layout, moment, arrowsOf(trace, moment));
+    const places = placesOf(layout, votes);
+    const beside = (kind, word) =>
+      places.map((place, k) => svg("text", { class: `tip ${kind} ${partOf(k)}`, ...place }, word(k)));
+    const arrows = (kind, vectors) =>
+      WHOLES.map((_, j) => arrow(kind, layout.at(j, [0, 0]), layout.at(j, pairOf(vectors, j)), layout.narrow ? 9 : 13));
+    /** From the lowest: how strongly it is seen, and what it is made of. @type {[number, SVGElement[]][]} */
+    const layers = [
+      [1.5 * gathered, groundOf(layout)],
+      [shared, sharesOf(layout, moment)],
+      [1, partsOf(layout, moment)],
+      [measured, [...agreementOf(layout, moment), ...beside("product", (k) => format(moment.a[k], 2, true))]],
+      [1, votes.map(({ mark }) => mark)],
+      [gathered * (1 - laid) * (1 - measured), beside("", nameOf)],
+      [seen.s, arrows("sum", moment.s)],
+      [seen.v, arrows("capsule", moment.v)],
+      [1.5 * gathered, wholesOf(layout, moment)],
+    ];
+    picture.replaceChildren(
+      ...layers.map(([opacity, marks]) => (opacity < 0.002 ? "" : svg("g", { opacity }, ...marks))),
+    );
   }
-  return { node, picture: marks.picture, draw, stop: size.stop };
+  return { node, picture, draw, stop: size.stop };
 }
 
-/** What does not move, once the width is known. */
-function furnishPlaces(marks, { width, height, plane, planes, narrow }) {
-  setAttributes(marks.picture, { viewBox: `0 0 ${width} ${height}`, width, height });
-  planes.forEach((left, j) => {
-    setAttributes(marks.planes[j], { x: left, y: 0, width: plane.wide, height: plane.high });
-    setAttributes(marks.names[j], { x: left + 12, y: narrow ? 32 : 38 });
-    setAttributes(marks.lengths[j], { x: left + (narrow ? 30 : 38), y: narrow ? 31 : 37 });
-    setAttributes(marks.rails[j], { x: left + 12, y: 10, width: plane.wide - 24 });
-    setAttributes(marks.gauges[j], { x: left + 12, y: 10 });
+/** The two numbers of a whole's vector. */
+const pairOf = (vectors, j) => [vectors[2 * j], vectors[2 * j + 1]];
+
+function groundOf({ planes, plane, unit, at }) {
+  return planes.flatMap((x, j) => {
+    const [cx, cy] = at(j, [0, 0]);
+    const ground = svg("rect", { class: "ground", rx: 10, x, y: 0, width: plane.wide, height: plane.high });
+    return [ground, svg("circle", { class: "disc", cx, cy, r: unit })];
   });
 }
 
-function drawParts(marks, { big, columns, middle, icon, label }, { gathered }) {
+/** Each whole's name, and how long it is. */
+function wholesOf({ planes, plane, at, narrow }, { lengths }) {
+  return WHOLES.flatMap((whole, j) => {
+    const [x, wide] = [planes[j] + 12, plane.wide - 24];
+    const [cx, cy] = at(j, [0, 0]);
+    const length = lengths?.[j];
+    const gauge = (kind, width) => svg("rect", { class: kind, rx: 2.5, x, y: 10, width, height: 5 });
+    const said = length === undefined ? "" : `‖v‖ = ${format(length)}`;
+    return [
+      ...[gauge("gauge-rail", wide), gauge("gauge", wide * clamp(length ?? 0, 0, 1))],
+      svg("circle", { class: "origin", r: 2.5, cx, cy }),
+      svg("text", { class: "whole", x, y: narrow ? 32 : 38 }, String(whole)),
+      svg("text", { class: "length-of-v", x: x + (narrow ? 18 : 26), y: narrow ? 31 : 37 }, said),
+    ];
+  });
+}
+
+/** The 7, a part's own stroke before the others; together at first, then each in its place. */
+function partsOf({ big, columns, middle, icon, label }, { gathered }) {
   const t = eased(gathered);
-  PARTS.forEach((_, i) => {
+  return PARTS.flatMap((part, i) => {
     const size = big.size + (icon - big.size) * t;
     const [x, y] = mixed([big.x - size / 2, big.y - size / 2], [columns[i] - size / 2, middle - size / 2], t);
-    marks.icons[i].setAttribute("transform", `translate(${x} ${y}) scale(${size})`);
-    marks.icons[i].firstChild.style.opacity = t;
-    const { x: nameX, y: nameY, anchor } = STROKES[i].name;
+    const strokes = STROKES.filter((_, k) => k !== i).map(({ d }) => svg("path", { d }));
+    const others = svg("g", { class: "others", opacity: t }, ...strokes);
+    const own = svg("path", { class: "own", d: STROKES[i].d });
+    const transform = `translate(${x} ${y}) scale(${size})`;
+    const seven = svg("g", { class: `icon ${part}`, transform }, others, own);
+    const { words, x: nameX, y: nameY, anchor } = STROKES[i].name;
     const [atX, atY] = mixed([x + nameX * size, y + nameY * size], [columns[i], middle + icon / 2 + 14], t);
-    setAttributes(marks.titles[i], { x: atX, y: atY, "text-anchor": t > 0.5 ? "middle" : anchor });
-    marks.titles[i].style.fontSize = `${label + 4 * (1 - t)}px`;
+    const about = { "text-anchor": t > 0.5 ? "middle" : anchor, style: `font-size: ${label + 4 * (1 - t)}px` };
+    return [seven, svg("text", { class: `part-name ${part}`, x: atX, y: atY, ...about }, words)];
   });
 }
 
-function drawShares(marks, { bar, columns, planes, plane, middle, icon, narrow }, { c, b, shared }) {
+/** How each part shares itself out: a bar, and a ribbon up to each whole. */
+function sharesOf({ bar, columns, planes, plane, middle, icon, narrow }, { c, b, shared }) {
   const tops = WHOLES.map((_, j) => {
     const all = PARTS.reduce((sum, _, i) => sum + c[i * J + j], 0);
     return planes[j] + plane.wide / 2 - (all * bar.wide) / 2;
   });
-  for (let k = 0; k < I * J; k++) {
+  const far = icon / 2 + (narrow ? 3 : 9);
+  return each(I * J, (k) => {
     const [i, j] = [Math.floor(k / J), k % J];
     const left = columns[i] - bar.wide / 2;
-    const from = j === 0 ? left : left + bar.wide * c[k - 1];
-    const wide = bar.wide * c[k];
-    const y = bar.y + (plane.high - bar.y) * shared;
-    marks.ribbons[k].setAttribute("d", ribbon([from, from + wide, bar.y], [tops[j], tops[j] + wide, y]));
-    tops[j] += wide;
-    setAttributes(marks.segments[k], { x: from, y: bar.y, width: wide, height: bar.high });
-    const aside = narrow ? 3 : 5;
-    const side =
-      j === 0 ? { x: left - aside, "text-anchor": "end" } : { x: left + bar.wide + aside, "text-anchor": "start" };
-    setAttributes(marks.shares[k], { ...side, y: bar.y + bar.high - 1 });
-    const beside = (icon / 2 + (narrow ? 3 : 9)) * (j === 0 ? -1 : 1);
-    setAttributes(marks.logits[k], { x: columns[i] + beside, y: middle + 5, "text-anchor": side["text-anchor"] });
-    marks.shares[k].textContent = narrow ? format(c[k]).replace(/^0/, "") : format(c[k]);
-    marks.logits[k].textContent = format(b[k], 2, true);
-  }
+    const x = j === 0 ? left : left + bar.wide * c[k - 1];
+    const width = bar.wide * c[k];
+    const top = tops[j];
+    tops[j] += width;
+    const [side, away] = j === 0 ? [left, -1] : [left + bar.wide, 1];
+    const beside = { "text-anchor": j === 0 ? "end" : "start" };
+    const share = narrow ? format(c[k]).replace(/^0/, "") : format(c[k]);
+    const flow = ribbon([x, x + width, bar.y], [top, top + width, bar.y + (plane.high - bar.y) * shared]);
+    return [
+      svg("path", { class: `ribbon ${partOf(k)}`, d: flow }),
+      svg("rect", { class: `segment ${partOf(k)}`, x, y: bar.y, width, height: bar.high }),
+      svg("text", { class: "share", x: side + away * (narrow ? 3 : 5), y: bar.y + bar.high - 1, ...beside }, share),
+      svg("text", { class: "logit", x: columns[i] + away * far, y: middle + 5, ...beside }, format(b[k], 2, true)),
+    ];
+  }).flat();
 }
 
-function drawVotes(marks, { at, narrow, label, planes, plane }, { c, laid, gathered, seen: { v } }, arrows) {
+/** The votes as arrows: each a mark, where its tip is, where it points to, of which whole. */
+function votesOf({ at, narrow }, { c, laid, gathered, seen: { v } }, arrows) {
   const faded = laid * clamp(v * 2, 0, 1); // once squash begins
   const [thin, thick] = narrow ? [1, 4.5] : [1.2, 6.5];
-  const tips = arrows.map(([from, tip], k) => {
-    const grown = mixed(from, tip, gathered);
-    const [start, end] = [at(k % J, from), at(k % J, grown)];
-    marks.votes[k].point(start, end, { size: (narrow ? 8 : 11) + 4 * c[k] });
-    marks.votes[k].node.style.strokeWidth = thin + thick * c[k];
-    seen(marks.votes[k].node, gathered * (1 - 0.8 * faded));
-    return { end, to: [end[0] - start[0], end[1] - start[1]], j: k % J };
+  return arrows.map(([from, tip], k) => {
+    const [start, end] = [at(k % J, from), at(k % J, mixed(from, tip, gathered))];
+    const mark = arrow(`vote ${partOf(k)}`, start, end, (narrow ? 8 : 11) + 4 * c[k]);
+    setAttributes(mark, { opacity: gathered * (1 - 0.8 * faded), "stroke-width": thin + thick * c[k] });
+    return { mark, end, to: [end[0] - start[0], end[1] - start[1]], j: k % J };
   });
-  WHOLES.forEach((_, j) => placeLabels(tips, j, { label, left: planes[j], wide: plane.wide }, marks));
 }
 
-/** Names and numbers beside the arrows' tips: within the plane, and not on each other. */
-function placeLabels(tips, j, { label, left, wide }, { labels, products }) {
-  const own = tips.map((tip, k) => ({ ...tip, k })).filter((tip) => tip.j === j);
-  own.sort((one, other) => one.end[1] - other.end[1]);
+/** Where names and numbers stand, beside the arrows' tips: within the plane, and not on each other. */
+function placesOf({ label, planes, plane }, votes) {
+  const places = [];
   const room = 3.4 * label; // of the longest
-  let above = Number.NEGATIVE_INFINITY;
-  for (const { end, to, k } of own) {
-    const space = end[0] - 7 - room - left; // to the tip's left
-    const leftwards = to[0] < 0 && (space > 0 || to[1] < 0);
-    const over = Math.max(0, end[0] + 7 + room - left - wide); // beyond the plane's edge: then below the tip
-    const aside = leftwards ? Math.min(0, space) : over;
-    const y = Math.max(end[1] + label / 3 + (aside && label * Math.sign(aside)), above + label + 1);
-    above = y;
-    const x = leftwards ? end[0] - 7 - aside : end[0] + 7 - aside;
-    for (const each of [labels[k], products[k]])
-      setAttributes(each, { x, y, "text-anchor": leftwards ? "end" : "start" });
-  }
-}
-
-function drawAgreement(marks, { at, narrow }, { a, v, measured }) {
-  WHOLES.forEach((_, j) => {
-    const along = [v[j * 2], v[j * 2 + 1]];
-    const length = Math.hypot(...along) || 1;
-    const [ux, uy] = along.map((x) => x / length);
-    const [from, to] = [at(j, [-1.5 * ux, -1.5 * uy]), at(j, [2.6 * ux, 2.6 * uy])];
-    marks.lines[j].setAttribute("d", `M${from}L${to}`);
-    for (let i = 0; i < I; i++) {
-      const k = i * J + j;
-      const reach = a[k] / length; // of the vote along v
-      const foot = at(j, [reach * measured * ux, reach * measured * uy]);
-      const aside = (i - 1) * (narrow ? 3 : 4.5); // so that the three do not lie on each other
-      const [sx, sy] = [uy * aside, ux * aside];
-      const zero = at(j, [0, 0]);
-      marks.feet[k].setAttribute("d", `M${zero[0] + sx} ${zero[1] + sy}L${foot[0] + sx} ${foot[1] + sy}`);
-      marks.products[k].textContent = format(a[k], 2, true);
+  planes.forEach((left, j) => {
+    const own = votes.map((vote, k) => ({ ...vote, k })).filter((vote) => vote.j === j);
+    own.sort((one, other) => one.end[1] - other.end[1]);
+    let above = Number.NEGATIVE_INFINITY;
+    for (const { end, to, k } of own) {
+      const space = end[0] - 7 - room - left; // to the tip's left
+      const leftwards = to[0] < 0 && (space > 0 || to[1] < 0);
+      const over = Math.max(0, end[0] + 7 + room - left - plane.wide); // beyond the plane's edge: then below the tip
+      const aside = leftwards ? Math.min(0, space) : over;
+      const y = Math.max(end[1] + label / 3 + (aside && label * Math.sign(aside)), above + label + 1);
+      above = y;
+      places[k] = { x: end[0] + (leftwards ? -7 : 7) - aside, y, "text-anchor": leftwards ? "end" : "start" };
     }
   });
+  return places;
 }
 
-function drawCapsules(marks, { at, unit, plane, narrow }, moment) {
-  WHOLES.forEach((_, j) => {
-    const [s, v] = [moment.s, moment.v].map((vectors) => [vectors[j * 2], vectors[j * 2 + 1]]);
-    const zero = at(j, [0, 0]);
-    setAttributes(marks.discs[j], { cx: zero[0], cy: zero[1], r: unit });
-    setAttributes(marks.origins[j], { cx: zero[0], cy: zero[1] });
-    marks.sums[j].point(zero, at(j, s), { size: narrow ? 9 : 13 });
-    marks.capsules[j].point(zero, at(j, v), { size: narrow ? 9 : 13 });
-    const length = moment.lengths?.[j];
-    marks.gauges[j].setAttribute("width", ((plane.wide - 24) * clamp(length ?? 0, 0, 1)).toFixed(1));
-    marks.lengths[j].textContent = length === undefined ? "" : `‖v‖ = ${format(length)}`;
+/** How far each vote reaches along v. */
+function agreementOf({ at, narrow }, { a, v, measured }) {
+  return WHOLES.flatMap((_, j) => {
+    const length = Math.hypot(...pairOf(v, j)) || 1;
+    const [ux, uy] = pairOf(v, j).map((x) => x / length);
+    const along = (/** @type {number} */ reach) => at(j, [reach * ux, reach * uy]);
+    const zero = along(0);
+    const feet = PARTS.map((part, i) => {
+      const foot = along((a[i * J + j] / length) * measured);
+      const aside = (i - 1) * (narrow ? 3 : 4.5); // so that the three do not lie on each other
+      const [sx, sy] = [uy * aside, ux * aside];
+      const d = `M${zero[0] + sx} ${zero[1] + sy}L${foot[0] + sx} ${foot[1] + sy}`;
+      return svg("path", { class: `foot ${part}`, d });
+    });
+    return [svg("path", { class: "along", d: `M${along(-1.5)}L${along(2.6)}` }), ...feet];
   });
 }
 
