@@ -30,6 +30,11 @@ function makeHand(stage, area, part) {
     stage.point(to);
     tell();
   };
+  function push(/** @type {number} */ fader, /** @type {number} */ number) {
+    stage.session.setNumber(fader, number);
+    stage.schedule();
+    tell();
+  }
   const pixels = ({ x, y }) => [x * stage.size.width, y * stage.size.height];
   const under = (/** @type {number[]} */ [x, y]) => ({
     part,
@@ -44,7 +49,6 @@ function makeHand(stage, area, part) {
 
   function meet(/** @type {number[]} */ to) {
     const at = under(to);
-    if (part === "faders") stage.session.setNumber(at.at, stage.plan.level(to[1]) * REACH);
     if (stage.cutting.length > 1) {
       const [from] = stage.cutting.slice(-2);
       stage.session.cut((k) => crosses(stage.plan.curves[k], from, to));
@@ -53,6 +57,7 @@ function makeHand(stage, area, part) {
       if (stage.apart && !stays) toggle(at, kept);
       point(at);
     }
+    if (part === "faders") push(at.at, stage.plan.level(to[1]) * REACH);
   }
 
   drag(node, {
@@ -102,8 +107,8 @@ function makeHand(stage, area, part) {
       classes: [dx || dy, network.J],
       faders: [dx, network.D_out],
     }[part];
-    if (part === "faders") stage.session.setNumber(at, numbers[at] - dy * 0.05);
     point({ part, at: clamp(at + step, 0, count - 1), place });
+    if (part === "faders" && dy) push(at, numbers[at] - dy * 0.05);
     stage.say(node.getAttribute("aria-label"));
   });
   return { part, node, tell };
