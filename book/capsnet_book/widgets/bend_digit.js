@@ -45,6 +45,9 @@ function runsOf(answers) {
   return runs;
 }
 
+/** How far a run goes. @param {Way} way */
+const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
+
 /**
  * How far a way can go before each network says something else.
  * @param {Way} way @param {Bend} bend @param {{ name: string, answers: number[] }[]} readings  along the way
@@ -52,11 +55,9 @@ function runsOf(answers) {
 function remarkOnReach(way, bend, readings, truth) {
   const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
   const words = readings.map(({ name, answers }, n) => {
-    const { answer, from, to } = runsOf(answers).find((run) => run.to >= way.middle);
-    const [low, high] = [from, to].map((k) => way.inWords(way.amounts[k]));
-    return answer === truth
-      ? `${name} ${n ? "" : "reads it "}from ${low} to ${high}`
-      : `${name} does not read it at all`;
+    const run = runsOf(answers).find(({ to }) => to >= way.middle);
+    if (run.answer !== truth) return `${name} does not read it at all`;
+    return `${name} ${n ? "" : "reads it "}${reachOf(way, run)}`;
   });
   return `By ${way.name}${alone ? " alone" : ", the rest as it is"}: ${words.join(", ")}.`;
 }
@@ -84,20 +85,24 @@ function makePanel({ id, name, unit }) {
 
 /** What a network says along a slider. @param {Reader} reader */
 function makeStrip({ id, name }) {
-  const strip = element("div", { class: "strip", "data-role": `strip-${id}` });
-  const line = element("div", { class: "strip-line" }, element("span", {}, name), strip);
+  const strip = element("div", { class: "strip", role: "img", "data-role": `strip-${id}` });
+  const line = element("div", { class: "strip-line" }, element("span", { "aria-hidden": "true" }, name), strip);
 
-  /** answers: a digit for each amount, -1 where it is not known yet. @param {number[]} answers */
-  function show(answers, truth) {
+  /** answers: a digit for each amount, -1 where it is not known yet. @param {Way} way @param {number[]} answers */
+  function show(way, answers, truth) {
+    const runs = runsOf(answers);
     strip.style.setProperty("--places", String(answers.length));
     strip.replaceChildren(
-      ...runsOf(answers).map(({ answer, from, to }) => {
+      ...runs.map(({ answer, from, to }) => {
         const kind = answer < 0 ? "open" : answer === truth ? "right" : "wrong";
         const run = element("span", { class: `run ${kind}` }, answer >= 0 && to > from ? String(answer) : "");
         run.style.flexGrow = String(to - from + 1);
         return run;
       }),
     );
+    const known = runs.filter(({ answer }) => answer >= 0);
+    const words = known.map((run) => `${run.answer} ${reachOf(way, run)}`).join("; ");
+    strip.setAttribute("aria-label", `${name} by ${way.name}: ${words || "not computed yet"}`);
     strip.dataset.answers = answers.join("");
   }
   return { line, show };
@@ -134,9 +139,9 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   });
   const strips = readers.map(makeStrip);
   const run = (kind) => element("span", { class: `run ${kind}` }, kind);
-  const key = element("p", { class: "strip-key" });
-  key.append("along the slider: ", run("right"), " ", run("wrong"));
-  const stripes = element("div", { class: "strips", "aria-hidden": "true" }, ...strips.map(({ line }) => line), key);
+  const key = element("p", { class: "strip-key", "aria-hidden": "true" }, "along the slider: ", run("right"), " ");
+  key.append(run("wrong"));
+  const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line), key);
   const name = (label) => `Bend the handwritten ${label}`;
   const digits = digitRow(labels, samples, name, (index) => set({ index }));
   const [first, ...others] = slides.map(({ row }) => row);
@@ -179,7 +184,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   }
 
   function describe() {
-    strips.forEach(({ show }, n) => show(answers[n], truth()));
+    strips.forEach(({ show }, n) => show(moved, answers[n], truth()));
     const readings = readers.map(({ name }, n) => ({ name, answers: answers[n] }));
     const known = !answers[0].includes(-1);
     say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);
