@@ -100,7 +100,7 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 
 # A widget redraws with the screen: what was done to it shows by the second frame from now. What takes longer (a glide,
-# a long computation) is waited for with Playwright's `expect`.
+# a long computation, parts that take turns) is waited for with Playwright's `expect`, or with `until`.
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
@@ -111,6 +111,11 @@ def settled(widget: Locator) -> Locator:
     """A widget, or a part of it, with all that was done to it drawn."""
     widget.page.evaluate(FRAMES)
     return widget
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Some seconds for what shows within a few frames."""
+    assert any(holds() for _ in range(100))
 
 
 def attribute(widget: Locator, name: str) -> str:

@@ -56,7 +56,7 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str]
             image.scroll_into_view_if_needed()
     seen.page.wait_for_load_state("networkidle")
     weighed(book, requests)
-    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
+    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]})):
         seen.page.emulate_media(color_scheme=scheme)
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert not serious(seen.page, rules), f"in the {scheme} theme"

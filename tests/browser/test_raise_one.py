@@ -55,6 +55,7 @@ def test_it_learns_to_read(visit: Callable[..., Any], addresses: dict[str, str],
     widget = visit(addresses[place] + PAGE).widget("RaiseOne")
     asked: list[str] = []
     widget.page.on("request", lambda request: asked.append(request.url))
+    widget.page.wait_for_timeout(300)  # the wall has had its turn
     fog = picture(widget.locator('[data-role="wall"]').first)
     train(widget)
     has_seen(widget, 4000)

@@ -90,7 +90,9 @@ function build(widget) {
 
   return function draw() {
     frames = session.frames();
-    middle.classList.toggle("two", session.settings.length === 2);
+    const two = session.settings.length === 2;
+    middle.classList.toggle("two", two);
+    walls[1].node.hidden = comparison.node.hidden = !two; // before their turn
     const right = frames.map((frame) => frame.right).join(",");
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);

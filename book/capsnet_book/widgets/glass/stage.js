@@ -144,7 +144,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     if (!stage.session || !stage.size.width) return;
     stage.plan = planOf(stage.size, lit, stage.session.network);
     seat(stage.plan, pad, hands, { scene, digits: controls.digits.row });
-    changed();
+    changed(0);
     renewPad();
   }
 
@@ -173,13 +173,13 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   }
 
   /** Something answers otherwise than before. */
-  function changed() {
+  function changed(wait = REST) {
     const { session } = stage;
     setAttributes(root, { "data-prediction": session.answer.prediction, "data-gone": goneOf(session).numbers });
     controls.show(session, stage.apart);
     schedule();
     clearTimeout(rest);
-    rest = setTimeout(settle, REST);
+    rest = setTimeout(settle, wait);
   }
 
   /** The hand rests: who does not look hears of it, and the page. */
@@ -224,7 +224,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     painter.refresh();
     colours = themeColours(document.documentElement);
     renewPad();
-    if (stage.session) changed();
+    if (stage.session) changed(0);
   });
 
   function use(/** @type {any} */ network) {

@@ -100,9 +100,8 @@ export function makeNetworkView(widget, session) {
   });
   const node = element("div", { class: "passage", role: "img" }, ...figures);
 
-  function showFirst({ types, filters: weights, watched }) {
+  function showFirst({ types, watched }) {
     const { image, label, answer } = watched;
-    passage = { types, filters: weights, ...watched };
     const words = `The network reads a ${label} and answers ${answer}`;
     node.setAttribute("aria-label", label === undefined ? "A network that has learned nothing" : words);
     parts.forEach(([, , title], n) => write(headings[n], title(types)));
@@ -120,6 +119,7 @@ export function makeNetworkView(widget, session) {
   const made = [showFirst, showRest].map(onNews).map((renew) => ({
     show(/** @type {any[]} */ frames) {
       const frame = frames[session.watched.network] ?? frames[0];
+      passage = { types: frame.types, filters: frame.filters, ...frame.watched }; // whichever has its turn first
       renew([frame, widget.colours], frame);
     },
   }));

@@ -54,7 +54,11 @@ export function makeWall(widget, kind, chosen) {
     brush.strokeRect(x, y, SIDE, SIDE);
   }
 
-  const choose = (n) => n >= 0 && n < count && chosen(n);
+  function choose(n) {
+    if (n < 0 || n >= count) return;
+    selected = n; // from where a held key goes on
+    chosen(n);
+  }
   canvas.addEventListener("click", ({ offsetX, offsetY }) => {
     const side = canvas.clientWidth / 10;
     choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
@@ -77,7 +81,8 @@ export function makeHundred(widget, session, k) {
     const { settings, watched } = session;
     const selected = watched.network === k ? watched.tile : -1;
     wall.figure.hidden = k >= settings.length;
-    if (frames[k]) renew([frames[k], settings, selected, widget.colours], frames[k], selected);
+    if (!frames[k] || k >= settings.length) return; // frames may be older than the settings
+    renew([frames[k], settings, selected, widget.colours], frames[k], selected);
   }
   return { node: wall.figure, show };
 }

@@ -35,7 +35,7 @@ function furnish(node, attributes, children) {
   return node;
 }
 
-/** Sets what is another: a browser looks for styles whenever it is told. @param {Record<string, any>} attributes */
+/** Sets only what differs: each one set costs a search for styles. @param {Record<string, any>} attributes */
 export function setAttributes(/** @type {Element} */ node, attributes) {
   for (const [name, value] of Object.entries(attributes))
     if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
@@ -113,7 +113,7 @@ export function makeTurns(parts) {
   let left = 0;
   return {
     begin() {
-      left = parts.length; // each once from now on, whoever was the last
+      left = parts.length; // each once from now on, wherever the last round stopped
     },
     /** As many as begin within `room` milliseconds, one at least. -> whether there are more */
     go(room = 0) {
