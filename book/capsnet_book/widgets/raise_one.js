@@ -78,13 +78,7 @@ function build(widget) {
   const tell = onNews(say);
   let frames = session.frames(); // how the networks stand
   const parts = [...view.parts, curve, ...walls, comparison, hand];
-  const turns = makeTurns(
-    parts.map(
-      ({ show }) =>
-        () =>
-          show(frames),
-    ),
-  );
+  const turns = makeTurns(parts.map((part) => () => part.show(frames)));
   const goOn = oncePerFrame(() => turns.go() && goOn());
   widget.stops.push(goOn.cancel);
 
@@ -92,7 +86,7 @@ function build(widget) {
     frames = session.frames();
     const two = session.settings.length === 2;
     middle.classList.toggle("two", two);
-    walls[1].node.hidden = comparison.node.hidden = !two; // before their turn
+    walls[1].node.hidden = comparison.node.hidden = !two; // at once, not at their turn
     const right = frames.map((frame) => frame.right).join(",");
     Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
     const happens = inWords(session);

@@ -109,8 +109,7 @@ export function makeComparison(widget, session) {
   function show(/** @type {any[]} */ frames) {
     if (session.settings !== settings) again();
     settings = session.settings;
-    node.hidden = settings.length === 1;
-    if (node.hidden) return;
+    if (settings.length === 1) return;
     const [one, other] = frames.map(({ tests }) => errorOf(tests));
     pairs = one >= 0 && other >= 0 ? [one - other, ...found] : found;
     shown = pairs.length < TELLING ? [] : records;

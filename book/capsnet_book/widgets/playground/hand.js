@@ -27,6 +27,7 @@ export function makeHand(widget, session, say) {
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
   const row = makeWall(widget, "own", again);
+  row.figure.hidden = true; // there are none yet
   const sliders = Array.from({ length: D }, (_, d) =>
     rangeInput({
       ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },

@@ -80,7 +80,6 @@ export function makeHundred(widget, session, k) {
   function show(/** @type {any[]} */ frames) {
     const { settings, watched } = session;
     const selected = watched.network === k ? watched.tile : -1;
-    wall.figure.hidden = k >= settings.length;
     if (!frames[k] || k >= settings.length) return; // frames may be older than the settings
     renew([frames[k], settings, selected, widget.colours], frames[k], selected);
   }
