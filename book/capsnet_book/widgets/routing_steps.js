@@ -91,7 +91,6 @@ function ribbon([x0, x1, y0], [top0, top1, y1]) {
   return `${left}H${top1}C${top1} ${half} ${x1} ${half} ${x1} ${y0}Z`;
 }
 
-const each = (count, make) => Array.from({ length: count }, (_, k) => make(k));
 const partOf = (k) => PARTS[Math.floor(k / J)];
 const nameOf = (k) => STROKES[Math.floor(k / J)].name.words;
 
@@ -197,7 +196,7 @@ function sharesOf({ bar, columns, planes, plane, middle, icon, narrow }, { c, b,
     return planes[j] + plane.wide / 2 - (all * bar.wide) / 2;
   });
   const far = icon / 2 + (narrow ? 3 : 9);
-  return each(I * J, (k) => {
+  return Array.from({ length: I * J }, (_, k) => {
     const [i, j] = [Math.floor(k / J), k % J];
     const left = columns[i] - bar.wide / 2;
     const x = j === 0 ? left : left + bar.wide * c[k - 1];

@@ -1,6 +1,6 @@
 // All that is pressed: the primary button with the counters and the pace; what can be changed; what becomes of the
 // network.
-import { element, pushButton, save, write } from "../shared/ui.js";
+import { element, pushButton, save, setAttributes, write } from "../shared/ui.js";
 import { download } from "./files.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
@@ -37,7 +37,7 @@ export function makeBar(session) {
     const time = `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;
     const right = frames.map((frame) => frame.right).join(" | ");
     [started ? right : "–", seen.toLocaleString("en"), time].forEach((words, n) => write(values[n], words));
-    for (const button of paces) button.setAttribute("aria-pressed", String(button.dataset.pace === session.pace));
+    for (const button of paces) setAttributes(button, { "aria-pressed": button.dataset.pace === session.pace });
   }
   return { node, show };
 }

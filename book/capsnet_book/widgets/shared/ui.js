@@ -118,10 +118,12 @@ export function makeTurns(parts) {
     /** As many as begin within `room` milliseconds, one at least. -> whether there are more */
     go(room = 0) {
       const end = performance.now() + room;
-      do {
+      while (left > 0) {
         parts.push(parts.shift());
         parts.at(-1)();
-      } while (--left > 0 && performance.now() < end);
+        left--;
+        if (performance.now() >= end) break;
+      }
       return left > 0;
     },
   };
