@@ -210,7 +210,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   /** The pad's digit runs through the network. */
   function drawn() {
     stage.session.read(pad.image());
-    changed();
+    changed(0);
     renewPad();
     arriving = true;
   }
