@@ -113,9 +113,9 @@ def settled(widget: Locator) -> Locator:
     return widget
 
 
-def until(holds: Callable[[], bool]) -> None:
+def until(holds: Callable[[], bool], otherwise: str = "") -> None:
     """Some seconds for what shows within a few frames."""
-    assert any(holds() for _ in range(100))
+    assert any(holds() for _ in range(100)), otherwise
 
 
 def attribute(widget: Locator, name: str) -> str:

@@ -90,8 +90,8 @@ def test_a_part_that_is_pointed_at_says_what_it_does(front: Locator, part: str) 
     until(lambda: picture(lens) != before[1])
     until(lambda: words.inner_text() != before[2])
     front.page.mouse.move(2, 2)
-    until(lambda: settled(signs).inner_html() == before[0])
-    assert picture(lens) != before[1], "what is looked at stays in the lens alone"
+    until(lambda: settled(signs).inner_html() == before[0], "what is looked at stays in the lens alone")
+    assert picture(lens) != before[1]
 
 
 def test_it_is_taken_apart_and_put_together(front: Locator) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from .conftest import attribute, number, picture, write_a_one
+from .conftest import attribute, number, picture, until, write_a_one
 
 pytestmark = pytest.mark.slow
 
@@ -130,10 +130,7 @@ def changes(widget: Locator, what: str, work: Callable[[], object]) -> None:
     """`work` has to change what is shown; a glide may take its time."""
     before = shown(widget, what)
     work()
-    for _ in range(100):
-        if shown(widget, what) != before:
-            return
-    raise AssertionError(f"{what} is what it was")
+    until(lambda: shown(widget, what) != before, f"{what} is what it was")
 
 
 def dragged(part: Locator, start: tuple[float, float], end: tuple[float, float], move: Any) -> None:
