@@ -3,7 +3,7 @@
 // plain JavaScript.
 //
 // A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of 16 bytes.
-import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, sub, sum, V, where } from "./lanes";
+import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, V, where } from "./lanes";
 
 const J: i32 = 10; // classes
 const D: i32 = 16; // numbers in a digit capsule
@@ -58,16 +58,16 @@ export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b
         for (let k = k0; k < end; k++) {
           const x = get(from);
           const y = get(at(from, LANES));
-          let w = all(get1(a0));
+          let w = spread(a0);
           p0 = add(p0, mul(w, x));
           q0 = add(q0, mul(w, y));
-          w = all(get1(a1));
+          w = spread(a1);
           p1 = add(p1, mul(w, x));
           q1 = add(q1, mul(w, y));
-          w = all(get1(a2));
+          w = spread(a2);
           p2 = add(p2, mul(w, x));
           q2 = add(q2, mul(w, y));
-          w = all(get1(a3));
+          w = spread(a3);
           p3 = add(p3, mul(w, x));
           q3 = add(q3, mul(w, y));
           a0 = at(a0, aColumn);

@@ -8,6 +8,7 @@ export const LANES: i32 = 4;
 @inline export function at(pointer: usize, index: i32): usize { return pointer + ((<usize>index) << 2); }
 @inline export function get(pointer: usize): V { return v128.load(pointer); }
 @inline export function put(pointer: usize, x: V): void { v128.store(pointer, x); }
+@inline export function spread(pointer: usize): V { return v128.load32_splat(pointer); }
 @inline export function get1(pointer: usize): f32 { return load<f32>(pointer); }
 @inline export function put1(pointer: usize, x: f32): void { store<f32>(pointer, x); }
 @inline export function all(x: f32): V { return f32x4.splat(x); }
