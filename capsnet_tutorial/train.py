@@ -1,7 +1,7 @@
 """Training: the recipe, the loop from first to last step, its checkpoints, evaluation.
 
 Every random choice of a step follows from the seed and the step's number alone, and a checkpoint is written at the end
-of every epoch: a run that was killed at any moment, and resumed, takes the very same steps as one that was not.
+of every epoch: a run of epochs that was killed at any moment and resumed takes the steps of one that was not.
 """
 
 from __future__ import annotations
@@ -303,11 +303,11 @@ def faster_threads(step: Callable[[], object]) -> int:
 
 
 def in_float32(output: Any) -> Any:
-    """The output of a network for the loss: a tensor, or a tuple of tensors, named or not."""
-    if isinstance(output, Tensor):
-        return at_least_float32(output)
-    parts = tuple(map(in_float32, output))
-    return type(output)(*parts) if hasattr(output, "_fields") else parts
+    """The output of a network for the loss: a tensor, or a tuple of tensors, named or not; else as it is."""
+    if isinstance(output, (tuple, list)):
+        parts = tuple(map(in_float32, output))
+        return type(output)(*parts) if hasattr(output, "_fields") else parts
+    return at_least_float32(output) if isinstance(output, Tensor) else output
 
 
 @torch.no_grad()

@@ -70,7 +70,7 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     Raises:
         ValueError: its weights have not the names and shapes of the small or of the paper's network.
     """
-    if isinstance(network, CapsNet):
+    if isinstance(network := getattr(network, "_orig_mod", network), CapsNet):  # what torch.compile was given
         return network
     wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}

@@ -261,7 +261,7 @@ class Decoded(Net):
         u_hat = self.layer.votes(self.capsules(x))
         v = loop(u_hat + 0.1 * self.kept) if self.keep else loop(u_hat)
         self.kept = u_hat.detach()
-        if y is None or self.takes == "ignored":
+        if y is None or self.takes == "ignored" or (self.takes == "labels in training" and not self.training):
             y = v.norm(dim=-1).argmax(1)
         T = F.one_hot(y, J) if self.takes != "one-hot" or y.dim() == 1 else y
         return self.lengths(v), self.decoder((v * T.unsqueeze(-1)).flatten(1))

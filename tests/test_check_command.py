@@ -126,6 +126,13 @@ def test_what_cannot_be_had_is_said(place, why):
     assert named == {place: 2} and why in said
 
 
+@pytest.mark.parametrize("coding", ["gbk", "utf-8-sig"])
+def test_a_file_is_read_in_the_coding_that_python_reads_it_in(tmp_path, coding):
+    path = tmp_path / "coded.py"
+    path.write_text(f"# -*- coding: {coding} -*-\nname = '挤压'\n{squash()}", encoding=coding)
+    assert checked(path)[0] == {"squash": 0}
+
+
 # --- what it answers
 
 
@@ -146,7 +153,7 @@ def test_the_worst_counts(write, capfd):
     [
         ("import os; os._exit(0)", "ended itself before the check was done"),
         ("while True: pass", "did not return within"),
-        ("while True: print('x' * 1000)", "File too large"),
+        ("while True: print('x' * 1000)", "did not return within"),
         ("import os; os.kill(os.getpid(), 11)", "signal 11"),
         ("return input()", "EOFError"),
     ],
@@ -155,6 +162,13 @@ def test_without_a_verdict_nothing_is_right(write, capfd, body, said):
     assert run(write("bad.py", f"def squash(s):\n    {body}"), "--time-limit", 12) == 2
     out = capfd.readouterr()
     assert said in out.out + out.err
+    assert len(out.err) < 5000, "all that it printed"
+
+
+def test_the_readers_own_files_stay_whole(write, tmp_path):
+    large = tmp_path / "large"
+    assert run(write("writes.py", f"size = open({str(large)!r}, 'wb').write(bytes(3_000_000))", squash())) == 0
+    assert large.stat().st_size == 3_000_000
 
 
 def test_what_it_starts_is_ended_with_it(write, tmp_path, capfd):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 import torch
@@ -21,10 +22,11 @@ from checked_styles import (
     loop,
     squash,
 )
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, check_layer, check_model, digits, functional, load_pretrained
+from capsnet_tutorial.layers import RoutedCapsules
 from capsnet_tutorial.model import Parts
 
 pytestmark = pytest.mark.slow
@@ -106,6 +108,24 @@ def test_rounds_are_those_that_are_declared(more, bugs):
     assert report.passed == (more == 0)
 
 
+def test_each_of_two_routings_has_rounds_of_its_own():
+    layers = RoutedCapsules(72, 8, 12, 8, iterations=1), RoutedCapsules(12, 8, 10, 16, iterations=3)
+    assert check_layer(nn.Sequential(*layers), torch.randn(3, 72, 8)).status == 0
+
+
+@pytest.mark.parametrize(
+    "look", [Tensor.detach, lambda v: v.data, lambda v: v.detach().cpu().numpy()], ids=["detach", "data", "numpy"]
+)
+def test_whoever_looks_at_a_copy_of_v_is_right(look):
+    class Looks(Layer):
+        def forward(self, u):
+            v = super().forward(u)
+            self.last = look(v)
+            return v
+
+    assert check_layer(Looks(loop)).passed
+
+
 def test_without_a_routing_nothing_is_right():
     class Plain(nn.Module):
         def __init__(self):
@@ -158,6 +178,7 @@ def test_primary_capsules_are_found(bug):
         ({}, ""),
         ({"takes": "one-hot"}, ""),
         ({"takes": "attribute"}, ""),
+        ({"takes": "labels in training"}, ""),
         ({"takes": "prediction"}, "mask-prediction"),
         ({"takes": "ignored"}, "mask-prediction"),
         ({"lengths": lambda v: v.norm(dim=-1).softmax(1)}, "lengths-softmax"),
@@ -214,6 +235,12 @@ def test_unsquashed_primary_capsules_and_nan_are_found():
 
 def _cut(features, dim):
     return features.unflatten(1, (-1, dim)).permute(0, 1, 3, 4, 2).flatten(1, 3)
+
+
+def test_before_torch_2_6_it_works_beside_compiled_code(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch._dynamo", sys)
+    monkeypatch.delattr(torch.compiler, "set_stance")
+    assert check_layer(Layer(loop)).passed
 
 
 def test_code_that_asks_for_a_gpu_is_examined_without_one():

@@ -76,6 +76,15 @@ def test_saved_weights_come_back(tmp_path):
 # --- files: whole or not at all
 
 
+def test_weights_of_a_compiled_network_are_the_networks_own(tmp_path):
+    network = networks.learner()
+    compiled = torch.nn.Module()  # what torch.compile returns holds it so
+    compiled._orig_mod = network
+    save_weights(compiled, tmp_path / "weights.safetensors", torch.float32)
+    again = load_weights(tmp_path / "weights.safetensors").state_dict()
+    assert all(torch.equal(again[name], tensor) for name, tensor in network.state_dict().items())
+
+
 def test_tensors_and_metadata_come_back_as_they_were(tmp_path):
     tensors = {"half": noise(2, 3).half(), "turned": noise(3, 4).T, "empty": torch.zeros(0, 3), "one": torch.tensor(1)}
     metadata = {"config": {"sizes": [1, 2], "name": "ü"}, "number": 1.5, "none": None}

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from capsnet_tutorial.check.calls import Looked, Trouble, accepts, called
 from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.trace import Target, Trace, tensors_in
+from capsnet_tutorial.check.trace import Instead, Target, Trace, tensors_in
 
 _LABEL = re.compile(r"label|target|truth|^y$|_y$|one_?hot|class", re.IGNORECASE)
 _WAYS = ("numbers", "one-hot", "attribute", "attribute one-hot", "none")
@@ -64,14 +64,15 @@ class Network:
 
         return Target(self.thing, call, self.images, self.ends)
 
-    def run(self, instead: Mapping[int, Tensor] | None = None, labels: Tensor | None = None) -> list[Tensor]:
+    def run(self, instead: Instead = None, labels: Tensor | None = None, train: bool = False) -> list[Tensor]:
         """The tensors that it returns, with other numbers in the place of what some operations give.
 
         Raises:
             Trouble: it fails, or returns none.
         """
         target, given = self.target(labels), f"for images of shape {list(self.images.shape)}"
-        found = tensors_in(called(lambda: target.run(Trace(instead, keep=())), given))
+        thing = target.fresh().train() if train else None
+        found = tensors_in(called(lambda: target.run(Trace(instead, keep=()), thing=thing), given))
         if not found:
             raise Trouble("It returns nothing; expected capsules [B, J, D] or lengths [B, J].")
         return [each for each in found if each.is_floating_point()]
@@ -84,8 +85,7 @@ def _attributes(network: Any) -> list[tuple[nn.Module, str, Any]]:
 
 def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:
     """Attributes that may be there for labels."""
-    empty = (type(None), Tensor)
-    return [(m, name) for m, name, value in _attributes(network) if _LABEL.search(name) and isinstance(value, empty)]
+    return [(m, n) for m, n, value in _attributes(network) if _LABEL.search(n) and isinstance(value, Tensor | None)]
 
 
 def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
@@ -114,7 +114,7 @@ def alone_wrong(network: Network) -> Iterator[Finding | Looked]:
             yield Finding(None, f"With a batch of one image it returns a tensor of shape {list(one.shape)}.")
 
 
-def remembers(target: Target, instead: Mapping[int, Tensor] | None = None) -> bool:
+def remembers(target: Target, instead: Instead = None) -> bool:
     """Whether one and the same copy gives something else when it is called again."""
     thing = target.fresh()
     first, second = (tensors_in(target.run(Trace(instead, keep=()), thing=thing)) for _ in range(2))
@@ -136,7 +136,9 @@ def mask_wrong(network: Network, classes: int, long: Mapping[int, Tensor]) -> It
     if network.way == "none":
         yield Finding("mask-prediction", "It reconstructs and is given no label: it can only mask by its prediction.")
         return
-    outputs = [network.run(long, (network.labels + step) % classes) for step in (0, 1, 3)]
-    first, *others = [next(each for each in out if each.numel() == size) for out in outputs]
-    if all(torch.equal(first, each) for each in others):
-        yield Finding("mask-prediction", "With other labels it reconstructs the very same.")
+    for train in (False, True)[: 1 + isinstance(network.thing, nn.Module)]:  # many mask by labels in training alone
+        outputs = [network.run(long, (network.labels + step) % classes, train) for step in (0, 1, 3)]
+        first, *others = [[each for each in out if each.numel() == size] for out in outputs]
+        if not all(torch.equal(*pair) for each in others for pair in zip(first, each, strict=False)):
+            return
+    yield Finding("mask-prediction", "With other labels it reconstructs the very same.")

@@ -173,7 +173,8 @@ def in_a_process(options: dict[str, Any]) -> tuple[list[tuple[str, int, str]], s
                 os.killpg(process.pid, signal.SIGKILL) if hasattr(os, "killpg") else process.kill()
             process.wait()
         lines = found.read_text(encoding="utf-8").splitlines()
-        said = printed.read_text(encoding="utf-8", errors="replace")
+        with printed.open(encoding="utf-8", errors="replace") as file:
+            said = file.read(10_000)
     done = lines[-1:] == ["done"]
     return [tuple(json.loads(line)) for line in lines if line.endswith("]")], "" if done else problem, said
 
@@ -185,7 +186,7 @@ def _in_this_process() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (int(options["memory_limit"] * 2**30),) * 2)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000,) * 2)  # so much may be printed
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**30,) * 2)  # of a file: what is printed in a loop without end
     sys.argv = [options["place"].partition(":")[0]]
     with found.open("w", encoding="utf-8", buffering=1) as file:
         for judgement in judgements(**options):

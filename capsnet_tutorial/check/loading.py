@@ -43,8 +43,8 @@ class Source:
         if not path.is_file() or path.suffix != ".py":
             raise InputError(f"expected a Python file before the colon; got no file {path} whose name ends in .py")
         try:
-            self.tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        except SyntaxError as problem:
+            self.tree = ast.parse(path.read_bytes(), str(path))  # in any coding that it declares
+        except (SyntaxError, ValueError) as problem:
             raise InputError(f"{path} cannot be read: {problem}") from problem
         self.failed: list[str] = []
         """Statements that could not be run, and why."""

@@ -48,7 +48,7 @@ def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float 
     fits = labels.shape == images.shape[:1] and not labels.is_floating_point()
     expect(fits, f"{len(images)} whole numbers as labels", f"{labels.dtype} {list(labels.shape)}")
     ends = time.monotonic() + seconds
-    return examined("network", lambda: _network(network, images, labels, ends), needed="routing")
+    return examined("network", lambda: _network(network, images.cpu(), labels.cpu(), ends), needed="routing")
 
 
 def check_layer(layer: Any, u: Tensor | None = None) -> Report:
@@ -79,7 +79,7 @@ def _with_input(layer: Any, u: Tensor | None) -> Target:
         Trouble: none runs.
     """
     problems = []
-    for example in _examples(layer) if u is None else [u]:
+    for example in _examples(layer) if u is None else [u.cpu()]:
         target = Target(layer, partial(lambda u, layer: layer(u.clone()), example), example)
         try:
             out = called(target.run, f"for u of shape {list(example.shape)}")

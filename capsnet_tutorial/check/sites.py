@@ -131,7 +131,8 @@ def _results(graph: Graph, first: Operation) -> Iterator[Operation]:
     """An operation, and those after it whose numbers are computed from its own."""
     derived = graph.derived(first.outputs, first.index)
     for operation in (first, *graph.after(first.index)):
-        if memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
+        copied = operation.name in ("detach", "__get__", "cpu")  # to look at, without a gradient
+        if not copied and memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
             yield operation
 
 
@@ -218,10 +219,9 @@ def _at_zero(verdict: Verdict) -> list[Finding]:
 
 
 def declared_rounds(network: Any) -> int | None:
-    """The number of rounds that a module says it does, in an attribute or an argument's default."""
-    for module in network.modules() if isinstance(network, nn.Module) else ():
-        defaults = {name: each.default for name, each in arguments_of(module).items()}
-        for name, value in {**vars(module), **defaults}.items():
-            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
-                return value
-    return None
+    """The number of rounds that modules say they do, in attributes or arguments' defaults; None if they differ."""
+    modules = list(network.modules()) if isinstance(network, nn.Module) else []
+    named = [item for module in modules for item in vars(module).items()]
+    named += [(name, each.default) for module in modules for name, each in arguments_of(module).items()]
+    found = {value for name, value in named if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100}
+    return found.pop() if len(found) == 1 else None

@@ -24,6 +24,7 @@ from capsnet_tutorial.functional import route, route_last
 from capsnet_tutorial.layers import RoutedCapsules
 
 _theirs = lru_cache(is_theirs)
+Instead = Mapping[int, Tensor] | None  # what operations give instead, by their numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +63,7 @@ class Trace(TorchFunctionMode):
     ends = math.inf
     """When an operation is refused, by the clock `time.monotonic`."""
 
-    def __init__(
-        self, instead: Mapping[int, Tensor] | None = None, keep: Collection[int] | None = None, stop: int | None = None
-    ) -> None:
+    def __init__(self, instead: Instead = None, keep: Collection[int] | None = None, stop: int | None = None) -> None:
         super().__init__()
         self.instead, self.keep, self.stop, self.count = instead or {}, keep, stop, 0
         self.operations: list[Operation] = []
@@ -128,11 +127,11 @@ class Target(NamedTuple):
     """Of `Trace`."""
 
     def fresh(self) -> Any:
-        """A copy in eval mode; the thing itself where it cannot be copied."""
+        """A copy on the CPU, in eval mode; the thing itself where it cannot be copied."""
         if not isinstance(self.thing, nn.Module):
             return self.thing
         try:
-            made = copy.deepcopy(self.thing).eval()
+            made = copy.deepcopy(self.thing).cpu().eval()
         except Exception:  # an attribute that cannot be copied: a tensor with a graph
             return self.thing.eval()
         for module in made.modules():  # ours computes without û, which is what is looked for
@@ -145,7 +144,7 @@ class Target(NamedTuple):
         thing, trace = self.fresh() if thing is None else thing, trace or Trace(keep=())
         trace.ends = self.ends
         torch.default_generator.manual_seed(0)
-        compiles = "torch._dynamo" in sys.modules  # else nothing was compiled, and asking would import it
+        compiles = "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance")  # else nothing was compiled
         with (
             torch.compiler.set_stance("force_eager") if compiles else nullcontext(),
             torch.set_grad_enabled(grad),

@@ -185,8 +185,7 @@ PIECES: dict[str, tuple[Callable[..., Tensor], list[Deviation]]] = {
 def expected(piece: str, arguments: Sequence[Any], deviations: Sequence[Deviation] = (), **options: Any) -> Tensor:
     """What a piece returns, with these deviations, in float64."""
     exact = [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in arguments]
-    with torch.no_grad():
-        return partial(PIECES[piece][0], **{each.option: each.value for each in deviations}, **options)(*exact)
+    return partial(PIECES[piece][0], **{each.option: each.value for each in deviations}, **options)(*exact)
 
 
 def close(came: Tensor, wanted: Tensor) -> bool:
