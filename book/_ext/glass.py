@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from live_widgets import notebook_models, publish, stills
+from live_widgets import notebook_models, publish, skip, stills
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -106,11 +106,6 @@ def visit_html(writer: Any, node: glass) -> None:
         f"{stills('Glass', writer.builder)}"
         f'<div class="live-view"></div>\n<noscript>{SENTENCE}</noscript>\n</figure>\n'
     )
-    raise nodes.SkipNode
-
-
-def skip(writer: Any, node: glass) -> None:
-    """Other formats than HTML show nothing."""
     raise nodes.SkipNode
 
 

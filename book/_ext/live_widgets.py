@@ -192,7 +192,7 @@ def reserved(name: str, builder: Any) -> str:
     return f' style="{style}"' if style else ""
 
 
-def skip(writer: Any, node: live_widget) -> None:
+def skip(writer: Any, node: nodes.Element) -> None:
     """Other formats than HTML show nothing."""
     raise nodes.SkipNode
 

@@ -84,8 +84,11 @@
       const range = { min, max, step, value: middle[k], ariaLabel: `Your guess, ${unit} at ${at}` };
       return field.appendChild(make("input", { type: "range", ...range }));
     });
-    const drawn = (slider) => slider.valueAsNumber;
-    const sayAll = () => say(hand, sliders.map(drawn));
+    const sayAll = () =>
+      say(
+        hand,
+        sliders.map(({ valueAsNumber }) => valueAsNumber),
+      );
     let last;
     const stroke = ({ clientX, clientY }) => {
       const { left, top, width, height } = field.getBoundingClientRect();
@@ -126,13 +129,18 @@
     place.textContent =
       `Of the ${place.dataset.total} guesses in this book you made ${hows.length}: ` +
       `${right} right, ${near} near, ${far} far off. A guess that was far off is remembered longest. `;
-    const again = place.appendChild(document.createElement("button"));
-    again.textContent = "Forget them";
-    again.addEventListener("click", () => {
+    const onclick = () => {
       for (const key of Object.keys(kept)) delete kept[key];
       keep();
-      place.hidden = true;
-    });
+      showRest();
+    };
+    place.append(make("button", { textContent: "Forget them", onclick }));
+  };
+
+  /** What stands elsewhere in the page: the answers, and the sum. */
+  const showRest = () => {
+    for (const place of document.querySelectorAll(".guessed")) answer(place);
+    for (const place of document.querySelectorAll(".guess-tally")) sum(place);
   };
 
   const showHand = (hand) => {
@@ -151,7 +159,7 @@
     kept[key] = { said, how: distance(about(key), said) };
     keep();
     showHand(hand);
-    for (const place of document.querySelectorAll(`.guessed[data-key="${key}"]`)) answer(place);
+    showRest();
   };
 
   for (const hand of document.querySelectorAll(".guess")) {
@@ -162,6 +170,5 @@
     const slider = hand.querySelector("output") && hand.querySelector("input");
     for (const event of ["input", "click"]) slider?.addEventListener(event, () => say(hand, Number(slider.value)));
   }
-  for (const place of document.querySelectorAll(".guessed")) answer(place);
-  for (const place of document.querySelectorAll(".guess-tally")) sum(place);
+  showRest();
 })();

@@ -11,11 +11,8 @@ function keepPlace() {
   if (other && scrollY > innerHeight && begun.length) other.hash = begun.at(-1).id;
 }
 
-addEventListener(
-  "scroll",
-  () => {
-    clearTimeout(resting);
-    resting = setTimeout(keepPlace, 1000);
-  },
-  { passive: true },
-);
+function wait() {
+  clearTimeout(resting);
+  resting = setTimeout(keepPlace, 1000);
+}
+addEventListener("scroll", wait, { passive: true });

@@ -60,29 +60,22 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the glass network
 
   /** What a notebook stored of a widget. There is no kernel: nothing to save to. */
-  class Model {
+  class Model extends EventTarget {
     #values;
-    #listeners = new Map(); // event -> set of callbacks
+    on = this.addEventListener;
+    off = this.removeEventListener;
 
     constructor(values) {
+      super();
       this.#values = values;
     }
     get(name) {
       return this.#values[name];
     }
     set(name, value) {
-      const given = typeof name === "object" ? name : { [name]: value };
-      const changed = Object.keys(given).filter((key) => given[key] !== this.#values[key]);
-      Object.assign(this.#values, given);
-      const events = changed.map((key) => `change:${key}`);
-      if (changed.length) events.push("change");
-      for (const event of events) for (const callback of [...(this.#listeners.get(event) ?? [])]) callback();
-    }
-    on(event, callback) {
-      this.#listeners.set(event, (this.#listeners.get(event) ?? new Set()).add(callback));
-    }
-    off(event, callback) {
-      this.#listeners.get(event)?.delete(callback);
+      if (this.#values[name] === value) return;
+      this.#values[name] = value;
+      for (const event of [`change:${name}`, "change"]) this.dispatchEvent(new Event(event));
     }
     save_changes() {}
   }
@@ -145,12 +138,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   );
 
   const importModule = once(async (source) => {
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    try {
-      return (await import(url)).default;
-    } finally {
-      URL.revokeObjectURL(url);
-    }
+    const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    return module.default;
   });
 
   const shown = new Map(); // figure -> what takes its widget down
@@ -200,16 +189,14 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   });
 
   // A widget starts when it comes near the window; what no one scrolls to costs nothing.
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (!isIntersecting) continue;
-        observer.unobserve(target);
-        wake(target).catch(() => {}); // said in the page
-      }
-    },
-    { rootMargin: "400px" },
-  );
+  const arrive = (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      observer.unobserve(target);
+      wake(target).catch(() => {}); // said in the page
+    }
+  };
+  const observer = new IntersectionObserver(arrive, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
 
   // --- Prompts: links in the text that set a widget's state (book/_ext/live_prompts.py) ------------------------------

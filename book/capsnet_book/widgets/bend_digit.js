@@ -129,7 +129,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   const bend = () => /** @type {Bend} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
   const image = () => digitAt(samples, get("index"));
   const truth = () => labels[get("index")];
-  const subject = digitCanvas("bent", "", { class: "stage-digit" });
+  const subject = digitCanvas("bent", "");
   const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
   const panels = readers.map(makePanel);
   const slides = WAYS.map(({ key, name, min, max, step }) => {

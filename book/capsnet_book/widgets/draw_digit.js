@@ -26,7 +26,7 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const network = await widget.network();
   const samples = bytesOf(get("samples"));
   const redraw = () => widget.redraw();
-  const pad = makePad({ drawn: redraw, settled: tell, loaded: tell, say: (words) => say(words) });
+  const pad = makePad({ drawn: redraw, settled: tell, loaded: tell });
   const labels = [...Array(network.J).keys()];
   const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
   const bars = makeBars("Lengths of the ten digit capsules");
@@ -47,7 +47,10 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
     root.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: pad.bytes() }));
     redraw();
   }
-  stops.push(listen(model, { digit: () => load(get("digit")) }), measure(root, redraw).stop);
+  stops.push(
+    listen(model, "change:digit", () => load(get("digit"))),
+    measure(root, redraw).stop,
+  );
   pad.show(digitAt(samples, get("digit")));
 
   return () => {

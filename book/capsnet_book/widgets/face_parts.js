@@ -66,9 +66,8 @@ export function judge(poses, shown, weight, waves) {
   const u = Float32Array.from(poses.flatMap(numbersOf));
   const all = predictionVectors(u, { shape: [I, J, D_in, D_in], data: weight }); // [I, J, 4]
   const u_hat = new Float32Array(I * J * D); // a part that is not there says nothing: 0
-  for (let k = 0; k < I * J; k++) {
+  for (let k = 0; k < I * J; k++)
     if (shown[Math.floor(k / J)]) u_hat.set(inWaves(all.subarray(k * D_in, (k + 1) * D_in), waves), k * D);
-  }
   const { c, v } = route(u_hat, I, J, D, ROUNDS);
   const couplings = Array.from({ length: I }, (_, i) => (shown[i] ? c[ROUNDS - 1][i * J] : 0));
   const opinions = Array.from({ length: I }, (_, i) => Array.from(all.subarray(i * J * D_in, i * J * D_in + D_in)));

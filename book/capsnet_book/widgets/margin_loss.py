@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import anywidget
 import traitlets
 
@@ -36,7 +34,10 @@ class MarginLoss(anywidget.AnyWidget):
 
     @traitlets.validate("lengths")
     def _lengths_are_lengths(self, proposal: dict) -> list[float]:
-        return _lengths(proposal["value"])
+        lengths = _parts.numbers("lengths", proposal["value"], (CLASSES,)).tolist()
+        if min(lengths) < 0 or max(lengths) > 1:
+            raise ValueError(f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}")
+        return lengths
 
     @traitlets.validate("present")
     def _present_are_classes(self, proposal: dict) -> list[int]:
@@ -48,13 +49,6 @@ class MarginLoss(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return f"MarginLoss(present={self.present})"
-
-
-def _lengths(values: Any) -> list[float]:
-    lengths = _parts.numbers("lengths", values, (CLASSES,)).tolist()
-    if min(lengths) < 0 or max(lengths) > 1:
-        raise ValueError(f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}")
-    return lengths
 
 
 def _classes(values: list[int]) -> list[int]:

@@ -43,7 +43,8 @@ function tieToPage({ model, stops }, session, addressed) {
   }
 
   document.addEventListener("visibilitychange", hidden, { signal: end.signal });
-  stops.push(listen(model, { settings: () => take(settingsWith(...model.get("settings"))) }), () => end.abort());
+  const set = () => take(settingsWith(...model.get("settings")));
+  stops.push(listen(model, "change:settings", set), () => end.abort());
   if (addressed) {
     globalThis.addEventListener("hashchange", addressChanged, { signal: end.signal });
     addressChanged();
@@ -64,7 +65,7 @@ function build(widget) {
   const walls = [0, 1].map((k) => makeHundred(widget, session, k));
   const curve = makeCurve(widget);
   const comparison = makeComparison(widget, session);
-  const hand = makeHand(widget, session, (words) => say(words));
+  const hand = makeHand(widget, session);
   const changes = makeChanges(session, addressed);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.map(({ node }) => node), aside);

@@ -5,7 +5,6 @@ import { defineWidget } from "./shared/stage.js";
 import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
-const WAY = 0.3; // of the window's height: so far the page scrolls from step to step, here and in the styles
 
 // ------------------------------------------------------------------------------------------- the procedure
 
@@ -15,7 +14,7 @@ const LINES = [
   { name: "c", equation: "c_ij = softmax_j b_ij", code: "c = b.softmax(dim=2)" },
   { name: "s", equation: "s_j = Σ_i c_ij û_j|i", code: "s = (c.unsqueeze(3) * u_hat).sum(dim=1)" },
   { name: "v", equation: "v_j = squash(s_j)", code: "v = squash(s)" },
-  { name: "a", equation: "a_ij = v_j · û_j|i", code: "a = (u_hat * v.unsqueeze(1)).sum(dim=3)" },
+  { name: "a", equation: "a_ij = v_j · û_j|i", code: "a = agreement(u_hat, v)" },
   { name: "b", equation: "b_ij ← b_ij + a_ij", code: "b = b + a" },
 ];
 const BEFORE = 2; // lines before the loop
@@ -295,15 +294,11 @@ function followScrolling(track, stage, reached) {
 
   /** Scrolls to the middle of a step's stretch, or past the last; the stage, which sticks, stands still. */
   function scrollTo(step) {
-    const { top, bottom } = track.getBoundingClientRect();
-    const by = step > LAST ? bottom : top + (step + 0.5) * WAY * window.innerHeight;
-    window.scrollBy({ top: by - covered(), behavior: "instant" });
+    const { top, bottom } = (stretches[step] ?? track).getBoundingClientRect();
+    const by = step > LAST ? bottom - covered() : (top + bottom - window.innerHeight) / 2;
+    window.scrollBy({ top: by, behavior: "instant" });
   }
-  const stop = () => {
-    observer.disconnect();
-    size.stop();
-  };
-  return { pinned, scrollTo, stop };
+  return { pinned, scrollTo, stops: [size.stop, () => observer.disconnect()] };
 }
 
 // ----------------------------------------------------------------------------------------------- the widget
@@ -334,7 +329,7 @@ export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops 
   root.append(track);
   const announce = makeAnnouncer(root);
   const scrolling = followScrolling(track, stage, show);
-  stops.push(scrolling.stop, scene.stop, announce.cancel);
+  stops.push(...scrolling.stops, scene.stop, announce.cancel);
 
   function goTo(/** @type {number} */ to) {
     const goal = clamp(to, 0, LAST);
@@ -364,8 +359,8 @@ export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops 
     text.textContent = words.text;
     procedure.show(STEPS[step]);
     showAt(step, `${step + 1} of ${STEPS.length}: ${words.title}`);
-    back.disabled = at <= 0;
-    next.disabled = at === LAST;
+    setAttributes(back, { "aria-disabled": at <= 0 }); // not `disabled`: a button just pressed would lose the focus
+    setAttributes(next, { "aria-disabled": at === LAST });
     next.textContent = at < 0 ? "Start" : "Next";
     scene.picture.setAttribute("aria-label", `${words.title}. ${words.text}`);
     root.dataset.step = String(at);

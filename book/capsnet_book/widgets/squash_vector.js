@@ -65,14 +65,11 @@ function makePlane() {
   const arrows = { s: makeArrow("s"), v: makeArrow("v") };
   const handle = grip({ "data-role": "handle", "aria-label": "Vector s. Arrow keys move its tip.", ...HANDLE });
   const names = ["s", "v"].map((name) => svg("text", { class: `name ${name}` }, name));
-  const picture = svg(
-    "svg",
-    { viewBox: `0 0 ${PLANE} ${PLANE}`, class: "plane", "data-role": "plane" },
-    svg("circle", { class: "disc", cx: half, cy: half, r: unit }),
-    svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` }),
-    svg("text", { class: "label", x: half + unit + 4, y: half + 14 }, "1"),
-    ...[arrows.s.node, handle, arrows.v.node, ...names],
-  );
+  const disc = svg("circle", { class: "disc", cx: half, cy: half, r: unit });
+  const axis = svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` });
+  const one = svg("text", { class: "label", x: half + unit + 4, y: half + 14 }, "1");
+  const view = { viewBox: `0 0 ${PLANE} ${PLANE}`, class: "plane", "data-role": "plane" };
+  const picture = svg("svg", view, disc, axis, one, arrows.s.node, handle, arrows.v.node, ...names);
 
   function show(s, v) {
     arrows.s.point([half, half], at(s), { gap: 11 });
@@ -97,19 +94,17 @@ function makeCurve() {
   const tangent = svg("path", { class: "tangent" });
   const label = "Length of s. Left and right arrow keys change it.";
   const handle = grip({ class: "handle v", "data-role": "dot", "aria-label": label, ...HANDLE });
-  const picture = svg(
-    "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" },
-    svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` }),
-    svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` }),
+  const axis = svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` });
+  const limit = svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` });
+  const labels = [
     ...chart.below([0, 1, 2, 3], 15),
     ...chart.beside([1, 0.5]),
     chart.text("‖s‖", end + 4, floor + 15, { class: "label s", "text-anchor": "end" }),
     chart.text("‖v‖", left - 8, top - 16, { class: "label v" }),
-    guides,
-    svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) }),
-    ...[tangent, handle],
-  );
+  ];
+  const graph = svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) });
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
+  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, handle);
 
   function show(n) {
     const [x, y] = [atX(Math.min(n, FAR)), atY(lengthOf(n))];

@@ -5,7 +5,7 @@ import { drag, namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+import { element, format, pushButton, rowOf, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
 /** @typedef {{ u_hat: Float32Array, c: Float32Array, lengths: number[], answer: number, D: number }} Reading */
@@ -163,8 +163,7 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   const rounds = [1, 3].map((count) =>
     pushButton(`rounds-${count}`, count === 1 ? "One round" : "Three rounds", () => set({ rounds: count })),
   );
-  const group = rowOf(...rounds);
-  setAttributes(group, { role: "group", "aria-label": "Rounds of routing" });
+  const group = element("div", { class: "bar presets", role: "group", "aria-label": "Rounds of routing" }, ...rounds);
   const stage = element("div", { class: "turn-scene" }, titled("The scene", scene.picture));
   stage.append(panels.matrices.panel, panels.vectors.panel);
   const { say } = layOut({ stage, hands: [turn.node, clutter.node, rowOf(another, group)] });

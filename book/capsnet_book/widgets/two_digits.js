@@ -16,9 +16,8 @@ const NOBODY = -1; // asked for: the longest capsule but two
 /** A digit on the larger picture, x to the right from the middle and y down, [1296]. @param {Float32Array} digit */
 export function layerOf(digit, x, y) {
   const layer = new Float32Array(WIDE * WIDE);
-  for (let row = 0; row < SIDE; row++) {
+  for (let row = 0; row < SIDE; row++)
     layer.set(digit.subarray(row * SIDE, (row + 1) * SIDE), (row + REACH + y) * WIDE + REACH + x);
-  }
   return layer;
 }
 

@@ -115,7 +115,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   const turns = makeTurns([read, ...[...picture.show, signs.draw, glance.show].map((show) => () => show(now()))]);
   let [rest, padIsNew, arriving] = [0, false, false]; // a timer; what the pad shows; a digit
 
-  const pad = makePad({ drawn: renewPad, settled, loaded: drawn, say });
+  const pad = makePad({ drawn: renewPad, settled, loaded: drawn });
   pad.show(first);
   const scene = element("div", { class: "scene" });
   const hands = makeHands(stage, scene);

@@ -92,7 +92,9 @@ export function makeComparison(widget, session) {
         trainee = await startTrainee({ ...each, seed: each.seed + seed }, sample, { images: [], labels: [] });
         if (mine !== round) return trainee.stop();
         await trainee.call("run", "all", PAIR);
-        errors.push(errorOf((await trainee.call("look", 0)).tests));
+        const frame = await trainee.call("look", 0);
+        if (mine !== round) return;
+        errors.push(errorOf(frame.tests));
         trainee.stop();
       }
       found.push(errors[0] - errors[1]);

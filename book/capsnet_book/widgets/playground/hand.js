@@ -3,15 +3,26 @@ import { rangeInput } from "../shared/controls.js";
 import { digitCanvas, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
-import { element, figure, format, oncePerFrame, onNews, pushButton, withArticle, write } from "../shared/ui.js";
+import {
+  element,
+  figure,
+  format,
+  makeAnnouncer,
+  oncePerFrame,
+  onNews,
+  pushButton,
+  setAttributes,
+  withArticle,
+  write,
+} from "../shared/ui.js";
 import { D, J, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 
 const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
-/** @param {any} widget @param {any} session @param {(words: string) => void} say */
-export function makeHand(widget, session, say) {
+/** @param {any} widget @param {any} session */
+export function makeHand(widget, session) {
   const { own } = session;
   let offsets = [];
   let busy = false; // while the network reads
@@ -22,7 +33,7 @@ export function makeHand(widget, session, say) {
   const says = element("p", { class: "says", "data-role": "says" });
   const seen = digitCanvas("redrawn", "What it draws of your digit");
   const schedule = oncePerFrame(read);
-  const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule, say });
+  const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule });
   const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );
@@ -51,7 +62,7 @@ export function makeHand(widget, session, say) {
     const moved = offsets;
     const found = pad.empty() ? undefined : await session.trainees[0]?.call("read", image, moved);
     busy = false;
-    for (const button of buttons) button.disabled = !found;
+    for (const button of buttons) setAttributes(button, { "aria-disabled": !found }); // it keeps the focus
     if (found) tell(found);
     else {
       painter.paint(seen, new Float32Array(PIXELS));
@@ -64,10 +75,12 @@ export function makeHand(widget, session, say) {
     const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
     const doubt = ` (${format(lengths[best])}; a ${next}: ${format(lengths[next])}). What is it?`;
     says.replaceChildren("It says ", element("b", {}, String(best)), doubt);
+    announce(says.textContent);
     if (drawings.length) painter.paint(seen, drawings);
   }
 
   function teach(digit) {
+    if (pad.empty() || !session.trainees.length) return;
     const image = pad.image();
     session.act(() => session.teach(image, digit));
     pad.show(new Uint8Array(PIXELS));
@@ -96,16 +109,14 @@ export function makeHand(widget, session, say) {
 
   const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
   const sixteen = element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input));
-  const node = element(
-    "div",
-    { class: "hand", role: "group", "aria-label": "Teach it your hand" },
-    element("p", { class: "lead" }, "Teach it your hand"),
-    element("div", {}, pad.frame, pad.buttons),
-    element("div", { class: "answers" }, says, ten, row.figure),
-    figure("", seen, "it draws of it"),
-    fold("Slide the sixteen numbers that it drew this from", sixteen),
-  );
+  const lead = element("p", { class: "lead" }, "Teach it your hand");
+  const answers = element("div", { class: "answers" }, says, ten, row.figure);
+  const drawn = figure("", seen, "it draws of it");
+  const rest = fold("Slide the sixteen numbers that it drew this from", sixteen);
+  const about = { class: "hand", role: "group", "aria-label": "Teach it your hand" };
+  const node = element("div", about, lead, element("div", {}, pad.frame, pad.buttons), answers, drawn, rest);
+  const announce = makeAnnouncer(node);
   schedule();
-  widget.stops.push(schedule.cancel);
+  widget.stops.push(schedule.cancel, announce.cancel);
   return { node, show };
 }

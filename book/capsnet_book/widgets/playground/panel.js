@@ -17,17 +17,10 @@ export function makeBar(session) {
   const paces = Object.entries(PACES).map(([name, label]) =>
     pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
   );
-  const node = element(
-    "div",
-    { class: "top" },
-    element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another)),
-    element(
-      "div",
-      { class: "counters" },
-      ...Object.values(counters).map((words, n) => element("div", {}, values[n], element("span", {}, words))),
-    ),
-    element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces),
-  );
+  const counted = Object.values(counters).map((words, n) => element("div", {}, values[n], element("span", {}, words)));
+  const main = element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another));
+  const pace = element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces);
+  const node = element("div", { class: "top" }, main, element("div", { class: "counters" }, ...counted), pace);
 
   function show(/** @type {any[]} */ frames) {
     const started = session.trainees.length > 0;
@@ -75,19 +68,17 @@ export function makeChanges(session, addressed) {
 
   function row(name) {
     const differs = differences(shown[0], shown.at(-1)).includes(name);
+    const about = { class: differs ? "setting differs" : "setting" };
     const label = element("span", { class: "name" }, SETTINGS[name].label);
-    return element(
-      "div",
-      { class: differs ? "setting differs" : "setting" },
-      label,
-      ...shown.map((_, k) => cell(name, k)),
-    );
+    return element("div", about, label, ...shown.map((_, k) => cell(name, k)));
   }
 
   function show() {
     if (session.settings === shown) return;
     shown = session.settings;
+    const at = [...table.querySelectorAll("select")].indexOf(/** @type {any} */ (document.activeElement));
     table.replaceChildren(...Object.keys(SETTINGS).map(row));
+    table.querySelectorAll("select")[at]?.focus();
     table.classList.toggle("two", shown.length === 2);
     write(beside, shown.length === 1 ? "Two at once" : "Only one");
     write(remark, "A change starts over. The same seed gives the same noise and the same digits in the same order.");

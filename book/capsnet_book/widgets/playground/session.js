@@ -84,9 +84,9 @@ export class Session {
     try {
       const sample = await this.sample();
       const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
-      if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
-      this.stop();
+      if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
+      for (const each of this.trainees) each.stop();
       Object.assign(this, { trainees, settings, rested: false, running: this.running && !tensors });
       this.watched.network = Math.min(this.watched.network, settings.length - 1);
     } finally {
@@ -175,6 +175,7 @@ export class Session {
   }
 
   stop() {
+    this.#begun++; // what is on its way comes too late
     for (const trainee of this.trainees) trainee.stop();
     this.trainees = [];
   }

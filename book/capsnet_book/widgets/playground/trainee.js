@@ -47,6 +47,9 @@ export async function startTrainee(...given) {
       reject(new Error(REFUSED));
     };
   });
-  await Promise.race([call("start", ...given), refused]);
+  await Promise.race([call("start", ...given), refused]).catch((error) => {
+    worker.terminate();
+    throw error;
+  });
   return { settings: given[0], call, stop };
 }

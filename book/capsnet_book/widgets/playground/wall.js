@@ -27,7 +27,7 @@ export function makeWall(widget, kind, chosen) {
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
 
   /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
-  function show(pictures, wrong, words, which = -1) {
+  function show(pictures, wrong, words, which = selected) {
     [count, selected] = [wrong.length, which];
     const { contrast, accent } = widget.colours;
     mixInks([widget.colours], widget.colours);
@@ -63,7 +63,7 @@ export function makeWall(widget, kind, chosen) {
     const side = canvas.clientWidth / 10;
     choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
   });
-  arrowKeys(canvas, (dx, dy) => choose(Math.max(selected, 0) + dx + 10 * dy));
+  arrowKeys(canvas, (dx, dy) => choose(selected < 0 ? 0 : selected + dx + 10 * dy));
   return { figure: figure(kind, canvas, caption), show };
 }
 

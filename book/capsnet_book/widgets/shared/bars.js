@@ -21,10 +21,8 @@ export function makeBar(edge = "width") {
 export function makeBars(label) {
   const bars = Array.from({ length: 10 }, (_, j) => {
     const { rail, value, show } = makeBar();
-    return {
-      show,
-      row: element("li", { class: "length" }, element("span", { class: "digit" }, String(j)), rail, value),
-    };
+    const digit = element("span", { class: "digit" }, String(j));
+    return { show, row: element("li", { class: "length" }, digit, rail, value) };
   });
   const list = element("ol", { class: "lengths", "aria-label": label }, ...bars.map(({ row }) => row));
   const show = (values, best, isLong = (_, j) => j === best) =>

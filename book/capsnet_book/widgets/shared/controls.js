@@ -97,6 +97,7 @@ export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1]
  */
 export function arrowKeys(node, arrow, others = {}) {
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own
     const [dx, dy] = ARROWS[event.key] ?? [];
     const work = dx === undefined ? others[event.key] : () => arrow(dx, dy, event);
     if (work && work(event) !== false) event.preventDefault();
@@ -136,10 +137,8 @@ export function namedSlider(name, limits) {
 
 // ------------------------------------------------------------------------------------------------ time
 
-const REDUCED = "(prefers-reduced-motion: reduce)";
-
 /** Whether the reader wishes for less motion. */
-export const wantsCalm = () => matchMedia(REDUCED).matches;
+export const wantsCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** The way from numbers to others, t from 0 to 1. */
 export const mixed = (from, to, t) => Array.from(from, (x, k) => x + (to[k] - x) * t);
@@ -222,14 +221,10 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
 }
 
 /** What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit. */
-export const grip = (attributes, ring = 11, knob = 6.5) =>
-  svg(
-    "g",
-    { class: "handle", tabindex: 0, role: "slider", ...attributes },
-    svg("circle", { class: "touch", r: 22 }),
-    svg("circle", { class: "ring", r: ring }),
-    svg("circle", { class: "knob", r: knob }),
-  );
+export function grip(attributes, ring = 11, knob = 6.5) {
+  const circles = Object.entries({ touch: 22, ring, knob }).map(([kind, r]) => svg("circle", { class: kind, r }));
+  return svg("g", { class: "handle", tabindex: 0, role: "slider", ...attributes }, ...circles);
+}
 
 /** An arrow. point(from, to, { gap, size }) draws it, less `gap` at its tip; `size` is its head's. */
 export function makeArrow(kind) {

@@ -24,11 +24,8 @@ export function makeConvNet(source) {
     }
     for (const each of dense.slice(0, -1)) x = relu(linear(x, each));
     const scores = linear(x, dense.at(-1));
-    return {
-      scores,
-      probabilities: softmaxOverJ(scores, 1, scores.length),
-      prediction: scores.indexOf(Math.max(...scores)),
-    };
+    const prediction = scores.indexOf(Math.max(...scores));
+    return { scores, probabilities: softmaxOverJ(scores, 1, scores.length), prediction };
   }
 
   return { config, forward };

@@ -44,9 +44,8 @@ export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXE
 export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
 
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
-export function digitCanvas(role, label, more = {}) {
-  return element("canvas", { width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role, ...more });
-}
+export const digitCanvas = (role, label) =>
+  element("canvas", { class: "wide", width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role });
 
 /** A canvas like that on a button, whose label says what is to be seen. */
 export const thumbnail = (more = {}) =>
@@ -89,9 +88,8 @@ export function paintNumbers(canvas, numbers, shades, most = 1) {
   const brush = canvas.getContext("2d");
   const image = brush.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let k = 0; k < pixels.length; k++) {
+  for (let k = 0; k < pixels.length; k++)
     pixels[k] = shades[MOST + Math.round(MOST * Math.min(1, Math.max(-1, numbers[k] / most)))];
-  }
   brush.putImageData(image, 0, 0);
 }
 

@@ -25,9 +25,8 @@ export function toImage(strokes) {
 /** Lines of the pen's width with soft edges; points are in pixels, and a pixel's middle lies at a half. */
 function inked(strokes) {
   const grey = new Float32Array(SIZE * SIZE);
-  for (const stroke of strokes) {
+  for (const stroke of strokes)
     for (let k = 0; k < stroke.length; k++) addSegment(grey, stroke[Math.max(k - 1, 0)], stroke[k]);
-  }
   return grey;
 }
 

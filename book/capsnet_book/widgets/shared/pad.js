@@ -7,14 +7,13 @@ import { clamp, element, pushButton } from "./ui.js";
 const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
 
 /**
- * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, loaded() when it is given
- * pixels, and say(words) for screen readers. -> { frame, buttons, image, bytes, empty, show, paint }
+ * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, and loaded() when it is given
+ * pixels. -> { frame, buttons, image, bytes, empty, show, paint }
  */
-export function makePad({ drawn, settled, loaded, say }) {
+export function makePad({ drawn, settled, loaded }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
   let strokes = []; // of points [x, y] in the unit square
   let image = new Float32Array(PIXELS);
-  let byHand = false;
   let drawing = false; // a pointer is down
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
@@ -28,27 +27,19 @@ export function makePad({ drawn, settled, loaded, say }) {
   });
   let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
+  const told = element("p", { class: "unseen", "aria-live": "polite" });
   const buttons = [pushButton("clear", "Clear", clear), pushButton("undo", "Undo", undo)];
   const empty = () => !image.some((grey) => grey > 0);
 
   /** What happened on the pad becomes the 28×28. */
   function drawnByHand() {
-    byHand = true;
     image = toImage(strokes);
     drawn();
   }
 
-  /** The stroke under the hand, or under the keyboard's pen, is over. */
-  function letGo() {
-    drawing = false;
-    pen.down = false;
-  }
-
   /** Exactly these pixels, bytes, as they are. */
   function show(bytes) {
-    letGo();
-    strokes = [];
-    byHand = false;
+    [drawing, pen.down, strokes] = [false, false, []]; // the stroke that goes on is over
     image = Float32Array.from(bytes, (grey) => grey / 255);
   }
 
@@ -58,15 +49,14 @@ export function makePad({ drawn, settled, loaded, say }) {
   }
 
   function undo() {
-    if (!byHand) return clear();
+    if (!strokes.length) return clear();
     strokes.pop();
-    letGo();
+    [drawing, pen.down] = [false, false];
     drawnByHand();
     settled();
   }
 
   function startStroke(point) {
-    if (!byHand) strokes = []; // a picture that was loaded makes way for the first stroke
     strokes.push([point]);
     drawnByHand();
   }
@@ -112,12 +102,13 @@ export function makePad({ drawn, settled, loaded, say }) {
     pen.down = !pen.down && !event.repeat;
     if (pen.down) startStroke([pen.x, pen.y]);
     else settled();
-    say(pen.down ? "Pen down" : "Pen up");
+    told.textContent = pen.down ? "Pen down" : "Pen up";
   };
   arrowKeys(canvas, (_, __, event) => shown(movePen)(event), { " ": shown(turnPen), Backspace: shown(undo) });
   canvas.addEventListener("keyup", (event) => held.delete(event.key));
   canvas.addEventListener("blur", () => {
     held.clear();
+    if (pen.down) settled(); // a stroke that is left is finished
     Object.assign(pen, { down: false, visible: false });
     drawn();
   });
@@ -126,11 +117,11 @@ export function makePad({ drawn, settled, loaded, say }) {
   function paint(painter, colours) {
     size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
-    drawPad(brush, width, { strokes, picture: byHand ? null : image, pen }, painter, colours);
+    drawPad(brush, width, { strokes, picture: strokes.length ? null : image, pen }, painter, colours);
     hint.textContent = empty() ? "draw a digit here" : "";
   }
 
-  const frame = element("div", { class: "pad-frame" }, canvas, hint);
+  const frame = element("div", { class: "pad-frame" }, canvas, hint, told);
   return {
     frame,
     buttons: element("div", { class: "bar" }, ...buttons),

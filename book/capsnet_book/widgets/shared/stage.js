@@ -4,7 +4,7 @@ import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
 import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
-import { element, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
+import { element, listen, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
 
 const MOMENT = 450; // milliseconds that a movement takes
 
@@ -66,11 +66,7 @@ async function start(build, { root, model, host, stops }) {
       return (await host.getModel(model.get(trait))).get("weights");
     },
     network: async () => makeNetwork(await widget.weights("network")),
-    layOut(/** @type {any} */ parts) {
-      const laid = layOut(root, parts);
-      stops.push(laid.stop);
-      return laid;
-    },
+    layOut: (/** @type {any} */ parts) => layOut(root, stops, parts),
   };
   const draw = await build(widget);
   const redraw = oncePerFrame(draw);
@@ -85,18 +81,17 @@ async function start(build, { root, model, host, stops }) {
     draw();
   };
   draw();
-  model.on("change", changed);
-  stops.push(whenThemeChanges(themeChanged), redraw.cancel, widget.halt, () => model.off("change", changed));
+  stops.push(whenThemeChanges(themeChanged), redraw.cancel, widget.halt, listen(model, "change", changed));
 }
 
 /**
  * Lays a widget out. say(words, spoken) writes the sentence at once; screen readers hear it (or `spoken`) when things
- * are quiet. rest: the fold. stop() when the widget is taken down.
- * @param {HTMLElement} root
+ * are quiet. rest: the fold.
+ * @param {HTMLElement} root @param {(() => void)[]} stops
  * @param {{ stage: Element, hands?: Element[], more?: Element[], about?: string, beside?: boolean }} _
  *   more: behind a fold that says what it is `about`; beside: on wide pages the hands stand beside the stage
  */
-export function layOut(root, { stage, hands = [], more = [], about = "More", beside = false }) {
+function layOut(root, stops, { stage, hands = [], more = [], about = "More", beside = false }) {
   const sentence = element("p", { class: "sentence", "data-role": "sentence" });
   const card = element("div", { class: "stage" }, stage, sentence);
   const layout = element("div", { class: beside ? "layout beside" : "layout" }, card);
@@ -105,11 +100,12 @@ export function layOut(root, { stage, hands = [], more = [], about = "More", bes
   if (more.length) layout.append(rest);
   root.append(layout);
   const announce = makeAnnouncer(root);
+  stops.push(announce.cancel);
   const say = (/** @type {string} */ words, spoken = words) => {
     write(sentence, words);
     announce(spoken);
   };
-  return { say, rest, stop: announce.cancel };
+  return { say, rest };
 }
 
 /** What is there for those who ask. @param {string} about @param {Element[]} inside */

@@ -88,11 +88,10 @@ export function save(model, values) {
   model.save_changes();
 }
 
-/** Listens to changes of the model until the returned function is called. */
-export function listen(model, handlers) {
-  const entries = Object.entries(handlers).map(([name, handler]) => [`change:${name}`, handler]);
-  for (const [name, handler] of entries) model.on(name, handler);
-  return () => entries.forEach(([name, handler]) => model.off(name, handler));
+/** Listens to the model until the returned function is called. @param {() => void} handler */
+export function listen(model, event, handler) {
+  model.on(event, handler);
+  return () => model.off(event, handler);
 }
 
 /** Calls of the returned function within one frame become one call of `work`, at the next frame. */
