@@ -168,6 +168,12 @@ def test_nothing_jumps_when_a_widget_comes_alive(
         assert before.bounding_box()["height"] == pytest.approx(after.bounding_box()["height"], abs=10)
 
 
+def test_a_widgets_styles_outlast_the_next_ones(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+    seen = visit(addresses["http"] + WITH_WIDGETS[0])
+    assert len(seen.all_alive()) > 1
+    expect(seen.page.locator(".large .slider .caption").first).to_have_css("font-size", "15px")
+
+
 def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
     visit: Callable[..., Visit], addresses: dict[str, str]
 ) -> None:

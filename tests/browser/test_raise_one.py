@@ -132,7 +132,10 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
 
 def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     widget = alone("RaiseOne", PAGE)
-    widget.locator('[data-setting="rounds"]').select_option("1")
+    rounds = widget.locator('[data-setting="rounds"]')
+    rounds.focus()
+    rounds.select_option("1")
+    expect(rounds).to_be_focused()  # a new one, in the old one's place
     expect(widget.page).to_have_url(re.compile("#rounds=1$"))
     widget.locator('[data-role="beside"]').click()
     widget.locator('[data-setting="rounds"]').nth(1).select_option("3")

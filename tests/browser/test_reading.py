@@ -70,6 +70,10 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(visit: Callable[..., Vis
     expect(page.locator(".guessed")).to_contain_text("As good as right")
     page.goto(address + LAST)
     expect(page.locator(".guess-tally")).to_contain_text("you made 2: 1 right, 0 near, 1 far off")
+    page.locator(".guess").first.locator("button, input").first.click()
+    expect(page.locator(".guess-tally")).to_contain_text("you made 3")
+    page.get_by_role("button", name="Forget them").click()
+    expect(page.locator(".guess-tally, .guessed").locator("visible=true")).to_have_count(0)
 
 
 def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], address: str) -> None:

@@ -210,6 +210,7 @@ def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
     write_a_one(pad)
     assert attribute(pad, "prediction") == "1"
     expect(pad.locator('[data-role="sentence"]')).to_contain_text("I see a 1")
+    expect(pad.locator(".pad-frame [aria-live]")).to_have_text("Pen up")
 
 
 def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> None:
