@@ -114,7 +114,9 @@ def test_each_of_two_routings_has_rounds_of_its_own():
 
 
 @pytest.mark.parametrize(
-    "look", [Tensor.detach, lambda v: v.data, lambda v: v.detach().cpu().numpy()], ids=["detach", "data", "numpy"]
+    "look",
+    [Tensor.detach, lambda v: v.data.clone(), lambda v: v.detach().cpu().numpy()],
+    ids=["detach", "data", "numpy"],
 )
 def test_whoever_looks_at_a_copy_of_v_is_right(look):
     class Looks(Layer):
@@ -124,6 +126,14 @@ def test_whoever_looks_at_a_copy_of_v_is_right(look):
             return v
 
     assert check_layer(Looks(loop)).passed
+    assert not check_layer(Layer(lambda u_hat: loop(u_hat).detach())).passed
+
+
+def test_rounds_that_are_not_passed_on_are_missed():
+    torch.manual_seed(0)
+    network = Net(lambda u_hat, num_iterations=1: loop(u_hat, rounds=num_iterations))
+    network.num_iterations = 3
+    assert check_model(network, IMAGES, LABELS).bugs == ("no-update-rounds",)
 
 
 def test_without_a_routing_nothing_is_right():
@@ -192,6 +202,14 @@ def test_what_a_network_shows(options, bugs):
     report = check_model(Decoded(**options), IMAGES, LABELS)
     assert set(report.bugs) == set(bugs.split()), report
     assert {"primary capsules", "second call", "mask"} <= {*report.examined}
+
+
+@pytest.mark.parametrize("takes", ["labels in training", "ignored"])
+def test_other_operations_in_training_are_no_excuse(takes):
+    torch.manual_seed(0)
+    network = Decoded(takes=takes)
+    network.conv1 = nn.Sequential(network.conv1, nn.BatchNorm2d(16), nn.Dropout(0.5))
+    assert check_model(network, IMAGES, LABELS).bugs == (("mask-prediction",) if takes == "ignored" else ())
 
 
 def test_an_image_alone_keeps_its_axis():

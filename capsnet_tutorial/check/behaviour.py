@@ -34,8 +34,8 @@ class Network:
 
     def __init__(self, thing: Any, images: Tensor, labels: Tensor, ends: float) -> None:
         self.thing, self.ends = thing, ends
-        found = [value for _, name, value in _attributes(thing) if re.search("batch", name, re.I)]
-        batches = [value for value in found if type(value) is int and 1 < value <= 512]
+        sizes = ((name, value) for _, name, value in _attributes(thing) if type(value) is int and 1 < value <= 512)
+        batches = [value for name, value in sizes if re.search("batch", name, re.I)]
         ways = [way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)]
         ways = [way for way in ways if "attribute" not in way or _label_attributes(thing)]
         first = Trouble(f"Expected a network(images) or network(images, labels); got {type(thing).__name__}.")
@@ -71,7 +71,9 @@ class Network:
             Trouble: it fails, or returns none.
         """
         target, given = self.target(labels), f"for images of shape {list(self.images.shape)}"
-        thing = target.fresh().train() if train else None
+        thing: Any = target.fresh() if train else None
+        for module in thing.modules() if train else ():  # torch's own would do other operations
+            module.training = not type(module).__module__.startswith("torch.nn")
         found = tensors_in(called(lambda: target.run(Trace(instead, keep=()), thing=thing), given))
         if not found:
             raise Trouble("It returns nothing; expected capsules [B, J, D] or lengths [B, J].")

@@ -61,8 +61,7 @@ def check_layer(layer: Any, u: Tensor | None = None) -> Report:
     Returns:
         A `Report`; bugs as `check_routing` knows them. It has passed only if the routing was found.
     """
-    agrees = "It is Procedure 1, image by image."
-    return examined("layer", lambda: _layer(layer, u), agrees, needed="routing")
+    return examined("layer", lambda: _layer(layer, u), "It is Procedure 1, image by image.", needed="routing")
 
 
 def _layer(layer: Any, u: Tensor | None) -> Iterator[Finding | Looked]:
@@ -128,9 +127,9 @@ def _routing(target: Target) -> Generator[Finding | Looked, None, tuple[list[Ver
     """Every routing that is found, judged."""
     trace, declared = Trace(), declared_rounds(target.thing)
     graph = Graph(target.run(trace), trace.operations, target)
-    verdicts = []
+    verdicts: list[Verdict] = []
     for sites in sites_in(target, graph):
-        findings, verdict = judge(sites, declared)
+        findings, verdict = judge(sites, None if verdicts else declared)  # a second routing may have rounds of its own
         yield from findings
         verdicts.append(verdict)
         rounds = f", {verdict.known.rounds} rounds" if verdict.known else ""

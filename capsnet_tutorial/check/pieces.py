@@ -75,9 +75,8 @@ def check_reconstruction_loss(function: Any, *, strict: bool = False) -> Report:
     """
     drawn, images = torch.rand(2, 3, 784, generator=torch.Generator().manual_seed(4))
     agrees = "It is the squared difference, summed over the pixels, averaged over the images, times 0.0005."
-    signature = "reconstruction_loss(reconstruction, images)"
-    examine = partial(_loss, function, signature, drawn, images.reshape(3, 1, 28, 28))
-    return examined("reconstruction loss", examine, agrees, strict=strict)
+    batch = ("reconstruction_loss(reconstruction, images)", drawn, images.reshape(3, 1, 28, 28))
+    return examined("reconstruction loss", lambda: _loss(function, *batch), agrees, strict=strict)
 
 
 def check_mask(function: Any, *, strict: bool = False) -> Report:

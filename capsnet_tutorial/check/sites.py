@@ -113,7 +113,8 @@ def _readings(
     where = _places(target, made, meeting, votes) if uses else None
     if where is None:
         return []
-    finals = [each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()]
+    large = [each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()]
+    finals = [index for index in large if index in graph.returned] or large  # no copy beside the way
     loops = sum(each.place == meeting.place and each.name == meeting.name for each in all_uses)
     if not finals:
         return []
@@ -131,8 +132,7 @@ def _results(graph: Graph, first: Operation) -> Iterator[Operation]:
     """An operation, and those after it whose numbers are computed from its own."""
     derived = graph.derived(first.outputs, first.index)
     for operation in (first, *graph.after(first.index)):
-        copied = operation.name in ("detach", "__get__", "cpu")  # to look at, without a gradient
-        if not copied and memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
+        if memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
             yield operation
 
 
@@ -171,8 +171,8 @@ def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], V
         text = "Its routing differs from Procedure 1, and not by mistakes of the catalogue alone."
         findings.append(Finding(None, text, topic="unexplained", line=site.meeting.line))
     else:
-        line = site.couplings.line
-        findings += [each.finding(line if each.option == "couplings" else "") for each in known.deviations]
+        at = {"couplings": site.couplings.line}
+        findings += [each.finding(at.get(each.option, "")) for each in known.deviations]
         findings += _rounds(site, known.rounds, declared)
     return findings + _at_zero(verdict), verdict
 
@@ -219,9 +219,10 @@ def _at_zero(verdict: Verdict) -> list[Finding]:
 
 
 def declared_rounds(network: Any) -> int | None:
-    """The number of rounds that modules say they do, in attributes or arguments' defaults; None if they differ."""
-    modules = list(network.modules()) if isinstance(network, nn.Module) else []
-    named = [item for module in modules for item in vars(module).items()]
-    named += [(name, each.default) for module in modules for name, each in arguments_of(module).items()]
-    found = {value for name, value in named if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100}
-    return found.pop() if len(found) == 1 else None
+    """The number of rounds that a module says it does, in an attribute or an argument's default."""
+    for module in network.modules() if isinstance(network, nn.Module) else ():
+        defaults = {name: each.default for name, each in arguments_of(module).items()}
+        for name, value in {**vars(module), **defaults}.items():
+            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
+                return value
+    return None

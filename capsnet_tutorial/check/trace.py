@@ -163,7 +163,7 @@ class Graph:
         self.target, self.operations, self.out = target, operations, tensors_in(out)
         self.by_tensor = {id(tensor): operation for operation in operations for tensor in operation.outputs}
         self.of_images = self.derived([target.given])
-        self.needed = self.on_the_way(self.out)
+        self.needed, self.returned = self.on_the_way(self.out), self.on_the_way(self.out, id)
 
     def derived(self, tensors: Iterable[Tensor], start: int = 0) -> set[int]:
         """The memory of everything that is computed from these tensors."""
@@ -174,12 +174,12 @@ class Graph:
                 found |= {memory(each) for each in operation.outputs}
         return found
 
-    def on_the_way(self, tensors: Iterable[Tensor]) -> set[int]:
-        """The operations that these tensors are computed by."""
-        wanted, found = {memory(tensor) for tensor in tensors}, set()
+    def on_the_way(self, tensors: Iterable[Tensor], which: Callable[[Tensor], int] = lambda x: memory(x)) -> set[int]:
+        """The operations that these tensors are computed by, of the same memory or, by ``id``, themselves."""
+        wanted, found = {which(tensor) for tensor in tensors}, set()
         for operation in reversed(self.operations):
-            if any(memory(each) in wanted for each in operation.outputs):
-                wanted |= {memory(each) for each in operation.inputs}
+            if any(which(each) in wanted for each in operation.outputs):
+                wanted |= {which(each) for each in operation.inputs}
                 found.add(operation.index)
         return found
 
