@@ -132,6 +132,8 @@
     const onclick = () => {
       for (const key of Object.keys(kept)) delete kept[key];
       keep();
+      for (const each of document.querySelectorAll(".guess button")) each.setAttribute("aria-pressed", false);
+      for (const each of document.querySelectorAll(".guess small")) each.textContent = "";
       showRest();
     };
     place.append(make("button", { textContent: "Forget them", onclick }));

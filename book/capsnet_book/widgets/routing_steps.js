@@ -318,8 +318,8 @@ export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops 
   const text = element("p", { class: "step-text", "data-role": "text" });
   const oninput = () => goTo(input.valueAsNumber);
   const { input, show: showAt } = rangeInput({ min: 0, max: LAST, "data-role": "time", "aria-label": "Step", oninput });
-  const back = pushButton("back", "‹", () => goTo(at - 1), { class: "step", "aria-label": "One step back" });
-  const next = pushButton("next", "Start", () => goTo(at + 1), { class: "primary-action" });
+  const back = pushButton("back", "‹", () => at > 0 && goTo(at - 1), { class: "step", "aria-label": "One step back" });
+  const next = pushButton("next", "Start", () => at < LAST && goTo(at + 1), { class: "primary-action" });
   const skip = pushButton("skip", "Skip ↓", () => scrolling.scrollTo(LAST + 1), { class: "skip" });
   const side = element("div", { class: "side" }, element("div", { class: "words" }, title, text), procedure.node);
   const board = element("div", { class: "board" }, scene.node, side);

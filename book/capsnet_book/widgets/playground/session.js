@@ -83,7 +83,11 @@ export class Session {
     this.set({ loading: true });
     try {
       const sample = await this.sample();
-      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
+      const starts = settings.map((each) => startTrainee(each, sample, this.own, tensors));
+      const trainees = await Promise.all(starts).catch((error) => {
+        for (const each of starts) each.then((trainee) => trainee.stop()).catch(() => {}); // the one that stands
+        throw error;
+      });
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
       if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const each of this.trainees) each.stop();

@@ -19,7 +19,7 @@ export function makeWall(widget, kind, chosen) {
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
-  let [count, selected] = [0, -1];
+  let [count, selected, at] = [0, -1, -1]; // at: from where arrow keys go on
   let inks = []; // shades from paper to ink, of what is right and of what is a mistake
   const mixInks = onNews(({ paper, stroke, contrast }) => {
     inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
@@ -27,8 +27,9 @@ export function makeWall(widget, kind, chosen) {
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
 
   /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
-  function show(pictures, wrong, words, which = selected) {
+  function show(pictures, wrong, words, which = -1) {
     [count, selected] = [wrong.length, which];
+    if (which >= 0) at = which;
     const { contrast, accent } = widget.colours;
     mixInks([widget.colours], widget.colours);
     const wall = new ImageData(10 * TILE, Math.ceil(count / 10) * TILE);
@@ -56,14 +57,14 @@ export function makeWall(widget, kind, chosen) {
 
   function choose(n) {
     if (n < 0 || n >= count) return;
-    selected = n; // from where a held key goes on
+    at = n;
     chosen(n);
   }
   canvas.addEventListener("click", ({ offsetX, offsetY }) => {
     const side = canvas.clientWidth / 10;
     choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
   });
-  arrowKeys(canvas, (dx, dy) => choose(selected < 0 ? 0 : selected + dx + 10 * dy));
+  arrowKeys(canvas, (dx, dy) => choose(at < 0 ? 0 : at + dx + 10 * dy));
   return { figure: figure(kind, canvas, caption), show };
 }
 
