@@ -89,8 +89,9 @@ export function makeComparison(widget, session) {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const errors = [];
       for (const each of settings) {
-        trainee = await startTrainee({ ...each, seed: each.seed + seed }, sample, { images: [], labels: [] });
-        if (mine !== round) return trainee.stop();
+        const started = await startTrainee({ ...each, seed: each.seed + seed }, sample, { images: [], labels: [] });
+        if (mine !== round) return started.stop(); // and leaves those of a later press alone
+        trainee = started;
         await trainee.call("run", "all", PAIR);
         const frame = await trainee.call("look", 0);
         if (mine !== round) return;
