@@ -3,7 +3,7 @@
 // plain JavaScript.
 //
 // A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of 16 bytes.
-import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, V, where } from "./lanes";
+import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, turn, V, where } from "./lanes";
 
 const J: i32 = 10; // classes
 const D: i32 = 16; // numbers in a digit capsule
@@ -89,14 +89,10 @@ export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b
   }
 }
 
-/** to[n, m] = from[m, n] */
+/** to[n, m] = from[m, n]. M and N are multiples of 4. */
 export function transpose(to: usize, from: usize, M: i32, N: i32): void {
-  for (let m = 0; m < M; m += 4) {
-    for (let n = 0; n < N; n++) {
-      const source = at(from, m * N + n);
-      const target = at(to, n * M + m);
-      for (let k = 0; k < 4; k++) put1(at(target, k), get1(at(source, k * N)));
-    }
+  for (let n = 0; n < N; n += LANES) {
+    for (let m = 0; m < M; m += LANES) turn(at(to, n * M + m), M, at(from, m * N + n), N);
   }
 }
 

@@ -31,6 +31,7 @@ export function plainKernels({ buffer }) {
     mul: (x, y) => x * y,
     div: (x, y) => x / y,
     max: Math.max,
+    turn: (to, _toRow, from) => put(to, get(from)),
     where: (alive, x) => (alive > 0 ? x : 0),
   });
 }

@@ -22,6 +22,22 @@ export const LANES: i32 = 4;
 /** x where `alive` is above 0, and 0 elsewhere. */
 @inline export function where(alive: V, x: V): V { return v128.and(f32x4.gt(alive, f32x4.splat(0)), x); }
 
+/** A square of LANES rows and columns, turned: to[n, m] = from[m, n]. */
+@inline export function turn(to: usize, toRow: i32, from: usize, fromRow: i32): void {
+  const a = get(from);
+  const b = get(at(from, fromRow));
+  const c = get(at(from, 2 * fromRow));
+  const d = get(at(from, 3 * fromRow));
+  const abLeft = v128.shuffle<f32>(a, b, 0, 4, 1, 5);
+  const abRight = v128.shuffle<f32>(a, b, 2, 6, 3, 7);
+  const cdLeft = v128.shuffle<f32>(c, d, 0, 4, 1, 5);
+  const cdRight = v128.shuffle<f32>(c, d, 2, 6, 3, 7);
+  put(to, v128.shuffle<f32>(abLeft, cdLeft, 0, 1, 4, 5));
+  put(at(to, toRow), v128.shuffle<f32>(abLeft, cdLeft, 2, 3, 6, 7));
+  put(at(to, 2 * toRow), v128.shuffle<f32>(abRight, cdRight, 0, 1, 4, 5));
+  put(at(to, 3 * toRow), v128.shuffle<f32>(abRight, cdRight, 2, 3, 6, 7));
+}
+
 @inline export function sum(x: V): f32 {
   const halves = f32x4.add(x, v128.shuffle<f32>(x, x, 2, 3, 0, 1));
   return f32x4.extract_lane(halves, 0) + f32x4.extract_lane(halves, 1);
