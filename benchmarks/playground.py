@@ -1,7 +1,8 @@
 """Ten trainings in the page and ten in PyTorch: ``python -m benchmarks.playground`` writes results/playground.json.
 
-They take turns on one machine, with the same digits, network, losses, batches and rate, each from its own noise: the
-page's RaiseOne in a Chromium at full speed, pictures, tests and all, from the press on; `my_capsnet` on one thread.
+They take turns on one machine, with the same digits, network, losses, batches and rate, each from its own noise, and
+test the average of their weights over the same steps: the page's RaiseOne in a Chromium at full speed, pictures, tests
+and all, from the press on; `my_capsnet` on one thread.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import torch.nn.functional as F
 from playwright.sync_api import Page, sync_playwright
 from scipy import stats
 from torch import Tensor
+from torch.optim.swa_utils import AveragedModel
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT / "tools"), str(ROOT / "book")]
@@ -123,11 +125,13 @@ def slid(page: Page) -> dict[str, float]:
 
 
 def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> dict[str, Any]:
-    """The same with `my_capsnet`: each digit moved by up to two pixels, batches of 16, Adam."""
+    """The same with `my_capsnet`: each digit moved by up to two pixels, batches of 16, Adam, weights averaged."""
     torch.manual_seed(seed)
     (images, labels), test = sample
     network = my_capsnet.CapsNet()
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.005)
+    share = lambda steps: max(1 / 50, 10 / (10 + steps))  # noqa: E731
+    average = AveragedModel(network, avg_fn=lambda old, new, steps: old + share(steps) * (new - old))
     curve, seen, began, learning = [], 0, time.perf_counter(), 0.0
     while seen < until:
         for chosen in torch.randperm(len(images)).split(16):
@@ -138,10 +142,11 @@ def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> di
                 for image, (down, right) in zip(padded, torch.randint(0, 5, (16, 2)).tolist(), strict=True)
             ]
             my_capsnet.one_step(network, optimizer, torch.stack(moved), labels[chosen])
+            average.update_parameters(network)
             learning += time.perf_counter() - started
             seen += len(chosen)
             if any(seen - 16 < moment <= seen for moment in MOMENTS):
-                wrong = 1 - my_capsnet.accuracy(network, *test)
+                wrong = 1 - my_capsnet.accuracy(average, *test)
                 curve.append([seen, round(wrong, 4), round(time.perf_counter() - began, 2)])
             if seen % 4000 == 0:
                 optimizer.param_groups[0]["lr"] *= 0.9

@@ -27,7 +27,7 @@ if (weights) {
 const losses = [];
 for (let n = 0; n < steps; n++) {
   losses.push(network.gradients(...batch(n)));
-  network.update(rate);
+  network.update(rate, 1); // no average
 }
 const before = network.tensors();
 losses.push(network.gradients(...batch(steps)));

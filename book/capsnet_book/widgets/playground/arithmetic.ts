@@ -235,14 +235,19 @@ export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): vo
 
 // ---------------------------------------------------------------------------------------------- learning
 
-/** One step of Adam for n numbers, which sets their gradients g to 0. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t) */
-export function adam(p: usize, g: usize, m: usize, v: usize, n: i32, rate: f32, scale: f32): void {
+/**
+ * One step of Adam for n numbers p, which sets their gradients g to 0 and moves their average a by a `share` of the way to
+ * them. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t)
+ */
+export function adam(p: usize, g: usize, m: usize, v: usize, a: usize, n: i32, rate: f32, scale: f32, share: f32): void {
   for (let k = 0; k < n; k += LANES) {
     const gradient = get(at(g, k));
     const mean = add(mul(all(0.9), get(at(m, k))), mul(all(0.1), gradient));
     const square = add(mul(all(0.999), get(at(v, k))), mul(all(0.001), mul(gradient, gradient)));
     const size = add(mul(root(square), all(scale)), all(1e-8));
-    put(at(p, k), sub(get(at(p, k)), div(mul(all(rate), mean), size)));
+    const now = sub(get(at(p, k)), div(mul(all(rate), mean), size));
+    put(at(p, k), now);
+    put(at(a, k), add(get(at(a, k)), mul(all(share), sub(now, get(at(a, k))))));
     put(at(m, k), mean);
     put(at(v, k), square);
     put(at(g, k), all(0));

@@ -5,8 +5,9 @@ import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
 /**
  * Where everything lies: `at` has pointers in bytes, each a multiple of 16, of parameters and of what the layers hold
  * for a batch, by name; of(name, t) of what the routing holds of round t. The gradient of what lies at a pointer is
- * `gap` bytes further on. Of the parameters, first of all, with `count` numbers, Adam's two means follow, and at `turn`
- * bytes from each weight there is room for it transposed. `y` and `dy` show the numbers and gradients of the layers.
+ * `gap` bytes further on. Of the parameters, first of all, with `count` numbers, Adam's two means and the average over
+ * steps follow, and at `turn` bytes from each weight there is room for it transposed. `y` and `dy` show the numbers and
+ * gradients of the layers.
  */
 export function planMemory({ types, batch: B, rounds }) {
   const [C, I] = [8 * types, PLACES * types];
@@ -35,16 +36,18 @@ export function planMemory({ types, batch: B, rounds }) {
   }
   const gap = end - first;
   const mean = end + gap;
-  const memory = makeMemory(mean + 3 * 4 * count);
+  const average = mean + 8 * count;
+  const memory = makeMemory(mean + 4 * 4 * count);
   const view = (pointer, length) => new Float32Array(memory.buffer, pointer, length);
   const shown = (offset) =>
     Object.fromEntries(Object.keys(layers).map((name) => [name, view(at[name] + offset, layers[name])]));
   return {
-    ...{ memory, at, gap, count, first, mean, square: mean + 4 * count, turn: mean + 8 * count - first },
+    ...{ memory, at, gap, count, first, mean, square: mean + 4 * count, average, turn: average + 4 * count - first },
     ...{ y: shown(0), dy: shown(gap) },
     of: (name, t) => at[name] + 4 * t * rows[name],
     parameters: view(first, count),
     slopes: view(first + gap, count),
+    averages: view(average, count),
     slopesOfLayers: view(at.x + gap, (end - at.x) / 4),
   };
 }

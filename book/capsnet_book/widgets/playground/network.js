@@ -27,14 +27,15 @@ export function makeNetwork(settings, makeKernels) {
   const { types, batch: B, bug } = settings;
   const rounds = bug === "no-update-rounds" ? 1 : settings.rounds;
   const plan = planMemory({ types, batch: B, rounds });
-  const { y, dy, parameters, slopes, memory } = plan;
+  const { y, dy, parameters, slopes, averages, memory } = plan;
   const maps = linearMaps(plan.at, types);
   const sizes = { B, rounds, C: 8 * types, I: PLACES * types };
   const net = { ...plan, ...sizes, bug, maps, k: makeKernels(memory), cut: wrongCut(types) };
   const last = (numbers, size) => numbers.subarray((rounds - 1) * B * size); // of all rounds
   const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
-  let [power1, power2] = [1, 1]; // β1^t, β2^t
+  averages.set(parameters);
+  let [steps, power1, power2] = [0, 1, 1]; // β1^t, β2^t
 
   /** Keeps capsule `kept(n)` of digit n, each of its numbers moved by its offset. */
   function mask(kept, offsets = new Float32Array(D)) {
@@ -69,12 +70,17 @@ export function makeNetwork(settings, makeKernels) {
     return { margin, drawing, right };
   }
 
-  /** One step of Adam, with the gradients that there are. */
-  function update(rate) {
+  /**
+   * One step of Adam, with the gradients that there are. Weights jump about from step to step, so what reads, draws and
+   * is kept is their average: over the last tenth of the steps, of `window` steps at most.
+   */
+  function update(rate, window = 50) {
+    const share = Math.max(1 / window, 10 / (10 + steps++));
     power1 *= 0.9;
     power2 *= 0.999;
-    const { first, gap, mean, square, count } = plan;
-    net.k.adam(first, first + gap, mean, square, count, rate / (1 - power1), 1 / Math.sqrt(1 - power2));
+    const { first, gap, mean, square, average, count } = plan;
+    const [step, scale] = [rate / (1 - power1), 1 / Math.sqrt(1 - power2)];
+    net.k.adam(first, first + gap, mean, square, average, count, step, scale, share);
   }
 
   /**
@@ -86,6 +92,8 @@ export function makeNetwork(settings, makeKernels) {
     const lengths = new Float32Array(N * J);
     const capsules = new Float32Array(N * V);
     const drawings = new Float32Array(draws ? N * PIXELS : 0);
+    const newest = parameters.slice();
+    parameters.set(averages);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
       y.x.fill(0);
@@ -100,6 +108,7 @@ export function makeNetwork(settings, makeKernels) {
       decode(net);
       drawings.set(y.drawing.subarray(0, now * PIXELS), n * PIXELS);
     }
+    parameters.set(newest);
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
     const ofLast = (numbers, size) => numbers.slice(((N - 1) % B) * size, (((N - 1) % B) + 1) * size);
     const u = ofLast(y.u, net.I * D_IN);
@@ -110,10 +119,13 @@ export function makeNetwork(settings, makeKernels) {
   return {
     ...{ gradients, update, read },
     /** The first layer's weights, [81, C]. */
-    filters: () => parameters.slice(0, KERNEL ** 2 * net.C),
-    tensors: () => toTensors(parameters, types),
+    filters: () => averages.slice(0, KERNEL ** 2 * net.C),
+    tensors: () => toTensors(averages, types),
     slopes: () => toTensors(slopes, types),
-    load: (tensors) => fromTensors(parameters, types, tensors),
+    load(tensors) {
+      fromTensors(parameters, types, tensors);
+      averages.set(parameters);
+    },
   };
 }
 

@@ -32,7 +32,7 @@ export const SETTINGS = {
     to: 0.1,
     words: (weight) => ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
   },
-  rate: { label: "learning rate", usual: 0.003, offers: [0.0003, 0.001, 0.003, 0.01, 0.1], from: 1e-5, to: 1 },
+  rate: { label: "learning rate", usual: 0.005, offers: [0.0005, 0.002, 0.005, 0.02, 0.1], from: 1e-5, to: 1 },
   batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64] },
   m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
   m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },

@@ -13,7 +13,7 @@ const OWN_SHOWN = 10; // of them, so many are shown
 const SLICE = 4; // milliseconds of learning without a look at the messages
 const MADE_UP = 200; // milliseconds: if it falls behind its pace, so much is made up for
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
-const FIRST_TESTS = [0, 125, 250, 500, 750, 1000, 1500, 2000, 3000, 4000];
+const FIRST_TESTS = [0, 250, 500, 1000, 1500, 2000, 3000, 4000];
 
 /** Digits a second after n of them, by the name of the pace. */
 const PACES = {
