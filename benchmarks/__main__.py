@@ -58,7 +58,8 @@ def measure(quick: bool) -> dict[str, Any]:
     networks: dict[str, Any] = {preset: {} for preset in presets}
     compiled: dict[str, Any] = {}
     for preset in presets:
-        config, turns = CapsNetConfig.preset(preset), few if preset == "paper" else 3 * many
+        config = CapsNetConfig.paper() if preset == "paper" else CapsNetConfig.small()
+        turns = few if preset == "paper" else 3 * many
         for title, make in (("training step", network.training_step), ("recognition", network.recognition)):
             networks[preset][title] = network.compare(make, network.VARIANTS, config, batch=batch, turns=turns)
             print(table(f"{preset}: {title}, {batch} images", networks[preset][title]))

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     recipe, folder = recipe_of(options), Path(options.output)
-    config = CapsNetConfig.preset(options.preset)
+    config = CapsNetConfig.small() if options.preset == "small" else CapsNetConfig.paper()
     if options.iterations is not None:
         config = replace(config, iterations=options.iterations)
     source = resolved_source(options.source, options.data)
@@ -131,7 +131,7 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
     """Options of a training: sizes, folder, digits, and one for each described field of `Recipe` and `Augmentation`."""
-    parser.add_argument("--preset", default="small", help="small or paper")
+    parser.add_argument("--preset", choices=("small", "paper"), default="small", help="sizes of the network")
     parser.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
     parser.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")

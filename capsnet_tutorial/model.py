@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
@@ -64,22 +65,11 @@ class CapsNetConfig:
         ours = {"conv_channels": 64, "conv_stride": 2, "primary_types": 8, "primary_kernel": 5}
         return cls(**{**ours, "decoder_hidden": (128, 256), **sizes})
 
-    @classmethod
-    def preset(cls, name: str) -> CapsNetConfig:
-        """ "paper" or "small"."""
-        presets = {"paper": cls.paper, "small": cls.small}
-        expect(name in presets, f"a preset, one of {', '.join(presets)}", repr(name))
-        return presets[name]()
-
-    @property
-    def conv_side(self) -> int:
-        """Height and width of the first convolution's maps (20 in the paper)."""
-        return (self.image_size - self.conv_kernel) // self.conv_stride + 1
-
     @property
     def primary_side(self) -> int:
         """Height and width of the grid of primary capsules (6 in the paper)."""
-        return (self.conv_side - self.primary_kernel) // self.primary_stride + 1
+        maps = (self.image_size - self.conv_kernel) // self.conv_stride + 1  # 20
+        return (maps - self.primary_kernel) // self.primary_stride + 1
 
     @property
     def primary_capsules(self) -> int:
@@ -131,6 +121,14 @@ class CapsNetOutput(NamedTuple):
     """‖v_j‖, [B, J]: read as the probability that class j is present."""
     reconstruction: Tensor
     """[B, pixels], each in (0, 1), drawn from one capsule."""
+
+
+def named_output(output: Any) -> CapsNetOutput:
+    """The output of a network whose ``forward`` returns capsules, lengths and a drawing, in a plain tuple too."""
+    output = CapsNetOutput(*output) if type(output) is tuple and len(output) == 3 else output
+    wanted = "a network that returns capsules, lengths and a reconstruction, or an objective for what it returns"
+    expect(hasattr(output, "lengths") and hasattr(output, "reconstruction"), wanted, type(output).__name__)
+    return output
 
 
 class CapsNet(nn.Module):
@@ -185,10 +183,6 @@ class CapsNet(nn.Module):
         self._check(images)
         return self.primary(F.relu(self.conv(images)))
 
-    def class_capsules(self, images: Tensor) -> Tensor:
-        """Class capsules v: [B, J, D_out]."""
-        return self.routed(self.primary_capsules(images))
-
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
         """Class capsules, and everything that the paper's routing computed on the way to them."""
         return self.routed.trace(self.primary_capsules(images))
@@ -203,7 +197,7 @@ class CapsNet(nn.Module):
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
         """The class whose capsule is longest, integers [B]."""
-        return capsule_lengths(self.class_capsules(images)).argmax(dim=1)
+        return capsule_lengths(self.routed(self.primary_capsules(images))).argmax(dim=1)
 
     def _check(self, images: Tensor) -> None:
         channels, side = self.config.in_channels, self.config.image_size
@@ -212,3 +206,15 @@ class CapsNet(nn.Module):
         expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
         if is_free_to_read(images):
             expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
+
+
+@contextmanager
+def in_eval_mode(network: nn.Module) -> Iterator[None]:
+    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
+    modes = [(module, module.training) for module in network.modules()]
+    network.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training

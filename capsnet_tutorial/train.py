@@ -10,8 +10,8 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -27,7 +27,7 @@ from capsnet_tutorial.augment import Augmentation, option
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count, expect_floating
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, at_least_float32
-from capsnet_tutorial.model import CapsNet, CapsNetOutput
+from capsnet_tutorial.model import CapsNet, in_eval_mode, named_output
 from capsnet_tutorial.weights import only_writer, read_tensors, write_tensors
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -89,21 +89,13 @@ def paper_objective(
     """Margin loss plus the weighted reconstruction loss, of a `CapsNetOutput`; at weight 0, margin loss alone."""
 
     def objective(output: Any, images: Tensor, targets: Tensor) -> Tensor:
-        output = _named(output)
+        output = named_output(output)
         margin = margin_loss(output.lengths, targets)
         if not reconstruction_weight:
             return margin
         return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
 
     return objective
-
-
-def _named(output: Any) -> CapsNetOutput:
-    """The output of a network whose ``forward`` returns capsules, lengths and a drawing, in a plain tuple too."""
-    output = CapsNetOutput(*output) if type(output) is tuple and len(output) == 3 else output
-    wanted = "a network that returns capsules, lengths and a reconstruction, or an objective for what it returns"
-    expect(hasattr(output, "lengths") and hasattr(output, "reconstruction"), wanted, type(output).__name__)
-    return output
 
 
 # --- what is trained on
@@ -403,7 +395,7 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
     """Errors of a network on some digits, at least one, in eval mode."""
 
     def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
-        output = _named(network(images))
+        output = named_output(network(images))
         margin = functional.margin_loss(output.lengths, labels).expand(len(images))  # the batch's mean, for each
         drawn = (output.reconstruction - images.flatten(1)).square().mean(dim=1)
         return output.lengths.argmax(dim=1) != labels, margin, drawn
@@ -437,15 +429,3 @@ def over_batches(
 def means(values: tuple[Tensor, ...]) -> list[float]:
     """Means over the examples, of tensors [N]."""
     return [each.cpu().double().mean().item() for each in values]
-
-
-@contextmanager
-def in_eval_mode(network: nn.Module) -> Iterator[None]:
-    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
-    modes = [(module, module.training) for module in network.modules()]
-    network.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import InputError, expect, expect_floating
-from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, named_output
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -39,7 +39,8 @@ def load_pretrained(name: str = "small") -> CapsNet:
 def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
-    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where they are the small or the paper's.
+    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where they are the small or the paper's:
+    as a network of three rounds, since the tensors do not tell.
 
     Args:
         path: of the file.
@@ -65,10 +66,13 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
 
 
 def as_capsnet(network: nn.Module) -> CapsNet:
-    """A `CapsNet` as it is; another network, such as the one built in the book, as a CapsNet with its weights.
+    """A `CapsNet` as it is; another network, such as the one built in the book, as a CapsNet that answers alike.
+
+    How many rounds the other one does, only its answers tell: they are compared for two images of bright noise.
 
     Raises:
-        ValueError: its weights have not the names and shapes of the small or of the paper's network.
+        ValueError: its weights have not the names and shapes of the small or of the paper's network, or its answers
+            are not those of such a network with 1 to 10 rounds.
     """
     if isinstance(network := getattr(network, "_orig_mod", network), CapsNet):  # what torch.compile was given
         return network
@@ -76,7 +80,19 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}
     config = _preset_of(tensors)
     expect(config is not None, wanted, f"{type(network).__name__}, whose weights are others")
-    return filled(lambda: CapsNet(config), tensors, "the network")
+    assert config is not None
+
+    def with_rounds(count: int) -> CapsNet:
+        return filled(lambda: CapsNet(replace(config, iterations=count)), tensors, "the network")
+
+    ours, noise = with_rounds(10), torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    with in_eval_mode(network), torch.no_grad():
+        images = 100 * noise.to(ours.conv.weight)
+        lengths, (_, trace) = named_output(network(images)).lengths, ours.trace(images)
+    off = (trace.v.norm(dim=-1) - lengths).abs().amax(dim=(1, 2))  # [R]
+    answers = "a network that answers as a CapsNet with its weights does, after 1 to 10 rounds"
+    expect(bool(off.min() < 1e-3), answers, f"lengths that are {float(off.min()):.2g} off")
+    return with_rounds(int(off.argmin()) + 1)
 
 
 def _preset_of(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
@@ -96,7 +112,8 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
         ValueError: another network than `as_capsnet` takes.
     """
     network = as_capsnet(network)
-    about, stored = {"config": asdict(network.config), "parts": network.parts.names}, network.state_dict()
+    sizes = asdict(network.config) | {"iterations": network.routed.iterations}  # which can be set afterwards
+    about, stored = {"config": sizes, "parts": network.parts.names}, network.state_dict()
     floats = {name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()}
     write_tensors(path, stored | floats, about)
 

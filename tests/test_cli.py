@@ -135,7 +135,6 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--preset", "large"], "a preset, one of paper, small; got 'large'"),
         (["--batch-size", "5000"], "at least one batch of 5000 digits; got 4000"),
         (["--threads", "0"], "threads to be a whole number, at least 1; got 0"),
     ],

@@ -113,12 +113,18 @@ SLIPS = {
 }
 
 
+def page_with(right: str, wrong: str) -> dict:
+    """What the page defines, with a line of it written otherwise."""
+    text, space = FILE.read_text(encoding="utf-8"), {"__name__": "a reader's page", "load_pretrained": load_pretrained}
+    assert right in text
+    exec(text.replace(right, wrong), space)
+    torch.manual_seed(0)
+    return space
+
+
 @pytest.mark.parametrize("slip", [None, *SLIPS])
 def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
-    text, (right, wrong) = FILE.read_text(encoding="utf-8"), SLIPS.get(slip, ("", ""))
-    assert right in text
-    space = {"__name__": "a reader's page", "load_pretrained": load_pretrained}
-    exec(text.replace(right, wrong) if slip else text, space)
+    space = page_with(*SLIPS.get(slip, ("", "")))
     test = digits("test", source="sample")
     space.update(five=test.images[4:9], labels=test.labels)
     for cell in nbformat.read(BOOK / "chapters" / "09-training.ipynb", as_version=4).cells:
@@ -126,6 +132,21 @@ def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
             exec(cell.source, space)
     report = check_answer(space["CapsNet"], space["gives_the_books_answers"])
     assert bool(report) == (slip is None), report
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5, 10])
+def test_its_rounds_are_saved_whichever_they_are(rounds, tmp_path):
+    own = page_with("rounds=3", f"rounds={rounds}")["CapsNet"]().train()
+    save_weights(own, tmp_path / "weights", torch.float32)
+    again, images = load_weights(tmp_path / "weights"), torch.rand(2, 1, 28, 28)
+    assert again.config.iterations == rounds and own.training
+    torch.testing.assert_close(again(images).capsules, own(images)[0])
+
+
+@pytest.mark.parametrize("slip", ["softmax over i", "a ReLU too many", "places mixed"])
+def test_a_page_that_answers_otherwise_is_not_saved_as_if_it_did_not(slip, tmp_path):
+    with pytest.raises(ValueError, match="answers as a CapsNet .* 1 to 10 rounds; got lengths that are .* off"):
+        save_weights(page_with(*SLIPS[slip])["CapsNet"](), tmp_path / "weights")
 
 
 def test_the_packages_tools_take_it(page, tmp_path):

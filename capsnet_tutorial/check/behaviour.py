@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -119,13 +120,9 @@ def alone_wrong(network: Network) -> Iterator[Finding | Looked]:
 def remembers(target: Target, instead: Instead = None) -> bool:
     """Whether one and the same copy gives something else when it is called again."""
     thing = target.fresh()
-    first, second = (tensors_in(target.run(Trace(instead, keep=()), thing=thing)) for _ in range(2))
-    return any(not _same(one.double(), other.double()) for one, other in zip(first, second, strict=False))
-
-
-def _same(one: Tensor, other: Tensor) -> bool:
-    largest = float(one.nan_to_num().abs().max()) if one.numel() else 0.0
-    return one.shape == other.shape and torch.allclose(one, other, rtol=1e-3, atol=1e-4 * largest, equal_nan=True)
+    calls = ([each.double() for each in tensors_in(target.run(Trace(instead, keep=()), thing=thing))] for _ in range(2))
+    same = partial(torch.allclose, rtol=1e-3, atol=1e-5, equal_nan=True)
+    return any(one.shape != other.shape or not same(one, other) for one, other in zip(*calls, strict=False))
 
 
 def mask_wrong(network: Network, classes: int, long: Mapping[int, Tensor]) -> Iterator[Finding | Looked]:

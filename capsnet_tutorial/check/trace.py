@@ -20,7 +20,6 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from capsnet_tutorial.check.calls import Trouble, is_theirs
-from capsnet_tutorial.functional import route, route_last
 from capsnet_tutorial.layers import RoutedCapsules
 
 _theirs = lru_cache(is_theirs)
@@ -135,7 +134,7 @@ class Target(NamedTuple):
         except Exception:  # an attribute that cannot be copied: a tensor with a graph
             return self.thing.eval()
         for module in made.modules():  # ours computes without û, which is what is looked for
-            if isinstance(module, RoutedCapsules) and module.routing in (route, route_last):
+            if isinstance(module, RoutedCapsules) and module.routes_as_paper:
                 module.routing = partial(module.routing)
         return made
 

@@ -123,7 +123,7 @@ class OnPairs(nn.Module):
         images = overlay(layers)
         if isinstance(self.network, ConvNet):
             return self.network(images)
-        v = self.network.class_capsules(images)
+        v = self.network.routed(self.network.primary_capsules(images))
         return CapsNetOutput(v, capsule_lengths(v), drawings(self.network, v, classes_of(present)))
 
 

@@ -94,7 +94,8 @@ class TrainingSetup:
     def config(self) -> CapsNetConfig | ConvNetConfig:
         """The network's sizes."""
         size = TASKS[self.task].image_size
-        capsnet = replace(CapsNetConfig.preset(self.preset), image_size=size)
+        preset = CapsNetConfig.small() if self.preset == "small" else CapsNetConfig.paper()
+        capsnet = replace(preset, image_size=size)
         for change in self.changes:
             capsnet = replace(capsnet, **variants.VARIANTS[change].sizes)
         if self.network == "capsnet":

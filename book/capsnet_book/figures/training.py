@@ -15,8 +15,8 @@ from matplotlib.ticker import FixedLocator
 from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.train import History, in_eval_mode
+from capsnet_tutorial.model import CapsNet, in_eval_mode
+from capsnet_tutorial.train import History
 
 
 def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
