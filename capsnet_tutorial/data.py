@@ -46,8 +46,7 @@ class Digits(NamedTuple):
     def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Images, moved at random, and labels of the chosen digits."""
         chosen = chosen.to(self.images.device)
-        images = self.images[chosen] / 255 if self.images.dtype == torch.uint8 else self.images[chosen]
-        return augmentation(images, generator), self.labels[chosen]
+        return augmentation(self.images[chosen], generator), self.labels[chosen]
 
 
 def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:

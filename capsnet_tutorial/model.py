@@ -163,9 +163,7 @@ class CapsNet(nn.Module):
             images: [B, 1, 28, 28], floats, finite.
             labels: integers [B]. Given (training): redraw from the true class's capsule; else from the longest.
         """
-        self._check(images)
-        features = F.relu(self.conv(images))  # [B, 256, 20, 20]
-        u = self.primary(features)  # [B, I, D_in]
+        u = self.primary_capsules(images)  # [B, I, D_in]
         v = self.routed(u)  # [B, J, D_out]
         lengths = capsule_lengths(v)  # [B, J]
         masked = self.mask(v, labels)  # [B, J, D_out]
@@ -179,9 +177,15 @@ class CapsNet(nn.Module):
         return Parts(self.primary.group, self.routed.routing, self.mask)
 
     def primary_capsules(self, images: Tensor) -> Tensor:
-        """Primary capsules u: [B, I, D_in]."""
-        self._check(images)
-        return self.primary(F.relu(self.conv(images)))
+        """Primary capsules u, [B, I, D_in], of the first convolution's features."""
+        channels, side = self.config.in_channels, self.config.image_size
+        expect_floating("images", images)
+        fits = images.shape[1:] == (channels, side, side)
+        expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
+        if is_free_to_read(images):
+            expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
+        features = F.relu(self.conv(images))  # [B, 256, 20, 20]
+        return self.primary(features)
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
         """Class capsules, and everything that the paper's routing computed on the way to them."""
@@ -198,14 +202,6 @@ class CapsNet(nn.Module):
     def predict(self, images: Tensor) -> Tensor:
         """The class whose capsule is longest, integers [B]."""
         return capsule_lengths(self.routed(self.primary_capsules(images))).argmax(dim=1)
-
-    def _check(self, images: Tensor) -> None:
-        channels, side = self.config.in_channels, self.config.image_size
-        expect_floating("images", images)
-        fits = images.shape[1:] == (channels, side, side)
-        expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
-        if is_free_to_read(images):
-            expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
 
 
 @contextmanager

@@ -187,9 +187,7 @@ def fit(
     objective = objective or paper_objective(recipe.reconstruction_weight)
     if isinstance(data, Digits):
         expect_floating("images", data.images)
-        whole = (255 * data.images).round().to(torch.uint8)  # a quarter of the memory, where nothing is lost
-        images = whole if torch.equal(whole / 255, data.images) else data.images
-        data = data._replace(images=images.to(device), labels=data.labels.to(device))
+        data = data._replace(images=data.images.to(device), labels=data.labels.to(device))
 
     network.to(device).train()
     average = deepcopy(network) if recipe.average else None

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from capsnet_tutorial.errors import InputError, expect, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, named_output
 
 Network = TypeVar("Network", bound=nn.Module)
+Sizes = TypeVar("Sizes")
 
 # --- networks
 
@@ -55,14 +56,27 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     if not about and (config := _preset_of(tensors)):
         about = {"config": asdict(config)}
     wanted = f"the weights of a CapsNet in {path}, with its config or of the small or the paper's sizes"
-    expect(kind == "capsnet" and "config" in about, wanted, f"{kind!r}, {sorted(about)}")
+    expect(kind == "capsnet" and "config" in about, wanted, f"a {kind} whose metadata are {sorted(about)}")
 
     def make() -> CapsNet:
-        config = CapsNetConfig(**about["config"])
+        config = sizes_in(about["config"], CapsNetConfig, path)
         expect(parts.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{parts.names}")
         return CapsNet(config, parts)
 
     return filled(make, tensors, path)
+
+
+def sizes_in(config: Any, kind: type[Sizes], path: str | Path) -> Sizes:
+    """The sizes of a network, by the ``config`` in a file's metadata.
+
+    Raises:
+        ValueError: it has not each of them, or has others, or is no object at all.
+    """
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    wanted = f"a config in {path} with every size of a {kind.__name__} and nothing else"
+    expect(isinstance(config, dict), wanted, f"{config!r:.80}")
+    expect(config.keys() == names, wanted, f"one that differs in {sorted(config.keys() ^ names)}")
+    return kind(**config)
 
 
 def as_capsnet(network: nn.Module) -> CapsNet:
@@ -136,7 +150,8 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
         with torch.device("meta"):
             network = make()
     except (TypeError, OverflowError, RuntimeError) as problem:  # no number, or larger than any memory
-        raise InputError(f"expected the sizes of a network in {path}; got {problem}") from problem
+        first = f"{problem}".partition("\n")[0]
+        raise InputError(f"expected the sizes of a network in {path}; got {first}") from problem
     wanted = network.state_dict()
     for name in sorted(wanted.keys() | tensors.keys()):
         ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, tensors))
@@ -144,8 +159,9 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
     for name, tensor in tensors.items():
         if wanted[name].is_floating_point():
             expect_floating(name, tensor)
-        expect(bool(tensor.isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
-    network.load_state_dict({name: tensor.to(wanted[name].dtype) for name, tensor in tensors.items()}, assign=True)
+        wanted[name] = tensor.to(wanted[name].dtype)
+        expect(bool(wanted[name].isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
+    network.load_state_dict(wanted, assign=True)
     return network.eval()
 
 
@@ -204,13 +220,16 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is truncated, or no safetensors file, or not one of ours.
+        ValueError: it is truncated, or no safetensors file, or its metadata are another program's.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"expected a weights file at {path}; there is none. The module's own is called small")
     try:
         with safe_open(path, framework="pt") as file:
-            metadata = {key: json.loads(value) for key, value in (file.metadata() or {}).items()}
-            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError) as problem:
-        raise InputError(f"expected a whole safetensors file of this package; got {path} ({problem})") from problem
+            tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+        return tensors, {key: json.loads(value) for key, value in metadata.items()}
+    except SafetensorError as problem:
+        raise InputError(f"expected a whole safetensors file; got {path} ({problem})") from problem
+    except (ValueError, RecursionError) as problem:  # no JSON; numbers of thousands of digits; thousands of brackets
+        wanted = f"metadata of this package in {path}, which are JSON, or none"
+        raise InputError(f"expected {wanted}; got {metadata!s:.80} ({problem})") from problem

@@ -18,7 +18,7 @@ from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.weights import filled, read_tensors, write_tensors
+from capsnet_tutorial.weights import filled, read_tensors, sizes_in, write_tensors
 
 TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `trained_network` knows."""
@@ -70,8 +70,8 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
 
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
-            return ConvNet(ConvNetConfig(**about["config"]))
-        network, names = CapsNet(CapsNetConfig(**about["config"]), parts), about.get("parts", {})
+            return ConvNet(sizes_in(about["config"], ConvNetConfig, path))
+        network, names = CapsNet(sizes_in(about["config"], CapsNetConfig, path), parts), about.get("parts", {})
         expect(network.parts.names == names, f"parts named {names}, as in {path}", f"{network.parts.names}")
         return network
 
