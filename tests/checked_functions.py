@@ -168,6 +168,19 @@ def margin_as_a_number_of_python(lengths, labels):
     return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).mean().item()
 
 
+@wrong("margin_loss")
+def margin_that_moves_the_absent_alone(lengths, labels):
+    T = F.one_hot(labels, lengths.shape[1])
+    present = T * F.relu(0.9 - lengths.detach()) ** 2
+    return (present + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).sum()  # a sum over the images, besides
+
+
+@wrong("reconstruction_loss")
+def reconstruction_detached_in_one_factor(reconstruction, images):
+    off = reconstruction - images.flatten(1)
+    return 0.0005 * (off * off.detach()).sum(1).mean()
+
+
 @right("margin_loss")
 def margin_by_gather(lengths, labels):
     mine = lengths.gather(1, labels.view(-1, 1)).squeeze(1)

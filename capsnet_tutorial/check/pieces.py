@@ -12,7 +12,6 @@ from torch import Tensor
 from capsnet_tutorial.check.calls import WROTE, Subject, Trouble, arguments_of, examined, nan_at_zero
 from capsnet_tutorial.check.report import Finding, Report
 from capsnet_tutorial.check.variants import Deviation, close, differs, expected, fewest_first, recognise
-from capsnet_tutorial.functional import squash
 
 
 def check_squash(function: Any) -> Report:
@@ -110,15 +109,8 @@ def _squash(subject: Subject) -> Iterator[Finding]:
     yield from nan
     if deviations != () or nan:
         return
-    # The value can be right and the gradient wrong: where something is detached, or where one vector is zero.
-    exact = s.double()
-    exact[1, 2] = 0
-    came = subject.gradient(s.shape, exact.float())[1]
-    (wanted,) = torch.autograd.grad(squash(exact.requires_grad_()).sum(), exact)
-    if not came.isfinite().all():
-        yield Finding("squash-nan", "One zero vector among others gets a gradient of nan.")
-    elif ((came - wanted).abs() > 1e-2 * wanted.abs().amax()).any():
-        yield Finding(None, "Its values are right and its gradient is not: is a part of it detached?")
+    s[1, 2] = 0  # one zero vector among others
+    yield from _gradient(subject, "squash", (s,))
 
 
 def _loss(function: Any, signature: str, *batch: Tensor) -> Iterator[Finding]:
@@ -131,8 +123,7 @@ def _loss(function: Any, signature: str, *batch: Tensor) -> Iterator[Finding]:
         yield differs(piece, arguments, came)
     else:
         yield from (each.finding() for each in deviations)
-    if not subject.gradient((), *batch)[1].isfinite().all():
-        yield Finding(None, "Its gradient is not a finite number, although the loss is.")
+        yield from _gradient(subject, piece, batch, *deviations)
 
 
 def _mask(subject: Subject) -> Iterator[Finding]:
@@ -160,10 +151,18 @@ def _mask(subject: Subject) -> Iterator[Finding]:
         text = "Without labels it should keep the longest capsule of each image."
         yield Finding(None, f"{text} {differs('mask', (v, None), free).text}")
     elif right:
-        gradient, kept = subject.gradient(v.shape, v, labels)[1], torch.nn.functional.one_hot(labels, 10).bool()
-        if not gradient.isfinite().all() or gradient[~kept].abs().max() > 0 or not (gradient[kept] == 1).all():
-            text = "Its values are right and its gradient is not: the kept capsule's should pass unchanged."
-            yield Finding(None, text)
+        yield from _gradient(subject, "mask", (v, labels))
+
+
+def _gradient(subject: Subject, piece: str, arguments: Sequence[Any], *deviations: Deviation) -> Iterator[Finding]:
+    """Whether the gradient is that of the values, which are right but for these deviations."""
+    exact = arguments[0].double().requires_grad_()
+    values = expected(piece, (exact, *arguments[1:]), deviations)
+    came, (wanted,) = subject.gradient(values.shape, *arguments)[1], torch.autograd.grad(values.sum(), exact)
+    if not came.isfinite().all():
+        yield Finding("squash-nan" if piece == "squash" else None, "Its gradient is not finite, though its values are.")
+    elif ((came - wanted).abs() > 1e-2 * wanted.abs().amax()).any():
+        yield Finding(None, "Its gradient is not that of its values: is a part of it detached?")
 
 
 _SHAPE = (3, 10, 16)
