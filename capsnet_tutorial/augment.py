@@ -38,8 +38,7 @@ class Augmentation:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            expect(value >= 0, f"{name} of at least 0", repr(value))
-            expect(value < math.inf, f"{name} to be finite", repr(value))
+            expect(0 <= value < math.inf, f"{name} of at least 0, finite", repr(value))
         expect(self.scale < 1, "scale below 1", repr(self.scale))
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:

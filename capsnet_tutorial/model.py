@@ -76,11 +76,6 @@ class CapsNetConfig:
         """I, the number of primary capsules (1152 in the paper)."""
         return self.primary_types * self.primary_side**2
 
-    @property
-    def pixels(self) -> int:
-        """Numbers an image."""
-        return self.in_channels * self.image_size**2
-
 
 Mask = Callable[[Tensor, Tensor | None], Tensor]
 """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
@@ -154,7 +149,8 @@ class CapsNet(nn.Module):
         below, above = (config.primary_capsules, config.primary_dim), (config.classes, config.class_dim)
         self.routed = RoutedCapsules(*below, *above, config.iterations, routing=parts.routing)
         self.mask = parts.mask
-        self.decoder = Decoder(config.classes * config.class_dim, config.decoder_hidden, config.pixels)
+        pixels = config.in_channels * config.image_size**2
+        self.decoder = Decoder(config.classes * config.class_dim, config.decoder_hidden, pixels)
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
         """Recognise and redraw.

@@ -53,13 +53,12 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """
     (tensors, about), parts = read_tensors(path), parts or Parts()
     kind, names = about.get("network", "capsnet"), about.get("parts", {})
-    if not about and (config := _preset_of(tensors)):
-        about = {"config": asdict(config)}
-    wanted = f"the weights of a CapsNet in {path}, with its config or of the small or the paper's sizes"
-    expect(kind == "capsnet" and "config" in about, wanted, f"a {kind} whose metadata are {sorted(about)}")
+    if not about:
+        about = {"config": asdict(_preset_of(tensors, f"others in {path}"))}
+    expect(kind == "capsnet", f"the weights of a CapsNet in {path}", f"those of a {kind}")
 
     def make() -> CapsNet:
-        config = sizes_in(about["config"], CapsNetConfig, path)
+        config = sizes_in(about.get("config"), CapsNetConfig, path)
         expect(parts.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{parts.names}")
         return CapsNet(config, parts)
 
@@ -90,11 +89,8 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     """
     if isinstance(network := getattr(network, "_orig_mod", network), CapsNet):  # what torch.compile was given
         return network
-    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}
-    config = _preset_of(tensors)
-    expect(config is not None, wanted, f"{type(network).__name__}, whose weights are others")
-    assert config is not None
+    config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
 
     def with_rounds(count: int) -> CapsNet:
         return filled(lambda: CapsNet(replace(config, iterations=count)), tensors, "the network")
@@ -109,14 +105,15 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     return with_rounds(int(off.argmin()) + 1)
 
 
-def _preset_of(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
-    """The small or the paper's sizes, if these are the weights of such a network by name and shape."""
+def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
+    """The small or the paper's sizes; `InputError` unless these are the weights of such a network by name and shape."""
     shapes = {name: tensor.shape for name, tensor in tensors.items()}
     for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
         with torch.device("meta"):
             if shapes == {name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()}:
                 return config
-    return None
+    wanted = "a CapsNet, or weights with the names and shapes of the small or of the paper's one"
+    raise InputError(f"expected {wanted}; got {others}")
 
 
 def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
@@ -150,8 +147,7 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
         with torch.device("meta"):
             network = make()
     except (TypeError, OverflowError, RuntimeError) as problem:  # no number, or larger than any memory
-        first = f"{problem}".partition("\n")[0]
-        raise InputError(f"expected the sizes of a network in {path}; got {first}") from problem
+        raise InputError(f"expected the sizes of a network in {path}; got {str(problem).splitlines()[0]}") from problem
     wanted = network.state_dict()
     for name in sorted(wanted.keys() | tensors.keys()):
         ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, tensors))

@@ -66,12 +66,11 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
         FileNotFoundError, ValueError: as `capsnet_tutorial.load_weights`.
     """
     packed, about = read_tensors(path)
-    expect("config" in about, f"the weights of a network in {path}, with its config", f"{sorted(about)}")
 
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
-            return ConvNet(sizes_in(about["config"], ConvNetConfig, path))
-        network, names = CapsNet(sizes_in(about["config"], CapsNetConfig, path), parts), about.get("parts", {})
+            return ConvNet(sizes_in(about.get("config"), ConvNetConfig, path))
+        network, names = CapsNet(sizes_in(about.get("config"), CapsNetConfig, path), parts), about.get("parts", {})
         expect(network.parts.names == names, f"parts named {names}, as in {path}", f"{network.parts.names}")
         return network
 

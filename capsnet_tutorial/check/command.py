@@ -11,12 +11,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from capsnet_tutorial.check import CHECKERS, Report, check_layer, check_model
 from capsnet_tutorial.check.loading import Source, fits
@@ -32,7 +35,7 @@ what is checked, and how it is called:
   mask                  mask(v [B, J, D], labels [B] or None) -> [B, J, D]
   reconstruction_loss   loss(reconstruction [B, 784], images [B, 1, 28, 28]) -> scalar, the 0.0005 included
   layer                 a module u -> v, wherever its W lives
-  network               a module of images, with labels in any form or none
+  network               a module of square images, of 24 to 96 pixels a side, with labels in any form or none
 
 FILE:NAME               a function, a class, or an expression: model.py:"DigitCaps(1152, 8)"
 FILE                    what its names say is a piece, classes as the file itself makes them; parts with the whole
@@ -42,6 +45,8 @@ The file is run like an import, with all that this may do: check only code that 
 exit status: 0 right, 1 wrong, 2 cannot be judged, 3 nothing wrong found but not all of it examined"""
 
 KINDS = (*CHECKERS, "layer", "network")
+_SIDES = (28, 32, 36, 40, 48, 64, 96, 24)
+"""Of the images that a network may be made for, in pixels, in the order in which they are tried: MNIST's first."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +120,13 @@ def _judge(thing: Any, kind: str, seconds: float) -> Report:
     images, labels, _ = digits("test", "sample")
     modules = thing.modules() if isinstance(thing, nn.Module) else ()
     channels = next((each.in_channels for each in modules if isinstance(each, nn.Conv2d)), 1)
-    return check_model(thing, images[:20].expand(-1, channels, -1, -1), labels[:20], seconds=seconds)
+    ends, reports = time.monotonic() + seconds, []
+    for side in _SIDES:  # a network that takes images of another size fails before anything is examined
+        given = F.pad(images[:20], ((side - 28) // 2,) * 4).expand(-1, channels, -1, -1)
+        reports.append(check_model(thing, given, labels[:20], seconds=ends - time.monotonic()))
+        if reports[-1].examined or reports[-1].unexamined:
+            return reports[-1]
+    return replace(reports[0], unexamined=(f"network (images of {_SIDES} pixels a side were tried)",))
 
 
 def _kind_of(thing: Any, name: str) -> str:

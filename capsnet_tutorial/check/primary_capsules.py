@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,18 +14,6 @@ from capsnet_tutorial.check.trace import Graph, Trace, axes_of, gathered, memory
 from capsnet_tutorial.check.variants import close, recognise
 
 _SIGNATURE = "capsules(features, dim)"
-
-
-class Sizes(NamedTuple):
-    """Of features [B, channels, height, width], of which so many channels are a capsule."""
-
-    channels: int
-    dim: int
-    height: int
-    width: int
-
-    def output(self, batch: int) -> tuple[int, int, int]:
-        return (batch, self.channels * self.height * self.width // self.dim, self.dim)
 
 
 def check_primary_capsules(function: Any) -> Report:
@@ -38,7 +27,7 @@ def check_primary_capsules(function: Any) -> Report:
         A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
     """
     agrees = "Every capsule is the numbers of one type at one place."
-    return examined("primary capsules", lambda: _examine(Subject(function, _SIGNATURE), Sizes(24, 8, 4, 5)), agrees)
+    return examined("primary capsules", lambda: _examine(Subject(function, _SIGNATURE), (24, 4, 5), 8), agrees)
 
 
 def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, int]) -> list[Finding] | str:
@@ -70,19 +59,19 @@ def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, 
         graph.target.run(trace, grad=torch.is_grad_enabled())
         return gathered(trace.operations[0].outputs[0], axes[0], named, "BID")[: len(features)]
 
-    cut = Sizes(sum(channels), dim, *maps[0].shape[2:])
-    report = examined("primary capsules", lambda: _examine(Subject(primary, _SIGNATURE), cut, inside=True))
+    cut = (sum(channels), *maps[0].shape[2:])
+    report = examined("primary capsules", lambda: _examine(Subject(primary, _SIGNATURE), cut, dim, inside=True))
     if not report.bugs and any(not each.topic for each in report.findings):
         return "what becomes of the last convolution's maps is no rearrangement and squash"
     return [each for each in report.findings if each.bug or each.topic == "unsquashed"]
 
 
-def _examine(subject: Subject, sizes: Sizes, *, inside: bool = False) -> list[Finding]:
-    """Findings; inside a network the capsules have to be squashed on their way to W."""
-    generator = torch.Generator().manual_seed(2)
-    features = torch.randn(2, sizes.channels, sizes.height, sizes.width, generator=generator)
-    came = subject.tensor(sizes.output(2), features, sizes.dim)
-    source = _source(subject, sizes)
+def _examine(subject: Subject, shape: Sequence[int], dim: int, *, inside: bool = False) -> list[Finding]:
+    """Findings, for features [channels, height, width]; in a network they have to be squashed on their way to W."""
+    features = torch.randn(2, *shape, generator=torch.Generator().manual_seed(2))
+    capsules = (features[0].numel() // dim, dim)
+    came = subject.tensor((2, *capsules), features, dim)
+    source = _source(subject, shape, dim)
     if source is None:
         text = "It is not a rearrangement of the features, squashed or not: a number of a capsule does not come from "
         text += "exactly one channel at one place. (A ReLU, a bias or a second convolution belongs before it.)"
@@ -93,7 +82,7 @@ def _examine(subject: Subject, sizes: Sizes, *, inside: bool = False) -> list[Fi
     text += f"number {int(mixed.double().argmax())} those at {place[mixed][:1].flatten().tolist()}, row by row."
     findings = [Finding("capsule-view", text)] if mixed.any() else []
     s = features.double().flatten(2)[:, channel, place]  # [B, N, dim]
-    alone = close(subject.tensor(sizes.output(1), features[:1], sizes.dim), came[:1])
+    alone = close(subject.tensor((1, *capsules), features[:1], dim), came[:1])
     squashed = not close(came, s)
     wrong = recognise("squash", [((s,), came)], at_most=2) if squashed else ()
     if not alone and not wrong:
@@ -109,27 +98,27 @@ def _examine(subject: Subject, sizes: Sizes, *, inside: bool = False) -> list[Fi
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         findings.append(Finding(None, text, topic="unsquashed"))
     if squashed:
-        findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), sizes.dim, name="features")
+        findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), dim, name="features")
     return findings
 
 
-def _source(subject: Subject, sizes: Sizes) -> tuple[Tensor, Tensor] | None:
+def _source(subject: Subject, shape: Sequence[int], dim: int) -> tuple[Tensor, Tensor] | None:
     """Where each number of each capsule comes from: channel [N, dim] and place [N, dim], or None.
 
     Found by showing features that are zero but for half of the channels, or of the places: those whose index has a
     certain bit, then the others. A squash, along whatever axis, leaves zeros zero (or makes them nan).
     """
     found = []
-    channels, places = sizes.channels, sizes.height * sizes.width
+    channels, places = shape[0], shape[1] * shape[2]
     numbers = torch.linspace(0.7, 1.3, channels * places).reshape(1, channels, places)
-    for count, shape in ((channels, (1, -1, 1)), (places, (1, 1, -1))):
-        index = torch.zeros(sizes.output(1)[1:], dtype=torch.long)
+    for count, axes in ((channels, (1, -1, 1)), (places, (1, 1, -1))):
+        index = torch.zeros(channels * places // dim, dim, dtype=torch.long)
         for bit in range(max(1, (count - 1).bit_length())):
             seen = []
             for half in (0, 1):
-                chosen = ((torch.arange(count) >> bit) % 2 == half).reshape(shape)
-                features = (numbers * chosen).reshape(1, channels, sizes.height, sizes.width)
-                seen.append(subject(features, sizes.dim)[0].detach().double().nan_to_num(0).abs() > 1e-6)
+                chosen = ((torch.arange(count) >> bit) % 2 == half).reshape(axes)
+                features = (numbers * chosen).reshape(1, *shape)
+                seen.append(subject(features, dim)[0].detach().double().nan_to_num(0).abs() > 1e-6)
             if (seen[0] == seen[1]).any():
                 return None
             index += seen[1].long() << bit
