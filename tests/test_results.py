@@ -185,10 +185,8 @@ def store_rounds(folder: Path, seed: int) -> None:
 def test_a_question_is_judged_when_all_its_seeds_are_there_and_only_of_these(folder):
     for seed in (2, 3, 5):
         store_rounds(folder, seed)
-    first, second = answers(read(folder, questions=QUESTION))
-    assert first.difference is None
-    assert first.word == "not judged yet, 2 of 3 seeds" and "2.02 against 3.00" in first.sentence
-    assert second.word == NOT_RUN
+    (folder / "viewpoints.json").write_text('{"runs": []}')
+    assert [each.word for each in answers(read(folder, questions=QUESTION))] == [NOT_RUN] * 2
     store_rounds(folder, 4)
     errors = {("m", 2): 0.2, ("m", 3): 0.21, ("v", 2): 0.3, ("v", 3): 0.32}
     runs = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,54 +56,39 @@ def answers(experiments: Experiments) -> list[Verdict]:
 
     A question is judged when all its seeds are there. The p that judges is Holm's, among all of them.
     """
-    found = [_errors(experiments, question) for question in experiments.questions]
-    adjusted = holm([difference.p if difference else 1.0 for *_, difference in found])
-    return [_answer(*each) for each in zip(experiments.questions, found, adjusted, strict=True)]
+    questions = experiments.questions
+    arms = [[_errors(experiments, each, side) for side in (each.smaller, each.larger)] for each in questions]
+    differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
+    adjusted = holm([each.p if each else 1.0 for each in differences])
+    return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]
 
 
-def _errors(experiments: Experiments, question: Question) -> tuple[list[float], list[float], Difference | None]:
-    """Per cent that each arm misreads with each of the seeds that both have; and the difference of the arms."""
-    sides = question.smaller, question.larger
-    arms = [_viewpoints(experiments, side) if question.measure == "viewpoints" else
-            {seed: wrong_after(each, question.measure, side["rounds"])
-             for seed, each in results_by_seed(experiments, side["run"]).items()}
-            for side in sides]  # fmt: skip
-    seeds = [seed for seed in question.seeds if all(seed in arm for arm in arms)]
-    smaller, larger = (np.array([arm[seed] for seed in seeds], dtype=float) for arm in arms)
-    judge: Any = paired if question.measure == "viewpoints" else two_way
-    difference = judge(smaller, larger) if len(seeds) == len(question.seeds) else None
-    first, second = ([100 * float(each.mean()) for each in arm] for arm in (smaller, larger))
-    return first, second, difference and difference.times(100)
-
-
-def _answer(question: Question, errors: tuple[list[float], list[float], Difference | None], p: float) -> Verdict:
-    smaller, larger, difference = errors
-    if not smaller:
-        return Verdict(question, NOT_RUN, NOT_RUN, None, (), math.nan)
-    if difference is None:
-        word = f"not judged yet, {len(smaller)} of {len(question.seeds)} seeds"
+def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) -> np.ndarray:
+    """What an arm misreads, seed by seed: images [S, 10000], of viewpoints shares [S]; nothing if a seed lacks."""
+    if question.measure == "viewpoints":
+        runs = records.read(experiments.folder / "viewpoints.json")["runs"]
+        errors = {run["seed"]: run["errors"] for run in runs if run["arm"] == side["arm"]}
+        found = {seed: each[side["view"]][f"{side['clutter']}"][side["rounds"] - 1] for seed, each in errors.items()}
     else:
-        word = NO_DIFFERENCE if p >= LEVEL else SEEN if difference.value > 0 else OTHER_WAY
-    found = f"error, %: {fmean(smaller):.2f} against {fmean(larger):.2f}"
-    basis = f"{len(smaller)} seed{'s' * (len(smaller) > 1)}"
-    sentence = _sentence(word, found, difference, 2, basis, f" (Holm {_p(p)})")
-    return Verdict(question, word, sentence, difference, np.subtract(larger, smaller).tolist(), fmean(larger))
+        by_seed = results_by_seed(experiments, side["run"])
+        found = {seed: wrong_after(each, question.measure, side["rounds"]) for seed, each in by_seed.items()}
+    return np.array([found[seed] for seed in question.seeds if found.keys() >= {*question.seeds}], dtype=float)
+
+
+def _answer(question: Question, arms: Sequence[np.ndarray], difference: Difference | None, p: float) -> Verdict:
+    if difference is None:
+        return Verdict(question, NOT_RUN, NOT_RUN, None, (), math.nan)
+    smaller, larger = (100 * arm.reshape(len(arm), -1).mean(axis=1) for arm in arms)
+    difference = difference.times(100)
+    word = NO_DIFFERENCE if p >= LEVEL else SEEN if difference.value > 0 else OTHER_WAY
+    found = f"error, %: {smaller.mean():.2f} against {larger.mean():.2f}"
+    sentence = _sentence(word, found, difference, 2, f"{len(smaller)} seeds", f" (Holm {_p(p)})")
+    return Verdict(question, word, sentence, difference, (larger - smaller).tolist(), larger.mean())
 
 
 def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
     """Which of a split's images a network misreads when it is read with so many rounds: bool [10000]."""
     return unpack_wrong(record["wrong_after"][split][rounds - 1], IMAGES)
-
-
-def _viewpoints(experiments: Experiments, side: dict[str, Any]) -> dict[int, Any]:
-    """Error of an arm of `viewpoints`, by seed."""
-    path = experiments.folder / "viewpoints.json"
-    runs = records.read(path)["runs"] if path.exists() else []
-    return {
-        run["seed"]: run["errors"][side["view"]][str(side["clutter"])][side["rounds"] - 1]
-        for run in runs
-        if run["arm"] == side["arm"]
-    }
 
 
 # --- the claims
@@ -124,19 +108,17 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     """
     column = COLUMNS[claim.column]
     arms = [results_by_seed(experiments, _chosen(experiments, side)) for side in (claim.smaller, claim.larger)]
-    arms = [{seed: each for seed, each in arm.items() if column.value(each) is not None} for arm in arms]
-    if not all(arms):
-        return None
     shared = sorted(arms[0].keys() & arms[1].keys())
     capsnets = all(result["network"] == "capsnet" for arm in arms for result in arm.values())
     in_pairs = capsnets and 3 * len(shared) > 2 * max(map(len, arms))
     used = [[arm[seed] for seed in shared] if in_pairs else list(arm.values()) for arm in arms]
     smaller, larger = (numbers(column, each) for each in used)
-    assert smaller is not None and larger is not None
+    if smaller is None or larger is None:
+        return None
     basis = f"{len(used[0])} and {len(used[1])} seeds"
     if in_pairs:
         basis = f"{len(shared)} seeds, paired"
-        if min(smaller.spread or 0, larger.spread or 0) > 0 and len(shared) > 2:
+        if smaller.spread and larger.spread and len(shared) > 2:
             alike = float(np.corrcoef(smaller.values, larger.values)[0, 1])
             basis += f" (correlation {alike:+.2f})".replace("-", "−")
     others = larger.values if in_pairs else [larger.mean] * len(smaller.values)
@@ -151,9 +133,8 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     if difference is not None:
         word = NO_DIFFERENCE if difference.p >= LEVEL else HINT if difference.value > 0 else CONTRARY_HINT
     found = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
-    return Verdict(
-        claim, word, _sentence(word, found, difference, column.digits, basis), difference, apart, larger.mean
-    )
+    sentence = _sentence(word, found, difference, column.digits, basis)
+    return Verdict(claim, word, sentence, difference, apart, larger.mean)
 
 
 def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
@@ -169,16 +150,22 @@ def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
     if isinstance(side, str):
         return side
     errors = {run: numbers(COLUMNS["validation"], results_of(experiments, run)) for run in side}
-    return min(side, key=lambda run: error.mean if (error := errors[run]) else 2.0e9)
+    return min(side, key=lambda run: error.mean if (error := errors[run]) else math.inf)
 
 
 def _sentence(word: str, found: str, each: Difference | None, digits: int, basis: str, adjusted: str = "") -> str:
     if each is None:
         return f"{word}. {found}; {basis}."
-    could = f"; it could be as large as {each.reach:,.{digits}f}, and one of {each.detectable:,.{digits}f} would "
-    could = could + "most likely have been seen" if word == NO_DIFFERENCE else ""
-    value = f"{each.value:+,.{digits}f} (95 %: {each.low:+,.{digits}f} to {each.high:+,.{digits}f})".replace("-", "−")
-    return f"{word}. {found}; difference {value}; p {_p(each.p)}{adjusted}; {basis}{could}."
+
+    def show(number: float, form: str = "+") -> str:
+        return f"{number:{form},.{digits}f}".replace("-", "−")
+
+    interval = f"{show(each.value)} (95 %: {show(each.low)} to {show(each.high)})"
+    hidden = ""
+    if word == NO_DIFFERENCE:
+        could, seen = show(max(-each.low, each.high), ""), show(each.detectable, "")
+        hidden = f"; it could be as large as {could}, and one of {seen} would most likely have been seen"
+    return f"{word}. {found}; difference {interval}; p {_p(each.p)}{adjusted}; {basis}{hidden}."
 
 
 def _p(p: float) -> str:
