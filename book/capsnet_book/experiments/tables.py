@@ -16,63 +16,51 @@ class Column(NamedTuple):
     """A number, or several, of a run."""
 
     title: str
-    value: Callable[[Result], float | list[float] | None]
-    """From a run's JSON; None where it has no such number."""
+    of: Callable[[Result], float | list[float]]
+    """From a run's JSON; a KeyError where it has no such number."""
     digits: int = 2
     split: str = ""
     """Of an error rate: the images that it counts, a key of the record's ``wrong``."""
 
-
-def _of(*path: str, factor: float = 1) -> Callable[[Result], float | None]:
-    def value(result: Result) -> float | None:
-        for key in path[:-1]:
-            result = result.get(key, {})
-        number = result.get(path[-1])
-        return None if number is None else factor * number
-
-    return value
+    def value(self, result: Result) -> float | list[float] | None:
+        """From a run's JSON; None where it has no such number."""
+        try:
+            return self.of(result)
+        except KeyError:
+            return None
 
 
-def _rounds(key: str, factor: float = 1) -> Callable[[Result], list[float] | None]:
-    def value(result: Result) -> list[float] | None:
-        found = [factor * each[key] for each in result.get("rounds", []) if key in each]
-        return found or None
-
-    return value
-
-
-def _drawn(result: Result) -> float | None:
-    """Of a decoder that was trained; another draws noise."""
-    return _of("test", "reconstruction_mse")(result) if result["recipe"]["reconstruction_weight"] else None
-
-
-def _noisy(result: Result) -> float | None:
+def _noisy(run: Result) -> float:
     """Of the longest capsules in noise, those that are wrong, in per cent."""
-    found = result.get("calibration", {}).get("test_noisy")
-    return 100 * (1 - sum(found["right"]) / sum(found["count"])) if found else None
+    found = run["calibration"]["test_noisy"]
+    return 100 * (1 - sum(found["right"]) / sum(found["count"]))
+
+
+def _rounds(run: Result, key: str) -> list[float]:
+    return [100 * each[key] for each in run["rounds"]]
 
 
 COLUMNS = {
-    "error": Column("error, %", _of("test", "error", factor=100), split="test"),
-    "validation": Column("error on validation digits, %", _of("validation", "error", factor=100)),
-    "bent": Column("error on bent digits, %", _of("test_bent", "error", factor=100), split="test_bent"),
+    "error": Column("error, %", lambda run: 100 * run["test"]["error"], split="test"),
+    "validation": Column("error on validation digits, %", lambda run: 100 * run["validation"]["error"]),
+    "bent": Column("error on bent digits, %", lambda run: 100 * run["test_bent"]["error"], split="test_bent"),
     "noisy": Column("error in noise, %", _noisy, 1),
-    "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
-    "ink": Column("ink of a digit", _of("test", "ink"), 0),
-    "ink_present": Column("drawn, if there", _of("test", "ink_present"), 0),
-    "ink_absent": Column("drawn, if not there", _of("test", "ink_absent"), 0),
-    "first": Column("loss after the first epoch", lambda result: result["curve"][0]["loss"], 3),
-    "epochs": Column("epochs", lambda result: result["curve"][-1]["epoch"], 1),
-    "parameters": Column("parameters", _of("parameters"), 0),
-    "recognising": Column("of them recognise", _of("recognising_parameters"), 0),
-    "entropy": Column("entropy, round by round", _rounds("entropy")),
-    "entropy_last": Column("entropy of the couplings", _of("entropy")),
-    "saturated": Column("primary capsules longer than 0.99, %", _of("saturated", factor=100), 1),
-    "voting": Column("capsules whose votes count", _of("vote_shares", "before", "effective_capsules"), 1),
-    "heard": Column("… after routing", _of("vote_shares", "after", "effective_capsules"), 1),
-    "stopped": Column("error after each round, %", _rounds("error", factor=100)),
-    "stopped_bent": Column("bent: error after each round, %", _rounds("bent", factor=100)),
-    "stopped_noisy": Column("noise: error after each round, %", _rounds("noisy", factor=100), 1),
+    "drawn": Column("reconstruction, MSE a pixel", lambda run: run["test"]["reconstruction_mse"], 4),
+    "ink": Column("ink of a digit", lambda run: run["test"]["ink"], 0),
+    "ink_present": Column("drawn, if there", lambda run: run["test"]["ink_present"], 0),
+    "ink_absent": Column("drawn, if not there", lambda run: run["test"]["ink_absent"], 0),
+    "first": Column("loss after the first epoch", lambda run: run["curve"][0]["loss"], 3),
+    "epochs": Column("epochs", lambda run: run["curve"][-1]["epoch"], 1),
+    "parameters": Column("parameters", lambda run: run["parameters"], 0),
+    "recognising": Column("of them recognise", lambda run: run["recognising_parameters"], 0),
+    "entropy": Column("entropy, round by round", lambda run: [each["entropy"] for each in run["rounds"]]),
+    "entropy_last": Column("entropy of the couplings", lambda run: run["entropy"]),
+    "saturated": Column("primary capsules longer than 0.99, %", lambda run: 100 * run["saturated"], 1),
+    "voting": Column("capsules whose votes count", lambda run: run["vote_shares"]["before"]["effective_capsules"], 1),
+    "heard": Column("… after routing", lambda run: run["vote_shares"]["after"]["effective_capsules"], 1),
+    "stopped": Column("error after each round, %", lambda run: _rounds(run, "error")),
+    "stopped_bent": Column("bent: error after each round, %", lambda run: _rounds(run, "bent")),
+    "stopped_noisy": Column("noise: error after each round, %", lambda run: _rounds(run, "noisy"), 1),
 }
 """Every column that a table can have, by its name."""
 
@@ -98,33 +86,28 @@ class Numbers(NamedTuple):
         return fmean(self.values)
 
     @property
-    def spread(self) -> float | None:
-        """Standard deviation over the seeds; None of a single one."""
-        return stdev(self.values) if len(self.values) > 1 else None
+    def spread(self) -> float:
+        """Standard deviation over the seeds; 0 of a single one."""
+        return stdev(self.values) if len(self.values) > 1 else 0.0
 
     def show(self, digits: int) -> str:
-        shown, spread = f"{self.mean:,.{digits}f}", f"{self.spread or 0:,.{digits + (digits > 0)}f}"
+        shown, spread = f"{self.mean:,.{digits}f}", f"{self.spread:,.{digits + (digits > 0)}f}"
         return f"{shown} ± {spread}" if spread.strip("0.") else shown
 
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:
     """Of those runs that have such a number."""
-    values = [column.value(result) for result in results]
-    single = [value for value in values if isinstance(value, (int, float))]
-    return Numbers(single) if single else None
+    values = [value for result in results if isinstance(value := column.value(result), (int, float))]
+    return Numbers(values) if values else None
 
 
 def cell(column: Column, results: Sequence[Result]) -> str:
     """What a table shows of a column: mean ± standard deviation over the seeds, or a mean for each round."""
-    if not results:
-        return ""
-    lists = [value for result in results if isinstance(value := column.value(result), list)]
-    if lists:
-        longest = max(map(len, lists))  # the first records stop at the round that was trained with
-        whole = [each for each in lists if len(each) == longest]
-        return " → ".join(f"{fmean(each):.{column.digits}f}" for each in zip(*whole, strict=True))
+    rounds = [value for result in results if isinstance(value := column.value(result), list)]
+    if rounds:
+        return " → ".join(f"{fmean(each):.{column.digits}f}" for each in zip(*rounds, strict=True))
     found = numbers(column, results)
-    return "–" if found is None else found.show(column.digits)
+    return found.show(column.digits) if found else "–"
 
 
 def table_rows(experiments: Experiments, table: Table) -> str:
@@ -135,10 +118,11 @@ def table_rows(experiments: Experiments, table: Table) -> str:
     columns = [COLUMNS[name] for name in table.columns]
     lines = [["", columns[0].title, "the paper", *(each.title for each in columns[1:]), "seeds"]]
     for row in table.rows:
-        results = results_of(experiments, row.run)
+        results, planned = results_of(experiments, row.run), len(experiments.seeds_of(row.run))
         if results:
             first, *others = (cell(each, results) for each in columns)
-            lines.append([row.label, first, row.paper, *others, _seeds(experiments, row.run, results)])
+            seeds = f"{len(results)}" + f" of {planned}" * (len(results) < planned)
+            lines.append([row.label, first, row.paper, *others, seeds])
     if len(lines) == 1:
         return ""
     kept = [place for place, each in enumerate(zip(*lines[1:], strict=True)) if set(each) - {"", "–"}]
@@ -148,20 +132,14 @@ def table_rows(experiments: Experiments, table: Table) -> str:
     return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
 
 
-def _seeds(experiments: Experiments, run: str, results: Sequence[Result]) -> str:
-    planned = len(experiments.seeds_of(run))
-    return f"{len(results)}" if len(results) == planned else f"{len(results)} of {planned}"
-
-
 def not_run(experiments: Experiments) -> str:
     """The rows that no table shows, in Markdown, by the reason why nothing was run of them."""
     labels: dict[str, dict[str, str]] = {}
-    for table in experiments.tables.values():
-        for row in table.rows:
-            if not results_of(experiments, row.run):
-                reason = experiments.runs[row.run].get("not_run", "planned, not done yet")
-                labels.setdefault(reason, {}).setdefault(row.run, row.label)
+    for row in (row for table in experiments.tables.values() for row in table.rows):
+        if not results_of(experiments, row.run):
+            reason = experiments.runs[row.run].get("not_run", "planned, not done yet")
+            labels.setdefault(reason, {}).setdefault(f"(`{row.run}`)", row.label)
     return "".join(
-        f"- {reason[:1].upper()}{reason[1:]}: {'; '.join(f'{label} (`{run}`)' for run, label in runs.items())}.\n"
-        for reason, runs in labels.items()
+        f"- {reason[:1].upper()}{reason[1:]}: {'; '.join(f'{label} {run}' for run, label in rows.items())}.\n"
+        for reason, rows in labels.items()
     )
