@@ -14,8 +14,8 @@ from capsnet_book.experiments.pictures import (
     LIMITED,
     angles_of,
     draw,
-    moves_of,
     pick,
+    shown,
     train,
 )
 
@@ -45,6 +45,7 @@ def test_every_arm_learns(name):
     """Its own loss falls."""
     generator = torch.Generator().manual_seed(0)
     labels = pick(range(CLASSES), 64, generator)
-    images = draw(labels, angles_of(labels, generator), moves_of(64, generator))
-    first, last = (ARMS[name].loss(train(ARMS[name], 0, steps), images, labels) for steps in (1, 40))
+    images = shown(labels, generator)
+    networks = (train(ARMS[name], 0, steps) for steps in (1, 40))
+    first, last = (ARMS[name].objective(each(images, labels), images, labels) for each in networks)
     assert last < 0.95 * first

@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from capsnet_book.experiments import records, viewpoints
+from capsnet_book.experiments import arms, records, viewpoints
 from capsnet_book.experiments.viewpoints import ARMS, Scenes, error, main, make_scenes, make_wholes, turned
 
 from capsnet_tutorial.functional import capsule_lengths, route
@@ -91,9 +91,9 @@ def test_the_command_does_what_lacks(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(viewpoints, "TESTED", 20)
     monkeypatch.setattr(viewpoints.run, "__defaults__", (2,))
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
-    for arms, seeds in ((["none"], [10]), (["none", "matrices-r3"], [10, 11])):
-        monkeypatch.setattr(viewpoints, "ARMS", {arm: ARMS[arm] for arm in arms})
-        monkeypatch.setattr(records, "SEEDS", seeds)
+    for names, seeds in ((["none"], [10]), (["none", "matrices-r3"], [10, 11])):
+        monkeypatch.setattr(viewpoints, "ARMS", {name: ARMS[name] for name in names})
+        monkeypatch.setattr(arms, "SEEDS", seeds)
         main()
     assert capsys.readouterr().out.count("seed") == 4
     runs = json.loads((tmp_path / "viewpoints.json").read_text())["runs"]

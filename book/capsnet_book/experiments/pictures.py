@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from capsnet_book.experiments import records
-from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
+from capsnet_book.experiments import arms
+from capsnet_book.experiments.arms import between
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
 from capsnet_book.experiments.evidence import noisy
 from capsnet_book.experiments.variants import share_matrices
-from capsnet_book.experiments.viewpoints import trained
-from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.train import Objective, paper_objective
 
 CLASSES = 8
 EVERYWHERE = (0, 3, 5, 6)
@@ -79,23 +78,17 @@ def angles_of(labels: Tensor, generator: torch.Generator) -> Tensor:
     return turn * (2 * torch.rand(len(labels), generator=generator) - 1)
 
 
-@dataclass(frozen=True)
-class Arm:
-    """A network, and what it is trained with."""
+def shown(labels: Tensor, generator: torch.Generator) -> Tensor:
+    """Pictures of these classes as in training."""
+    return draw(labels, angles_of(labels, generator), moves_of(len(labels), generator))
+
+
+class Arm(NamedTuple):
+    """A network, and what it minimises."""
 
     summary: str
     build: Callable[[], nn.Module]
-    decoder: bool = False
-    """The reconstruction loss is added, times 0.0005."""
-    learning_rate: float = 0.003
-
-    def loss(self, network: nn.Module, images: Tensor, labels: Tensor) -> Tensor:
-        """What training minimises, a scalar."""
-        if isinstance(network, ConvNet):
-            return cross_entropy(network(images), images, labels)
-        output = network(images, labels if self.decoder else None)
-        loss = margin_loss(output.lengths, labels)
-        return loss + 0.0005 * reconstruction_loss(output.reconstruction, images) if self.decoder else loss
+    objective: Objective = paper_objective(0)
 
 
 def capsules(iterations: int, shared: bool = False) -> CapsNet:
@@ -115,12 +108,20 @@ def convolutions(first: int) -> ConvNet:
 ARMS = {
     "capsnet-r1": Arm("capsules, one round", lambda: capsules(1)),
     "capsnet-r3": Arm("capsules, three rounds", lambda: capsules(3)),
-    "capsnet-r3-decoder": Arm("capsules, three rounds, with decoder", lambda: capsules(3), decoder=True),
+    "capsnet-r3-decoder": Arm("capsules, three rounds, with decoder", lambda: capsules(3), paper_objective()),
     "capsnet-r3-shared": Arm("capsules, three rounds, one W for all places", lambda: capsules(3, shared=True)),
-    "cnn-5": Arm("CNN, first kernel 5 × 5", lambda: convolutions(5)),
-    "cnn-9": Arm("CNN, first kernel 9 × 9", lambda: convolutions(9)),
+    "cnn-5": Arm("CNN, first kernel 5 × 5", lambda: convolutions(5), cross_entropy),
+    "cnn-9": Arm("CNN, first kernel 9 × 9", lambda: convolutions(9), cross_entropy),
 }
 """Every arm, by its name."""
+
+
+VIEWS = {
+    "everywhere": "shown at every angle",
+    "familiar": "shown near the upright",
+    "new": "these at new angles, one of four",
+}
+"""What of the pictures a network is tested with, and what the table calls it."""
 
 
 def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
@@ -128,17 +129,17 @@ def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
 
     def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
         labels = pick(range(CLASSES), BATCH, generator)
-        return arm.loss(network, draw(labels, angles_of(labels, generator), moves_of(BATCH, generator)), labels)
+        images = shown(labels, generator)
+        return arm.objective(network(images, labels), images, labels)
 
-    return trained(arm.build, loss, seed, arm.learning_rate, steps)
+    return arms.trained(arm.build, loss, seed, 0.003, steps)
 
 
-@torch.no_grad()
-def error(network: nn.Module, images: Tensor, labels: Tensor, among: Sequence[int]) -> float:
+def error(network: nn.Module, images: Tensor, labels: Tensor, among: Sequence[int] = range(CLASSES)) -> float:
     """Share of pictures whose class is not told among some classes, 0 to 1."""
     chosen = torch.tensor(among)
-    found = [chosen[class_scores(network, batch)[:, chosen].argmax(dim=1)] for batch in images.split(500)]
-    return (torch.cat(found) != labels).double().mean().item()
+    found = chosen[scores_of(network, images)[:, chosen].argmax(dim=1)]
+    return round((found != labels).double().mean().item(), 6)
 
 
 def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
@@ -150,56 +151,38 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
         (chance: 0.75); ``noisy`` of all eight, as shown, in noise. ``noisy_after`` of a CapsNet: the same when read
         with one round, two and three.
     """
-    arm = ARMS[name]
-    network = train(arm, seed, steps)
+    network = train(ARMS[name], seed, steps)
     generator = torch.Generator().manual_seed(20_000 + seed)
     errors = {}
-    for view, classes in (("everywhere", EVERYWHERE), ("familiar", LIMITED), ("new", LIMITED)):
-        labels = pick(classes, TESTED, generator)
-        low, high = NEW
-        angles = low + (high - low) * torch.rand(TESTED, generator=generator)
-        if view != "new":
-            angles = angles_of(labels, generator)
-        images = draw(labels, angles, moves_of(TESTED, generator))
-        errors[view] = round(error(network, images, labels, LIMITED if view == "new" else range(CLASSES)), 6)
+    for view in VIEWS:
+        labels = pick(EVERYWHERE if view == "everywhere" else LIMITED, TESTED, generator)
+        angles = between(NEW, TESTED, generator)
+        if view == "new":
+            images = draw(labels, angles, moves_of(TESTED, generator))
+            errors[view] = error(network, images, labels, among=LIMITED)
+        else:
+            errors[view] = error(network, shown(labels, generator), labels)
     labels = pick(range(CLASSES), TESTED, generator)
-    images = noisy(draw(labels, angles_of(labels, generator), moves_of(TESTED, generator)), seed)
-    errors["noisy"] = round(error(network, images, labels, range(CLASSES)), 6)
+    images = noisy(shown(labels, generator), seed)
+    errors["noisy"] = error(network, images, labels)
     found: dict[str, Any] = {"errors": errors}
     if isinstance(network, CapsNet):
         found["noisy_after"] = []
         for rounds in (1, 2, 3):
             network.routed.iterations = rounds
-            found["noisy_after"].append(round(error(network, images, labels, range(CLASSES)), 6))
+            found["noisy_after"].append(error(network, images, labels))
     return found
 
 
 def error_table(found: dict[str, Any]) -> str:
     """Per cent of pictures read wrongly, the mean over the seeds: a table in Markdown of results/pictures.json."""
-    views = {
-        "everywhere": "shown at every angle",
-        "familiar": "shown near the upright",
-        "new": "these at new angles, one of four",
-    }
-    lines = [f"| wrong, % | {' | '.join(views.values())} | seeds |", "|:--|--:|--:|--:|--:|"]
-    for name, arm in ARMS.items():
-        runs = [each["errors"] for each in found["runs"] if each["arm"] == name]
-        if runs:
-            means = " | ".join(f"{100 * fmean(run[view] for run in runs):.1f}" for view in views)
-            lines.append(f"| {arm.summary} | {means} | {len(runs)} |")
-    return "\n".join(lines) + "\n"
+    titles = [*VIEWS.values(), "seeds"]
+    return arms.table_of_errors(found, ARMS, titles, lambda run: [run["errors"][view] for view in VIEWS])
 
 
 def main() -> None:
     """Do the runs that the file lacks, seed by seed."""
-    about = {
-        "command": "python -m capsnet_book.experiments.pictures",
-        "steps": STEPS,
-        "batch": BATCH,
-        "tested": TESTED,
-        "arms": {name: arm.summary for name, arm in ARMS.items()},
-    }
-    records.do_missing("pictures", about, run)
+    arms.do_missing("pictures", ARMS, {"steps": STEPS, "batch": BATCH, "tested": TESTED}, run)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,7 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Callable
 from importlib import metadata
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +30,6 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.weights import write_whole
 
 PACKAGE = Path(__file__).parents[1]
-SEEDS = range(10, 20)
-"""Of the runs in a file of their own: `do_missing`."""
 
 
 def hardware(network: torch.nn.Module, threads: int) -> dict[str, Any]:
@@ -107,24 +103,3 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     text = re.sub(plain, lambda found: re.sub(r"(,?)\n\s*", lambda end: end[1] and ", ", found[0]), text)
     write_whole(path, text.encode())
-
-
-def do_missing(name: str, about: dict[str, Any], run: Callable[[str, int], dict[str, Any]]) -> None:
-    """Do the runs (arm, seed) that a file of results/ lacks, seed by seed, and write it after each.
-
-    Whatever stops it, the next call goes on.
-
-    Args:
-        name: of the file, without its ending.
-        about: what it says of all runs: ``arms``, by name, are those that there are.
-        run: does one.
-    """
-    path = folder() / f"{name}.json"
-    found = read(path) if path.exists() else {"runs": []}
-    found["about"] = about
-    done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for seed, arm in product(SEEDS, about["arms"]):
-        if (arm, seed) not in done:
-            found["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
-            write_json(path, found)
-            print(f"{arm}, seed {seed}", flush=True)

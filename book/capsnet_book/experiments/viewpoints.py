@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from statistics import fmean
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_book.experiments import records
+from capsnet_book.experiments import arms, records
+from capsnet_book.experiments.arms import between
 from capsnet_tutorial.functional import capsule_lengths, margin_loss, squash
-
-Module = TypeVar("Module", bound=nn.Module)
 
 WHOLES, PARTS = 10, 5
 FAMILIAR = math.pi / 4
@@ -102,15 +99,7 @@ def turned(scenes: Scenes, angle: Tensor | float) -> Scenes:
     return scenes._replace(poses=torch.cat([rotated(directions, angle), rotated(places, angle)], dim=2))
 
 
-class Network(nn.Module):
-    """Something that tells wholes apart: (scenes, rounds) -> scores [N, 10]."""
-
-    def loss(self, scenes: Scenes, rounds: int) -> Tensor:
-        """What training minimises, a scalar."""
-        return margin_loss(self(scenes, rounds), scenes.labels)
-
-
-class Capsules(Network):
+class Capsules(nn.Module):
     """A pose votes with a matrix for each type of part and each whole; the votes are routed.
 
     A vector (2017) has five numbers, cos, sin, x, y and 1, and votes u W of eight. A matrix (2018) has three rows,
@@ -167,7 +156,7 @@ def _sum_and_squash(c: Tensor, u_hat: Tensor) -> Tensor:
     return squash((c.unsqueeze(3) * u_hat).sum(dim=1))
 
 
-class NoCapsules(Network):
+class NoCapsules(nn.Module):
     """Two layers for each part alone, their sum over the parts, two layers more."""
 
     def __init__(self, width: int = 64) -> None:
@@ -178,9 +167,6 @@ class NoCapsules(Network):
     def forward(self, scenes: Scenes, rounds: int) -> Tensor:
         parts = self.each(_by_type(_vectors(scenes.poses), scenes.types).squeeze(1))
         return self.all((parts * scenes.types.sum(dim=2, keepdim=True)).sum(dim=1))
-
-    def loss(self, scenes: Scenes, rounds: int) -> Tensor:
-        return F.cross_entropy(self(scenes, rounds), scenes.labels)
 
 
 def _vectors(poses: Tensor) -> Tensor:
@@ -201,74 +187,49 @@ def _by_type(rows: Tensor, types: Tensor) -> Tensor:
     return (types.unsqueeze(1).unsqueeze(4) * rows.unsqueeze(3)).flatten(3)
 
 
-@dataclass(frozen=True)
-class Arm:
-    """A kind of network and how it is trained."""
+class Arm(NamedTuple):
+    """A network and how it is trained."""
 
     summary: str
-    kind: str
-    """vectors, matrices or none."""
+    build: Callable[[], nn.Module]
     rounds: int = 1
-    """That it is trained with."""
-    beta: float = 1.0
-    shares: str = "agreement"
+    """That it is trained with, and read with in tables."""
     turn: float = FAMILIAR
-    learning_rate: float = 0.01
-
-    def build(self) -> Network:
-        """A fresh network."""
-        if self.kind == "none":
-            return NoCapsules()
-        return Capsules(self.kind == "matrices", self.beta, self.shares)
+    loss: Callable[[Tensor, Tensor], Tensor] = margin_loss
+    """Of its scores and the labels."""
 
 
 ARMS = {
-    "none": Arm("no capsules", "none"),
-    "none-all": Arm("no capsules, trained at every angle", "none", turn=math.pi),
-    "vectors-r1": Arm("vectors, one round", "vectors"),
-    "vectors-r3": Arm("vectors, three rounds", "vectors", rounds=3),
-    "vectors-gate": Arm("vectors, a gate without agreement", "vectors", rounds=3, shares="gate"),
-    "matrices-r1": Arm("matrices, one round", "matrices"),
-    "matrices-r3": Arm("matrices, three rounds", "matrices", rounds=3),
-    "matrices-gate": Arm("matrices, a gate without agreement", "matrices", rounds=3, shares="gate"),
-    "matrices-length": Arm("matrices, shares by the votes' lengths", "matrices", rounds=3, shares="length"),
-    "matrices-others": Arm("matrices, agreement of another scene", "matrices", rounds=3, shares="others"),
-    "matrices-beta-0.25": Arm("matrices, three rounds, agreement times ¼", "matrices", rounds=3, beta=0.25),
-    "matrices-beta-4": Arm("matrices, three rounds, agreement times 4", "matrices", rounds=3, beta=4.0),
-    "matrices-beta-16": Arm("matrices, three rounds, agreement times 16", "matrices", rounds=3, beta=16.0),
+    "none": Arm("no capsules", NoCapsules, loss=F.cross_entropy),
+    "none-all": Arm("no capsules, trained at every angle", NoCapsules, turn=math.pi, loss=F.cross_entropy),
+    "vectors-r1": Arm("vectors, one round", lambda: Capsules(False)),
+    "vectors-r3": Arm("vectors, three rounds", lambda: Capsules(False), 3),
+    "vectors-gate": Arm("vectors, a gate without agreement", lambda: Capsules(False, shares="gate"), 3),
+    "matrices-r1": Arm("matrices, one round", lambda: Capsules(True)),
+    "matrices-r3": Arm("matrices, three rounds", lambda: Capsules(True), 3),
+    "matrices-gate": Arm("matrices, a gate without agreement", lambda: Capsules(True, shares="gate"), 3),
+    "matrices-length": Arm("matrices, shares by the votes' lengths", lambda: Capsules(True, shares="length"), 3),
+    "matrices-others": Arm("matrices, agreement of another scene", lambda: Capsules(True, shares="others"), 3),
+    "matrices-beta-0.25": Arm("matrices, three rounds, agreement times ¼", lambda: Capsules(True, beta=0.25), 3),
+    "matrices-beta-4": Arm("matrices, three rounds, agreement times 4", lambda: Capsules(True, beta=4.0), 3),
+    "matrices-beta-16": Arm("matrices, three rounds, agreement times 16", lambda: Capsules(True, beta=16.0), 3),
 }
 """Every arm, by its name."""
 
 
-def train(arm: Arm, wholes: tuple[Tensor, Tensor], seed: int, steps: int = STEPS) -> Network:
+def train(arm: Arm, wholes: tuple[Tensor, Tensor], seed: int, steps: int = STEPS) -> nn.Module:
     """A network trained on scenes that are made as they are needed, the same for every arm of this seed."""
 
-    def loss(network: Network, generator: torch.Generator) -> Tensor:
+    def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
         clutter = torch.randint(MOST + 1, (BATCH,), generator=generator)
-        return network.loss(make_scenes(wholes, BATCH, clutter, generator, arm.turn), arm.rounds)
+        scenes = make_scenes(wholes, BATCH, clutter, generator, arm.turn)
+        return arm.loss(network(scenes, arm.rounds), scenes.labels)
 
-    return trained(arm.build, loss, seed, arm.learning_rate, steps)
-
-
-def trained(
-    build: Callable[[], Module], loss: Callable[[Module, torch.Generator], Tensor], seed: int, rate: float, steps: int
-) -> Module:
-    """A fresh network that minimises a loss, each step's of new chance; all of it follows from the seed."""
-    torch.manual_seed(seed)
-    network = build()
-    generator = torch.Generator().manual_seed(10_000 + seed)
-    adam = torch.optim.Adam(network.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps, cycle_momentum=False)
-    for _ in range(steps):
-        adam.zero_grad()
-        loss(network, generator).backward()
-        adam.step()
-        schedule.step()
-    return network.eval()
+    return arms.trained(arm.build, loss, seed, 0.01, steps)
 
 
 @torch.no_grad()
-def error(network: Network, scenes: Scenes, rounds: int) -> float:
+def error(network: nn.Module, scenes: Scenes, rounds: int) -> float:
     """Share of scenes whose whole is not told, 0 to 1."""
     return (network(scenes, rounds).argmax(dim=1) != scenes.labels).double().mean().item()
 
@@ -284,44 +245,36 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     wholes = make_wholes(torch.Generator().manual_seed(seed))
     network = train(arm, wholes, seed, steps)
     generator = torch.Generator().manual_seed(20_000 + seed)
-    errors: dict[str, dict[str, list[float]]] = {"familiar": {}, "new": {}}
+    found: dict[str, dict[str, Any]] = {"familiar": {}, "new": {}}
     by_angle = {}
     for clutter in CLUTTER:
         scenes = make_scenes(wholes, TESTED, clutter, generator)
-        low, high = NEW
-        views = {
-            "familiar": scenes,
-            "new": turned(scenes, low + (high - low) * torch.rand(TESTED, generator=generator)),
-        }
-        for view, seen in views.items():
-            errors[view][str(clutter)] = [round(error(network, seen, r), 6) for r in range(1, READ + 1)]
+        new = turned(scenes, between(NEW, TESTED, generator))
+        for view, seen in (("familiar", scenes), ("new", new)):
+            found[view][f"{clutter}"] = [round(error(network, seen, r), 6) for r in range(1, READ + 1)]
         if clutter in (0, 6):
-            by_angle[str(clutter)] = [
-                round(error(network, turned(scenes, math.radians(angle)), arm.rounds), 6) for angle in ANGLES
-            ]
-    return {"errors": errors, "by_angle": by_angle}
+            angles = [turned(scenes, math.radians(angle)) for angle in ANGLES]
+            by_angle[f"{clutter}"] = [round(error(network, each, arm.rounds), 6) for each in angles]
+    return {"errors": found, "by_angle": by_angle}
 
 
 def error_table(found: dict[str, Any]) -> str:
     """Per cent of wholes not told, the mean over the seeds, each arm read as it was trained: a table in Markdown.
 
-    An arm with fewer seeds than the others says so.
-
     Args:
         found: results/viewpoints.json.
     """
-    columns = [(view, others) for others in ("0", "6") for view in ("familiar", "new")]
-    titles = ["as in training" if view == "familiar" else "new view" for view, _ in columns]
-    titles = [f"{title}, {others} others" for title, (_, others) in zip(titles, columns, strict=True)]
-    lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(columns)]
-    by_arm = {name: [each["errors"] for each in found["runs"] if each["arm"] == name] for name in ARMS}
-    most = max(map(len, by_arm.values()))
-    for name, arm in ARMS.items():
-        runs = by_arm[name]
-        few = f" ({len(runs)} seeds)" if len(runs) < most else ""
-        means = [fmean(100 * run[view][others][arm.rounds - 1] for run in runs) for view, others in columns]
-        lines.append(f"| {arm.summary}{few} | " + " | ".join(f"{mean:.1f}" for mean in means) + " |")
-    return "\n".join(lines) + "\n"
+    columns = {
+        f"{words}, {others} others": (view, others)
+        for others in ("0", "6")
+        for view, words in (("familiar", "as in training"), ("new", "new view"))
+    }
+
+    def errors(run: arms.Run) -> list[float]:
+        last = ARMS[run["arm"]].rounds - 1
+        return [run["errors"][view][others][last] for view, others in columns.values()]
+
+    return arms.table_of_errors(found, ARMS, [*columns], errors)
 
 
 def for_the_page(seed: int = 10) -> dict[str, Any]:
@@ -332,14 +285,14 @@ def for_the_page(seed: int = 10) -> dict[str, Any]:
         that belong to none, each (angle in radians, x, y, type).
     """
     wholes = make_wholes(torch.Generator().manual_seed(seed))
-    kinds = {arm.kind: train(arm, wholes, seed) for arm in (ARMS["matrices-r3"], ARMS["vectors-r3"])}
+    networks = {kind: train(ARMS[f"{kind}-r3"], wholes, seed) for kind in ("matrices", "vectors")}
     shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed), turn=0)
     cos, sin, x, y = shown.poses.unbind(dim=2)
     parts = torch.stack([torch.atan2(sin, cos), x, y, shown.types.argmax(dim=2)], dim=2)
     first = [int((shown.labels == whole).nonzero()[0]) for whole in range(WHOLES)]
     return {
         "command": "python -m capsnet_book.experiments.viewpoints",
-        "weights": {kind: _rounded(network.get_parameter("weight").flatten()) for kind, network in kinds.items()},
+        "weights": {kind: _rounded(each.get_parameter("weight").flatten()) for kind, each in networks.items()},
         "scenes": [[_rounded(part) for part in parts[each]] for each in first],
     }
 
@@ -353,15 +306,8 @@ def main() -> None:
     shown = records.PACKAGE / "assets" / "scenes.json"
     if not shown.exists():
         records.write_json(shown, for_the_page())
-    about = {
-        "command": "python -m capsnet_book.experiments.viewpoints",
-        "steps": STEPS,
-        "batch": BATCH,
-        "tested": TESTED,
-        "angles": list(ANGLES),
-        "arms": {name: asdict(arm) for name, arm in ARMS.items()},
-    }
-    records.do_missing("viewpoints", about, run)
+    about = {"steps": STEPS, "batch": BATCH, "tested": TESTED, "angles": list(ANGLES)}
+    arms.do_missing("viewpoints", ARMS, about, run)
 
 
 if __name__ == "__main__":
