@@ -22,7 +22,6 @@ EXPERIMENTS = Experiments.read(ROOT / "results")
 TINY = """
 seeds = [0, 1]
 common = "--epochs 1"
-order = [["c"], ["b", "a"]]
 questions = []
 [runs]
 a = { arguments = "--preset small" }
@@ -94,14 +93,16 @@ def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
                 assert cell(column, [result]) not in ("", "–"), name
 
 
-# --- which jobs, in which order
+# --- which jobs
 
 
-def test_jobs_come_group_by_group_seed_by_seed_and_what_is_large_only_if_asked_for(tiny):
-    assert [*tiny.jobs()] == ["c-0", "a-0", "b-1", "a-1", "b-4", "d-0", "d-1"]
+def test_jobs_are_those_of_all_runs_or_those_asked_for_and_what_is_large_only_then(tiny):
+    assert [*tiny.jobs()] == ["a-0", "a-1", "b-4", "b-1", "c-0", "d-0", "d-1"]
     assert [*tiny.jobs(["one"])] == ["a-0", "a-1", "huge-0", "huge-1"]
-    assert [*tiny.jobs(["b-4", "c"])] == ["c-0", "b-4"]
+    assert [*tiny.jobs(["b-4", "c"])] == ["b-4", "c-0"]
     assert [*tiny.jobs(["huge-1"])] == ["huge-1"]
+    with pytest.raises(ValueError, match="expected a table or a run, one of one, a, b, c, d, huge; got 'e'"):
+        tiny.jobs(["a", "e"])
 
 
 # --- working them off

@@ -11,7 +11,6 @@ import torch
 from capsnet_book import figures
 from capsnet_book.experiments.affine import SWEEPS
 from capsnet_book.experiments.plan import Experiments
-from capsnet_book.experiments.recordings import recorded_bugs
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
@@ -68,7 +67,7 @@ DRAWN = {  # a figure of every kind
     "errors_by_strength": lambda: figures.errors_by_strength({"a": {0.1: [5.0, 9.0], 10.0: [-90.0, -95.0]}}),
     "relations": lambda: figures.relations(),
     "broadcast_grid": lambda: figures.broadcast_grid(),
-    "bug_curves": lambda: figures.bug_curves(recorded_bugs()),
+    "bug_curves": lambda: figures.bug_curves(),
     "capsule_cuts": lambda: figures.capsule_cuts({"eight channels, one place": EIGHTS, "view": EIGHTS.flip(1)}, 1),
     "coupling_graphs": lambda: figures.coupling_graphs(torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2),
     "coupling_maps": lambda: figures.coupling_maps(

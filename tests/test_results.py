@@ -57,7 +57,6 @@ def test_a_checkout_has_its_commit_and_only_the_packages_changes_make_it_dirty(t
 HEAD = """
 seeds = [0, 1, 2, 3, 4, 5]
 common = ""
-order = []
 """
 
 

@@ -8,14 +8,13 @@ import networks
 import pytest
 import torch
 from capsnet_book.experiments.affine import SWEEPS, on_canvas, read_right
-from capsnet_book.experiments.cnn import ConvNetConfig, recognising_and_drawing
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, recognising_and_drawing
 from capsnet_book.experiments.pairs import OnPairs
 from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain
-from capsnet_book.experiments.variants import build_variant
 
 from capsnet_tutorial.augment import Augmentation, transform
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 FEW = networks.few(40, "test")
 
@@ -39,7 +38,7 @@ def test_every_network_fits_every_task(name, network):
 def parameters(config: CapsNetConfig | ConvNetConfig) -> tuple[int, int]:
     """How many recognise, and how many draw. Nothing is allocated."""
     with torch.device("meta"):
-        return recognising_and_drawing(build_variant(config))
+        return recognising_and_drawing(CapsNet(config) if isinstance(config, CapsNetConfig) else ConvNet(config))
 
 
 def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():

@@ -22,9 +22,7 @@ CONFIG = networks.learner().config
 def changed(*changes: str) -> CapsNet:
     """The tests' small network with these changes, the same at every call."""
     torch.manual_seed(0)
-    network = build_variant(CONFIG, changes)
-    assert isinstance(network, CapsNet)
-    return network
+    return build_variant(CONFIG, changes)
 
 
 def awake(network: CapsNet) -> CapsNet:

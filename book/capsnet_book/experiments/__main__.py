@@ -150,6 +150,7 @@ def command_line() -> argparse.ArgumentParser:
     train.add_argument(
         "--change",
         action="append",
+        choices=tuple(VARIANTS),
         default=[],
         metavar="NAME",
         help=f"do one thing differently from the paper, can be given again: {_listed(VARIANTS)}",
@@ -162,8 +163,8 @@ def command_line() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="do the runs that the tables still lack",
-        description="Do the runs of results/experiments.toml that have no result yet, one after another, the most "
-        "telling first, in runs/. Whatever stops it, the same command goes on from there.",
+        description="Do the runs of results/experiments.toml that have no result yet, one after another, in runs/. "
+        "Whatever stops it, the same command goes on from there.",
     )
     run.set_defaults(run=_run)
     run.add_argument("names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all, "

@@ -47,23 +47,21 @@ class ConvNetConfig:
         return cls(image_size=36, channels=(512, 256), kernels=(9, 5), pool=2, hidden=(1024,))
 
     @classmethod
-    def small(cls, image_size: int = 28) -> ConvNetConfig:
+    def small(cls, image_size: int = 28, *, recognising: bool = False) -> ConvNetConfig:
         """As many parameters as the small CapsNet for such images has, to 0.2 %; cheap on a CPU.
 
         The paper's structure (three convolutions of 5×5, two hidden layers, dropout), but with few channels and
         stride 2. The first hidden layer is as wide as the number of parameters allows.
-        """
-        width = {28: 245, 36: 331, 40: 438}[image_size]
-        return cls(image_size=image_size, channels=(32, 64, 64), stride=2, hidden=(width, 192))
 
-    @classmethod
-    def small_recognising(cls, image_size: int = 28) -> ConvNetConfig:
-        """As many parameters as the small CapsNet recognises with, its decoder left out, to 0.2 %.
-
-        `small` with three quarters of its channels: with all of them, the first hidden layer would be a bottleneck.
+        Args:
+            image_size: 28, 36 or 40.
+            recognising: as many parameters as that recognises with, its decoder left out. With three quarters of the
+                channels: with all of them, the first hidden layer would be a bottleneck.
         """
-        width = {28: 115, 36: 197, 40: 278}[image_size]
-        return cls(image_size=image_size, channels=(24, 48, 48), stride=2, hidden=(width, 192))
+        channels, widths = (32, 64, 64), {28: 245, 36: 331, 40: 438}
+        if recognising:
+            channels, widths = (24, 48, 48), {28: 115, 36: 197, 40: 278}
+        return cls(image_size=image_size, channels=channels, stride=2, hidden=(widths[image_size], 192))
 
     @property
     def sides(self) -> tuple[int, ...]:

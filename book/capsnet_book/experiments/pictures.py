@@ -101,7 +101,7 @@ def capsules(iterations: int, shared: bool = False) -> CapsNet:
 
 def convolutions(first: int) -> ConvNet:
     """The small CNN with as many parameters as that network recognises with, and another first kernel."""
-    sizes = ConvNetConfig.small_recognising()
+    sizes = ConvNetConfig.small(recognising=True)
     return ConvNet(replace(sizes, kernels=(first, *sizes.kernels[1:]), classes=CLASSES))
 
 

@@ -70,8 +70,6 @@ class Experiments:
     seeds: Sequence[int]
     common: str
     """Arguments of every run that does not have a ``common`` of its own."""
-    order: Sequence[Sequence[str]]
-    """Runs by groups, the most telling first; in a group seed by seed, so that arms grow in pairs."""
     runs: dict[str, dict[str, Any]]
     """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above;
     ``large``, if it runs only when asked for by name; ``not_run``, why there is no record of it."""
@@ -106,27 +104,23 @@ class Experiments:
         return self.folder / "runs" / f"{name}.json"
 
     def jobs(self, wanted: Sequence[str] = ()) -> dict[str, list[str]]:
-        """Every run with each of its seeds, as in small-r3-0, the most telling first; and its arguments of ``train``.
+        """Every run with each of its seeds, as in small-r3-0; and its arguments of ``train``.
 
         Args:
             wanted: names of tables, of runs or of jobs; none: all but those of large runs.
         """
         rows = {name: [row.run for row in table.rows] for name, table in self.tables.items()}
-        every: dict[str, str] = {}
-        for group in [*self.order, [*self.runs]]:
-            for seed in sorted({seed for run in group for seed in self.seeds_of(run)}):
-                every |= {f"{run}-{seed}": run for run in group if seed in self.seeds_of(run)}
+        wanted = wanted or [run for run, about in self.runs.items() if not about.get("large")]
+        wanted = [each for name in wanted for each in rows.get(name, [name])]
+        found: dict[str, list[str]] = {}
+        for run, about in self.runs.items():
+            arguments = shlex.split(f"{about.get('common', self.common)} {about['arguments']}")
+            jobs = {f"{run}-{seed}": [*arguments, "--seed", f"{seed}"] for seed in self.seeds_of(run)}
+            found |= {job: each for job, each in jobs.items() if run in wanted or job in wanted}
+        known = {*self.runs, *found}
         for name in wanted:
-            known = name in rows or name in self.runs or name in every
-            expect(known, f"a table or a run, one of {', '.join([*rows, *self.runs])}", repr(name))
-        runs = {run for name in wanted for run in rows.get(name, [name])}
-        runs = runs or {run for run in self.runs if not self.runs[run].get("large")}
-        return {job: self._arguments(job, run) for job, run in every.items() if run in runs or job in runs}
-
-    def _arguments(self, job: str, run: str) -> list[str]:
-        about = self.runs[run]
-        common = about.get("common", self.common)
-        return [*shlex.split(common), *shlex.split(about["arguments"]), "--seed", job.rpartition("-")[2]]
+            expect(name in known, f"a table or a run, one of {', '.join([*rows, *self.runs])}", repr(name))
+        return found
 
     def run_missing(self, wanted: Sequence[str], train: Callable[[Sequence[str]], None], work: Path) -> None:
         """Do the jobs that have no record yet, one after another; one that was interrupted, from its checkpoint on.

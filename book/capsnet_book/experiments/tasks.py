@@ -86,7 +86,8 @@ class TrainingSetup:
 
     def __post_init__(self) -> None:
         if self.network != "capsnet":
-            expect(self.iterations is None, "iterations of routing for a CapsNet only", "a CNN")
+            alike = self.iterations is None and not self.changes
+            expect(alike, "iterations of routing and changes for a CapsNet only", "a CNN")
         if self.network == "cnn-recognising":
             expect(self.preset == "small", "the preset small for cnn-recognising", repr(self.preset))
 
@@ -94,21 +95,23 @@ class TrainingSetup:
     def config(self) -> CapsNetConfig | ConvNetConfig:
         """The network's sizes."""
         size = TASKS[self.task].image_size
-        preset = CapsNetConfig.small() if self.preset == "small" else CapsNetConfig.paper()
-        capsnet = replace(preset, image_size=size)
-        for change in self.changes:
-            capsnet = replace(capsnet, **variants.VARIANTS[change].sizes)
         if self.network == "capsnet":
+            capsnet = CapsNetConfig.small() if self.preset == "small" else CapsNetConfig.paper()
+            capsnet = replace(capsnet, image_size=size)
+            for change in variants.chosen(self.changes):
+                capsnet = replace(capsnet, **change.sizes)
             return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
-        if self.network == "cnn-recognising":
-            return ConvNetConfig.small_recognising(size)
         if self.preset == "small":
-            return ConvNetConfig.small(size)
+            return ConvNetConfig.small(size, recognising=self.network == "cnn-recognising")
         return ConvNetConfig.paper_pairs() if self.task == "pairs" else replace(ConvNetConfig.paper(), image_size=size)
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""
-        network = variants.build_variant(self.config, self.changes)
+        config = self.config
+        if isinstance(config, ConvNetConfig):
+            network: CapsNet | ConvNet = ConvNet(config)
+        else:
+            network = variants.build_variant(config, self.changes)
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:

@@ -15,7 +15,6 @@ from torch.nn import functional as F
 from torch.nn.utils import parametrize
 
 from capsnet_book.bugs import variant
-from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_book.routings.biased import BiasedRouting
 from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
 from capsnet_book.routings.zoo import ZOO
@@ -24,7 +23,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import route_last
 from capsnet_tutorial.layers import draw_truncated, group_and_squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.train import paper_objective
+from capsnet_tutorial.train import Objective, paper_objective
 
 # --- parts
 
@@ -97,13 +96,18 @@ def with_own_matrices(network: CapsNet) -> CapsNet:
 # --- all of them
 
 
+Make = Callable[[CapsNetConfig], Any]
+"""A part of a network of these sizes: see `capsnet_tutorial.model.Parts`."""
+
+
 class Variant(NamedTuple):
     """One difference from the paper: in the network, in its first weights, or in a loss."""
 
     summary: str
     """What it is, in a few words."""
-    parts: Mapping[str, Callable[[CapsNetConfig], Any]] = {}
-    """What makes its parts for a network of these sizes, by field of `Parts`."""
+    routing: Make | None = None
+    primary: Make | None = None
+    mask: Make | None = None
     start: Callable[[CapsNet], None] | None = None
     """Prepares a fresh network."""
     margin_loss: Callable[..., Tensor] | None = None
@@ -125,50 +129,37 @@ VARIANTS: dict[str, Variant] = {
     ),
     "primary-divided": Variant(
         "primary capsules' convolution divided by the number of their types (released code)",
-        parts={"primary": lambda config: DividedPrimary(config.primary_types, config.primary_dim)},
+        primary=lambda config: DividedPrimary(config.primary_types, config.primary_dim),
         start=move_bias,
     ),
     "bias-released": Variant(
-        "a bias on s_j, 0.1 at first (released code)",
-        parts={"routing": lambda config: BiasedRouting(config.classes, config.class_dim)},
+        "a bias on s_j, 0.1 at first (released code)", lambda config: BiasedRouting(config.classes, config.class_dim)
     ),
-    "stop-gradient": Variant(
-        "the gradient of the last round of routing alone", parts={"routing": lambda config: route_last}
-    ),
+    "stop-gradient": Variant("the gradient of the last round of routing alone", lambda config: route_last),
     "mask-prediction": Variant(
-        "decoder masked by the prediction in training too",
-        parts={"mask": lambda config: variant("mask", "mask-prediction")},
+        "decoder masked by the prediction in training too", mask=lambda config: variant("mask", "mask-prediction")
     ),
     "recon-mean": Variant(
         "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
         reconstruction_loss=lambda reconstruction, images: F.mse_loss(reconstruction, images.flatten(1)),
     ),
     "softmax-axis": Variant(
-        "couplings that sum to 1 over the layer below",
-        parts={"routing": lambda config: variant("routing", "softmax-axis")},
+        "couplings that sum to 1 over the layer below", lambda config: variant("routing", "softmax-axis")
     ),
-    **{
-        name: Variant(kind.summary, parts={"routing": kind.make})
-        for name, kind in ZOO.items()
-        if name not in ("paper", "even")
-    },
+    **{name: Variant(kind.summary, kind.make) for name, kind in ZOO.items() if name not in ("paper", "even")},
     "self-routing": Variant(
         "each capsule below chooses by itself",
-        parts={"routing": lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim)},
+        lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim),
     ),
     "static-shares": Variant(
         "learned couplings, the same for every image",
-        parts={"routing": lambda config: StaticShares(config.primary_capsules, config.classes)},
+        lambda config: StaticShares(config.primary_capsules, config.classes),
     ),
-    "length-shares": Variant(
-        "couplings by the lengths of the votes alone", parts={"routing": lambda config: LengthShares()}
-    ),
-    "others-agreement": Variant(
-        "trained with another image's couplings", parts={"routing": lambda config: OthersAgreement()}
-    ),
-    "beta-0.25": Variant("agreement times 0.25", {"routing": lambda config: ScaledAgreement(0.25)}),
-    "beta-4": Variant("agreement times 4", {"routing": lambda config: ScaledAgreement(4.0)}),
-    "beta-16": Variant("agreement times 16", {"routing": lambda config: ScaledAgreement(16.0)}),
+    "length-shares": Variant("couplings by the lengths of the votes alone", lambda config: LengthShares()),
+    "others-agreement": Variant("trained with another image's couplings", lambda config: OthersAgreement()),
+    "beta-0.25": Variant("agreement times 0.25", lambda config: ScaledAgreement(0.25)),
+    "beta-4": Variant("agreement times 4", lambda config: ScaledAgreement(4.0)),
+    "beta-16": Variant("agreement times 16", lambda config: ScaledAgreement(16.0)),
     "types-2": Variant("2 types of primary capsules, not 8", sizes={"primary_types": 2}),
     "types-32": Variant("32 types of primary capsules, not 8", sizes={"primary_types": 32}),
     "shared-weight": Variant("one W_j shared by all capsules below", start=share_matrices),
@@ -184,40 +175,33 @@ VARIANTS: dict[str, Variant] = {
 """Every variant, by its name, in the order in which several are applied."""
 
 
-def build_variant(config: CapsNetConfig | ConvNetConfig, names: Sequence[str] = ()) -> CapsNet | ConvNet:
+def build_variant(config: CapsNetConfig, names: Sequence[str] = ()) -> CapsNet:
     """A fresh network of these sizes with these differences.
 
     Raises:
-        ValueError: no such variant, one twice, two that need the same part, or a CNN.
+        ValueError: two of them need the same part.
     """
     wanted = chosen(names)
-    if isinstance(config, ConvNetConfig):
-        expect(not wanted, "a CapsNet for variants", "a CNN")
-        return ConvNet(config)
-    parts: dict[str, Any] = {}
-    for name in wanted:
-        for field, make in VARIANTS[name].parts.items():
-            expect(field not in parts, f"one variant of the {field}", f"two in {' '.join(wanted)}")
-            parts[field] = make(config)
-    network = CapsNet(config, Parts(**parts))
-    for name in wanted:
-        if (start := VARIANTS[name].start) is not None:
-            start(network)
+    parts = [
+        (field, make) for each in wanted for field in ("routing", "primary", "mask") if (make := getattr(each, field))
+    ]
+    expect(len(dict(parts)) == len(parts), "one variant of each part", " ".join(names))
+    network = CapsNet(config, Parts(**{field: make(config) for field, make in parts}))
+    for each in wanted:
+        if each.start is not None:
+            each.start(network)
     return network
 
 
-def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Callable[..., Tensor]:
+def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Objective:
     """What `fit` minimises with these differences: margin loss plus the weighted reconstruction loss."""
     margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
-    for name in chosen(names):
-        margin_loss = VARIANTS[name].margin_loss or margin_loss
-        reconstruction_loss = VARIANTS[name].reconstruction_loss or reconstruction_loss
+    for each in chosen(names):
+        margin_loss = each.margin_loss or margin_loss
+        reconstruction_loss = each.reconstruction_loss or reconstruction_loss
     return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
 
 
-def chosen(names: Sequence[str]) -> list[str]:
-    """The names, checked, in the order of `VARIANTS`."""
-    for name in names:
-        expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))
-    expect(len(set(names)) == len(names), "each variant once", " ".join(names))
-    return [name for name in VARIANTS if name in names]
+def chosen(names: Sequence[str]) -> list[Variant]:
+    """The variants of these names, in the order of `VARIANTS`."""
+    return [each for name, each in VARIANTS.items() if name in names]
