@@ -14,10 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_book.experiments.cnn import class_scores
+from capsnet_book.experiments.cnn import scores_of
 from capsnet_tutorial.augment import Augmentation, Pose, transform
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.train import over_batches
 
 PADDING = 6
 """Pixels on every side: 28×28 becomes 40×40."""
@@ -30,14 +29,18 @@ def on_canvas(digits: Digits) -> Digits:
     return digits._replace(images=F.pad(digits.images, (PADDING,) * 4))
 
 
-def shifted(digits: Digits, shift: float, seed: int = 0) -> Digits:
-    """Every digit shifted by up to so many pixels, the same for the same seed."""
-    return _moved(digits, Augmentation(shift=shift), seed)
+def shifted(digits: Digits, shift: float) -> Digits:
+    """Every digit shifted by up to so many pixels, the same at every call."""
+    return _moved(digits, Augmentation(shift=shift))
 
 
-def bent(digits: Digits, shift: float, seed: int = 0) -> Digits:
-    """Every digit turned, sheared and scaled as in affNIST, and shifted; the same for the same seed."""
-    return _moved(digits, Augmentation(shift=shift, rotation=20, scale=0.2, shear=0.2), seed)
+def bent(digits: Digits, shift: float) -> Digits:
+    """Every digit turned, sheared and scaled as in affNIST, and shifted; the same at every call."""
+    return _moved(digits, Augmentation(shift=shift, rotation=20, scale=0.2, shear=0.2))
+
+
+def _moved(digits: Digits, augmentation: Augmentation) -> Digits:
+    return digits._replace(images=augmentation(digits.images, torch.Generator().manual_seed(0)))
 
 
 class Sweep(NamedTuple):
@@ -66,14 +69,5 @@ def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
         digits: straight ones, N of them.
         sweep: how they are bent.
     """
-
-    def measure(images: Tensor) -> tuple[Tensor, ...]:
-        scores = [class_scores(network, transform(images, sweep.pose(amount))) for amount in sweep.amounts]
-        return (torch.stack([each.argmax(dim=1) for each in scores], dim=1),)
-
-    (answers,) = over_batches(network, measure, digits.images)  # [N, amounts]
-    return (answers == digits.labels.cpu().unsqueeze(1)).T
-
-
-def _moved(digits: Digits, augmentation: Augmentation, seed: int) -> Digits:
-    return digits._replace(images=augmentation(digits.images, torch.Generator().manual_seed(seed)))
+    bent = (transform(digits.images, sweep.pose(amount)) for amount in sweep.amounts)
+    return torch.stack([scores_of(network, images).argmax(dim=1) == digits.labels for images in bent])

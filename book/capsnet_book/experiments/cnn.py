@@ -130,14 +130,14 @@ class Labelled(Protocol):
         """int64 [N], or [N, K], ascending."""
 
 
-def error_of(network: nn.Module, data: Labelled, batch_size: int = 500) -> float:
+def error_of(network: nn.Module, data: Labelled) -> float:
     """How often a network of either kind reads an image wrongly, in eval mode: 0 to 1. See `read_wrongly`."""
-    return len(read_wrongly(scores_of(network, data.images, batch_size), data.labels)) / len(data.labels)
+    return len(read_wrongly(scores_of(network, data.images), data.labels)) / len(data.labels)
 
 
-def scores_of(network: nn.Module, images: Tensor, batch_size: int = 500) -> Tensor:
+def scores_of(network: nn.Module, images: Tensor) -> Tensor:
     """`class_scores` of many images [N, 1, H, W], in eval mode: [N, J], on the CPU."""
-    (scores,) = over_batches(network, lambda batch: (class_scores(network, batch),), images, batch_size=batch_size)
+    (scores,) = over_batches(network, lambda batch: (class_scores(network, batch),), images)
     return scores
 
 

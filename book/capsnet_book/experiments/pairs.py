@@ -6,6 +6,7 @@ of them; what its decoder shall draw is each layer alone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ from torch import Tensor, nn
 from capsnet_book.experiments.cnn import ConvNet
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.train import means, over_batches
@@ -28,16 +28,15 @@ SHIFT = 4
 _CLASSES = 10
 
 
+@dataclass
 class Pairs:
     """Pairs to train on, made as they are needed: the chosen digit and any digit of another class.
 
     All chance comes from the generator that `batch` is given, so a step's pairs follow from seed and step alone.
     """
 
-    def __init__(self, digits: Digits) -> None:
-        expect(len(digits.labels.unique()) > 1, "digits of at least two classes", f"{len(digits.labels.unique())}")
-        self.digits = digits
-        self.source = digits.source
+    digits: Digits
+    """Of at least two classes."""
 
     @property
     def count(self) -> int:
@@ -87,10 +86,10 @@ class PairSet(NamedTuple):
         return classes_of(self.present)
 
 
-def fixed_pairs(digits: Digits, seed: int = 0, shift: int = SHIFT) -> PairSet:
-    """One pair for each digit, the same for the same seed, each digit shifted by up to ``shift`` pixels."""
+def fixed_pairs(digits: Digits, seed: int = 0) -> PairSet:
+    """One pair for each digit, the same for the same seed, each digit shifted by up to `SHIFT` pixels."""
     generator = torch.Generator().manual_seed(seed)
-    return PairSet(*Pairs(digits).batch(torch.arange(len(digits.labels)), Augmentation(shift=shift), generator))
+    return PairSet(*Pairs(digits).batch(torch.arange(len(digits.labels)), Augmentation(shift=SHIFT), generator))
 
 
 def overlay(layers: Tensor) -> Tensor:
@@ -156,7 +155,7 @@ class PairEvaluation(NamedTuple):
     """The same for the drawing of a digit that is not there, drawn at random among the eight."""
 
 
-def evaluate_pairs(network: CapsNet, pairs: PairSet, batch_size: int = 500, seed: int = 0) -> PairEvaluation:
+def evaluate_pairs(network: CapsNet, pairs: PairSet, seed: int = 0) -> PairEvaluation:
     """Error and drawings of a CapsNet on pairs, in eval mode. The same seed asks for the same absent digits."""
     absent = torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed)) - pairs.present
     asked = torch.cat([pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1)  # two that are there, one that is not
@@ -169,4 +168,4 @@ def evaluate_pairs(network: CapsNet, pairs: PairSet, batch_size: int = 500, seed
         ink = layers.sum(dim=(1, 2, 3)) / 2
         return wrong, squared, ink, drawn[:, :2].sum(dim=(1, 2)) / 2, drawn[:, 2].sum(dim=1)
 
-    return PairEvaluation(*means(over_batches(network, measure, pairs.layers, asked, batch_size=batch_size)))
+    return PairEvaluation(*means(over_batches(network, measure, pairs.layers, asked)))

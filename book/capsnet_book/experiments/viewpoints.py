@@ -159,8 +159,9 @@ def _sum_and_squash(c: Tensor, u_hat: Tensor) -> Tensor:
 class NoCapsules(nn.Module):
     """Two layers for each part alone, their sum over the parts, two layers more."""
 
-    def __init__(self, width: int = 64) -> None:
+    def __init__(self) -> None:
         super().__init__()
+        width = 64
         self.each = nn.Sequential(nn.Linear(PARTS * 5, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
         self.all = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, WHOLES))
 
@@ -231,7 +232,8 @@ def train(arm: Arm, wholes: tuple[Tensor, Tensor], seed: int, steps: int = STEPS
 @torch.no_grad()
 def error(network: nn.Module, scenes: Scenes, rounds: int) -> float:
     """Share of scenes whose whole is not told, 0 to 1."""
-    return (network(scenes, rounds).argmax(dim=1) != scenes.labels).double().mean().item()
+    wrong = network(scenes, rounds).argmax(dim=1) != scenes.labels
+    return round(wrong.double().mean().item(), 6)
 
 
 def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
@@ -251,10 +253,10 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
         scenes = make_scenes(wholes, TESTED, clutter, generator)
         new = turned(scenes, between(NEW, TESTED, generator))
         for view, seen in (("familiar", scenes), ("new", new)):
-            found[view][f"{clutter}"] = [round(error(network, seen, r), 6) for r in range(1, READ + 1)]
+            found[view][f"{clutter}"] = [error(network, seen, rounds) for rounds in range(1, READ + 1)]
         if clutter in (0, 6):
             angles = [turned(scenes, math.radians(angle)) for angle in ANGLES]
-            by_angle[f"{clutter}"] = [round(error(network, each, arm.rounds), 6) for each in angles]
+            by_angle[f"{clutter}"] = [error(network, each, arm.rounds) for each in angles]
     return {"errors": found, "by_angle": by_angle}
 
 
@@ -265,9 +267,10 @@ def error_table(found: dict[str, Any]) -> str:
         found: results/viewpoints.json.
     """
     columns = {
-        f"{words}, {others} others": (view, others)
-        for others in ("0", "6")
-        for view, words in (("familiar", "as in training"), ("new", "new view"))
+        "as in training, 0 others": ("familiar", "0"),
+        "new view, 0 others": ("new", "0"),
+        "as in training, 6 others": ("familiar", "6"),
+        "new view, 6 others": ("new", "6"),
     }
 
     def errors(run: arms.Run) -> list[float]:
