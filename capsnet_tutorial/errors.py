@@ -42,8 +42,16 @@ def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
 
 
 def is_free_to_read(tensor: Tensor) -> bool:
-    """Whether looking at a tensor's numbers costs next to nothing: on the CPU, outside compiled code.
+    """Whether looking at a tensor's numbers costs next to nothing: on the CPU, outside compiled code and torch.func.
 
     On an accelerator it would wait for all that was asked of it before.
     """
-    return tensor.device.type == "cpu" and not torch.compiler.is_compiling()
+    return tensor.device.type == "cpu" and not (torch.compiler.is_compiling() or is_transformed(tensor))
+
+
+def is_transformed(*tensors: Tensor) -> bool:
+    """Whether code is exported, or a transform of `torch.func` works on these: from PyTorch 2.7 on it can be told."""
+    if torch.compiler.is_compiling():
+        return getattr(torch.compiler, "is_exporting", bool)()
+    unwrap = getattr(torch.func, "debug_unwrap", lambda tensor: tensor)
+    return any(unwrap(each) is not each for each in tensors)

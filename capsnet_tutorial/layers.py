@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import expect, expect_count, expect_shape
+from capsnet_tutorial.errors import expect, expect_count, expect_shape, is_transformed
 from capsnet_tutorial.fast import route_capsules
 from capsnet_tutorial.functional import (
     RoutingTrace,
@@ -128,7 +128,8 @@ class RoutedCapsules(nn.Module):
         draw_truncated(self.weight, 0.1)
 
     def forward(self, u: Tensor) -> Tensor:
-        if self.routes_as_paper and u.device.type == "cpu":  # the same numbers without û; measured on processors only
+        # The same numbers without û: measured on processors only, and nothing that torch.func can transform.
+        if self.routes_as_paper and u.device.type == "cpu" and not is_transformed(u, self.weight):
             return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
         with in_full_precision(u.device):
             u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]

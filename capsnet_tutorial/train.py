@@ -221,7 +221,9 @@ def fit(
         ExitStack() as afterwards,
         only_writer(checkpoint) if checkpoint is not None else nullcontext(),
         torch.random.fork_rng([device] if device.type == "cuda" else []),  # chance elsewhere is left alone
-        tqdm(total=100, disable=not progress, bar_format=BAR) as bar,
+        tqdm(
+            total=100, disable=not progress, bar_format="{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
+        ) as bar,
     ):
         if checkpoint is not None and checkpoint.exists():
             history = _restored(checkpoint, _state(network, average, adam), identity)
@@ -270,9 +272,6 @@ def fit(
             if on_epoch is not None:
                 on_epoch(result, history)
     return result.eval(), history
-
-
-BAR = "{percentage:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}"
 
 
 def faster_threads(step: Callable[[], object]) -> int:
@@ -398,7 +397,8 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
         drawn = (output.reconstruction - images.flatten(1)).square().mean(dim=1)
         return output.lengths.argmax(dim=1) != labels, margin, drawn
 
-    return Evaluation(*means(over_batches(network, measure, data.images, data.labels, batch_size=batch_size)))
+    found = over_batches(network, measure, data.images, data.labels, batch_size=batch_size)
+    return Evaluation(*(each.double().mean().item() for each in found))
 
 
 def over_batches(
@@ -422,8 +422,3 @@ def over_batches(
         measured = (measure(*(tensor.to(device) for tensor in batch)) for batch in batches)
         found = [tuple(values.cpu() for values in each) for each in measured]
     return tuple(torch.cat(values) for values in zip(*found, strict=True))
-
-
-def means(values: tuple[Tensor, ...]) -> list[float]:
-    """Means over the examples, of tensors [N]."""
-    return [each.cpu().double().mean().item() for each in values]

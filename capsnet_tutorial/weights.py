@@ -21,7 +21,6 @@ from capsnet_tutorial.errors import InputError, expect, expect_floating
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, named_output
 
 Network = TypeVar("Network", bound=nn.Module)
-Sizes = TypeVar("Sizes")
 
 # --- networks
 
@@ -65,13 +64,13 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     return filled(make, tensors, path)
 
 
-def sizes_in(config: Any, kind: type[Sizes], path: str | Path) -> Sizes:
+def sizes_in(config: Any, kind: type[Any], path: str | Path) -> Any:
     """The sizes of a network, by the ``config`` in a file's metadata.
 
     Raises:
         ValueError: it has not each of them, or has others, or is no object at all.
     """
-    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    names = {field.name for field in fields(kind)}
     wanted = f"a config in {path} with every size of a {kind.__name__} and nothing else"
     expect(isinstance(config, dict), wanted, f"{config!r:.80}")
     expect(config.keys() == names, wanted, f"one that differs in {sorted(config.keys() ^ names)}")

@@ -111,6 +111,23 @@ def test_a_compiled_network_gives_the_same(labels):
     torch.testing.assert_close(*grads)
 
 
+@pytest.mark.skipif(not hasattr(torch.func, "debug_unwrap"), reason="needs PyTorch 2.7 or newer")
+def test_torch_func_and_export_take_the_network_as_it_is():
+    model, x, labels = networks.tiny(), images(), torch.tensor([0, 3, 1])
+
+    def loss(weights: dict, image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+        output = torch.func.functional_call(model, weights, (image[None], label[None]))
+        return margin_loss(output.lengths, label[None]) + reconstruction_loss(output.reconstruction, image[None])
+
+    of_each = torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(model.state_dict(), x, labels)
+    output = model(x, labels)
+    (margin_loss(output.lengths, labels) + reconstruction_loss(output.reconstruction, x)).backward()
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(of_each[name].mean(dim=0), parameter.grad)
+    exported = torch.export.export(model, (x, labels)).module()
+    torch.testing.assert_close(tuple(exported(x, labels)), tuple(output))
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_gives_the_same():
     model, x, labels = networks.tiny(), images(), torch.tensor([0, 3, 1])

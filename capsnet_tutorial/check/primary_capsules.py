@@ -11,7 +11,7 @@ from torch import Tensor
 from capsnet_tutorial.check.calls import Subject, examined, nan_at_zero
 from capsnet_tutorial.check.report import Finding, Report
 from capsnet_tutorial.check.trace import Graph, Trace, axes_of, gathered, memory
-from capsnet_tutorial.check.variants import close, recognise
+from capsnet_tutorial.check.variants import close, differs, recognise
 
 _SIGNATURE = "capsules(features, dim)"
 
@@ -61,7 +61,7 @@ def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, 
 
     cut = (sum(channels), *maps[0].shape[2:])
     report = examined("primary capsules", lambda: _examine(Subject(primary, _SIGNATURE), cut, dim, inside=True))
-    if not report.bugs and any(not each.topic for each in report.findings):
+    if not report.bugs and any(each.topic != "unsquashed" for each in report.findings):
         return "what becomes of the last convolution's maps is no rearrangement and squash"
     return [each for each in report.findings if each.bug or each.topic == "unsquashed"]
 
@@ -88,10 +88,7 @@ def _examine(subject: Subject, shape: Sequence[int], dim: int, *, inside: bool =
     if not alone and not wrong:
         findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
     elif wrong is None:
-        text = "Each number is where it belongs, but it is neither the feature nor squashed along any axis: "
-        at = torch.unravel_index((came - s).abs().nan_to_num(0).argmax(), s.shape)
-        text += f"output{[int(k) for k in at]} is {float(came[at]):.4f}, made of the feature {float(s[at]):.4f}."
-        findings.append(Finding(None, text))
+        findings.append(differs("squash", (s,), came))
     elif wrong:
         findings.append(Finding("squash-axis", f"Here: {wrong[0].description}."))
     elif inside and not squashed:

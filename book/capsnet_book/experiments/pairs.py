@@ -19,7 +19,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
-from capsnet_tutorial.train import means, over_batches
+from capsnet_tutorial.train import over_batches
 
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""
@@ -168,4 +168,5 @@ def evaluate_pairs(network: CapsNet, pairs: PairSet, seed: int = 0) -> PairEvalu
         ink = layers.sum(dim=(1, 2, 3)) / 2
         return wrong, squared, ink, drawn[:, :2].sum(dim=(1, 2)) / 2, drawn[:, 2].sum(dim=1)
 
-    return PairEvaluation(*means(over_batches(network, measure, pairs.layers, asked)))
+    found = over_batches(network, measure, pairs.layers, asked)
+    return PairEvaluation(*(each.double().mean().item() for each in found))
