@@ -128,8 +128,7 @@ class RoutedCapsules(nn.Module):
         draw_truncated(self.weight, 0.1)
 
     def forward(self, u: Tensor) -> Tensor:
-        # The same numbers without û: measured on processors only, and nothing that torch.func can transform.
-        if self.routes_as_paper and u.device.type == "cpu" and not is_transformed(u, self.weight):
+        if self.routes_as_paper and u.device.type == "cpu" and not is_transformed(u, self.weight):  # the same without û
             return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
         with in_full_precision(u.device):
             u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]

@@ -96,9 +96,10 @@ def as_capsnet(network: nn.Module) -> CapsNet:
 
     ours, noise = with_rounds(10), torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))
     with in_eval_mode(network), torch.no_grad():
-        images = 100 * noise.to(ours.conv.weight)
-        lengths, (_, trace) = named_output(network(images)).lengths, ours.trace(images)
-    off = (trace.v.norm(dim=-1) - lengths).abs().amax(dim=(1, 2))  # [R]
+        images = 100 * noise.to(ours.conv.weight)  # in float32, as ours, whatever the network's weights are in
+        theirs = named_output(torch.func.functional_call(network, ours.state_dict(), (images,)))
+        _, trace = ours.trace(images)
+    off = (trace.v.norm(dim=-1) - theirs.lengths).abs().amax(dim=(1, 2))  # [R]
     answers = "a network that answers as a CapsNet with its weights does, after 1 to 10 rounds"
     expect(bool(off.min() < 1e-3), answers, f"lengths that are {float(off.min()):.2g} off")
     return with_rounds(int(off.argmin()) + 1)

@@ -137,10 +137,12 @@ def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
 @pytest.mark.parametrize("rounds", [1, 2, 5, 10])
 def test_its_rounds_are_saved_whichever_they_are(rounds, tmp_path):
     own = page_with("rounds=3", f"rounds={rounds}")["CapsNet"]().train()
-    save_weights(own, tmp_path / "weights", torch.float32)
-    again, images = load_weights(tmp_path / "weights"), torch.rand(2, 1, 28, 28)
-    assert again.config.iterations == rounds and own.training
-    torch.testing.assert_close(again(images).capsules, own(images)[0])
+    for number, precision in enumerate((torch.float64, torch.float16)):  # of its weights when it is saved
+        save_weights(own.to(precision), tmp_path / f"{number}", torch.float32)
+        again = load_weights(tmp_path / f"{number}")
+        assert again.config.iterations == rounds and own.training
+    images = torch.rand(2, 1, 28, 28)
+    torch.testing.assert_close(again(images).capsules, own.float()(images)[0])
 
 
 @pytest.mark.parametrize("slip", ["softmax over i", "a ReLU too many", "places mixed"])
