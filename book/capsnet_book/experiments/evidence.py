@@ -164,16 +164,13 @@ def measure_inside(network: CapsNet, data: Labelled, batch_size: int = 50) -> di
         u = network.primary_capsules(images)
         u_hat = prediction_vectors(u, routed.weight)  # [B, I, J, D_out]
         saturated = (u.norm(dim=2) > LONG).double().mean(dim=1)
+        c = u_hat.new_full(u_hat.shape[:3], math.nan)
         if routed.routes_as_paper:
             c = route(u_hat, routed.iterations, return_trace=True)[1].c[-1]
         elif offered is not None:
             c = offered(u_hat, routed.iterations)
-        else:
-            return (saturated,)
         is_shared = (c >= 0).all() and ((c.sum(dim=2) - 1).abs() < 1e-3).all()
-        entropy = coupling_entropy(c) if is_shared else torch.full((len(images),), math.nan)
-        if not routed.routes_as_paper:
-            return saturated, entropy
+        entropy = coupling_entropy(c if is_shared else c * math.nan)
         votes, asked = u_hat.norm(dim=3), classes.unsqueeze(1).expand(-1, u.shape[1], -1)  # [B, I, J], [B, I, K]
         lengths = torch.stack([each.gather(2, asked) for each in (votes, c * votes)], dim=1)
         shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
@@ -182,11 +179,11 @@ def measure_inside(network: CapsNet, data: Labelled, batch_size: int = 50) -> di
         return saturated, entropy, (1 / concentration).mean(dim=2)
 
     measured = over_batches(network, measure, data.images, wanted, batch_size=batch_size)
-    saturated, *more = (each.double().mean(dim=0) for each in measured)
+    saturated, entropy, effective = (each.double().mean(dim=0) for each in measured)
     found: dict[str, Any] = {"saturated": round(saturated.item(), 5)}
-    if more and more[0].isfinite():
-        found["entropy"] = round(more[0].item() / even, 6)
-    if len(more) == 2:
-        before, after = ({"effective_capsules": round(each, 5)} for each in more[1].tolist())
+    if entropy.isfinite():
+        found["entropy"] = round(entropy.item() / even, 6)
+    if routed.routes_as_paper:
+        before, after = ({"effective_capsules": round(each, 5)} for each in effective.tolist())
         found["vote_shares"] = {"before": before, "after": after}
     return found
