@@ -112,7 +112,7 @@ def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
         with torch.device("meta"):
             if shapes == {name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()}:
                 return config
-    wanted = "a CapsNet, or weights with the names and shapes of the small or of the paper's one"
+    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
     raise InputError(f"expected {wanted}; got {others}")
 
 
