@@ -16,8 +16,8 @@ class Column(NamedTuple):
     """A number, or several, of a run."""
 
     title: str
-    of: Callable[[Result], float | list[float]]
-    """From a run's JSON; a KeyError where it has no such number."""
+    of: Callable[[Result], float | list[float] | None]
+    """From a run's JSON; None, or a KeyError, where it has no such number."""
     digits: int = 2
     split: str = ""
     """Of an error rate: the images that it counts, a key of the record's ``wrong``."""
@@ -28,6 +28,11 @@ class Column(NamedTuple):
             return self.of(result)
         except KeyError:
             return None
+
+
+def _drawn(run: Result) -> float | None:
+    """Of a decoder that was trained; another draws noise."""
+    return run["test"]["reconstruction_mse"] if run["recipe"]["reconstruction_weight"] else None
 
 
 def _noisy(run: Result) -> float:
@@ -45,7 +50,7 @@ COLUMNS = {
     "validation": Column("error on validation digits, %", lambda run: 100 * run["validation"]["error"]),
     "bent": Column("error on bent digits, %", lambda run: 100 * run["test_bent"]["error"], split="test_bent"),
     "noisy": Column("error in noise, %", _noisy, 1),
-    "drawn": Column("reconstruction, MSE a pixel", lambda run: run["test"]["reconstruction_mse"], 4),
+    "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", lambda run: run["test"]["ink"], 0),
     "ink_present": Column("drawn, if there", lambda run: run["test"]["ink_present"], 0),
     "ink_absent": Column("drawn, if not there", lambda run: run["test"]["ink_absent"], 0),
