@@ -44,9 +44,10 @@ class Digits(NamedTuple):
         return len(self.images)
 
     def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Images, moved at random, and labels of the chosen digits."""
+        """Images, floats in [0, 1], moved at random, and labels of the chosen digits."""
         chosen = chosen.to(self.images.device)
-        return augmentation(self.images[chosen], generator), self.labels[chosen]
+        images = self.images[chosen] / (255 if self.images.dtype == torch.uint8 else 1)
+        return augmentation(images, generator), self.labels[chosen]
 
 
 def digits(split: Split, source: Source = "auto", root: str | Path | None = None) -> Digits:

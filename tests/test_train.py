@@ -135,7 +135,7 @@ def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
 def test_the_bar_shows_the_time_left_and_the_errors(capsys):
     fit(networks.learner(), few(), RECIPE, validation=few())
     last = capsys.readouterr().err.rstrip().splitlines()[-1]
-    assert re.search(r"100% \|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
+    assert re.search(r"100%\|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
 
 
 # --- data and threads
@@ -380,6 +380,14 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
     tensors, metadata = read_tensors(tmp_path / "c")
     assert all(tensor.isfinite().all() for tensor in tensors.values())
     assert all(math.isfinite(point["loss"]) for point in metadata["checkpoint"]["history"]["curve"])
+
+
+@pytest.mark.parametrize(("scale", "dtype"), [(1, torch.uint8), (0.3, torch.float32)])
+def test_digits_are_bytes_on_the_device_where_nothing_is_lost(monkeypatch, scale, dtype):
+    kept, batch = [], Digits.batch
+    monkeypatch.setattr(Digits, "batch", lambda data, *rest: kept.append(data.images.dtype) or batch(data, *rest))
+    fit(networks.learner(), few()._replace(images=scale * few().images), ONE_EPOCH, progress=False)
+    assert set(kept) == {dtype}
 
 
 def test_bad_digits_are_refused():

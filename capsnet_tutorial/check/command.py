@@ -45,8 +45,7 @@ The file is run like an import, with all that this may do: check only code that 
 exit status: 0 right, 1 wrong, 2 cannot be judged, 3 nothing wrong found but not all of it examined"""
 
 KINDS = (*CHECKERS, "layer", "network")
-_SIDES = (28, 32, 36, 40, 48, 64, 96, 24)
-"""Of the images that a network may be made for, in pixels, in the order in which they are tried: MNIST's first."""
+_SIDES = (28, 32, 36, 40, 48, 64, 96, 24)  # of the images that a network may be made for, as they are tried, in pixels
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
