@@ -104,26 +104,29 @@ def machine() -> dict[str, Any]:
     """Processor, its instructions, PyTorch's version, peak rates."""
     has_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
     flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
+    has_bf16 = has_bf16 and not {"avx512_bf16", "amx_bf16", "bf16"}.isdisjoint(flags)
     return {
         "name": _cpuinfo("model name") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "vector_instructions": torch.backends.cpu.get_cpu_capability(),
-        "bfloat16_in_hardware": bool(has_bf16 and {"avx512_bf16", "amx_bf16", "bf16"} & {*flags}),
+        "bfloat16_in_hardware": has_bf16,
         "versions": {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]},
-        "peak": _peak(),
+        "peak": _peak(has_bf16),
     }
 
 
-def _peak() -> dict[str, float]:
+def _peak(has_bf16: bool) -> dict[str, float]:
     """Matrix products in GFLOP/s, and GB/s of copying memory: the best of a few tries."""
     size, source = 2048, torch.zeros(64 * 2**20)
-    single, half, target = torch.randn(size, size), torch.randn(size, size).bfloat16(), torch.empty_like(source)
+    single, target = torch.randn(size, size), torch.empty_like(source)
     runs: dict[str, tuple[Function, int]] = {
         "float32_gigaflops_a_second": (lambda: single @ single, 2 * size**3),
-        "bfloat16_gigaflops_a_second": (lambda: half @ half, 2 * size**3),
         "gigabytes_a_second": (lambda: target.copy_(source), 2 * source.nbytes),
     }
+    if has_bf16:  # without, a product takes minutes
+        half = single.bfloat16()
+        runs["bfloat16_gigaflops_a_second"] = (lambda: half @ half, 2 * size**3)
     best = {
         name: min(seconds) for name, seconds in take_turns({name: run for name, (run, _) in runs.items()}, 4).items()
     }
