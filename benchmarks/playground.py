@@ -95,7 +95,7 @@ def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     page.goto(path.as_uri())
     page.wait_for_selector("[data-ready]")
     page.evaluate(WATCH)
-    page.wait_for_function("(n) => Number(document.querySelector('.capsnet').dataset.seen) >= n", arg=until)
+    page.wait_for_function("(end) => told.some(([, words]) => words.endsWith(end))", arg=f"after {until} digits")
     told, long = page.evaluate("() => [told, long]")
     curve: list[list[float]] = []
     for milliseconds, words in told:
