@@ -125,7 +125,7 @@ export function makeNetwork(settings, makeKernels) {
     load(tensors) {
       fromTensors(parameters, types, tensors);
       averages.set(parameters);
-      steps = 10 * 50; // of one that has learned: the first steps of a new Adam are rough, and are averaged out
+      steps = Number.POSITIVE_INFINITY; // the first ones of a new Adam are rough: they do not count as the first
     },
   };
 }
