@@ -223,7 +223,7 @@ def fit(
         ExitStack() as afterwards,
         only_writer(checkpoint) if checkpoint is not None else nullcontext(),
         torch.random.fork_rng([device] if device.type == "cuda" else []),  # chance elsewhere is left alone
-        tqdm(total=100, disable=not progress, bar_format="{l_bar}{bar}| {elapsed}<{remaining}{postfix}") as bar,
+        tqdm(total=100, disable=not progress, bar_format="{n:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}") as bar,
     ):
         if checkpoint is not None and checkpoint.exists():
             history = _restored(checkpoint, _state(network, average, adam), identity)

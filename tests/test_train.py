@@ -135,7 +135,7 @@ def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
 def test_the_bar_shows_the_time_left_and_the_errors(capsys):
     fit(networks.learner(), few(), RECIPE, validation=few())
     last = capsys.readouterr().err.rstrip().splitlines()[-1]
-    assert re.search(r"100%\|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
+    assert re.search(r"100% \|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
 
 
 # --- data and threads
