@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from capsnet_book.experiments.cnn import ConvNet
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import capsule_lengths, mask_capsules
 from capsnet_tutorial.model import CapsNet, CapsNetOutput
 from capsnet_tutorial.train import over_batches
@@ -36,7 +37,10 @@ class Pairs:
     """
 
     digits: Digits
-    """Of at least two classes."""
+
+    def __post_init__(self) -> None:
+        classes = len(self.digits.labels.unique())
+        expect(classes > 1, "digits of at least two classes", f"{classes}")
 
     @property
     def count(self) -> int:

@@ -179,7 +179,7 @@ def build_variant(config: CapsNetConfig, names: Sequence[str] = ()) -> CapsNet:
     """A fresh network of these sizes with these differences.
 
     Raises:
-        ValueError: two of them need the same part.
+        ValueError: as `chosen`, or two of them need the same part.
     """
     wanted = chosen(names)
     parts = [
@@ -203,5 +203,12 @@ def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Obj
 
 
 def chosen(names: Sequence[str]) -> list[Variant]:
-    """The variants of these names, in the order of `VARIANTS`."""
+    """The variants of these names, in the order of `VARIANTS`.
+
+    Raises:
+        ValueError: no such variant, or one twice.
+    """
+    for name in names:
+        expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))
+    expect(len(set(names)) == len(names), "each variant once", " ".join(names))
     return [each for name, each in VARIANTS.items() if name in names]

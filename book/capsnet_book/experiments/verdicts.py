@@ -72,7 +72,8 @@ def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) 
     else:
         by_seed = results_by_seed(experiments, side["run"])
         found = {seed: wrong_after(each, question.measure, side["rounds"]) for seed, each in by_seed.items()}
-    return np.array([found[seed] for seed in question.seeds if found.keys() >= {*question.seeds}], dtype=float)
+    whole = found.keys() >= {*question.seeds}
+    return np.array([found[seed] for seed in question.seeds] if whole else [], dtype=float)
 
 
 def _answer(question: Question, arms: Sequence[np.ndarray], difference: Difference | None, p: float) -> Verdict:
