@@ -17,7 +17,7 @@ from capsnet_book.experiments.records import write_json
 from benchmarks import layer, network
 from benchmarks.measure import machine
 from capsnet_tutorial.errors import InputError, expect, expect_count
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.model import PRESETS
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "speed.json"
 
@@ -58,8 +58,7 @@ def measure(quick: bool) -> dict[str, Any]:
     networks: dict[str, Any] = {preset: {} for preset in presets}
     compiled: dict[str, Any] = {}
     for preset in presets:
-        config = CapsNetConfig.paper() if preset == "paper" else CapsNetConfig.small()
-        turns = few if preset == "paper" else 3 * many
+        config, turns = PRESETS[preset](), few if preset == "paper" else 3 * many
         for title, make in (("training step", network.training_step), ("recognition", network.recognition)):
             networks[preset][title] = network.compare(make, network.VARIANTS, config, batch=batch, turns=turns)
             print(table(f"{preset}: {title}, {batch} images", networks[preset][title]))

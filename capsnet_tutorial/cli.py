@@ -18,7 +18,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.check import command as check
 from capsnet_tutorial.data import Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import InputError
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import PRESETS, CapsNet
 from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit
 from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights, write_whole
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     recipe, folder = recipe_of(options), Path(options.output)
-    config = CapsNetConfig.small() if options.preset == "small" else CapsNetConfig.paper()
+    config = PRESETS[options.preset]()
     if options.iterations is not None:
         config = replace(config, iterations=options.iterations)
     source = resolved_source(options.source, options.data)
@@ -131,7 +131,7 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
     """Options of a training: sizes, folder, digits, and one for each described field of `Recipe` and `Augmentation`."""
-    parser.add_argument("--preset", choices=("small", "paper"), default="small", help="sizes of the network")
+    parser.add_argument("--preset", choices=tuple(PRESETS), default="small", help="sizes of the network")
     parser.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
     parser.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")

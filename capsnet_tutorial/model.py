@@ -77,6 +77,7 @@ class CapsNetConfig:
         return self.primary_types * self.primary_side**2
 
 
+PRESETS = {"small": CapsNetConfig.small, "paper": CapsNetConfig.paper}  # by the names that commands take
 Mask = Callable[[Tensor, Tensor | None], Tensor]
 """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
 
@@ -180,8 +181,7 @@ class CapsNet(nn.Module):
         expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
         if is_free_to_read(images):
             expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
-        features = F.relu(self.conv(images))  # [B, 256, 20, 20]
-        return self.primary(features)
+        return self.primary(F.relu(self.conv(images)))  # of features [B, 256, 20, 20]
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
         """Class capsules, and everything that the paper's routing computed on the way to them."""

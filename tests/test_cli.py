@@ -140,6 +140,9 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
     ],
 )
 def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(options, message, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", "--source", "sample", "--output", str(tmp_path / "run"), "--preset", "large"])
+    assert "invalid choice: 'large'" in capsys.readouterr().err
     assert main(["train", "--source", "sample", "--output", str(tmp_path / "run"), *options]) == 2
     assert capsys.readouterr().err == f"capsnet: expected {message}\n"
     assert not (tmp_path / "run").exists()

@@ -12,7 +12,7 @@ from networks import noise
 from oracle import agrees
 
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import PRESETS, CapsNet, CapsNetConfig
 
 
 def count(module: torch.nn.Module) -> int:
@@ -72,7 +72,7 @@ def test_the_paper_preset_has_exactly_the_papers_parameters():
     assert count(model) == 8_215_568
     assert count(model) - count(model.decoder) == 6_804_224
     assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[1152, 10, 8, 16]]
-    assert CapsNet().config == CapsNetConfig.paper()
+    assert CapsNet().config == CapsNetConfig.paper() == PRESETS["paper"]()
 
 
 def test_the_small_preset_has_at_most_half_a_million_parameters():

@@ -12,7 +12,7 @@ from capsnet_book.experiments import affine, pairs, variants
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, Labelled, cross_entropy, error_of
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.model import PRESETS, CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Evaluation, Objective, TrainingData, evaluate
 
 NETWORKS = ("capsnet", "cnn", "cnn-recognising")
@@ -96,8 +96,7 @@ class TrainingSetup:
         """The network's sizes."""
         size = TASKS[self.task].image_size
         if self.network == "capsnet":
-            capsnet = CapsNetConfig.small() if self.preset == "small" else CapsNetConfig.paper()
-            capsnet = replace(capsnet, image_size=size)
+            capsnet = replace(PRESETS[self.preset](), image_size=size)
             for change in variants.chosen(self.changes):
                 capsnet = replace(capsnet, **change.sizes)
             return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
