@@ -178,12 +178,15 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     setAttributes(root, { "data-prediction": session.answer.prediction, "data-gone": goneOf(session).numbers });
     controls.show(session, stage.apart);
     schedule();
+    stage.changing = wait > 0;
     clearTimeout(rest);
     rest = setTimeout(settle, wait);
   }
 
   /** The hand rests: who does not look hears of it, and the page. */
   function tellAll() {
+    stage.changing = false;
+    turns.begin();
     if (stage.plan) turns.go(Number.POSITIVE_INFINITY);
     for (const { tell } of hands) tell();
     say(scoreOf(stage.session));
@@ -210,9 +213,8 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   /** The pad's digit runs through the network. */
   function drawn() {
     stage.session.read(pad.image());
+    [padIsNew, arriving] = [true, true];
     changed(0);
-    renewPad();
-    arriving = true;
   }
 
   function settled() {

@@ -181,9 +181,11 @@ export function measure(node, changed) {
   return size;
 }
 
-/** Gives a canvas as many pixels as the screen has where it is shown: width and height, `ratio` for a CSS pixel. */
-export function fitCanvas(/** @type {HTMLCanvasElement} */ canvas, /** @type {Size} */ size) {
-  const ratio = window.devicePixelRatio || 1;
+/**
+ * Gives a canvas as many pixels as the screen has where it is shown, or `ratio` for each of CSS.
+ * @param {HTMLCanvasElement} canvas @param {Size} size
+ */
+export function fitCanvas(canvas, size, ratio = window.devicePixelRatio || 1) {
   const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   return { brush: canvas.getContext("2d"), width, height, ratio };
