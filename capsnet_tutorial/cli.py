@@ -50,9 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     recipe, folder = recipe_of(options), Path(options.output)
-    config = PRESETS[options.preset]()
-    if options.iterations is not None:
-        config = replace(config, iterations=options.iterations)
+    rounds = {} if options.iterations is None else {"iterations": options.iterations}
+    config = replace(PRESETS[options.preset](), **rounds)
     source = resolved_source(options.source, options.data)
     training, validation, test = (digits(split, source, options.data) for split in ("train", "validation", "test"))
     print(f"{training.count:,} digits to train on ({source}), {validation.count:,} to validate")
