@@ -37,9 +37,9 @@ export async function startTraining(breath, settings, sample, own, tensors) {
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
   const digitOf = ({ images }, n) => images.subarray(n * PIXELS, (n + 1) * PIXELS);
 
-  let [seen, steps, seconds, rate] = [0, 0, 0, settings.rate];
+  let [seen, seconds, rate] = [0, 0, settings.rate];
   let queue = new Uint32Array(0); // what it has still to learn from in this pass
-  let [loss, sums] = [undefined, undefined]; // of both losses and of right answers: what was told last, and since then
+  let loss; // of the last step: { margin, drawing, right }
   const tests = []; // [digits, share of errors]
   let [runs, running, pace, due] = [0, false, "", 0];
   const x = new Float32Array(B * PIXELS);
@@ -55,13 +55,8 @@ export async function startTraining(breath, settings, sample, own, tensors) {
       labels[n] = mine < 0 ? learn.labels[digit] : own.labels[mine];
       shift(x.subarray(n * PIXELS, (n + 1) * PIXELS), mine < 0 ? digitOf(learn, digit) : own.images[mine], right, down);
     }
-    const { margin, drawing, right } = network.gradients(x, labels);
+    loss = network.gradients(x, labels);
     network.update(rate);
-    sums ??= { digits: 0, right: 0, margin: 0, drawing: 0 };
-    for (const [name, sum] of Object.entries({ digits: B, right, margin: margin * B, drawing: drawing * B })) {
-      sums[name] += sum;
-    }
-    steps++;
     seen += B;
     if (seen % FADE.after < B) rate *= FADE.factor;
     if (isTest(seen, B)) examine();
@@ -113,13 +108,12 @@ export async function startTraining(breath, settings, sample, own, tensors) {
       for (const [n, image] of tiles.entries()) images.set(image, n * PIXELS);
       const { lengths, drawings, answers, u, c } = network.read(images);
       const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
-      if (sums) loss = { ...sums, margin: sums.margin / sums.digits, drawing: sums.drawing / sums.digits };
-      sums = undefined;
+      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / tiles.length; // in words.js
       const last = tiles.length - 1;
       const mistaken = names.map((name, n) => name !== answers[n]);
       const wrong = mistaken.slice(0, WALL);
       return {
-        ...{ types, seen, steps, seconds, tests, loss, pictures, filters: network.filters(), plain: !kernels.fast },
+        ...{ types, seen, seconds, tests, loss, blur, pictures, filters: network.filters(), plain: !kernels.fast },
         ...{ wrong, right: wrong.filter((each) => !each).length, ownWrong: mistaken.slice(WALL, last) },
         watched: {
           image: tiles[last].slice(), // a view would be sent with all digits behind it

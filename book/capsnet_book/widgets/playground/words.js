@@ -15,7 +15,7 @@ const WRITING = [
   [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand."],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
-const READABLE = 50; // squared error of a drawing, over its pixels, below which one sees which digit it is
+const READABLE = 46; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
 /** @param {any} session */
@@ -25,11 +25,12 @@ export function inWords(session) {
   if (loading) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
-  const [{ loss, steps, seen, plain, right }, other] = session.frames();
+  const [{ loss, blur, seen, plain, right }, other] = session.frames();
+  const [{ batch, bug, drawing }] = settings;
   if (pace === "step" && loss && running) {
     const total = (loss.margin + loss.drawing).toFixed(3);
     return (
-      `Step ${steps}: ${loss.digits} digits went through, ${loss.right} of them rightly. ` +
+      `Step ${seen / batch}: ${batch} digits went through, ${loss.right} of them rightly. ` +
       `The loss is ${total}; every weight moved a little, against its slope.`
     );
   }
@@ -37,13 +38,12 @@ export function inWords(session) {
   const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
   const ends = `${running ? "" : " (Paused.)"}${slow}`;
   if (other) return `${besides(settings, right, other.right)}${ends}`;
-  const [{ bug, drawing }] = settings;
   if (bug) {
     const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
     return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
   }
   if (seen >= LOST && right < 35) return `It learns nothing with these settings.${ends}`;
-  const stages = loss && drawing > 0 && loss.drawing / drawing < READABLE ? WRITING : STAGES;
+  const stages = drawing > 0 && blur < READABLE ? WRITING : STAGES;
   return `${stages.filter(([least]) => right >= least).at(-1)[1]}${ends}`;
 }
 
