@@ -36,10 +36,9 @@ const JOBS = {
   },
   /** Accuracy after some digits, by the engine's own course. */
   async course(file, digits) {
-    const breath = () => new Promise(setImmediate);
     const own = { images: [], labels: [] };
     const [settings] = it.settingsWith({}).settings;
-    const training = await it.startTraining(breath, settings, sampleOf(file), own);
+    const training = await it.startTraining(settings, sampleOf(file), own);
     await training.run("all", Number(digits));
     return training.look(0).tests;
   },

@@ -31,9 +31,14 @@ export async function startTrainee(...given) {
     });
 
   worker.onmessage = ({ data: { id, answer, error } }) => {
-    if (error === undefined) calls.get(id).resolve(answer);
-    else calls.get(id).reject(new Error(error));
+    const { resolve, reject } = calls.get(id);
     calls.delete(id);
+    if (error) reject(error);
+    else resolve(answer);
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    calls.get(1)?.reject(new Error(REFUSED)); // the first call, to start
   };
 
   function stop() {
@@ -41,15 +46,11 @@ export async function startTrainee(...given) {
     for (const { resolve } of calls.values()) resolve();
   }
 
-  const refused = new Promise((_, reject) => {
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(new Error(REFUSED));
-    };
-  });
-  await Promise.race([call("start", ...given), refused]).catch((error) => {
+  try {
+    await call("start", ...given);
+    return { settings: given[0], call, stop };
+  } catch (error) {
     worker.terminate();
     throw error;
-  });
-  return { settings: given[0], call, stop };
+  }
 }

@@ -1,5 +1,5 @@
 // A training: which digits come when, how fast, what is tested, and how things stand. The page calls by name what
-// startTraining makes (trainee.js).
+// startTraining makes (training.worker.js).
 import { shift, unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
@@ -13,7 +13,7 @@ const OWN_SHOWN = 10; // of them, so many are shown
 const SLICE = 4; // milliseconds of learning without a look at the messages
 const MADE_UP = 200; // milliseconds: if it falls behind its pace, so much is made up for
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
-const FIRST_TESTS = [0, 250, 500, 1000, 1500, 2000, 3000, 4000];
+const TEST_EVERY = { 500: 250, 2000: 500, 4000: 1000, 24000: 2000, Infinity: 4000 }; // digits, before so many are seen
 
 /** Digits a second after n of them, by the name of the pace. */
 const PACES = {
@@ -22,14 +22,24 @@ const PACES = {
   all: () => Number.POSITIVE_INFINITY,
 };
 
+const channel = new MessageChannel();
+channel.port1.start();
+
+/** Fulfilled when messages were looked at. They come between two slices; setTimeout would wait 4 ms each time. */
+const breath = (milliseconds) =>
+  new Promise((resolve) => {
+    if (milliseconds > 4) return setTimeout(resolve, milliseconds);
+    channel.port1.addEventListener("message", resolve, { once: true });
+    return channel.port2.postMessage(0);
+  });
+
 /**
- * @param {(milliseconds: number) => Promise<any>} breath  fulfilled when messages were looked at, and not before
  * @param {any} settings  of network.js, and rate
  * @param {any} sample  tensors of the digits' file
  * @param {{ images: Float32Array[], labels: number[] }} own  the reader's digits
  * @param {any} [tensors]  what it knows already
  */
-export async function startTraining(breath, settings, sample, own, tensors) {
+export async function startTraining(settings, sample, own, tensors) {
   const [kernels, { learn, test }] = await Promise.all([loadKernels(), unpackDigits(sample)]);
   const network = makeNetwork(settings, kernels);
   if (tensors) network.load(tensors);
@@ -59,7 +69,8 @@ export async function startTraining(breath, settings, sample, own, tensors) {
     network.update(rate);
     seen += B;
     if (seen % FADE.after < B) rate *= FADE.factor;
-    if (isTest(seen, B)) examine();
+    const [, every] = Object.entries(TEST_EVERY).find(([many]) => seen < Number(many));
+    if (seen % every < B) examine();
   }
 
   function examine() {
@@ -127,10 +138,4 @@ export async function startTraining(breath, settings, sample, own, tensors) {
     read: (image, offsets) => network.read(image, { offsets }),
     tensors: () => network.tensors(),
   };
-}
-
-/** Whether these many digits, a multiple of the batch, are the first at or after a moment of testing. */
-function isTest(n, B) {
-  if (n <= FIRST_TESTS.at(-1)) return FIRST_TESTS.some((moment) => n >= moment && n - B < moment);
-  return n % (n < 24000 ? 2000 : 4000) < B;
 }

@@ -1,26 +1,17 @@
 // What runs in a Web Worker: a message { id, name, given } calls a training, and is answered.
 import { startTraining } from "./training.js";
 
-const channel = new MessageChannel();
-channel.port1.start();
-
-/** Messages come between two slices; setTimeout would wait 4 ms each time. */
-const breath = (milliseconds) =>
-  new Promise((resolve) => {
-    if (milliseconds > 4) return setTimeout(resolve, milliseconds);
-    channel.port1.addEventListener("message", resolve, { once: true });
-    return channel.port2.postMessage(0);
-  });
-
-/** @type {Promise<any>} */
-let training;
+/** By name: to start; from then on, all that the training can do. @type {Record<string, (...given: any) => any>} */
+const calls = {
+  async start(...given) {
+    Object.assign(calls, await startTraining(.../** @type {[any, any, any]} */ (given)));
+  },
+};
 globalThis.onmessage = async ({ data: { id, name, given } }) => {
   try {
-    if (name === "start") training = startTraining(breath, .../** @type {[any, any, any]} */ (given));
-    const begun = await training;
-    postMessage({ id, answer: name === "start" ? undefined : await begun[name](...given) });
+    postMessage({ id, answer: await calls[name](...given) });
   } catch (error) {
-    postMessage({ id, error: error.message });
+    postMessage({ id, error });
   }
 };
 
