@@ -15,10 +15,9 @@ import {
   withArticle,
   write,
 } from "../shared/ui.js";
-import { D, J, WALL } from "./sizes.js";
+import { D, J, OWN, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 
-const OWN = 10; // of the reader's digits, so many are shown
 const BEND = 0.25; // how far the paper moves each number
 
 /** @param {any} widget @param {any} session */
@@ -97,8 +96,9 @@ export function makeHand(widget, session) {
 
   /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any[]} frames */
   function show([frame]) {
-    const { ownWrong: wrong, pictures, watched } = frame;
-    row.figure.hidden = wrong.length === 0 || !watched.drawing;
+    const { pictures, watched } = frame;
+    const wrong = frame.wrong.slice(WALL);
+    row.figure.hidden = wrong.length === 0 || watched.drawing.length === 0;
     if (!row.figure.hidden) {
       const right = wrong.filter((each) => !each).length;
       const words = `Yours, as it draws them: ${right} of ${wrong.length} right. They have every tenth place.`;

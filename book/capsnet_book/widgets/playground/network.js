@@ -29,8 +29,8 @@ export function makeNetwork(settings, makeKernels) {
   const plan = planMemory({ types, batch: B, rounds });
   const { y, dy, parameters, slopes, averages, memory } = plan;
   const maps = linearMaps(plan.at, types);
-  const sizes = { B, rounds, C: 8 * types, I: PLACES * types };
-  const net = { ...plan, ...sizes, bug, maps, k: makeKernels(memory), cut: wrongCut(types) };
+  const [C, I] = [8 * types, PLACES * types];
+  const net = { ...plan, B, C, I, rounds, bug, maps, k: makeKernels(memory), cut: wrongCut(types) };
   const last = (numbers, size) => numbers.subarray((rounds - 1) * B * size); // of all rounds
   const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
@@ -84,42 +84,41 @@ export function makeNetwork(settings, makeKernels) {
   }
 
   /**
-   * What the network makes of images [N · PIXELS]: lengths [N · J], capsules [N · J · D], answers [N], and drawings
-   * [N · PIXELS] of the longest capsule, if it draws; of the last, u, votes' couplings c of the last round.
+   * What the network makes of images [N · PIXELS]: u [N · I · D_IN], c of the last round [N · I · ROW], capsules
+   * [N · J · D], their lengths [N · J], answers [N], and drawings [N · PIXELS] of the longest capsule, if it draws.
    */
   function read(images, { draws = settings.drawing > 0, offsets = new Float32Array(D) } = {}) {
     const N = images.length / PIXELS;
-    const lengths = new Float32Array(N * J);
-    const capsules = new Float32Array(N * V);
-    const drawings = new Float32Array(draws ? N * PIXELS : 0);
+    const sizes = [I * D_IN, I * ROW, V, J, draws ? PIXELS : 0];
+    const [u, c, capsules, lengths, drawings] = sizes.map((size) => new Float32Array(N * size));
     const newest = parameters.slice();
     parameters.set(averages);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
+      const keep = (all, batch) => all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
       y.x.fill(0);
       y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
       encode(net);
       route(net);
       const found = lengthsOf(v);
-      lengths.set(found.subarray(0, now * J), n * J);
-      capsules.set(v.subarray(0, now * V), n * V);
+      keep(u, y.u);
+      keep(c, last(y.c, I * ROW));
+      keep(capsules, v);
+      keep(lengths, found);
       if (!draws) continue;
       mask((m) => longest(found, m), offsets);
       decode(net);
-      drawings.set(y.drawing.subarray(0, now * PIXELS), n * PIXELS);
+      keep(drawings, y.drawing);
     }
     parameters.set(newest);
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
-    const ofLast = (numbers, size) => numbers.slice(((N - 1) % B) * size, (((N - 1) % B) + 1) * size);
-    const u = ofLast(y.u, net.I * D_IN);
-    const c = ofLast(last(y.c, net.I * ROW), net.I * ROW).filter((_, k) => k % ROW < J); // less the padding
-    return { lengths, capsules, drawings, answers, u, c };
+    return { u, c, capsules, lengths, answers, drawings };
   }
 
   return {
     ...{ gradients, update, read },
     /** The first layer's weights, [81, C]. */
-    filters: () => averages.slice(0, KERNEL ** 2 * net.C),
+    filters: () => averages.slice(0, KERNEL ** 2 * C),
     tensors: () => toTensors(averages, types),
     slopes: () => toTensors(slopes, types),
     load(tensors) {

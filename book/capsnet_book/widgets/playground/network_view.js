@@ -11,7 +11,7 @@ import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 /**
  * @typedef {{
  *   image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array, c: Float32Array,
- *   lengths: Float32Array, drawing?: Float32Array, answer?: number
+ *   lengths: Float32Array, drawing: Float32Array, answer?: number
  * }} Passage  filters [81, C], u [I, D_IN], c [I, J]; noise, or 0, before anything was computed
  * @typedef {any} Pen  glass/pen.js
  * @typedef {{ width: number, height: number }} Size
@@ -113,8 +113,8 @@ export function makeNetworkView(widget, session) {
     votes.draw();
     bars.list.classList.toggle("mistaken", answer !== label);
     bars.show(lengths, answer);
-    drawing.hidden = !drawn;
-    if (drawn) widget.painter.paint(drawing, drawn);
+    drawing.hidden = drawn.length === 0;
+    if (drawn.length) widget.painter.paint(drawing, drawn);
   }
   const made = [showFirst, showRest].map(onNews).map((renew) => ({
     show(/** @type {any[]} */ frames) {

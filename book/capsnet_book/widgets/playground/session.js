@@ -15,7 +15,7 @@ function emptyFrame({ types, seed }) {
   const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
   const fog = 0.5; // what it would draw, in every pixel
   return {
-    ...{ types, filters, right: "", seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false), ownWrong: [] },
+    ...{ types, filters, right: "", seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false) },
     pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
     watched: {
       image: new Float32Array(PIXELS),

@@ -14,3 +14,4 @@ export const HIDDEN = [128, 256]; // of the decoder
 export const ROW = 12;
 export const TESTS = 500; // digits that it never learns from
 export const WALL = 100; // of them, those that are shown
+export const OWN = 10; // of the reader's digits, those that are shown

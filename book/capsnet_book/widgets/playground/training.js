@@ -4,12 +4,11 @@ import { shift, unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
 import { makeRandom, shuffled } from "./random.js";
-import { J, PIXELS, WALL } from "./sizes.js";
+import { J, OWN, PIXELS, ROW, WALL } from "./sizes.js";
 
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
 const OWN_EVERY = 10; // the reader's own digits have every tenth place
-const OWN_SHOWN = 10; // of them, so many are shown
 const SLICE = 4; // milliseconds of learning without a look at the messages
 const MADE_UP = 200; // milliseconds: if it falls behind its pace, so much is made up for
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
@@ -45,7 +44,6 @@ export async function startTraining(settings, sample, own, tensors) {
   if (tensors) network.load(tensors);
   const { batch: B, types } = settings;
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
-  const digitOf = ({ images }, n) => images.subarray(n * PIXELS, (n + 1) * PIXELS);
 
   let [seen, seconds, rate] = [0, 0, settings.rate];
   let queue = new Uint32Array(0); // what it has still to learn from in this pass
@@ -63,7 +61,8 @@ export async function startTraining(settings, sample, own, tensors) {
       queue = queue.subarray(0, -1);
       const mine = own.labels.length && (seen + n) % OWN_EVERY === 0 ? Math.floor(chance() * own.labels.length) : -1;
       labels[n] = mine < 0 ? learn.labels[digit] : own.labels[mine];
-      shift(x.subarray(n * PIXELS, (n + 1) * PIXELS), mine < 0 ? digitOf(learn, digit) : own.images[mine], right, down);
+      const image = mine < 0 ? learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS) : own.images[mine];
+      shift(x.subarray(n * PIXELS, (n + 1) * PIXELS), image, right, down);
     }
     loss = network.gradients(x, labels);
     network.update(rate);
@@ -112,24 +111,23 @@ export async function startTraining(settings, sample, own, tensors) {
     /** How things stand; of one tile, its way through the network. Tiles are the wall's, then the reader's own. */
     look(tile) {
       const began = performance.now();
-      const mine = own.images.slice(-OWN_SHOWN);
-      const tiles = [...Array.from({ length: WALL }, (_, n) => digitOf(test, n)), ...mine, digitOf(test, tile)];
-      const names = [...test.labels.subarray(0, WALL), ...own.labels.slice(-OWN_SHOWN), test.labels[tile]];
-      const images = new Float32Array(tiles.length * PIXELS);
-      for (const [n, image] of tiles.entries()) images.set(image, n * PIXELS);
-      const { lengths, drawings, answers, u, c } = network.read(images);
+      const names = [...test.labels.subarray(0, WALL), ...own.labels.slice(-OWN)];
+      const images = new Float32Array(names.length * PIXELS);
+      images.set(test.images.subarray(0, WALL * PIXELS));
+      own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
+      const { u, c, lengths, answers, drawings } = network.read(images);
       const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
-      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / tiles.length; // in words.js
-      const last = tiles.length - 1;
-      const mistaken = names.map((name, n) => name !== answers[n]);
-      const wrong = mistaken.slice(0, WALL);
+      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
+      const wrong = names.map((name, n) => name !== answers[n]);
+      const right = wrong.slice(0, WALL).filter((each) => !each).length;
+      const ofTile = (all) => all.slice((tile * all.length) / names.length, ((tile + 1) * all.length) / names.length);
       return {
-        ...{ types, seen, seconds, tests, loss, blur, pictures, filters: network.filters(), plain: !kernels.fast },
-        ...{ wrong, right: wrong.filter((each) => !each).length, ownWrong: mistaken.slice(WALL, last) },
+        ...{ types, seen, seconds, tests, loss, blur, filters: network.filters(), plain: !kernels.fast },
+        ...{ pictures, wrong, right },
         watched: {
-          image: tiles[last].slice(), // a view would be sent with all digits behind it
-          ...{ label: names[last], answer: answers[last], lengths: lengths.slice(-J), u, c },
-          drawing: drawings.length ? drawings.slice(-PIXELS) : undefined,
+          ...{ label: names[tile], answer: answers[tile], lengths: ofTile(lengths), u: ofTile(u) },
+          ...{ image: ofTile(images), drawing: ofTile(drawings) },
+          c: ofTile(c).filter((_, k) => k % ROW < J), // less the padding
         },
         cost: performance.now() - began,
       };

@@ -3,6 +3,7 @@
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
 import { clamp, element, figure, onNews, write } from "../shared/ui.js";
+import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // with a line around
@@ -76,7 +77,7 @@ export function makeHundred(widget, session, k) {
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
     const how = settings[k].drawing > 0 ? "as it draws them at this moment" : "as they are: it learns no drawing";
     const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
-    wall.show(pictures, wrong, words, selected);
+    wall.show(pictures, wrong.slice(0, WALL), words, selected);
   });
   function show(/** @type {any[]} */ frames) {
     const { settings, watched } = session;
