@@ -5,7 +5,7 @@ import { paintVotes } from "../glass/votes.js";
 import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
-import { element, onNews, write } from "../shared/ui.js";
+import { element, figure, onNews, write } from "../shared/ui.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
 /**
@@ -96,7 +96,7 @@ export function makeNetworkView(widget, session) {
   const headings = parts.map(() => element("strong"));
   const figures = parts.map(([name, picture, , about], n) => {
     const caption = element("figcaption", {}, headings[n], element("span", {}, about));
-    return element("figure", { class: `part part-${name}` }, picture, caption);
+    return figure(`part part-${name}`, picture, caption);
   });
   const node = element("div", { class: "passage", role: "img" }, ...figures);
 

@@ -38,6 +38,7 @@ export class Session {
   notice = ""; // what went wrong, or was done, in words
   #digits = undefined;
   #begun = 0; // how often networks were put in the place of others
+  #next = undefined; // look
 
   /**
    * @param {any[]} settings  of one network, or of two
@@ -99,28 +100,25 @@ export class Session {
     if (this.running) await this.#run();
   }
 
-  /** Asks a network how it stands; and again, while it learns. */
-  async #look(trainee) {
-    const asked = performance.now();
-    const frame = await trainee.call("look", this.watched.tile);
-    if (!frame) return; // it was stopped
-    trainee.frame = frame;
+  /** Asks the networks how they stand; and again, while they learn. */
+  async #look() {
+    const [asked, { trainees }] = [performance.now(), this];
+    const frames = await Promise.all(trainees.map(({ call }) => call("look", this.watched.tile)));
+    if (trainees !== this.trainees) return; // they were stopped
+    for (const [k, frame] of frames.entries()) trainees[k].frame = frame;
     this.changed();
-    clearTimeout(trainee.next);
-    const rest = Math.max(FRAME - (performance.now() - asked), 5 * frame.cost); // it shall not hold learning up
-    if (this.running) trainee.next = setTimeout(() => this.#look(trainee), rest);
-  }
-
-  #lookAtAll() {
-    return Promise.all(this.trainees.map((trainee) => this.#look(trainee)));
+    clearTimeout(this.#next);
+    const costs = frames.map(({ cost }) => 5 * cost); // looks shall not hold learning up
+    const rest = Math.max(FRAME - (performance.now() - asked), ...costs);
+    if (this.running) this.#next = setTimeout(() => this.#look(), rest);
   }
 
   async #run() {
     const ends = this.trainees.map((trainee) => trainee.call("run", this.pace));
-    await this.#lookAtAll();
+    await this.#look();
     const rests = await Promise.all(ends);
     if (rests.some(Boolean)) this.set({ running: false, rested: true });
-    await this.#lookAtAll();
+    await this.#look();
   }
 
   async train() {
@@ -153,7 +151,7 @@ export class Session {
 
   watch(/** @type {number} */ network, /** @type {number} */ tile) {
     this.set({ watched: { network, tile } });
-    return this.#lookAtAll();
+    return this.#look();
   }
 
   /** What the reader has drawn is, from now on, among the digits that they learn from. */
@@ -161,7 +159,7 @@ export class Session {
     this.own.images.push(image);
     this.own.labels.push(label);
     for (const { call } of this.trainees) call("teach", this.own);
-    return this.#lookAtAll();
+    return this.#look();
   }
 
   /** The first network as a file's bytes. */

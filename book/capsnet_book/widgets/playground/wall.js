@@ -20,7 +20,7 @@ export function makeWall(widget, kind, chosen) {
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
-  let [count, selected, at] = [0, -1, -1]; // at: from where arrow keys go on
+  let [count, at] = [0, -1]; // at: from where arrow keys go on
   let inks = []; // shades from paper to ink, of what is right and of what is a mistake
   const mixInks = onNews(({ paper, stroke, contrast }) => {
     inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
@@ -28,9 +28,9 @@ export function makeWall(widget, kind, chosen) {
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
 
   /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
-  function show(pictures, wrong, words, which = -1) {
-    [count, selected] = [wrong.length, which];
-    if (which >= 0) at = which;
+  function show(pictures, wrong, words, selected = -1) {
+    count = wrong.length;
+    if (selected >= 0) at = selected;
     const { contrast, accent } = widget.colours;
     mixInks([widget.colours], widget.colours);
     const wall = new ImageData(10 * TILE, Math.ceil(count / 10) * TILE);
