@@ -13,7 +13,6 @@ const TAPS: i32 = 9; // along a side of the first kernel
 const SIDE: i32 = 28;
 const ACROSS: i32 = 10; // along a side of the first layer's maps
 
-// @ts-ignore: a decorator of AssemblyScript
 @inline
 function dot(x: usize, y: usize, n: i32): f32 {
   let total = all(0);
@@ -22,7 +21,6 @@ function dot(x: usize, y: usize, n: i32): f32 {
 }
 
 /** y += w x, n numbers of each, a multiple of 16. */
-// @ts-ignore
 @inline
 function addScaled(y: usize, w: f32, x: usize, n: i32): void {
   const scale = all(w);

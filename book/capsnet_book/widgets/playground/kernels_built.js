@@ -12,7 +12,6 @@ const TAPS = 9; // along a side of the first kernel
 const SIDE = 28;
 const ACROSS = 10; // along a side of the first layer's maps
 
-// @ts-ignore: a decorator of AssemblyScript
 function dot(x, y, n) {
   let total = all(0);
   for (let k = 0; k < n; k += LANES) total = add(total, mul(get(at(x, k)), get(at(y, k))));
@@ -20,7 +19,6 @@ function dot(x, y, n) {
 }
 
 /** y += w x, n numbers of each, a multiple of 16. */
-// @ts-ignore
 function addScaled(y, w, x, n) {
   const scale = all(w);
   for (let k = 0; k < n; k += 4 * LANES) {

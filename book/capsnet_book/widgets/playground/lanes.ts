@@ -4,7 +4,6 @@
 export type V = v128;
 export const LANES: i32 = 4;
 
-// @ts-ignore: a decorator of AssemblyScript, as all that follow
 @inline export function at(pointer: usize, index: i32): usize { return pointer + ((<usize>index) << 2); }
 @inline export function get(pointer: usize): V { return v128.load(pointer); }
 @inline export function put(pointer: usize, x: V): void { v128.store(pointer, x); }

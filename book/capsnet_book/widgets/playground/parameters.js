@@ -8,7 +8,7 @@ import { D, D_IN, HIDDEN, J, KERNEL, PIXELS, PLACES, TAPS } from "./sizes.js";
 const sizeOf = (shape) => shape.reduce((all, n) => all * n, 1);
 
 /** -> here(k): where the k-th number of a tensor stands once its axes stand in another order. */
-function turned(shape, axes) {
+export function turned(shape, axes) {
   const strides = axes.map((_, n) => sizeOf(axes.slice(n + 1).map((axis) => shape[axis]))); // in the new order
   const steps = shape.map((_, axis) => strides[axes.indexOf(axis)]);
   return (k) =>

@@ -1,16 +1,16 @@
 // Bugs of public code (chapter "Bugs in the wild") that can be planted into a training, each in the place of a step
 // that is right. Those of a line (a square, a mean) stand in losses.js, and these change how capsules
 // are cut and routed. settings.js names all.
+import { turned } from "./parameters.js";
 import { D_IN, J, PLACES, ROW } from "./sizes.js";
 
 /** For "capsule-view": which number of the maps [place, channel] is the k-th of the capsules [place, type, number]. */
 export function wrongCut(types) {
-  return Uint32Array.from({ length: PLACES * types * D_IN }, (_, k) => {
-    const [here, d] = [Math.floor(k / D_IN), k % D_IN];
-    const i = (here % types) * PLACES + Math.floor(here / types); // in PyTorch's order
-    const flat = i * D_IN + d; // of [channel, place], as .view(B, -1, 8) cuts it
-    return (flat % PLACES) * types * D_IN + Math.floor(flat / PLACES);
-  });
+  const inCapsules = turned([types, PLACES, D_IN], [1, 0, 2]); // where PyTorch's k-th number of either stands here
+  const inMaps = turned([types * D_IN, PLACES], [1, 0]);
+  const cut = new Uint32Array(PLACES * types * D_IN);
+  for (let k = 0; k < cut.length; k++) cut[inCapsules(k)] = inMaps(k); // .view(B, -1, 8) takes one for the other
+  return cut;
 }
 
 /** Puts number cut[k] of each digit at k; or back. */

@@ -76,7 +76,7 @@ export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? St
 function read(name, text) {
   if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
   const { offers, from, to, whole } = SETTINGS[name];
-  const value = from === undefined ? offers.find((offer) => String(offer) === text) : Number(text || Number.NaN);
+  const value = offers.find((offer) => String(offer) === text) ?? Number(text || Number.NaN);
   if (offers.includes(value) || (value >= from && value <= to && (!whole || Number.isInteger(value)))) return value;
   const right =
     from === undefined
