@@ -28,7 +28,7 @@ const JOBS = {
       const [settings] = it.settingsWith({ types, rounds }).settings;
       const network = it.makeNetwork(settings, await it.loadKernels());
       network.load(tensors);
-      writeFileSync(out, it.toSafetensors(network.tensors(), it.configOf({ types, rounds })));
+      writeFileSync(out, await it.toSafetensors(network.tensors(), it.configOf({ types, rounds })));
       return { types, rounds };
     } catch (error) {
       return error.message;

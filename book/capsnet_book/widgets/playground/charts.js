@@ -33,7 +33,6 @@ export function makeCurve(widget) {
     });
     const lines = shown.flatMap((curve, k) => {
       const points = curve.map(([digits, share]) => [Math.max(125, digits), Math.max(FLOOR, 100 * share)]);
-      if (points.length === 0) return [];
       const [x, y] = points.at(-1);
       const role = k ? "second" : "first";
       const end = svg("circle", { class: `end ${role}`, cx: plan.x(x), cy: plan.y(y), r: 5 });
@@ -47,13 +46,13 @@ export function makeCurve(widget) {
   chart.caption.textContent = "wrong, of 500 digits that it never learns from · by digits seen";
 
   const renew = onNews(() => {
-    const ends = shown.filter((curve) => curve.length).map((curve) => curve.at(-1));
+    const ends = shown.map((curve) => curve.at(-1));
     const words = ends.map(([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`);
     chart.picture.setAttribute("aria-label", `Errors against digits seen: ${words.join("; ") || "nothing yet"}`);
     chart.refresh();
   });
   function show(/** @type {any[]} */ frames) {
-    shown = frames.map(({ tests }) => tests);
+    shown = frames.map(({ tests }) => tests).filter((tests) => tests.length);
     renew([JSON.stringify(shown)]);
   }
   return { node: chart.node, show };

@@ -21,24 +21,19 @@ export const configOf = ({ types, rounds }) => ({
   decoder_hidden: HIDDEN,
 });
 
-/** -> bytes. @param {Record<string, { shape: number[], data: Float32Array }>} tensors @param {any} config */
-export function toSafetensors(tensors, config) {
+/** @param {Record<string, { shape: number[], data: Float32Array<ArrayBuffer> }>} tensors @param {any} config */
+export async function toSafetensors(tensors, config) {
   const header = { __metadata__: { config: JSON.stringify(config) } };
   let end = 0;
   for (const [name, { shape, data }] of Object.entries(tensors)) {
     header[name] = { dtype: "F32", shape, data_offsets: [end, end + data.byteLength] };
     end += data.byteLength;
   }
-  const text = new TextEncoder().encode(JSON.stringify(header));
-  const start = 8 + Math.ceil(text.length / 8) * 8;
-  const file = new Uint8Array(start + end).fill(0x20, 8, start);
-  new DataView(file.buffer).setBigUint64(0, BigInt(start - 8), true);
-  file.set(text, 8);
-  Object.values(tensors).forEach(({ data }, n) => {
-    const [from] = Object.values(header)[n + 1].data_offsets;
-    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), start + from);
-  });
-  return file;
+  const text = JSON.stringify(header);
+  const padded = text.padEnd(8 * Math.ceil(text.length / 8)); // all of it ASCII
+  const length = new BigUint64Array([BigInt(padded.length)]);
+  const file = new Blob([length, padded, ...Object.values(tensors).map(({ data }) => data)]);
+  return new Uint8Array(await file.arrayBuffer());
 }
 
 /** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */

@@ -19,11 +19,11 @@ export function longest(lengths, n) {
 
 /**
  * The margin loss (equation 4), mean over the batch; dv becomes its gradient.
- * @param {Float32Array} dv  [B, J, D] @param {Float32Array} v @param {ArrayLike<number>} labels  B of them
+ * @param {Float32Array} dv  [B, J, D] @param {Float32Array} v @param {Float32Array} lengths  of v, [B · J]
+ * @param {ArrayLike<number>} labels  B of them
  */
-export function marginLoss(dv, v, labels, { m_plus, m_minus, lambda, bug }) {
+export function marginLoss(dv, v, lengths, labels, { m_plus, m_minus, lambda, bug }) {
   const B = labels.length;
-  const lengths = lengthsOf(v);
   let loss = 0;
   for (let k = 0; k < B * J; k++) {
     const present = labels[Math.floor(k / J)] === k % J;

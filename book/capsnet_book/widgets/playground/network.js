@@ -51,8 +51,8 @@ export function makeNetwork(settings, makeKernels) {
     encode(net);
     route(net);
     net.slopesOfLayers.fill(0);
-    const margin = marginLoss(dv, v, labels, settings);
     const lengths = lengthsOf(v);
+    const margin = marginLoss(dv, v, lengths, labels, settings);
     const right = labels.reduce((all, label, n) => all + Number(longest(lengths, n) === label), 0);
     let drawing = 0;
     if (settings.drawing > 0) {

@@ -1,6 +1,6 @@
 // All that is pressed: the primary button with the counters and the pace; what can be changed; what becomes of the
 // network.
-import { element, pushButton, save, setAttributes, write } from "../shared/ui.js";
+import { element, pushButton, rowOf, save, setAttributes, write } from "../shared/ui.js";
 import { download } from "./files.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
@@ -12,12 +12,12 @@ export function makeBar(session) {
   const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
   const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
   const another = () => session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
-  const counters = { right: "of 100 right", digits: "digits seen", seconds: "of learning" };
-  const values = Object.keys(counters).map((role) => element("b", { "data-role": `counted-${role}` }));
+  const counters = ["of 100 right", "digits seen", "of learning"];
+  const values = counters.map(() => element("b"));
   const paces = Object.entries(PACES).map(([name, label]) =>
     pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
   );
-  const counted = Object.values(counters).map((words, n) => element("div", {}, values[n], element("span", {}, words)));
+  const counted = counters.map((words, n) => element("div", {}, values[n], element("span", {}, words)));
   const main = element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another));
   const pace = element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces);
   const node = element("div", { class: "top" }, main, element("div", { class: "counters" }, ...counted), pace);
@@ -84,7 +84,7 @@ export function makeChanges(session, addressed) {
     write(remark, "A change starts over. The same seed gives the same noise and the same digits in the same order.");
   }
 
-  const buttons = element("div", { class: "bar" }, beside);
+  const buttons = rowOf(beside);
   if (addressed) buttons.append(pushButton("share", "Copy a link to it", share));
   return { node: element("div", { class: "changes" }, table, buttons, remark), show };
 }
@@ -123,11 +123,10 @@ export function makeKeeping({ model }, session) {
     if (file.files[0]) await told(open);
     file.value = "";
   });
-  const buttons = [
+  const buttons = rowOf(
     pushButton("keep", "Keep it for this book", () => told(keep)),
     pushButton("download", "Download", () => told(fetch)),
     pushButton("upload", "Open a file", () => file.click()),
-  ];
-  const about = { class: "keeping", role: "group", "aria-label": "Keep it" };
-  return element("div", about, element("div", { class: "bar" }, ...buttons, file), words);
+  );
+  return element("div", { class: "keeping", role: "group", "aria-label": "Keep it" }, buttons, file, words);
 }
