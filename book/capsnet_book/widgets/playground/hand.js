@@ -86,9 +86,8 @@ export function makeHand(widget, session) {
     schedule();
   }
 
-  const first = () => Math.max(0, own.labels.length - OWN);
   function again(n) {
-    pad.show(own.images[first() + n].map((grey) => 255 * grey));
+    pad.show(own.images.slice(-OWN)[n].map((grey) => 255 * grey));
     schedule();
   }
 

@@ -57,8 +57,8 @@ export class Session {
   }
 
   /** Does it, and says what went wrong. @param {() => any} work */
-  async act(work) {
-    this.notice = "";
+  async act(work, notice = "") {
+    this.notice = notice;
     try {
       await work();
     } catch (error) {
@@ -84,11 +84,7 @@ export class Session {
     this.set({ loading: true });
     try {
       const sample = await this.sample();
-      const starts = settings.map((each) => startTrainee(each, sample, this.own, tensors));
-      const trainees = await Promise.all(starts).catch((error) => {
-        for (const each of starts) each.then((trainee) => trainee.stop()).catch(() => {}); // the one that stands
-        throw error;
-      });
+      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
       if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const each of this.trainees) each.stop();
@@ -145,8 +141,7 @@ export class Session {
   /** The settings that the reader wants, and what was wrong with them. @param {any[]} settings */
   change(settings, notice = "") {
     this.settings = settings;
-    this.act(() => this.restart());
-    this.set({ notice });
+    this.act(() => this.restart(), notice);
   }
 
   watch(/** @type {number} */ network, /** @type {number} */ tile) {
