@@ -92,7 +92,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   const referred = (reference) => getModel(reference.slice(REFERENCE.length));
 
-  // --- The reader's own network, in the place of the book's `small` (widgets/raise_one.js) --------------------------
+  // --- The reader's own network, in the place of the book's (widgets/raise_one.js) ----------------------------------
 
   /** Does one thing with the store of networks, which lasts from visit to visit where the browser lets it. */
   const inStore = (mode, work) =>
@@ -108,10 +108,11 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       };
     });
 
-  const SMALL = 'figure.live-widget[data-network="small"]';
+  // Where it fits: in whatever asks a network of one digit.
+  const FITS = 'figure.live-widget[data-network]:not([data-network="small-pairs"])';
   const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, instead of the book's
   const ownIsRead = (async () => {
-    if (!document.querySelector(`${SMALL}, figure.glass`)) return;
+    if (!document.querySelector(`${FITS}, figure.glass`)) return;
     try {
       Object.assign(own, await inStore("readonly", (store) => store.get("own")));
     } catch {} // a page that may store nothing has none from before
@@ -120,7 +121,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   /** What the reader keeps, or chooses: shown at once, and remembered. Comes to whether it lasts beyond the page. */
   const changeOwn = (values) => {
     Object.assign(own, values);
-    for (const figure of document.querySelectorAll(`${SMALL}[data-live]`)) show(figure);
+    for (const figure of document.querySelectorAll(`${FITS}[data-live]`)) show(figure);
     document.dispatchEvent(new Event("capsnet:own"));
     const put = inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own"));
     return put.then(
@@ -148,8 +149,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const show = async (figure) => {
     const model = await getModel(figure.dataset.model);
     const widget = await importModule(model.get("_esm"));
-    const mine = own.bytes && figure.matches(SMALL);
-    const network = new Model({ weights: own.bytes });
+    const mine = own.bytes && figure.matches(FITS);
+    const network = new Model({ weights: own.bytes, own: true });
     const host = {
       getModel: async (reference) =>
         mine && own.asked && reference === model.get("network") ? network : referred(reference),

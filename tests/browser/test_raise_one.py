@@ -211,7 +211,7 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
 
     widget.locator('[data-role="keep"]').click()
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
-    page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/01-try-it.html")
+    page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/09-training.html")
     figure = page.locator('figure.live-widget[data-widget="DrawDigit"]')
     wake(figure)
     switch = figure.locator(".own-network")

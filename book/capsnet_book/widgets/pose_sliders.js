@@ -58,8 +58,10 @@ function inWords({ label, offsets, names, changed }) {
 
 const LABEL = "Bend a digit: sixteen sliders move the numbers of its capsule";
 
-export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOut, painter, network: load }) => {
+export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOut, painter, host, network: load }) => {
   const network = await load();
+  const own = (await host.getModel(get("network"))).get("own"); // the reader's, in the place of what was named
+  const names = () => (own ? {} : get("names"));
   const images = greysOf(get("images")); // [N, 784]
   const labels = get("labels");
   const none = new Array(network.D_out).fill(0);
@@ -86,7 +88,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     beside: true,
   });
   root.dataset.sticks = "";
-  rest.open = Object.keys(get("names")).length > 0; // who names them wants all in view
+  rest.open = Object.keys(names()).length > 0; // who names them wants all in view
 
   /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
   const look = onNews((index) => {
@@ -97,7 +99,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     written.textContent = `${withArticle(label)}, as written`;
     original.setAttribute("aria-label", `The digit as it was written: ${label}`);
     const effects = sliders.map(({ showEnds }, d) =>
-      showEnds(get("names")[label]?.[d] ?? "", (canvas, offset) => {
+      showEnds(names()[label]?.[d] ?? "", (canvas, offset) => {
         const bent = network.decode(withOffsets(capsules, label, none.with(d, offset))).slice();
         painter.paint(canvas, bent);
         return bent;
@@ -118,6 +120,6 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     const bent = network.decode(withOffsets(capsules, label, offsets)).slice();
     painter.paint(redrawn, bent);
     sliders.forEach(({ show }, d) => show(offsets[d]));
-    say(inWords({ label, offsets, names: get("names")[label], changed: pixelsChanged(bent, straight) }));
+    say(inWords({ label, offsets, names: names()[label], changed: pixelsChanged(bent, straight) }));
   };
 });
