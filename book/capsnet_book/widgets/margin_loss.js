@@ -182,7 +182,7 @@ function makeBar(k, { set, setLength, flip, lengthKeys }) {
   const about = { class: "bar-rail", tabindex: 0, "data-class": k, onfocus: () => set({ selected: k }) };
   const rail = element("div", { ...about, ...slider }, fill, pull, knob);
   const toHeight = ({ y }) => setLength(k, 1 - y);
-  drag(rail, { prevent: false, start: toHeight, move: toHeight });
+  drag(rail, { focus: rail, start: toHeight, move: toHeight });
   lengthKeys(rail, () => k, { " ": () => flip(k) });
   const button = pushButton("present", String(k), () => flip(k), { class: "digit", "data-class": k });
   const loss = element("span", { class: "loss" });

@@ -64,7 +64,6 @@ function makeHand(stage, area, part) {
     area,
     focus: node,
     start(place) {
-      if (!stage.plan) return false;
       const to = pixels(place);
       kept = stage.apart && !stays && !stage.session.isKept(under(to));
       stage.cutting = stage.apart && part === "predictions" ? [to] : [];
@@ -83,7 +82,7 @@ function makeHand(stage, area, part) {
     },
   });
   node.addEventListener("pointermove", ({ buttons, clientX, clientY }) => {
-    if (buttons || !stage.plan || part === "faders") return;
+    if (buttons || part === "faders") return;
     const { left, top } = area.getBoundingClientRect();
     point(under([clientX - left, clientY - top]));
   });

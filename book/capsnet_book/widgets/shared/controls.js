@@ -8,16 +8,13 @@ import { clamp, element, setAttributes, svg } from "./ui.js";
 
 /**
  * Follows the pointer that goes down on `node` until it is released, even outside of it.
- * `start` may return false: then the pointer is not taken. `move` comes with every place since the last move.
  * @param {Element} node
- * @param {{
- *   area?: Element, focus?: HTMLElement | SVGElement, prevent?: boolean,
- *   start?: (at: Place, event: PointerEvent) => unknown,
- *   move?: (at: Place, event: PointerEvent, trail: () => Place[]) => void,
- *   end?: (event: PointerEvent) => void,
- * }} hand  area: whose width and height places are shares of (`node` itself unless told); focus: gets the focus
+ * @param {{ area?: Element, focus: HTMLElement | SVGElement, start?: (at: Place) => void,
+ *   move: (at: Place, trail: () => Place[]) => void, end?: () => void }} _
+ *   area: whose width and height places are shares of (`node` itself unless told); focus: gets the focus; trail: every
+ *   place since the last move
  */
-export function drag(node, { area = node, focus, prevent = true, start, move, end }) {
+export function drag(node, { area = node, focus, start, move, end }) {
   /** @type {number | null} */
   let held = null;
   /** @type {DOMRect | undefined} */
@@ -34,12 +31,12 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (held !== null || event.button !== 0) return;
     forget();
-    if (start?.(placeOf(event), event) === false) return;
+    start?.(placeOf(event));
     addEventListener("scroll", forget, { capture: true, passive: true });
-    if (prevent) event.preventDefault();
+    event.preventDefault();
     node.setPointerCapture(event.pointerId);
     held = event.pointerId;
-    focus?.focus({ preventScroll: true });
+    focus.focus({ preventScroll: true });
   });
   node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
     if (event.pointerId !== held) return;
@@ -47,13 +44,13 @@ export function drag(node, { area = node, focus, prevent = true, start, move, en
       const events = event.getCoalescedEvents?.() ?? [];
       return (events.length ? events : [event]).map(placeOf);
     };
-    move?.(placeOf(event), event, trail);
+    move(placeOf(event), trail);
   });
   node.addEventListener("lostpointercapture", (/** @type {PointerEvent} */ event) => {
     if (event.pointerId !== held) return;
     held = null;
     removeEventListener("scroll", forget, { capture: true });
-    end?.(event);
+    end?.();
   });
 }
 

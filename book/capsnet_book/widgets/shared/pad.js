@@ -75,7 +75,7 @@ export function makePad({ drawn, settled, loaded }) {
       Object.assign(pen, { down: false, visible: false });
       startStroke(inside(at));
     },
-    move: (_, __, trail) => drawing && continueStroke(trail().map(inside)),
+    move: (_, trail) => drawing && continueStroke(trail().map(inside)),
     end() {
       if (drawing) settled();
       drawing = false;
