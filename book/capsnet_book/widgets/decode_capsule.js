@@ -1,8 +1,8 @@
 // One image, ten capsules, ten drawings: the reader is the mask. The strip of drawings is the chooser.
 import { makeBar } from "./shared/bars.js";
-import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
+import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, figure, format, onNews, pushButton, setAttributes, withArticle } from "./shared/ui.js";
+import { element, format, onNews, pushButton, setAttributes } from "./shared/ui.js";
 
 const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
 const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
@@ -73,12 +73,11 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
   const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept)).slice();
   let image, seen, errors; // the digit, the network's answer, the error of each capsule's drawing
 
-  const original = digitCanvas("original", "");
-  const drawing = digitCanvas("redrawn", "");
-  const [written, source] = [element("figcaption"), element("figcaption")];
+  const original = digitFigure("original");
+  const drawing = digitFigure("redrawn", "result");
   const error = element("strong");
   const weighed = element("span");
-  const pair = element("div", { class: "pair" }, figure("", original, written), figure("result", drawing, source));
+  const pair = element("div", { class: "pair" }, original.node, drawing.node);
   const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error, weighed);
   const name = (label) => `Decode the handwritten ${label}`;
   const digits = digitRow(labels, images, name, (index) => set({ index }));
@@ -104,9 +103,8 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
       painter.paint(canvas, picture);
       return squaredError(picture, image);
     });
-    painter.paint(original, image);
-    written.textContent = `${withArticle(labels[index])}, as written`;
-    original.setAttribute("aria-label", `The digit as it was written: ${labels[index]}`);
+    painter.paint(original.canvas, image);
+    original.name(...asWritten(labels[index]));
   });
 
   return () => {
@@ -117,15 +115,15 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     const kept = capsulesKept(keep, seen, label);
     const picture = drawnBy(...kept);
     const wrong = squaredError(picture, image);
-    painter.paint(drawing, picture);
-    source.textContent = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
-    drawing.setAttribute("aria-label", `The digit as drawn ${source.textContent}`);
+    const by = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
+    painter.paint(drawing.canvas, picture);
+    drawing.name(by, `The digit as drawn ${by}`);
     error.textContent = format(wrong, 1);
     weighed.textContent = `× ${WEIGHT} = ${format(WEIGHT * wrong, 4)}`;
     for (const button of rules) button.setAttribute("aria-pressed", String(button.dataset.keep === keep));
     choices.forEach(({ show }, j) => show(seen.lengths[j], errors[j], kept, j === label));
     root.dataset.squaredError = wrong.toFixed(4);
     const about = remarkOn(keep, kept, seen, label, errors);
-    say(about, `${label}, drawn ${source.textContent}, squared error ${error.textContent}. ${about}`);
+    say(about, `${label}, drawn ${by}, squared error ${error.textContent}. ${about}`);
   };
 });

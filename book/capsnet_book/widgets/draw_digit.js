@@ -1,10 +1,10 @@
 // A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
-import { digitAt, digitCanvas, digitRow } from "./shared/digits.js";
+import { digitAt, digitFigure, digitRow } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
-import { bytesOf, element, figure, format, listen, withArticle } from "./shared/ui.js";
+import { bytesOf, element, format, listen, withArticle } from "./shared/ui.js";
 
 /** What the lengths say, honestly: nothing, one digit, or several. */
 function inWords(lengths, empty) {
@@ -30,11 +30,9 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const labels = [...Array(network.J).keys()];
   const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
   const bars = makeBars("Lengths of the ten digit capsules");
-  const seen = digitCanvas("seen", "The 28 by 28 pixels that the network sees");
-  const drawn = digitCanvas("reconstruction", "");
-  const caption = element("figcaption");
-  const figures = [figure("", seen, "the network sees"), figure("result", drawn, caption)];
-  const pair = element("div", { class: "pair" }, ...figures);
+  const seen = digitFigure("seen");
+  const drawn = digitFigure("reconstruction", "result");
+  const pair = element("div", { class: "pair" }, seen.node, drawn.node);
   const left = element("div", { class: "left" }, pad.frame, pad.buttons);
   const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });
 
@@ -52,6 +50,7 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
     measure(root, redraw).stop,
   );
   pad.show(digitAt(samples, get("digit")));
+  seen.name("the network sees", "The 28 by 28 pixels that the network sees");
 
   return () => {
     const { lengths, prediction, reconstruction } = network.forward(pad.image());
@@ -60,11 +59,10 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
     pad.paint(painter, widget.colours);
     digits.show(null, painter);
     bars.show(lengths, prediction, (length) => length >= LONG);
-    painter.paint(seen, pad.image());
-    painter.paint(drawn, reconstruction);
-    drawn.classList.toggle("faint", lengths[prediction] < LONG);
-    caption.textContent = `capsule ${prediction} draws`;
-    drawn.setAttribute("aria-label", `What the longest capsule, ${prediction}, draws`);
+    painter.paint(seen.canvas, pad.image());
+    painter.paint(drawn.canvas, reconstruction);
+    drawn.canvas.classList.toggle("faint", lengths[prediction] < LONG);
+    drawn.name(`capsule ${prediction} draws`, `What the longest capsule, ${prediction}, draws`);
     say(inWords(lengths, pad.empty()));
   };
 });

@@ -1,9 +1,9 @@
 // Sixteen sliders that bend a digit: one large, the one that changes the drawing most, and fifteen more. The network
 // reads the digit once; each move of a slider runs the decoder.
 import { rangeInput } from "./shared/controls.js";
-import { digitAt, digitCanvas, digitRow, greysOf, thumbnail } from "./shared/digits.js";
+import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, figure, format, onNews, pushButton, rowOf, withArticle } from "./shared/ui.js";
+import { element, format, onNews, pushButton, rowOf } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 
@@ -69,11 +69,10 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   let straight; // what it draws when nothing is added
   let primary = 0; // the number that changes the drawing most
 
-  const original = digitCanvas("original", "");
-  const redrawn = digitCanvas("redrawn", "The digit redrawn from the 16 numbers");
-  const written = element("figcaption");
-  const drawn = figure("result", redrawn, "drawn from 16 numbers");
-  const picture = element("div", { class: "bent-digit" }, drawn, figure("", original, written));
+  const original = digitFigure("original");
+  const redrawn = digitFigure("redrawn", "result");
+  const picture = element("div", { class: "bent-digit" }, redrawn.node, original.node);
+  redrawn.name("drawn from 16 numbers", "The digit redrawn from the 16 numbers");
   const choose = (index) => set({ index, offsets: none });
   const digits = digitRow(labels, images, (label) => `Bend the handwritten ${label}`, choose);
   const sliders = none.map((_, d) => makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })));
@@ -95,9 +94,8 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     const [image, label] = [digitAt(images, index), labels[index]];
     capsules = network.mask(network.forward(image).capsules, label);
     straight = network.decode(capsules).slice();
-    painter.paint(original, image);
-    written.textContent = `${withArticle(label)}, as written`;
-    original.setAttribute("aria-label", `The digit as it was written: ${label}`);
+    painter.paint(original.canvas, image);
+    original.name(...asWritten(label));
     const effects = sliders.map(({ showEnds }, d) =>
       showEnds(names()[label]?.[d] ?? "", (canvas, offset) => {
         const bent = network.decode(withOffsets(capsules, label, none.with(d, offset))).slice();
@@ -118,7 +116,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     digits.show(index, painter);
     if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
     const bent = network.decode(withOffsets(capsules, label, offsets)).slice();
-    painter.paint(redrawn, bent);
+    painter.paint(redrawn.canvas, bent);
     sliders.forEach(({ show }, d) => show(offsets[d]));
     say(inWords({ label, offsets, names: names()[label], changed: pixelsChanged(bent, straight) }));
   };

@@ -2,9 +2,9 @@
 // asked for.
 import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
-import { digitAt, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
+import { digitAt, digitFigure, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, figure, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
+import { clamp, element, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
@@ -86,8 +86,7 @@ export function inWords(truth, { lengths, classes, third }) {
 
 // ------------------------------------------------------------------------------------------------- the pictures
 
-const picture = (role) =>
-  element("canvas", { width: WIDE, height: WIDE, class: "wide", role: "img", "data-role": role, "aria-label": "" });
+const picture = (role, kind = "") => digitFigure(role, kind, WIDE);
 
 /** Two tinted drawings laid over each other: on light paper they darken, on dark paper they brighten. */
 function layOver(canvas, drawings, paper) {
@@ -103,13 +102,14 @@ function layOver(canvas, drawings, paper) {
 /** The overlay, and round each digit a box that keyboards move. at(), layers(): where both lie, and their ink. */
 function makeStage({ at, layers, move }) {
   let chosen = 0; // which of the two the next drag moves
-  const pad = picture("overlay");
+  const seen = picture("overlay");
   const boxes = BOTH.map((which) => {
     const limits = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
     const about = { class: `box digit-${which}`, "data-digit": which, onfocus: () => choose(which) };
     return element("div", { ...about, ...limits });
   });
-  const stage = element("div", { class: "stage-36", "data-role": "stage" }, pad, ...boxes);
+  const stage = element("div", { class: "stage-36", "data-role": "stage" }, seen.canvas, ...boxes);
+  seen.node.prepend(stage);
 
   function choose(which) {
     chosen = which;
@@ -127,7 +127,7 @@ function makeStage({ at, layers, move }) {
   }
 
   carry(stage, {
-    area: pad,
+    area: seen.canvas,
     steps: [1, 3],
     inUnits: ({ x, y }) => [x * WIDE, y * WIDE],
     take: (place) => {
@@ -152,22 +152,13 @@ function makeStage({ at, layers, move }) {
       });
     });
   }
-  return { stage, pad, show };
+  return { seen, show };
 }
 
 /** The overlay's figure and those of what the network draws of it. */
-function makePictures(pad, stage) {
-  const captioned = (canvas, kind = "", shown = canvas) => {
-    const caption = element("figcaption");
-    const name = (/** @type {string} */ words, /** @type {string} */ label) => {
-      caption.textContent = words;
-      canvas.setAttribute("aria-label", label);
-    };
-    return { canvas, name, node: figure(kind, shown, caption) };
-  };
-  const [seenByIt, both] = [captioned(pad, "", stage), captioned(picture("both"))];
-  const alone = BOTH.map((which) => captioned(picture(`alone-${which}`), `digit-${which}`));
-  const [rest, absent] = [captioned(picture("remains")), captioned(picture("absent"), "asked")];
+function makePictures(seenByIt) {
+  const [both, rest, absent] = [picture("both"), picture("remains"), picture("absent", "asked")];
+  const alone = BOTH.map((which) => picture(`alone-${which}`, `digit-${which}`));
   const small = [...alone, rest, absent].map(({ node }) => node);
   const large = element("div", { class: "large" }, seenByIt.node, both.node);
   const node = element("div", { class: "drawn" }, large, element("div", { class: "small" }, ...small));
@@ -222,8 +213,8 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const at = () => [get("at").slice(0, 2), get("at").slice(2)];
   const layers = () => digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
   const move = (which, place) => set({ at: at().with(which, place).flat() });
-  const { stage, pad, show: frame } = makeStage({ at, layers, move });
-  const pictures = makePictures(pad, stage);
+  const { seen: overlaid, show: frame } = makeStage({ at, layers, move });
+  const pictures = makePictures(overlaid);
   const ask = (j) => set({ asked: get("asked") === j ? NOBODY : j });
   const lengths = Array.from({ length: network.J }, (_, j) => makeLength(j, () => ask(j)));
   const cases = get("cases").map(({ name, ...pair }) =>

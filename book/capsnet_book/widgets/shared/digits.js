@@ -1,5 +1,5 @@
 // Digits of 28×28 pixels in the colours of the page.
-import { bytesOf, element, onNews, setAttributes } from "./ui.js";
+import { bytesOf, element, figure, onNews, setAttributes, withArticle } from "./ui.js";
 
 /** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
 export function themeColours(root) {
@@ -44,8 +44,22 @@ export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXE
 export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
 
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
-export const digitCanvas = (role, label) =>
-  element("canvas", { class: "wide", width: SIDE, height: SIDE, role: "img", "aria-label": label, "data-role": role });
+export const digitCanvas = (role, label, side = SIDE) =>
+  element("canvas", { class: "wide", width: side, height: side, role: "img", "aria-label": label, "data-role": role });
+
+/** The same with a caption. name(words, label): what the caption says, and what is to be seen. */
+export function digitFigure(role, kind = "", side = SIDE) {
+  const canvas = digitCanvas(role, "", side);
+  const caption = element("figcaption");
+  const name = (/** @type {string} */ words, /** @type {string} */ label) => {
+    caption.textContent = words;
+    canvas.setAttribute("aria-label", label);
+  };
+  return { canvas, node: figure(kind, canvas, caption), name };
+}
+
+/** Words for a digitFigure that shows a handwritten digit. @returns {[string, string]} */
+export const asWritten = (label) => [`${withArticle(label)}, as written`, `The digit as it was written: ${label}`];
 
 /** A canvas like that on a button, whose label says what is to be seen. */
 export const thumbnail = (more = {}) =>
