@@ -4,12 +4,10 @@ import { bytesOf, element, figure, onNews, setAttributes, withArticle } from "./
 /** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
 export function themeColours(root) {
   const style = getComputedStyle(root);
-  const brush = document.createElement("canvas").getContext("2d");
   const roles = ["surface", "raised", "line", "ink", "muted", "accent", "contrast", "paper", "stroke"];
   return Object.fromEntries(
     roles.map((role) => {
-      brush.fillStyle = style.getPropertyValue(`--caps-${role}`).trim(); // reads any CSS colour, gives back #rrggbb
-      const hex = String(brush.fillStyle);
+      const hex = style.getPropertyValue(`--caps-${role}`).trim(); // #rrggbb: palette.py
       return [role, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))];
     }),
   );
