@@ -1,9 +1,9 @@
 /* The hands of the guesses (book/_ext/guesses.py): what the reader says stays in the browser. */
 
 (() => {
-  const kept = {};
+  let kept = {};
   try {
-    Object.assign(kept, JSON.parse(localStorage.getItem("guesses")));
+    kept = { ...JSON.parse(localStorage.getItem("guesses")) };
   } catch {} // where nothing may be stored, or nonsense is, they are for this page
   const keep = () => {
     try {
@@ -75,8 +75,7 @@
   };
 
   /** The field to draw in: a slider a place, for the keyboard, and a stroke sets all that it passes. */
-  const pad = (hand) => {
-    const guess = about(hand.dataset.key);
+  const pad = (guess) => {
     const { from: min, to: max, step, unit } = guess;
     const middle = guess.at.map(() => (min + max) / 2);
     const field = plot(guess, middle);
@@ -84,11 +83,6 @@
       const range = { min, max, step, value: middle[k], ariaLabel: `Your guess, ${unit} at ${at}` };
       return field.appendChild(make("input", { type: "range", ...range }));
     });
-    const sayAll = () =>
-      say(
-        hand,
-        sliders.map(({ valueAsNumber }) => valueAsNumber),
-      );
     let last;
     const stroke = ({ clientX, clientY }) => {
       const { left, top, width, height } = field.getBoundingClientRect();
@@ -99,7 +93,7 @@
       for (let n = Math.min(k, last.k); n <= Math.max(k, last.k); n++)
         sliders[n].value = n === k ? y : last.y + ((n - last.k) / (k - last.k)) * (y - last.y);
       last = { k, y };
-      sayAll();
+      field.dispatchEvent(new Event("input", { bubbles: true })); // as each slider does by itself
     };
     field.addEventListener("pointerdown", (event) => {
       field.setPointerCapture(event.pointerId);
@@ -107,8 +101,7 @@
       stroke(event);
     });
     field.addEventListener("pointermove", (event) => field.hasPointerCapture(event.pointerId) && stroke(event));
-    field.addEventListener("input", sayAll);
-    hand.querySelector(".guess-curve").replaceWith(field);
+    return field;
   };
 
   const answer = (place) => {
@@ -130,7 +123,7 @@
       `Of the ${place.dataset.total} guesses in this book you made ${hows.length}: ` +
       `${right} right, ${near} near, ${far} far off. A guess that was far off is remembered longest. `;
     const onclick = () => {
-      for (const key of Object.keys(kept)) delete kept[key];
+      kept = {};
       keep();
       for (const each of document.querySelectorAll(".guess button")) each.setAttribute("aria-pressed", false);
       for (const each of document.querySelectorAll(".guess small")) each.textContent = "";
@@ -156,21 +149,24 @@
     hand.querySelector("small").textContent = "Kept. How far off it was stands where the answer is.";
   };
 
-  const say = (hand, said) => {
+  /** The reader has pressed a button of a hand, or has moved its sliders. */
+  const say = (hand, touched) => {
     const { key } = hand.dataset;
-    kept[key] = { said, how: distance(about(key), said) };
+    const guess = about(key);
+    const values = [...hand.querySelectorAll("input")].map(({ valueAsNumber }) => valueAsNumber);
+    const said = guess.choices ? Number(touched.value) : guess.at ? values : values[0];
+    kept[key] = { said, how: distance(guess, said) };
     keep();
     showHand(hand);
     showRest();
   };
 
   for (const hand of document.querySelectorAll(".guess")) {
-    if (about(hand.dataset.key).at) pad(hand);
+    const guess = about(hand.dataset.key);
+    if (guess.at) hand.querySelector(".guess-curve").replaceWith(pad(guess));
     showHand(hand);
-    for (const each of hand.querySelectorAll("button"))
-      each.addEventListener("click", () => say(hand, Number(each.value)));
-    const slider = hand.querySelector("output") && hand.querySelector("input");
-    for (const event of ["input", "click"]) slider?.addEventListener(event, () => say(hand, Number(slider.value)));
+    for (const event of ["input", "click"])
+      hand.addEventListener(event, ({ target }) => target.matches("button, input, .guess-curve") && say(hand, target));
   }
   showRest();
 })();
