@@ -1,7 +1,9 @@
-// The part that is pointed at, large: a row of small pictures that add up to what it does.
-import { format } from "../shared/ui.js";
+// What is said of the glass network: its score, what the part that is pointed at does, and that part large, as a row of
+// small pictures that add up to what it does.
+import { fitCanvas, measure } from "../shared/controls.js";
+import { element, format, onNews, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
-import { votesOf } from "./model.js";
+import { scoreOf, sentenceOn, votesOf } from "./model.js";
 import { mapOf } from "./paint.js";
 import { makePen } from "./pen.js";
 
@@ -11,6 +13,10 @@ import { makePen } from "./pen.js";
 
 const WORDS = 18; // under each picture
 const BETWEEN = 24;
+const HINTS = [
+  "Point at any part: a map, a capsule, a vote, a length. ",
+  "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
+];
 
 /** A picture in ink, and a square of it in a frame. */
 function marked(pen, box, numbers, across, { x, y, w, h }) {
@@ -89,7 +95,7 @@ const ROWS = {
 };
 
 /** @param {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} sheet */
-export function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) {
+function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) {
   brush.setTransform(ratio, 0, 0, ratio, 0, 0);
   brush.clearRect(0, 0, width, height);
   brush.textBaseline = "alphabetic";
@@ -108,4 +114,24 @@ export function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ 
     }
     x += w;
   }
+}
+
+/** -> { score, node, show(scene) }. lit: the parts to enlarge; the lens begins with one of them. */
+export function makeGlance(stage, lit) {
+  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+  const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
+  const score = element("p", { class: "sentence", "data-role": "score" });
+  const words = element("p", { class: "words" });
+  const size = measure(lens, stage.schedule);
+  const magnify = onNews((scene) => paintLens(fitCanvas(lens, size), scene));
+
+  function show(/** @type {any} */ scene) {
+    const { session, focus, looked } = stage;
+    const seen = looked ?? session.strongest(own);
+    magnify([looked, session.answer, scene.colours, size.width], { ...scene, focus: seen });
+    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
+    write(words, `${hint}${sentenceOn(focus ?? seen, session)}`);
+    write(score, scoreOf(session));
+  }
+  return { score, node: element("div", { class: "glance" }, words, lens), show };
 }

@@ -1,80 +1,23 @@
 // The glass network's stage: the picture, what stands around it, and what it answers.
-import { fitCanvas, measure, wantsCalm } from "../shared/controls.js";
-import { digitAt, digitRow, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
+import { measure, wantsCalm } from "../shared/controls.js";
+import { digitAt, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import {
-  element,
-  makeAnnouncer,
-  makeRoot,
-  makeTurns,
-  oncePerFrame,
-  onNews,
-  pushButton,
-  setAttributes,
-  write,
-} from "../shared/ui.js";
+import { element, makeAnnouncer, makeRoot, makeTurns, oncePerFrame, setAttributes } from "../shared/ui.js";
+import { makeControls } from "./controls.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
-import { paintLens } from "./lens.js";
-import { goneOf, hasInk, makeSession, scoreOf, sentenceOn } from "./model.js";
+import { makeGlance } from "./lens.js";
+import { goneOf, hasInk, makeSession, scoreOf } from "./model.js";
 import { makePicture } from "./paint.js";
 import { makeSigns } from "./signs.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
 const REST = 400; // milliseconds without a change, before what is not looked at follows
 const ROOM = 4; // milliseconds of a frame for the parts; on a slow phone they take turns while the hand moves
-const HINTS = [
-  "Point at any part: a map, a capsule, a vote, a length. ",
-  "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
-];
 
 /** Which of ten digits this is. */
 const whichOf = (samples, /** @type {Uint8Array} */ bytes) =>
   [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === bytes[k]));
-
-/** What stands under the picture: ten digits, what a touch does, the rounds of routing. */
-function makeControls(samples, { choose, setApart, setRounds }) {
-  const name = (n) => `A handwritten ${n}`;
-  const digits = digitRow([...Array(10).keys()], samples, name, (n) => choose(digitAt(samples, n)), 255);
-  const touch = ["Look", "Take apart"].map((words, n) => pushButton("touch", words, () => setApart(n === 1)));
-  const rounds = element("output");
-  const steps = ["fewer", "more"].map((way, n) => {
-    const about = { class: "step", "aria-label": `One round of routing ${way}` };
-    return pushButton(way, "−+"[n], () => setRounds(2 * n - 1, false), about);
-  });
-  const whole = pushButton("whole", "Put it together", () => setRounds(0, true));
-  const group = (label, ...inside) => element("div", { class: "group", role: "group", "aria-label": label }, ...inside);
-  const about = [group("What a touch does", ...touch), group("Rounds of routing", steps[0], rounds, steps[1]), whole];
-  const row = element("div", { class: "controls" }, digits.row, ...about);
-  const show = (session, apart) => {
-    touch.forEach((button, n) => setAttributes(button, { "aria-pressed": apart === Boolean(n) }));
-    write(rounds, `${session.rounds} ${session.rounds === 1 ? "round" : "rounds"}`);
-    // Not `disabled`: a button that has just been pressed would lose the focus, and the news would not be heard.
-    steps.forEach((button, n) => setAttributes(button, { "aria-disabled": session.rounds === [1, 10][n] }));
-    setAttributes(whole, { "aria-disabled": !session.touched });
-  };
-  return { row, digits, show };
-}
-
-/** What is said of the network: the score, and in a lens the part that is looked at. */
-function makeGlance(stage, lit) {
-  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
-  const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
-  const score = element("p", { class: "sentence", "data-role": "score" });
-  const words = element("p", { class: "words" });
-  const size = measure(lens, stage.schedule);
-  const magnify = onNews((scene) => paintLens(fitCanvas(lens, size), scene));
-
-  function show(/** @type {any} */ scene) {
-    const { session, focus, looked } = stage;
-    const seen = looked ?? session.strongest(own);
-    magnify([looked, session.answer, scene.colours, size.width], { ...scene, focus: seen });
-    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
-    write(words, `${hint}${sentenceOn(focus ?? seen, session)}`);
-    write(score, scoreOf(session));
-  }
-  return { score, node: element("div", { class: "glance" }, words, lens), show };
-}
 
 /** Puts what is taken hold of over its part of the picture. In a high stage the pad's buttons find no room under it. */
 function seat({ boxes, high }, pad, hands, { scene, digits }) {
