@@ -2,6 +2,8 @@
 import { parameterList } from "./parameters.js";
 import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
 
+const PAGE = 65536; // bytes; WebAssembly's
+
 /**
  * Where everything lies: `at` has pointers in bytes, each a multiple of 16, of parameters and of what the layers hold
  * for a batch, by name; of(name, t) of what the routing holds of round t. The gradient of what lies at a pointer is
@@ -37,7 +39,9 @@ export function planMemory({ types, batch: B, rounds }) {
   const gap = end - first;
   const mean = end + gap;
   const average = mean + 8 * count;
-  const memory = makeMemory(mean + 4 * 4 * count);
+  const pages = Math.ceil((mean + 4 * 4 * count) / PAGE);
+  const wasm = globalThis.WebAssembly; // where it is refused: a buffer that looks like its memory
+  const memory = wasm ? new wasm.Memory({ initial: pages }) : { buffer: new ArrayBuffer(pages * PAGE) };
   const view = (pointer, length) => new Float32Array(memory.buffer, pointer, length);
   const shown = (offset) =>
     Object.fromEntries(Object.keys(layers).map((name) => [name, view(at[name] + offset, layers[name])]));
@@ -50,10 +54,4 @@ export function planMemory({ types, batch: B, rounds }) {
     averages: view(average, count),
     slopesOfLayers: view(at.x + gap, (end - at.x) / 4),
   };
-}
-
-/** Memory of so many bytes. Where WebAssembly is refused: a buffer that looks like it. */
-function makeMemory(bytes) {
-  if (globalThis.WebAssembly) return new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536) });
-  return { buffer: new ArrayBuffer(bytes) };
 }

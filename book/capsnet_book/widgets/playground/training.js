@@ -49,7 +49,7 @@ export async function startTraining(settings, sample, own, tensors) {
   let queue = new Uint32Array(0); // what it has still to learn from in this pass
   let loss; // of the last step: { margin, drawing, right }
   const tests = []; // [digits, share of errors]
-  let [runs, running, pace, due] = [0, false, "", 0];
+  let [runs, running, pace, due] = [0, 0, "", 0]; // running: the number of a run, or 0
   const x = new Float32Array(B * PIXELS);
   const labels = new Uint8Array(B);
 
@@ -85,9 +85,9 @@ export async function startTraining(settings, sample, own, tensors) {
       due = performance.now();
       if (running) return false;
       const [mine, rest] = [++runs, seconds + LONGEST];
-      running = true;
+      running = mine;
       let resumed = due;
-      while (running && mine === runs) {
+      while (running === mine) {
         const now = performance.now();
         for (let at = now; at < now + SLICE && due <= at && seen < until; at = performance.now()) {
           step();
@@ -96,13 +96,13 @@ export async function startTraining(settings, sample, own, tensors) {
         const end = performance.now();
         seconds += (end - resumed) / 1000;
         resumed = end;
-        if (seen >= until || seconds >= rest) running = false;
+        if (seen >= until || seconds >= rest) running = 0;
         else await breath(Math.min(50, due - end));
       }
       return seconds >= rest;
     },
     pause() {
-      running = false;
+      running = 0;
     },
     /** The reader's own digits, from now on among those that it learns from. */
     teach(digits) {
