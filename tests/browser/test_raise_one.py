@@ -152,14 +152,6 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     widget.page.evaluate("location.hash = '#qwerty'")
     expect(sentence).to_contain_text("names no setting")
     expect(widget.locator('[data-setting="rounds"]')).to_have_value("1")  # nothing is lost
-    widget.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    share, remark = widget.locator('[data-role="share"]'), widget.locator('[data-role="remark"]')
-    share.press("Enter")
-    expect(remark).to_contain_text("Copied")
-    assert widget.page.evaluate("navigator.clipboard.readText()") == widget.page.url
-    widget.page.evaluate("() => { navigator.clipboard.writeText = async () => { throw Error('refused'); }; }")
-    share.click()
-    expect(remark).to_contain_text(widget.page.url)
     for role in ("download", "keep"):
         widget.locator(f'[data-role="{role}"]').click()
         expect(widget.locator('[data-role="kept"]')).to_have_text("Not done: there is no network yet: press Train.")

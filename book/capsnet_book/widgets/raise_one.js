@@ -66,7 +66,7 @@ function build(widget) {
   const curve = makeCurve(widget);
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
-  const changes = makeChanges(session, addressed);
+  const changes = makeChanges(session);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.map(({ node }) => node), aside);
   const { say } = widget.layOut({

@@ -35,23 +35,14 @@ export function makeBar(session) {
   return { node, show };
 }
 
-/** A row for each setting, a column for each network. @param {any} session @param {boolean} addressed  by the page */
-export function makeChanges(session, addressed) {
+/** A row for each setting, a column for each network. @param {any} session */
+export function makeChanges(session) {
   const table = element("div", { class: "settings" });
-  const remark = element("p", { class: "remark", "data-role": "remark", "aria-live": "polite" });
+  const words = "A change starts over. The same seed gives the same noise and the same digits in the same order.";
   let shown = []; // settings
   const beside = pushButton("beside", "", () =>
     session.change(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)),
   );
-
-  async function share() {
-    const copied = await navigator.clipboard?.writeText(location.href).then(
-      () => true,
-      () => false,
-    );
-    const words = "Copied: the address of this page, which holds the settings.";
-    write(remark, copied ? words : `Copy it from here: ${location.href}`);
-  }
 
   function cell(name, k) {
     const { offers, label } = SETTINGS[name];
@@ -81,12 +72,10 @@ export function makeChanges(session, addressed) {
     table.querySelectorAll("select")[at]?.focus();
     table.classList.toggle("two", shown.length === 2);
     write(beside, shown.length === 1 ? "Two at once" : "Only one");
-    write(remark, "A change starts over. The same seed gives the same noise and the same digits in the same order.");
   }
 
-  const buttons = rowOf(beside);
-  if (addressed) buttons.append(pushButton("share", "Copy a link to it", share));
-  return { node: element("div", { class: "changes" }, table, buttons, remark), show };
+  const remark = element("p", { class: "remark" }, words);
+  return { node: element("div", {}, table, rowOf(beside), remark), show };
 }
 
 /** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */
@@ -128,5 +117,5 @@ export function makeKeeping({ model }, session) {
     pushButton("download", "Download", () => told(fetch)),
     pushButton("upload", "Open a file", () => file.click()),
   );
-  return element("div", { class: "keeping", role: "group", "aria-label": "Keep it" }, buttons, file, words);
+  return element("div", { role: "group", "aria-label": "Keep it" }, buttons, file, words);
 }
