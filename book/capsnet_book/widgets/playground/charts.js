@@ -8,7 +8,8 @@ const ACROSS = [250, 1000, 4000, 16000, 64000];
 
 /** A figure that is drawn anew when its size changes. draw(width) -> what is in the picture */
 export function makeChart(widget, role, height, draw) {
-  const picture = svg("svg", { role: "img", "data-role": role });
+  // Of a fixed height: a figure that grew while its size is told would be told of again.
+  const picture = svg("svg", { role: "img", "data-role": role, style: `height: ${height}px` });
   const caption = element("figcaption");
   const node = figure(role, picture, caption);
   const size = measure(node, refresh);
