@@ -70,7 +70,7 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
   const network = await load();
   const images = greysOf(get("images")); // [N, 784]
   const labels = get("labels");
-  const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept)).slice();
+  const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept));
   let image, seen, errors; // the digit, the network's answer, the error of each capsule's drawing
 
   const original = digitFigure("original");

@@ -93,12 +93,12 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   const look = onNews((index) => {
     const [image, label] = [digitAt(images, index), labels[index]];
     capsules = network.mask(network.forward(image).capsules, label);
-    straight = network.decode(capsules).slice();
+    straight = network.decode(capsules);
     painter.paint(original.canvas, image);
     original.name(...asWritten(label));
     const effects = sliders.map(({ showEnds }, d) =>
       showEnds(names()[label]?.[d] ?? "", (canvas, offset) => {
-        const bent = network.decode(withOffsets(capsules, label, none.with(d, offset))).slice();
+        const bent = network.decode(withOffsets(capsules, label, none.with(d, offset)));
         painter.paint(canvas, bent);
         return bent;
       }),
@@ -115,7 +115,7 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
     look([index, painter.shades()], index);
     digits.show(index, painter);
     if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
-    const bent = network.decode(withOffsets(capsules, label, offsets)).slice();
+    const bent = network.decode(withOffsets(capsules, label, offsets));
     painter.paint(redrawn.canvas, bent);
     sliders.forEach(({ show }, d) => show(offsets[d]));
     say(inWords({ label, offsets, names: names()[label], changed: pixelsChanged(bent, straight) }));

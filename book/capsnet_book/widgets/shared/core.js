@@ -23,7 +23,7 @@ export function readSafetensors(source) {
     for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
       const [from, to] = data_offsets.map((at) => start + at);
       const data = READ[dtype](bytes.slice(from, to).buffer); // a copy, so that it is aligned
-      if (data.length !== product(shape)) throw new Error("cut short");
+      if (data.length !== shape.reduce((all, n) => all * n, 1)) throw new Error("cut short");
       tensors[name] = { shape, data };
     }
     for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
@@ -65,8 +65,6 @@ function halfToFloat(halves) {
   }
   return floats;
 }
-
-const product = (shape) => shape.reduce((all, n) => all * n, 1);
 
 // -------------------------------------------------------------------------------------- the equations
 
@@ -123,15 +121,9 @@ export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
   return y;
 }
 
-export function relu(x) {
-  for (let k = 0; k < x.length; k++) if (x[k] < 0) x[k] = 0;
-  return x;
-}
+export const relu = (/** @type {Float32Array} */ x) => x.map((number) => Math.max(0, number));
 
-export function sigmoid(x) {
-  for (let k = 0; k < x.length; k++) x[k] = 1 / (1 + Math.exp(-x[k]));
-  return x;
-}
+export const sigmoid = (/** @type {Float32Array} */ x) => x.map((number) => 1 / (1 + Math.exp(-number)));
 
 /** Equation 1, in place, for one vector of `D` numbers: v = ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ = s / (n + 1/n), n = ‖s‖. */
 export function squash(s, from = 0, D = s.length) {
@@ -293,11 +285,7 @@ export function makeNetwork(source) {
 }
 
 /** How long each capsule is: how sure the network is of that class. v [J, D] -> [J] */
-export function lengthsOf(v, J, D) {
-  const lengths = new Float32Array(J);
-  for (let j = 0; j < J; j++) lengths[j] = norm(v, j * D, D);
-  return lengths;
-}
+export const lengthsOf = (v, J, D) => Float32Array.from({ length: J }, (_, j) => norm(v, j * D, D));
 
 /** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
 export function layer(tensors, name) {
