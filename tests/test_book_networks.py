@@ -33,6 +33,7 @@ def test_a_trained_network_answers_as_it_always_did(name):
     assert not network.training
 
 
+@pytest.mark.slow
 def test_the_shifted_networks_are_what_their_runs_measured(mnist):
     data = digits("test", "mnist", mnist)
     for name, run in (("small-shifted", "small-r3-0"), ("small-cnn", "small-cnn-0")):

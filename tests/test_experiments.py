@@ -71,6 +71,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
     everything = [] if kind == "cnn" else ["--everything"]

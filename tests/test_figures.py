@@ -110,6 +110,7 @@ DRAWN = {  # a figure of every kind
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     figure = DRAWN[kind]()

@@ -99,6 +99,7 @@ def test_bf16_autocast_is_finite_and_close():
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [torch.tensor([0, 3, 1]), None], ids=["labels", "none"])
 def test_a_compiled_network_gives_the_same(labels):
     torch.compiler.reset()

@@ -40,6 +40,7 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
         assert set(labels.tolist()) == set(classes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARMS)
 def test_every_arm_learns(name):
     """Its own loss falls."""

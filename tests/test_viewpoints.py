@@ -77,6 +77,7 @@ def test_votes_are_routed_as_in_the_paper_and_a_vote_is_m_times_w():
     assert not torch.allclose(gate(scenes, 3), network(scenes, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arm", ["none", "vectors-r3", "vectors-gate", "matrices-r1", "matrices-length", "matrices-others"]
 )

@@ -157,6 +157,7 @@ def test_a_step_is_adams(run_node, tmp_path):
         assert (engine.weights[name] - weight).norm() < 0.01 * (first.weights[name] - weight).norm(), name
 
 
+@pytest.mark.slow
 def test_what_reads_is_the_average_of_the_weights_of_late(evaluate):
     body = """
         return [1, 20].map((window) => {
@@ -228,6 +229,7 @@ def test_the_digits_are_the_samples(run_node, tmp_path):
     assert torch.equal(came[images.numel() :].long(), torch.cat([split.labels for split in splits]))
 
 
+@pytest.mark.slow
 def test_a_network_learns_to_read_in_a_few_thousand_digits(run_node):
     seen, wrong = zip(*run_node("raise_one.mjs", "course", DIGITS, 4000), strict=True)
     assert seen[:5] == (0, 256, 512, 1008, 1504)  # the first batch at or after a moment
