@@ -13,23 +13,16 @@ const TAPS: i32 = 9; // along a side of the first kernel
 const SIDE: i32 = 28;
 const ACROSS: i32 = 10; // along a side of the first layer's maps
 
-@inline
 function dot(x: usize, y: usize, n: i32): f32 {
   let total = all(0);
   for (let k = 0; k < n; k += LANES) total = add(total, mul(get(at(x, k)), get(at(y, k))));
   return sum(total);
 }
 
-/** y += w x, n numbers of each, a multiple of 16. */
-@inline
+/** y += w x, n numbers of each. */
 function addScaled(y: usize, w: f32, x: usize, n: i32): void {
   const scale = all(w);
-  for (let k = 0; k < n; k += 4 * LANES) {
-    put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
-    put(at(y, k + LANES), add(get(at(y, k + LANES)), mul(scale, get(at(x, k + LANES)))));
-    put(at(y, k + 2 * LANES), add(get(at(y, k + 2 * LANES)), mul(scale, get(at(x, k + 2 * LANES)))));
-    put(at(y, k + 3 * LANES), add(get(at(y, k + 3 * LANES)), mul(scale, get(at(x, k + 3 * LANES)))));
-  }
+  for (let k = 0; k < n; k += LANES) put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
 }
 
 // ------------------------------------------------------------------------------------------------ layers

@@ -17,7 +17,7 @@ const [, about, lanes, body] = /^(.*?)import \{ (.*), V, where \} from "\.\/lane
   readFileSync(`${folder}/arithmetic.ts`, "utf8"),
 );
 const names = [...body.matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
-const plain = body.replace(/: (usize|i32|f32|void)\b/g, "").replace(/^(export |@inline\n)/gm, "");
+const plain = body.replace(/: (usize|i32|f32|void)\b/g, "").replace(/^export /gm, "");
 const text = `// @ts-nocheck
 // \`npm run kernels\` writes this file from arithmetic.ts: as WebAssembly in base64, and without its types.
 export const KERNELS_WASM =
