@@ -99,7 +99,8 @@ export function makePad({ drawn, settled, loaded }) {
     if (pen.down) continueStroke([[pen.x, pen.y]]);
   };
   const turnPen = (event) => {
-    pen.down = !pen.down && !event.repeat;
+    if (event.repeat) return; // a key that is held is pressed once
+    pen.down = !pen.down;
     if (pen.down) startStroke([pen.x, pen.y]);
     else settled();
     told.textContent = pen.down ? "Pen down" : "Pen up";
