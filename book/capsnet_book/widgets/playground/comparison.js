@@ -40,6 +40,11 @@ function inWords(differences, names) {
 const heaped = (values) =>
   values.map((value, n) => [value, values.slice(0, n).filter((other) => Math.abs(other - value) < 0.11).length]);
 
+/** Fulfilled once the reader sees the page. */
+async function tabSeen() {
+  while (document.hidden) await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
+}
+
 /** @param {any} widget @param {any} session */
 export function makeComparison(widget, session) {
   const records = widget.get("records"); // what long trainings of both differ by
@@ -89,6 +94,7 @@ export function makeComparison(widget, session) {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const errors = [];
       for (const each of settings) {
+        await tabSeen();
         const started = await startTrainee({ ...each, seed: each.seed + seed }, sample, { images: [], labels: [] });
         if (mine !== round) return started.stop(); // and leaves those of a later press alone
         trainee = started;

@@ -22,7 +22,7 @@ const LOST = 4000; // digits after which a network should name more than a third
 export function inWords(session) {
   const { settings, trainees, running, notice, loading, rested, pace } = session;
   if (notice) return notice;
-  if (loading) return "Fetching 4,500 handwritten digits …";
+  if (loading && !trainees.length) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
   const [{ loss, blur, seen, plain, right }, other] = session.frames();
