@@ -26,8 +26,9 @@ export function inWords(session) {
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
   const [{ loss, blur, seen, plain, right }, other] = session.frames();
-  const [{ batch, bug, drawing }] = settings;
+  const [{ bug, drawing }] = settings;
   if (pace === "step" && loss && running) {
+    const { batch } = trainees[0].settings; // which may be older than the settings
     const total = (loss.margin + loss.drawing).toFixed(3);
     return (
       `Step ${seen / batch}: ${batch} digits went through, ${loss.right} of them rightly. ` +
