@@ -81,6 +81,7 @@ def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], add
     field = page.locator(".guess .guess-curve")
     field.scroll_into_view_if_needed()
     box = field.bounding_box()
+    assert box
     page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)

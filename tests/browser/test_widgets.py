@@ -208,6 +208,7 @@ def test_by_finger_on_a_phone_in_the_dark(alone: Callable[..., Any], name: str) 
 def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
     pad = alone("DrawDigit", HANDS["DrawDigit"].page)
     write_a_one(pad)
+    assert attribute(pad, "prediction") == "1"
     expect(pad.locator('[data-role="sentence"]')).to_contain_text("I see a 1")
     expect(pad.locator(".pad-frame [aria-live]")).to_have_text("Pen up")
     for _ in range(2):  # a key that is held is pressed once

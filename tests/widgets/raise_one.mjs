@@ -36,11 +36,9 @@ const JOBS = {
   },
   /** Accuracy after some digits, by the engine's own course. */
   async course(file, digits) {
-    const own = { images: [], labels: [] };
-    const [settings] = it.settingsWith({}).settings;
-    const training = await it.startTraining(settings, sampleOf(file), own);
-    await training.run("all", Number(digits));
-    return training.look(0).tests;
+    const begun = await it.startTraining(it.settingsWith({}).settings[0], sampleOf(file), { images: [], labels: [] });
+    await begun.run("all", Number(digits));
+    return begun.look(0).tests;
   },
 };
 console.log(JSON.stringify((await JOBS[job](...given)) ?? null));

@@ -174,6 +174,7 @@ def test_what_reads_is_the_average_of_the_weights_of_late(evaluate):
     for step, weights in enumerate(newest):
         expected = expected + max(1 / 20, 10 / (10 + step)) * (weights - expected)
         assert np.allclose(averaged[step], expected, atol=1e-6)
+    assert not np.allclose(averaged[-1], newest[-1], atol=1e-3)
 
 
 def test_it_begins_as_my_capsnet_does(run_node, tmp_path):
