@@ -132,19 +132,17 @@ def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFix
     assert said.out == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--batch-size", "5000"], "at least one batch of 5000 digits; got 4000"),
-        (["--threads", "0"], "threads to be a whole number, at least 1; got 0"),
-    ],
-)
-def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(options, message, tmp_path, capsys):
+def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(tmp_path, capsys):
+    run = ["train", "--source", "sample", "--output", str(tmp_path / "run")]
     with pytest.raises(SystemExit, match="2"):
-        main(["train", "--source", "sample", "--output", str(tmp_path / "run"), "--preset", "large"])
+        main([*run, "--preset", "large"])
     assert "invalid choice: 'large'" in capsys.readouterr().err
-    assert main(["train", "--source", "sample", "--output", str(tmp_path / "run"), *options]) == 2
-    assert capsys.readouterr().err == f"capsnet: expected {message}\n"
+    for option, value, message in (
+        ("--batch-size", "5000", "at least one batch of 5000 digits; got 4000"),
+        ("--threads", "0", "threads to be a whole number, at least 1; got 0"),
+    ):
+        assert main([*run, option, value]) == 2
+        assert capsys.readouterr().err == f"capsnet: expected {message}\n"
     assert not (tmp_path / "run").exists()
 
 

@@ -172,6 +172,15 @@ def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., A
     expect(widget.locator(".dot.record")).to_have_count(0)
 
 
+def test_more_seeds_end_where_training_goes_on(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", "book/chapters/16-does-routing-matter.html")
+    with widget.page.expect_worker() as begun:
+        widget.locator('[data-role="seeds"]').click()
+    train(widget)
+    has_seen(widget, 100)
+    assert begun.value not in widget.page.workers
+
+
 def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any], tmp_path: Path) -> None:
     widget = alone("RaiseOne", PAGE)
     page = widget.page

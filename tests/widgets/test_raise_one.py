@@ -205,8 +205,7 @@ def test_it_reads_what_pytorch_has_learned(run_node, tmp_path):
     """`my_capsnet`'s own weights, loaded: the same answers to 1e-5."""
     torch.manual_seed(3)
     network = my_capsnet.CapsNet()
-    weights = np.concatenate([tensor.numpy().ravel() for tensor in network.state_dict().values()])
-    weights.tofile(tmp_path / "weights")
+    save_file(network.state_dict(), tmp_path / "weights")
     engine = Engine(run_node, tmp_path, {}, steps=0, weights=str(tmp_path / "weights"))
     v, lengths, drawings = network(engine.images.float())
     assert (engine.capsules - v).abs().max() < 1e-5

@@ -87,10 +87,11 @@ export function makeComparison(widget, session) {
 
   /** Trains both settings from the ten seeds after theirs, one after the other. */
   async function more() {
-    again();
+    session.pause(); // the seeds have the machine, until it trains again
+    end();
+    found = [];
     const mine = round;
     const sample = await session.sample();
-    session.pause(); // the seeds have the machine
     for (let seed = 1; seed <= SEEDS; seed++) {
       const errors = [];
       for (const each of settings) {
@@ -109,14 +110,14 @@ export function makeComparison(widget, session) {
     }
   }
 
-  function again() {
+  function end() {
     round++;
-    found = [];
     trainee?.stop();
   }
 
   function show(/** @type {any[]} */ frames) {
-    if (session.settings !== settings) again();
+    if (session.running || session.settings !== settings) end();
+    if (session.settings !== settings) found = [];
     settings = session.settings;
     if (settings.length === 1) return;
     const [one, other] = frames.map(({ tests }) => errorOf(tests));
@@ -127,6 +128,6 @@ export function makeComparison(widget, session) {
     renew([words, ...names], words);
   }
 
-  widget.stops.push(again);
+  widget.stops.push(end);
   return { node, show };
 }

@@ -1,11 +1,12 @@
-// Teach it your hand: a pad, what the network says, what you say, and its sixteen numbers to slide.
+// Teach it your hand: a pad, what the network says, what you say, and its sixteen numbers to slide. The worker reads;
+// the page draws, so that a slider answers at once while it learns.
 import { rangeInput } from "../shared/controls.js";
-import { digitCanvas, PIXELS } from "../shared/digits.js";
+import { drawnBy } from "../shared/core.js";
+import { digitFigure, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
 import {
   element,
-  figure,
   format,
   makeAnnouncer,
   oncePerFrame,
@@ -23,14 +24,15 @@ const BEND = 0.25; // how far the paper moves each number
 /** @param {any} widget @param {any} session */
 export function makeHand(widget, session) {
   const { own } = session;
+  const { painter } = widget;
   let offsets = [];
   let busy = false; // while the network reads
-  /** @type {Float32Array | undefined} */
   let image; // that it read last
-  const { painter } = widget;
+  let found; // what it made of it, if anything
 
   const says = element("p", { class: "says", "data-role": "says" });
-  const seen = digitCanvas("redrawn", "What it draws of your digit");
+  const drawn = digitFigure("redrawn");
+  drawn.name("it draws of it", "What it draws of your digit");
   const schedule = oncePerFrame(read);
   const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule });
   const buttons = Array.from({ length: J }, (_, digit) =>
@@ -48,7 +50,14 @@ export function makeHand(widget, session) {
   function slide(/** @type {number[]} */ to) {
     offsets = to;
     for (const [d, { show }] of sliders.entries()) show(offsets[d], format(offsets[d], 2, true));
-    schedule();
+    draw();
+  }
+
+  /** What the longest capsule stands for once its sixteen numbers are slid. */
+  function draw() {
+    const { capsules, answers, decoder } = found ?? {};
+    const kept = capsules?.map((x, k) => (Math.floor(k / D) === answers[0] ? x + offsets[k % D] : 0));
+    painter.paint(drawn.canvas, decoder ? drawnBy(decoder, kept) : new Float32Array(PIXELS));
   }
 
   /** The network reads what is on the pad, once it has read what was there before. */
@@ -56,26 +65,23 @@ export function makeHand(widget, session) {
     pad.paint(painter, widget.colours);
     if (busy) return;
     busy = true;
-    if (pad.image() !== image) slide(new Array(D).fill(0));
-    image = pad.image();
-    const moved = offsets;
-    const found = pad.empty() ? undefined : await session.trainees[0]?.call("read", image, moved);
+    const next = pad.image();
+    found = pad.empty() ? undefined : await session.trainees[0]?.call("read", next);
     busy = false;
     for (const button of buttons) setAttributes(button, { "aria-disabled": !found }); // it keeps the focus
     if (found) tell(found);
-    else {
-      painter.paint(seen, new Float32Array(PIXELS));
+    else
       write(says, pad.empty() ? "Draw a digit: it says what it sees." : "Nobody is there to read it yet: press Train.");
-    }
-    if (pad.image() !== image || offsets !== moved) schedule();
+    slide(next === image ? offsets : new Array(D).fill(0));
+    image = next;
+    if (pad.image() !== image) schedule();
   }
 
-  function tell({ lengths, drawings }) {
+  function tell({ lengths }) {
     const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
     const doubt = ` (${format(lengths[best])}; a ${next}: ${format(lengths[next])}). What is it?`;
     says.replaceChildren("It says ", element("b", {}, String(best)), doubt);
     announce(says.textContent);
-    if (drawings.length) painter.paint(seen, drawings);
   }
 
   function teach(digit) {
@@ -110,10 +116,9 @@ export function makeHand(widget, session) {
   const sixteen = element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input));
   const lead = element("p", { class: "lead" }, "Teach it your hand");
   const answers = element("div", { class: "answers" }, says, ten, row.figure);
-  const drawn = figure("", seen, "it draws of it");
   const rest = fold("Slide the sixteen numbers that it drew this from", sixteen);
   const about = { class: "hand", role: "group", "aria-label": "Teach it your hand" };
-  const node = element("div", about, lead, element("div", {}, pad.frame, pad.buttons), answers, drawn, rest);
+  const node = element("div", about, lead, element("div", {}, pad.frame, pad.buttons), answers, drawn.node, rest);
   const announce = makeAnnouncer(node);
   schedule();
   widget.stops.push(schedule.cancel, announce.cancel);

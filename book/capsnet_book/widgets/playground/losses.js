@@ -1,15 +1,6 @@
 // The two losses and where they push: equation 4 on the ten lengths, and the squared error of the drawing.
 import { D, J, PIXELS } from "./sizes.js";
 
-/** How long each capsule is. v [B, J, D] -> [B · J] */
-export function lengthsOf(v) {
-  return Float32Array.from({ length: v.length / D }, (_, j) => {
-    let sum = 0;
-    for (let d = 0; d < D; d++) sum += v[j * D + d] ** 2;
-    return Math.sqrt(sum);
-  });
-}
-
 /** The longest of the ten capsules of digit n. */
 export function longest(lengths, n) {
   let best = 0;

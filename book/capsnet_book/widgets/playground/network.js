@@ -4,7 +4,8 @@
 //
 // Maps are [B, place, channel]. So a row of all patches is a matrix [B, numbers] as it lies, neither copied there nor
 // back. On the way back the gradient of what lies at a pointer is `gap` further on.
-import { drawingLoss, lengthsOf, longest, marginLoss } from "./losses.js";
+import { lengthsOf } from "../shared/core.js";
+import { drawingLoss, longest, marginLoss } from "./losses.js";
 import { planMemory } from "./memory.js";
 import { begin, fromTensors, toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
@@ -35,13 +36,15 @@ export function makeNetwork(settings, makeKernels) {
   const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
   averages.set(parameters);
+  const averageOf = (pointer, size) => averages.subarray((pointer - plan.first) / 4).slice(0, size); // of parameters
   let [steps, power1, power2] = [0, 1, 1]; // β1^t, β2^t
 
-  /** Keeps capsule `kept(n)` of digit n, each of its numbers moved by its offset. */
-  function mask(kept, offsets = new Float32Array(D)) {
+  /** Keeps capsule `kept(n)` of digit n. */
+  function mask(kept) {
     y.masked.fill(0);
     for (let n = 0; n < B; n++) {
-      for (let d = 0, k = n * V + kept(n) * D; d < D; d++, k++) y.masked[k] = v[k] + offsets[d];
+      const from = n * V + kept(n) * D;
+      y.masked.set(v.subarray(from, from + D), from);
     }
   }
 
@@ -51,7 +54,7 @@ export function makeNetwork(settings, makeKernels) {
     encode(net);
     route(net);
     net.slopesOfLayers.fill(0);
-    const lengths = lengthsOf(v);
+    const lengths = lengthsOf(v, B * J, D);
     const margin = marginLoss(dv, v, lengths, labels, settings);
     const right = labels.reduce((all, label, n) => all + Number(longest(lengths, n) === label), 0);
     let drawing = 0;
@@ -87,7 +90,7 @@ export function makeNetwork(settings, makeKernels) {
    * What the network makes of images [N · PIXELS]: u [N · I · D_IN], c of the last round [N · I · ROW], capsules
    * [N · J · D], their lengths [N · J], answers [N], and drawings [N · PIXELS] of the longest capsule, if it draws.
    */
-  function read(images, { draws = settings.drawing > 0, offsets = new Float32Array(D) } = {}) {
+  function read(images, draws = settings.drawing > 0) {
     const N = images.length / PIXELS;
     const sizes = [I * D_IN, I * ROW, V, J, draws ? PIXELS : 0];
     const [u, c, capsules, lengths, drawings] = sizes.map((size) => new Float32Array(N * size));
@@ -95,19 +98,20 @@ export function makeNetwork(settings, makeKernels) {
     parameters.set(averages);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
+      const some = { ...net, B: 4 * Math.ceil(now / 4) }; // all rows that matmul needs
       const keep = (all, batch) => all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
       y.x.fill(0);
       y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
-      encode(net);
-      route(net);
-      const found = lengthsOf(v);
+      encode(some);
+      route(some);
+      const found = lengthsOf(v, B * J, D);
       keep(u, y.u);
       keep(c, last(y.c, I * ROW));
       keep(capsules, v);
       keep(lengths, found);
       if (!draws) continue;
-      mask((m) => longest(found, m), offsets);
-      decode(net);
+      mask((m) => longest(found, m));
+      decode(some);
       keep(drawings, y.drawing);
     }
     parameters.set(newest);
@@ -118,7 +122,10 @@ export function makeNetwork(settings, makeKernels) {
   return {
     ...{ gradients, update, read },
     /** The first layer's weights, [81, C]. */
-    filters: () => averages.slice(0, KERNEL ** 2 * C),
+    filters: () => averageOf(plan.at["conv.weight"], KERNEL ** 2 * C),
+    /** The decoder's layers, as shared/core.js has them. */
+    decoder: () =>
+      maps.decoder.map(({ weight, bias, K, N }) => ({ columns: averageOf(weight, K * N), bias: averageOf(bias, N) })),
     tensors: () => toTensors(averages, types),
     slopes: () => toTensors(slopes, types),
     load(tensors) {
@@ -188,7 +195,7 @@ function route(net) {
   y.b.fill(0);
   y.s.fill(0);
   for (let t = 0; t < rounds; t++) {
-    if (net.bug === "softmax-axis") softmaxOverI(ofRound(net, y.c, t), y.b, I);
+    if (net.bug === "softmax-axis") softmaxOverI(couplings(net, of("c", t)), couplings(net, at.b), I);
     else k.softmax(of("c", t), at.b, B * I);
     k.addWeighted(of("s", t), 0, of("c", t), at.votes, V, B, I);
     k.squash(of("v", t), of("s", t), B * J, D);
@@ -196,7 +203,7 @@ function route(net) {
   }
 }
 
-const ofRound = ({ B, I }, c, t) => c.subarray(t * B * I * ROW, (t + 1) * B * I * ROW);
+const couplings = ({ memory, B, I }, pointer) => new Float32Array(memory.buffer, pointer, B * I * ROW);
 
 /** From capsules, all but one masked, to drawings. */
 function decode(net) {
@@ -236,7 +243,7 @@ function decodeBack(net) {
 
 /** From dv of the last round to the gradient of the votes, through all rounds. */
 function routeBack(net) {
-  const { k, y, dy, at, of, gap, B, I, rounds } = net;
+  const { k, at, of, gap, B, I, rounds } = net;
   for (let t = rounds - 1; t >= 0; t--) {
     const [c, s, v] = ["c", "s", "v"].map((name) => of(name, t));
     // This round's v made the next round's logits, whose gradient is known by now.
@@ -245,7 +252,8 @@ function routeBack(net) {
     k.addWeighted(at.votes + gap, V, c, s + gap, 0, B, I);
     if (t === 0) return; // the first logits are 0 whatever the votes
     k.agreements(c + gap, at.votes, s + gap, B, I);
-    if (net.bug === "softmax-axis") softmaxOverIBack(dy.b, ofRound(net, dy.c, t), ofRound(net, y.c, t), I);
+    if (net.bug === "softmax-axis")
+      softmaxOverIBack(couplings(net, at.b + gap), couplings(net, c + gap), couplings(net, c), I);
     else k.softmaxBack(at.b + gap, c + gap, c, B * I);
     k.addWeighted(at.votes + gap, V, at.b + gap, of("v", t - 1), 0, B, I);
   }

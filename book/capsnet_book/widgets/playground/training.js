@@ -73,7 +73,7 @@ export async function startTraining(settings, sample, own, tensors) {
   }
 
   function examine() {
-    const { answers } = network.read(test.images, { draws: false });
+    const { answers } = network.read(test.images, false);
     tests.push([seen, answers.filter((answer, n) => answer !== test.labels[n]).length / answers.length]);
   }
 
@@ -132,8 +132,8 @@ export async function startTraining(settings, sample, own, tensors) {
         cost: performance.now() - began,
       };
     },
-    /** What it makes of one image; it draws of the capsule's sixteen numbers, each moved by its offset. */
-    read: (image, offsets) => network.read(image, { offsets }),
+    /** What it makes of one image; and its decoder, if it has learned to draw: the page draws as sliders move. */
+    read: (image) => ({ ...network.read(image, false), decoder: settings.drawing > 0 && network.decoder() }),
     tensors: () => network.tensors(),
   };
 }
