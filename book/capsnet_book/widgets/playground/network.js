@@ -87,26 +87,22 @@ export function makeNetwork(settings, makeKernels) {
   }
 
   /**
-   * What the network makes of images [N · PIXELS]: u [N · I · D_IN], c of the last round [N · I · ROW], capsules
-   * [N · J · D], their lengths [N · J], answers [N], and drawings [N · PIXELS] of the longest capsule, if it draws.
+   * What the network makes of images [N · PIXELS]: capsules [N · J · D], their lengths [N · J], answers [N], drawings
+   * [N · PIXELS] of the longest capsule, if it draws; and of one image, u [I · D_IN] and c of the last round [I · J].
    */
   function read(images, draws = settings.drawing > 0) {
     const N = images.length / PIXELS;
-    const sizes = [I * D_IN, I * ROW, V, J, draws ? PIXELS : 0];
-    const [u, c, capsules, lengths, drawings] = sizes.map((size) => new Float32Array(N * size));
+    const [capsules, lengths, drawings] = [V, J, draws ? PIXELS : 0].map((size) => new Float32Array(N * size));
     const newest = parameters.slice();
     parameters.set(averages);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
       const some = { ...net, B: 4 * Math.ceil(now / 4) }; // all rows that matmul needs
       const keep = (all, batch) => all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
-      y.x.fill(0);
       y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
       encode(some);
       route(some);
       const found = lengthsOf(v, B * J, D);
-      keep(u, y.u);
-      keep(c, last(y.c, I * ROW));
       keep(capsules, v);
       keep(lengths, found);
       if (!draws) continue;
@@ -116,7 +112,8 @@ export function makeNetwork(settings, makeKernels) {
     }
     parameters.set(newest);
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
-    return { u, c, capsules, lengths, answers, drawings };
+    const c = last(y.c, I * ROW).subarray(0, I * ROW); // less the padding:
+    return { u: y.u.slice(0, I * D_IN), c: c.filter((_, k) => k % ROW < J), capsules, lengths, answers, drawings };
   }
 
   return {

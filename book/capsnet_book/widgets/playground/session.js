@@ -104,8 +104,8 @@ export class Session {
     for (const [k, frame] of frames.entries()) trainees[k].frame = frame;
     this.changed();
     clearTimeout(this.#next);
-    const costs = frames.map(({ cost }) => 5 * cost); // looks shall not hold learning up
-    const rest = Math.max(FRAME - (performance.now() - asked), ...costs);
+    const took = performance.now() - asked;
+    const rest = Math.max(FRAME - took, 4 * took); // looks shall not hold learning up
     if (this.running) this.#next = setTimeout(() => this.#look(), rest);
   }
 

@@ -4,7 +4,7 @@ import { shift, unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
 import { makeRandom, shuffled } from "./random.js";
-import { J, OWN, PIXELS, ROW, WALL } from "./sizes.js";
+import { OWN, PIXELS, WALL } from "./sizes.js";
 
 const FADE = { factor: 0.9, after: 4000 }; // the rate's, in digits
 const MOVE = 2; // pixels, at most, that a digit is moved by
@@ -110,26 +110,21 @@ export async function startTraining(settings, sample, own, tensors) {
     },
     /** How things stand; of one tile, its way through the network. Tiles are the wall's, then the reader's own. */
     look(tile) {
-      const began = performance.now();
       const names = [...test.labels.subarray(0, WALL), ...own.labels.slice(-OWN)];
       const images = new Float32Array(names.length * PIXELS);
       images.set(test.images.subarray(0, WALL * PIXELS));
       own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
-      const { u, c, lengths, answers, drawings } = network.read(images);
+      const { answers, drawings } = network.read(images);
       const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
       const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
       const wrong = names.map((name, n) => name !== answers[n]);
       const right = wrong.slice(0, WALL).filter((each) => !each).length;
-      const ofTile = (all) => all.slice((tile * all.length) / names.length, ((tile + 1) * all.length) / names.length);
+      const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
+      const { u, c, lengths, drawings: drawing } = network.read(image);
       return {
         ...{ types, seen, seconds, tests, loss, blur, filters: network.filters(), plain: !kernels.fast },
         ...{ pictures, wrong, right },
-        watched: {
-          ...{ label: names[tile], answer: answers[tile], lengths: ofTile(lengths), u: ofTile(u) },
-          ...{ image: ofTile(images), drawing: ofTile(drawings) },
-          c: ofTile(c).filter((_, k) => k % ROW < J), // less the padding
-        },
-        cost: performance.now() - began,
+        watched: { label: names[tile], answer: answers[tile], image, u, c, lengths, drawing },
       };
     },
     /** What it makes of one image; and its decoder, if it has learned to draw: the page draws as sliders move. */
