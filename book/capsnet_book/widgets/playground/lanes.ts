@@ -42,20 +42,14 @@ export const LANES: i32 = 4;
   return f32x4.extract_lane(halves, 0) + f32x4.extract_lane(halves, 1);
 }
 
-/** e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r by its series, 2^n by the bits of a float. */
+/** e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r = 1 + r (1 + r/2 (1 + r/3 …)), 2^n by a float’s bits. */
 @inline export function exp(x: V): V {
   x = f32x4.max(f32x4.splat(-87), f32x4.min(f32x4.splat(87), x));
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
   let r = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
   r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.12194440e-4)));
-  let e = f32x4.splat(1.0 / 5040.0);
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 720.0));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 120.0));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 24.0));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1.0 / 6.0));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(0.5));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1));
-  e = f32x4.add(f32x4.mul(e, r), f32x4.splat(1));
+  let e = f32x4.splat(1);
+  for (let k: f32 = 7; k > 0; k--) e = f32x4.add(f32x4.splat(1), f32x4.mul(e, f32x4.mul(r, f32x4.splat(1 / k))));
   const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
   return f32x4.mul(e, power);
 }
