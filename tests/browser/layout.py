@@ -1,4 +1,4 @@
-"""What a page looks like, as a browser measures it: parts clipped, slabs of light in the dark, small targets."""
+"""What a page looks like, as a browser measures it: parts clipped, slabs of light in the dark, small targets, texts."""
 
 from __future__ import annotations
 
@@ -102,3 +102,30 @@ STRETCHES = """(most) => {
     return found;
 }"""
 """Pixels -> the stretches that are longer, each with the heading in whose section it begins."""
+
+THREE_OF_A_KIND = """() => {
+    // Has axe look at the contrast of three texts of each kind, and not of one: it may be covered. Of a kind are texts
+    // of one colour, size and weight on the same grounds. In figures parts lie over each other, so each counts.
+    const behind = new Map([[null, ""]]);
+    const grounds = (part) => {
+        if (!behind.has(part)) {
+            const { backgroundColor, backgroundImage, opacity, filter, clip, clipPath } = getComputedStyle(part);
+            const own = [backgroundColor, backgroundImage, opacity, filter, clip, clipPath].join();
+            const nothing = own === "rgba(0, 0, 0, 0),none,1,none,auto,none";
+            behind.set(part, grounds(part.parentElement) + (nothing ? "" : own));
+        }
+        return behind.get(part);
+    };
+    const kinds = {};
+    for (const part of document.querySelectorAll("article.bd-article *")) {
+        const written = [...part.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+        if (!written || !part.checkVisibility({ visibilityProperty: true })) continue;
+        const { color, fontSize, fontWeight, textShadow } = getComputedStyle(part);
+        const kind = [color, fontSize, fontWeight, textShadow, grounds(part)].join();
+        kinds[kind] = (kinds[kind] ?? 0) + 1;
+        part.toggleAttribute("data-audited", kinds[kind] <= 3 || part.closest("figure") !== null);
+    }
+    const selector = "[data-audited], input, select, textarea";
+    axe.configure({ rules: [{ id: "color-contrast", selector }] });
+}"""
+"""To be evaluated with axe on the page, in each theme: a look at a text takes a millisecond, and most are like others."""
