@@ -128,4 +128,4 @@ THREE_OF_A_KIND = """() => {
     const selector = "[data-audited], input, select, textarea";
     axe.configure({ rules: [{ id: "color-contrast", selector }] });
 }"""
-"""To be evaluated with axe on the page, in each theme: a look at a text takes a millisecond, and most are like others."""
+"""Goes with axe, in each theme: a look at a text takes a millisecond, and most are like others."""
