@@ -1,7 +1,7 @@
 """Measure everything that is claimed about speed: ``python -m benchmarks``, or ``make bench``.
 
-Prints the tables and writes results/speed.json, from which the book's tables and figures are drawn. Wants a quiet
-machine; --quick takes small sizes and writes nothing, unless --output says where.
+Prints the tables and writes results/speed.json (of a GPU, results/speed-cuda.json), from which the book's tables and
+figures are drawn. Wants a quiet machine; --quick takes small sizes and writes nothing, unless --output says where.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import torch
 from capsnet_book.experiments.records import write_json
 
 from benchmarks import layer, network
-from benchmarks.measure import machine
+from benchmarks.measure import Target, machine
 from capsnet_tutorial.errors import InputError, expect, expect_count
 from capsnet_tutorial.model import PRESETS
 
-RESULTS = Path(__file__).resolve().parent.parent / "results" / "speed.json"
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+FILES = {"cpu": "speed.json", "cuda": "speed-cuda.json"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,14 +28,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes and few turns, to see that it runs")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of the processor")
-    parser.add_argument("--output", type=Path, help="the JSON file (default: results/speed.json; none with --quick)")
+    parser.add_argument("--device", choices=tuple(FILES), default="cpu", help="what computes (default: cpu)")
+    parser.add_argument("--output", type=Path, help="the JSON file (default: that of results/; none with --quick)")
     options = parser.parse_args(arguments)
-    output = options.output or (None if options.quick else RESULTS)
+    output = options.output or (None if options.quick else RESULTS / FILES[options.device])
     try:
+        expect(options.device == "cpu" or torch.cuda.is_available(), "a GPU for --device cuda", "none")
         expect_count("threads", options.threads)
         if output is not None:
             expect(output.parent.is_dir(), f"the folder {output.parent} to exist", "no such folder")
         torch.set_num_threads(options.threads)
+        Target.device = options.device
         found = measure(options.quick)
         if output is not None:
             write_json(output, found)
@@ -67,8 +71,9 @@ def measure(quick: bool) -> dict[str, Any]:
     axes = {axis: layer.growth(axis, few) for axis in (("batch",) if quick else layer.AXES)}
     for axis, grown in axes.items():
         print(table(f"Exponents along {axis}", {name: row["exponents"] for name, row in grown["layers"].items()}))
+    device = "" if Target.device == "cpu" else f" --device {Target.device}"
     return {
-        "command": "python -m benchmarks" + (" --quick" if quick else ""),
+        "command": f"python -m benchmarks{device}" + " --quick" * quick,
         "machine": here,
         "layer": {"sizes": vars(sizes), "rows": rows},
         "half_precision": half,

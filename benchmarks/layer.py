@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.baselines import BASELINES, by_einsum
-from benchmarks.measure import Function, against, peak_bytes, rounded, take_turns, work
+from benchmarks.measure import Function, Target, against, peak_bytes, rounded, take_turns, work
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.fast import route_capsules
 from capsnet_tutorial.functional import prediction_vectors, route, squash
@@ -24,13 +24,21 @@ OURS: dict[str, Layer] = {
     "last round": partial(route_capsules, gradient="last"),
 }
 """What the gradient flows through."""
-COMPILED = "einsum, compiled"
+COMPILED = ", compiled"
+
+
+def readable(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
+    """`route` as it is written: what the layer runs on everything but a processor."""
+    return route(prediction_vectors(u, weight), iterations)
 
 
 def layers() -> dict[str, Layer]:
     """Every way to route: the textbook's first, then what a user would try to make it fast, others, ours."""
-    first = {"einsum": by_einsum, COMPILED: torch.compile(by_einsum, fullgraph=True)}
-    return first | BASELINES | OURS
+    first = {"einsum": by_einsum, f"einsum{COMPILED}": torch.compile(by_einsum, fullgraph=True)}
+    if Target.device == "cpu":
+        return first | BASELINES | OURS
+    ours = {"readable": readable, f"readable{COMPILED}": torch.compile(readable, fullgraph=True)}
+    return first | BASELINES | ours | OURS
 
 
 @dataclass(frozen=True)
@@ -53,13 +61,15 @@ class Sizes:
         generator = torch.Generator().manual_seed(0)
         u = squash(torch.randn(self.batch, self.in_capsules, self.in_dim, generator=generator))
         shape = (self.in_capsules, self.out_capsules, self.in_dim, self.out_dim)
-        return u, torch.randn(shape, generator=generator) * 0.1
+        weight = torch.randn(shape, generator=generator) * 0.1
+        return u.to(Target.device), weight.to(Target.device)
 
 
 def pass_through(layer: Layer, sizes: Sizes) -> Function:
     """A run of the layer forward and backward."""
     u, weight = (each.requires_grad_() for each in sizes.inputs())
     direction = torch.randn(sizes.batch, sizes.out_capsules, sizes.out_dim, generator=torch.Generator().manual_seed(1))
+    direction = direction.to(Target.device)
 
     def run() -> tuple[Tensor, ...]:
         v = layer(u, weight, sizes.iterations)
@@ -77,7 +87,7 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int) -> dict[str, dic
         compared: Any = run()
         for ours, theirs in list(zip(compared, expected, strict=True))[: 1 if name == "last round" else None]:
             off = ((ours - theirs).norm() / theirs.norm()).item()
-            expect(off < 1e-5, f"{name} to compute what {reference} computes, to 1e-5", f"{off:.1g}")
+            expect(off < 1e-4, f"{name} to compute what {reference} computes, to 1e-4", f"{off:.1g}")
     rows = against(reference, runs, turns)
     memory = {name: peak_bytes(run) for name, run in runs.items()}
     for name, run in runs.items():
@@ -85,7 +95,7 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int) -> dict[str, dic
             "megabytes": round(memory[name] / 1e6, 1),
             "share_of_memory": round(memory[name] / memory[reference], 3),
         }
-        if name != COMPILED:
+        if not name.endswith(COMPILED):
             flops, moved = work(run)
             rows[name] |= {"gigaflops": round(flops / 1e9, 3), "gigabytes_moved": round(moved / 1e9, 3)}
     return rows

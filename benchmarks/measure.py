@@ -18,6 +18,12 @@ from torch.utils.flop_counter import FlopCounterMode
 Function = Callable[[], object]
 
 
+class Target:
+    """What computes: everything that is measured lies on its ``device``, "cpu" or "cuda"."""
+
+    device = "cpu"
+
+
 def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[float]]:
     """Seconds of each function, ``turns`` times, one after the other; a first turn that warms up is not counted."""
     for run in functions.values():
@@ -25,10 +31,18 @@ def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[flo
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(turns):
         for name, run in functions.items():
+            _wait()
             started = time.perf_counter()
             run()
+            _wait()
             seconds[name].append(time.perf_counter() - started)
     return seconds
+
+
+def _wait() -> None:
+    """Until a GPU has done what it was given; a processor has."""
+    if Target.device == "cuda":
+        torch.cuda.synchronize()
 
 
 def against(reference: str, functions: dict[str, Function], turns: int) -> dict[str, dict[str, Any]]:
@@ -55,6 +69,12 @@ def against(reference: str, functions: dict[str, Function], turns: int) -> dict[
 
 def peak_bytes(run: Function) -> int:
     """The most memory for tensors that stood at once above what stood before, as PyTorch's allocator counts it."""
+    if Target.device == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        run()
+        _wait()
+        return torch.cuda.max_memory_allocated() - before
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
         run()
@@ -101,7 +121,10 @@ def rounded(value: float) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """Processor, its instructions, PyTorch's version, peak rates."""
+    """Processor, its instructions, PyTorch's version, peak rates; of a GPU, if that is measured, name and rates."""
+    versions = {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]}
+    if Target.device == "cuda":
+        return {"name": torch.cuda.get_device_name(), "versions": versions, "peak": _peak(has_bf16=True)}
     has_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
     flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
     has_bf16 = has_bf16 and not {"avx512_bf16", "amx_bf16", "bf16"}.isdisjoint(flags)
@@ -111,15 +134,15 @@ def machine() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "vector_instructions": torch.backends.cpu.get_cpu_capability(),
         "bfloat16_in_hardware": has_bf16,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]},
+        "versions": versions,
         "peak": _peak(has_bf16),
     }
 
 
 def _peak(has_bf16: bool) -> dict[str, float]:
     """Matrix products in GFLOP/s, and GB/s of copying memory: the best of a few tries."""
-    size, source = 2048, torch.zeros(64 * 2**20)
-    single, target = torch.randn(size, size), torch.empty_like(source)
+    size, source = 2048 if Target.device == "cpu" else 8192, torch.zeros(64 * 2**20, device=Target.device)
+    single, target = torch.randn(size, size, device=Target.device), torch.empty_like(source)
     runs: dict[str, tuple[Function, int]] = {
         "float32_gigaflops_a_second": (lambda: single @ single, 2 * size**3),
         "gigabytes_a_second": (lambda: target.copy_(source), 2 * source.nbytes),

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.baselines import rounds_by_einsum
-from benchmarks.measure import Function, against, peak_bytes, work
+from benchmarks.measure import Function, Target, against, peak_bytes, work
 from capsnet_tutorial.functional import route, route_last
 from capsnet_tutorial.layers import Routing
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
@@ -29,11 +29,11 @@ class Variant:
     compiled: bool = False
 
     def precision(self) -> AbstractContextManager[None]:
-        return torch.autocast("cpu", torch.bfloat16, enabled=self.half)
+        return torch.autocast(Target.device, torch.bfloat16, enabled=self.half)
 
     def build(self, config: CapsNetConfig) -> CapsNet:
         torch.manual_seed(0)
-        network = CapsNet(config, Parts(routing=self.routing))
+        network = CapsNet(config, Parts(routing=self.routing)).to(Target.device)
         return network.to(memory_format=torch.channels_last) if self.half else network  # type: ignore[call-overload]
 
 
@@ -111,4 +111,5 @@ def compile_gain(config: CapsNetConfig, *, batch: int, turns: int) -> dict[str, 
 def _batch(config: CapsNetConfig, count: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(0)
     images = torch.rand(count, config.in_channels, config.image_size, config.image_size, generator=generator)
-    return images, torch.randint(0, config.classes, (count,), generator=generator)
+    labels = torch.randint(0, config.classes, (count,), generator=generator)
+    return images.to(Target.device), labels.to(Target.device)
