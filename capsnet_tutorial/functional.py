@@ -29,10 +29,13 @@ RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
 
 
+WITH_AUTOCAST = {device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)}
+"""Devices that have it. Asked once: not every version of PyTorch can compile the question."""
+
+
 def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
     """No autocast within it, where the device has any."""
-    has_any = torch.amp.is_autocast_available(device.type)
-    return torch.autocast(device.type, enabled=False) if has_any else nullcontext()
+    return torch.autocast(device.type, enabled=False) if device.type in WITH_AUTOCAST else nullcontext()
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -233,8 +236,7 @@ def expect_capsules(u: Tensor, weight: Tensor) -> None:
         f"u of shape [B, {weight.shape[0]}, {weight.shape[2]}] for a weight of shape {list(weight.shape)}",
         f"u of shape {list(u.shape)}",
     )
-    has_autocast = torch.amp.is_autocast_available(u.device.type)
-    if not (has_autocast and torch.is_autocast_enabled(u.device.type)):
+    if not (u.device.type in WITH_AUTOCAST and torch.is_autocast_enabled(u.device.type)):
         expect(u.dtype == weight.dtype, f"u in the weight's dtype, {weight.dtype}", f"{u.dtype}")
 
 
