@@ -36,7 +36,7 @@ def route_capsules(
 ) -> Tensor:
     """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products below.
 
-    It can be differentiated once. It was measured on processors only, and is faster there but for single images.
+    It can be differentiated once. On processors it is faster than `route`, but for single images; on a GPU it is slower.
 
     Args:
         u: [B, I, D_in].
