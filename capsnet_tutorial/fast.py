@@ -36,7 +36,7 @@ def route_capsules(
 ) -> Tensor:
     """`route` of `prediction_vectors`, without ever forming û: Procedure 1 on the products below.
 
-    It can be differentiated once. On processors it is faster than `route`, but for single images; on a GPU it is slower.
+    It can be differentiated once. Faster than `route` on processors, but for single images, and slower on a GPU.
 
     Args:
         u: [B, I, D_in].

@@ -25,12 +25,11 @@ from torch import Tensor
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor, is_free_to_read
 
+WITH_AUTOCAST = {device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)}
+"""Devices that have it. Asked once: not every version of PyTorch can compile the question."""
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
 
-
-WITH_AUTOCAST = {device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)}
-"""Devices that have it. Asked once: not every version of PyTorch can compile the question."""
 
 
 def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
