@@ -31,7 +31,6 @@ RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
 
 
-
 def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
     """No autocast within it, where the device has any."""
     return torch.autocast(device.type, enabled=False) if device.type in WITH_AUTOCAST else nullcontext()
