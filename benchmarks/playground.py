@@ -74,18 +74,18 @@ SLIDE = """async () => {  // milliseconds from a slider's input, at any time in 
     const apart = (one, other) => one.reduce((sum, x, k) => sum + Math.abs(x - other[k]), 0);
     const rest = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
     const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    const drawings = [];  // at either end: the network learns, and its drawing changes a little without a slide
+    const drawings = [];  // at either end, of late: the network learns, and they change a little without a slide
     const waited = [];
     for (let n = 0; n < 22; n++) {
         await rest(200 + 100 * Math.random());
+        const [here, there] = n % 2 ? [0, 1] : [1, 0];
+        drawings[here] = look();
         const at = performance.now();
-        slider.value = n % 2 ? 0.25 : -0.25;
+        slider.value = there ? 0.25 : -0.25;
         slider.dispatchEvent(new Event("input"));
-        if (n < 2) drawings.push((await rest(500), look()));
-        else {
-            do await painted(); while (apart(look(), drawings[n % 2]) > apart(look(), drawings[1 - (n % 2)]));
-            waited.push(performance.now() - at);
-        }
+        if (n < 2) continue;
+        do await painted(); while (apart(look(), drawings[there]) > apart(look(), drawings[here]));
+        waited.push(performance.now() - at);
     }
     return waited;
 }"""
