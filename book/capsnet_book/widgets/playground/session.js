@@ -6,6 +6,7 @@ import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
 import { startTrainee } from "./trainee.js";
 
 const FIRST = 7; // the tile that is watched at first
+const RESTS = "It has learned for five minutes, and rests. Go on lets it learn more.";
 const FRAME = 100; // milliseconds between two looks at a network that learns, at least
 
 /** How an untrained network stands before there are digits: its filters are those that it will have. */
@@ -33,7 +34,6 @@ export class Session {
   pace = "follow";
   watched = { network: 0, tile: FIRST };
   running = false;
-  rested = false; // because it has learned for long
   loading = false;
   notice = ""; // what went wrong, or was done, in words
   #digits = undefined;
@@ -88,7 +88,7 @@ export class Session {
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
       if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const each of this.trainees) each.stop();
-      Object.assign(this, { trainees, settings, rested: false, running: this.running && !tensors });
+      Object.assign(this, { trainees, settings, running: this.running && !tensors });
       this.watched.network = Math.min(this.watched.network, settings.length - 1);
     } finally {
       if (mine === this.#begun) this.set({ loading: false });
@@ -113,12 +113,12 @@ export class Session {
     const ends = this.trainees.map((trainee) => trainee.call("run", this.pace));
     await this.#look();
     const rests = await Promise.all(ends);
-    if (rests.some(Boolean)) this.set({ running: false, rested: true });
+    if (rests.some(Boolean)) this.set({ running: false, notice: RESTS });
     await this.#look();
   }
 
   async train() {
-    this.set({ running: true, rested: false });
+    this.set({ running: true });
     if (this.trainees.length) await this.#run();
     else if (!this.loading) await this.begin(this.settings);
   }

@@ -20,7 +20,7 @@ const LOST = 4000; // digits after which a network should name more than a third
 
 /** @param {any} session */
 export function inWords(session) {
-  const { settings, trainees, running, notice, loading, rested, pace } = session;
+  const { settings, trainees, running, notice, loading, pace } = session;
   if (notice) return notice;
   if (loading && !trainees.length) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
@@ -35,7 +35,6 @@ export function inWords(session) {
       `The loss is ${total}; every weight moved a little, against its slope.`
     );
   }
-  if (rested) return "It has learned for five minutes, and rests. Go on lets it learn more.";
   const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
   const ends = `${running ? "" : " (Paused.)"}${slow}`;
   if (other) return `${besides(settings, right, other.right)}${ends}`;
