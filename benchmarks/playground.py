@@ -69,23 +69,33 @@ WATCH = """() => {
     find("train").click();
 }"""
 SLIDE = """async () => {  // milliseconds from a slider's input, at any time in a frame, until its drawing was painted
-    const [slider, canvas] = [".sixteen input", '[data-role="redrawn"]'].map((css) => document.querySelector(css));
+    const canvas = document.querySelector('[data-role="redrawn"]');
     const look = () => canvas.getContext("2d").getImageData(0, 0, 28, 28).data;
     const apart = (one, other) => one.reduce((sum, x, k) => sum + Math.abs(x - other[k]), 0);
     const rest = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
     const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    const drawings = [];  // at either end, of late: the network learns, and they change a little without a slide
-    const waited = [];
-    for (let n = 0; n < 22; n++) {
-        await rest(200 + 100 * Math.random());
-        const [here, there] = n % 2 ? [0, 1] : [1, 0];
-        drawings[here] = look();
-        const at = performance.now();
-        slider.value = there ? 0.25 : -0.25;
+    const slide = (slider, value) => {
+        slider.value = value;
         slider.dispatchEvent(new Event("input"));
-        if (n < 2) continue;
-        do await painted(); while (apart(look(), drawings[there]) > apart(look(), drawings[here]));
-        waited.push(performance.now() - at);
+    };
+    const drawnAt = async (slider, value) => (slide(slider, value), await rest(300), look());
+    const sliders = [];  // by how much they change the drawing, which changes a little by itself: the network learns
+    for (const slider of document.querySelectorAll(".sixteen input")) {
+        sliders.push([apart(await drawnAt(slider, -0.25), await drawnAt(slider, 0.25)), slider]);
+        slide(slider, 0);
+    }
+    const [, slider] = sliders.sort(([p], [q]) => p - q).at(-1);
+    const drawn = { [-0.25]: await drawnAt(slider, -0.25), 0.25: await drawnAt(slider, 0.25) };
+    const waited = [];
+    for (let n = 0; n < 20; n++) {
+        await rest(200 + 100 * Math.random());
+        const [here, there] = n % 2 ? [-0.25, 0.25] : [0.25, -0.25];
+        drawn[here] = look();
+        const at = performance.now();
+        slide(slider, there);
+        const waits = () => performance.now() - at;
+        do await painted(); while (apart(look(), drawn[there]) > apart(look(), drawn[here]) && waits() < 1000);
+        waited.push(waits());
     }
     return waited;
 }"""
