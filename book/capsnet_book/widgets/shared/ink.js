@@ -40,7 +40,7 @@ function addSegment(grey, [x0, y0], [x1, y1]) {
     for (let column = from(x0, x1); column <= to(x0, x1); column++) {
       const [px, py] = [column + 0.5 - x0, row + 0.5 - y0];
       const t = squared === 0 ? 0 : Math.min(1, Math.max(0, (px * dx + py * dy) / squared));
-      const distance = Math.hypot(px - t * dx, py - t * dy);
+      const distance = Math.sqrt((px - t * dx) ** 2 + (py - t * dy) ** 2);
       const k = row * SIZE + column;
       grey[k] = Math.max(grey[k], Math.min(1, Math.max(0, reach - distance)));
     }

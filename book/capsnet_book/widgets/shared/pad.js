@@ -2,7 +2,7 @@
 import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
-import { clamp, element, pushButton } from "./ui.js";
+import { clamp, element, pushButton, write } from "./ui.js";
 
 const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
 
@@ -13,8 +13,9 @@ const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspac
 export function makePad({ drawn, settled, loaded }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
   let strokes = []; // of points [x, y] in the unit square
-  let image = new Float32Array(PIXELS);
+  let pixels = new Float32Array(PIXELS); // undefined until someone asks what the strokes have become
   let drawing = false; // a pointer is down
+  let inked = 0; // points of its stroke that are on the canvas
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
   const canvas = element("canvas", {
@@ -28,19 +29,21 @@ export function makePad({ drawn, settled, loaded }) {
   let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
   const told = element("p", { class: "unseen", "aria-live": "polite" });
-  const buttons = [pushButton("clear", "Clear", clear), pushButton("undo", "Undo", undo)];
-  const empty = () => !image.some((grey) => grey > 0);
+  const image = () => (pixels ??= toImage(strokes));
+  const empty = () => !strokes.length && !image().some((grey) => grey > 0);
 
-  /** What happened on the pad becomes the 28×28. */
-  function drawnByHand() {
-    image = toImage(strokes);
+  /** The last stroke, or another one, goes on through these points. */
+  function ink(points, anew = false) {
+    if (anew) strokes.push([]);
+    strokes.at(-1).push(...points);
+    pixels = undefined;
     drawn();
   }
 
   /** Exactly these pixels, bytes, as they are. */
   function show(bytes) {
     [drawing, pen.down, strokes] = [false, false, []]; // the stroke that goes on is over
-    image = Float32Array.from(bytes, (grey) => grey / 255);
+    pixels = Float32Array.from(bytes, (grey) => grey / 255);
   }
 
   function clear() {
@@ -51,19 +54,9 @@ export function makePad({ drawn, settled, loaded }) {
   function undo() {
     if (!strokes.length) return clear();
     strokes.pop();
-    [drawing, pen.down] = [false, false];
-    drawnByHand();
+    [drawing, pen.down, pixels] = [false, false, undefined];
+    drawn();
     settled();
-  }
-
-  function startStroke(point) {
-    strokes.push([point]);
-    drawnByHand();
-  }
-
-  function continueStroke(points) {
-    strokes.at(-1).push(...points);
-    drawnByHand();
   }
 
   // ---------------------------------------------------------------------------------- mouse and touch
@@ -71,11 +64,11 @@ export function makePad({ drawn, settled, loaded }) {
   drag(canvas, {
     focus: canvas,
     start(at) {
-      drawing = true;
+      [drawing, inked] = [true, 0];
       Object.assign(pen, { down: false, visible: false });
-      startStroke(inside(at));
+      ink([inside(at)], true);
     },
-    move: (_, trail) => drawing && continueStroke(trail().map(inside)),
+    move: (_, trail) => drawing && ink(trail().map(inside)),
     end() {
       if (drawing) settled();
       drawing = false;
@@ -96,12 +89,12 @@ export function makePad({ drawn, settled, loaded }) {
       pen.x = clamp(pen.x + ARROWS[key][0] * by, 0, 1);
       pen.y = clamp(pen.y + ARROWS[key][1] * by, 0, 1);
     }
-    if (pen.down) continueStroke([[pen.x, pen.y]]);
+    if (pen.down) ink([[pen.x, pen.y]]);
   };
   const turnPen = (event) => {
     if (event.repeat) return; // a key that is held is pressed once
     pen.down = !pen.down;
-    if (pen.down) startStroke([pen.x, pen.y]);
+    if (pen.down) ink([[pen.x, pen.y]], true);
     else settled();
     told.textContent = pen.down ? "Pen down" : "Pen up";
   };
@@ -118,16 +111,18 @@ export function makePad({ drawn, settled, loaded }) {
   function paint(painter, colours) {
     size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
-    drawPad(brush, width, { strokes, picture: strokes.length ? null : image, pen }, painter, colours);
-    hint.textContent = empty() ? "draw a digit here" : "";
+    const over = drawing && inked > 0; // only what is new
+    const lines = over ? [strokes.at(-1).slice(inked - 1)] : strokes;
+    drawPad(brush, width, { lines, picture: strokes.length ? null : image(), pen, over }, painter, colours);
+    inked = strokes.at(-1)?.length;
+    write(hint, empty() ? "draw a digit here" : "");
   }
 
-  const frame = element("div", { class: "pad-frame" }, canvas, hint, told);
   return {
-    frame,
-    buttons: element("div", { class: "bar" }, ...buttons),
-    image: () => image,
-    bytes: () => Uint8Array.from(image, (grey) => Math.round(grey * 255)),
+    frame: element("div", { class: "pad-frame" }, canvas, hint, told),
+    buttons: element("div", { class: "bar" }, pushButton("clear", "Clear", clear), pushButton("undo", "Undo", undo)),
+    image,
+    bytes: () => Uint8Array.from(image(), (grey) => Math.round(grey * 255)),
     empty,
     show,
     paint,
@@ -135,9 +130,9 @@ export function makePad({ drawn, settled, loaded }) {
 }
 
 /** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
-function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
+function drawPad(brush, size, { lines, picture, pen, over }, painter, colours) {
   brush.fillStyle = css(colours.paper);
-  brush.fillRect(0, 0, size, size);
+  if (!over) brush.fillRect(0, 0, size, size);
   if (picture) {
     const small = element("canvas", { width: SIDE, height: SIDE });
     painter.paint(small, picture);
@@ -147,10 +142,10 @@ function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
   brush.strokeStyle = css(colours.stroke);
   brush.lineWidth = (PEN / SIDE) * size; // as wide as a digit's lines
   brush.lineCap = brush.lineJoin = "round";
-  for (const stroke of strokes) {
+  for (const line of lines) {
     brush.beginPath();
-    brush.moveTo(stroke[0][0] * size, stroke[0][1] * size);
-    for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
+    brush.moveTo(line[0][0] * size, line[0][1] * size);
+    for (const [x, y] of line) brush.lineTo(x * size, y * size);
     brush.stroke();
   }
   if (!pen.visible) return;

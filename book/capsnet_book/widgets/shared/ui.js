@@ -41,10 +41,11 @@ export function setAttributes(/** @type {Element} */ node, attributes) {
     if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Shows words, and leaves a node alone that has them. @param {Node} node @param {string} words */
-export const write = (node, words) => {
-  if (node.textContent !== words) node.textContent = words;
-};
+/** Shows words, and leaves a node alone that has them; a text that is put in anew costs a search for styles. */
+export function write(/** @type {Node} */ node, /** @type {string} */ words) {
+  const text = node.firstChild ?? node.appendChild(new Text());
+  if (text.nodeValue !== words) text.nodeValue = words;
+}
 
 /** A button with words on it. @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [more] */
 export const pushButton = (role, text, onclick, more = {}) =>
