@@ -13,6 +13,7 @@ import { makePen } from "./pen.js";
 
 const WORDS = 18; // under each picture
 const BETWEEN = 24;
+const PACE = 400; // milliseconds that a sentence stands while the hand draws
 const HINTS = [
   "Point at any part: a map, a capsule, a vote, a length. ",
   "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
@@ -124,9 +125,12 @@ export function makeGlance(stage, lit) {
   const words = element("p", { class: "words" });
   const size = measure(lens, stage.schedule);
   const magnify = onNews((scene) => paintLens(fitCanvas(lens, size), scene));
+  let next = 0; // when there is time for words: the page is laid out anew for them
 
   function show(/** @type {any} */ scene) {
     const { session, focus, looked } = stage;
+    if (scene.changing && !focus && performance.now() < next) return;
+    next = performance.now() + PACE;
     const seen = looked ?? session.strongest(own);
     magnify([looked, session.answer, scene.colours, size.width], { ...scene, focus: seen });
     const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];

@@ -52,7 +52,7 @@ export function makeSession(network) {
   const { I, J, D_out, config } = network;
   const votes = new Uint8Array(I * J).fill(1); // which count
   const own = /** @type {any} */ ({ network, votes, rounds: config.iterations });
-  const isKept = (/** @type {Focus} */ part) => votesOf(part, I, J).some((k) => votes[k]);
+  const isKept = (/** @type {Focus} */ part) => !own.touched || votesOf(part, I, J).some((k) => votes[k]);
 
   /** The digit, [image_size · image_size] numbers from 0 to 1, goes through what is left. */
   function read(image) {

@@ -7,7 +7,8 @@ import { element } from "../shared/ui.js";
 /** @param {CanvasRenderingContext2D} brush @param {any} colours */
 export function makePen(brush, colours) {
   const small = element("canvas"); // matrices, before they are enlarged
-  const shades = {}; // by role; signed: below 0 in the other colour
+  colours.shades ??= {}; // by role, made once; signed: below 0 in the other colour
+  const { shades } = colours;
 
   /** @param {Box} box @param {HTMLCanvasElement} picture @param {number[]} part  of it */
   function place({ x, y, w, h }, picture, smooth = false, part = [0, 0, picture.width, picture.height]) {

@@ -120,7 +120,7 @@ export function makeSigns() {
   };
   function draw(/** @type {Scene} */ scene) {
     const { plan, answer } = scene;
-    show.fixed([plan, answer.prediction, answer.lengths[answer.prediction] > 0], scene);
+    show.fixed([plan, plan.high || answer.prediction, answer.lengths[answer.prediction] > 0], scene);
     show.out([plan, answer], scene);
     show.few([plan, answer, scene.focus], scene);
     show.focus([plan, scene.focus], scene);
