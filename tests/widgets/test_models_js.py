@@ -314,3 +314,40 @@ def test_the_networks_know_every_whole_as_in_training_and_matrices_know_it_at_ev
         network.weight.data = torch.tensor(shown.weights[kind]).view_as(network.weight)
         answers = network(turned(scenes(0), math.radians(angle)), 3).argmax(dim=1)
         assert answers.tolist() == list(range(10)), (kind, angle)
+
+
+# --- what is left of a frame ------------------------------------------------------------------------------------------
+
+HAND = """
+    let now = 0;
+    const tasks = [], begun = [], shown = [0, 0, 0], rested = [];
+    globalThis.requestAnimationFrame = (work) => tasks.push([Math.floor(now / 16 + 1) * 16, work]);
+    globalThis.setTimeout = (work, _, given) => tasks.push([now, () => work(given)]);
+    performance.now = () => now;
+    const turns = m.makeTurns(shown.map((_, n) => () => { now += data.part; shown[n]++; }));
+    const pad = () => {
+        begun.push(now);
+        now += data.pad;
+        if (begun.length < 60) move();
+        return true;
+    };
+    const ask = m.inSpareTime(pad, turns.go, () => rested.push(now));
+    const move = () => { turns.begin(); ask(); };
+    for (move(); tasks.length; ) {
+        const [time, work] = tasks.sort(([a], [b]) => a - b).shift();
+        now = Math.max(now, time);
+        work(time);
+    }
+    return { begun, shown, rested };"""
+
+
+@pytest.mark.parametrize(("pad", "part", "longest", "least"), [(2, 2, 16, 120), (6, 7, 16, 40), (20, 7, 32, 20)])
+def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
+    evaluate: Evaluate, pad: int, part: int, longest: int, least: int
+) -> None:
+    """Of a hand that moves for 60 frames; in the last case a frame has no room at all, and no part waits for ever."""
+    came = evaluate(HAND, {"pad": pad, "part": part}, m="shared/ui.js")
+    assert np.diff(came["begun"]).mean() <= longest
+    assert sum(came["shown"]) >= least
+    assert max(came["shown"]) - min(came["shown"]) <= 1
+    assert came["rested"][-1] > came["begun"][-1]

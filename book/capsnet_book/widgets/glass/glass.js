@@ -57,7 +57,6 @@ export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples
       keep: keepDigit,
       answered(now, copy) {
         strip?.setAttribute("data-prediction", now.session.answer.prediction);
-        if (!now.plan) return; // not laid out yet
         small?.(copy);
         for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
         for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
@@ -90,7 +89,6 @@ export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples
     if (stage.root.parentElement === view) view.style.minHeight = `${view.offsetHeight}px`;
     there.append(stage.root);
     if (there === view) view.style.minHeight = "";
-    stage.paint();
   }
 
   const begin = async () => {

@@ -2,7 +2,7 @@
 import { measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import { element, makeAnnouncer, makeRoot, makeTurns, oncePerFrame, setAttributes } from "../shared/ui.js";
+import { element, inSpareTime, makeAnnouncer, makeRoot, makeTurns, onNews, setAttributes } from "../shared/ui.js";
 import { makeControls } from "./controls.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
@@ -13,7 +13,6 @@ import { makeSigns } from "./signs.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
 const REST = 400; // milliseconds without a change, before what is not looked at follows
-const ROOM = 4; // milliseconds of a frame for the parts; on a slow phone they take turns while the hand moves
 
 /** Which of ten digits this is. */
 const whichOf = (samples, /** @type {Uint8Array} */ bytes) =>
@@ -33,8 +32,7 @@ function seat({ boxes, high }, pad, hands, { scene, digits }) {
 
 /** The answer comes from left to right, or from top to bottom: a veil goes that way. @param {HTMLElement} veil */
 function sweep(veil, high) {
-  const [from, to] = ["1 1", high ? "1 0" : "0 1"].map((scale) => ({ scale }));
-  if (!wantsCalm()) veil.animate([from, to], { duration: SWEEP, easing: "ease-in-out" });
+  if (!wantsCalm()) veil.animate({ scale: ["1 1", high ? "1 0" : "0 1"] }, { duration: SWEEP, easing: "ease-in-out" });
 }
 
 /**
@@ -45,18 +43,18 @@ function sweep(veil, high) {
 export function makeStage({ samples, lit, first, keep, answered }) {
   const root = makeRoot("Glass", "The network, to be taken apart");
   const painter = makePainter(document.documentElement);
-  let colours = themeColours(document.documentElement);
   const picture = makePicture();
   const signs = makeSigns();
   const veil = element("div", { class: "veil" });
-  const goOn = oncePerFrame(paint);
-  const settle = oncePerFrame(tellAll);
+  const goOn = inSpareTime(paint, (room) => turns.go(room), rest);
   const say = makeAnnouncer(root);
   const stage = /** @type {any} */ ({ focus: null, cutting: [], apart: false, schedule, say, point, changed });
+  Object.assign(stage, { lit, painter, colours: themeColours(document.documentElement) });
   const glance = makeGlance(stage, lit);
-  const now = () => ({ ...stage.session, ...stage, lit, painter, colours });
-  const turns = makeTurns([read, ...[...picture.show, signs.draw, glance.show].map((show) => () => show(now()))]);
-  let [rest, padIsNew, arriving] = [0, false, false]; // a timer; what the pad shows; a digit
+  const showDigits = onNews(() => controls.digits.show(whichOf(samples, pad.bytes()), painter));
+  const parts = [...picture.show, signs.draw, glance.show].map((show) => () => show({ ...stage.session, ...stage }));
+  const turns = makeTurns([() => showDigits([pad.image(), stage.colours]), read, ...parts]);
+  let [timer, padIsNew, untold] = [0, false, false]; // what the pad shows; what is answered
 
   const pad = makePad({ drawn: renewPad, settled, loaded: drawn });
   pad.show(first);
@@ -78,29 +76,23 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   root.append(scene, controls.row, glance.score, glance.node);
   stage.size = measure(scene, lay);
 
-  function renewPad() {
+  function renewPad(wait = REST) {
     padIsNew = true;
-    schedule();
+    follow(wait);
   }
 
   function lay() {
     if (!stage.session || !stage.size.width) return;
     stage.plan = planOf(stage.size, lit, stage.session.network);
     seat(stage.plan, pad, hands, { scene, digits: controls.digits.row });
-    changed(0);
-    renewPad();
+    renewPad(0);
   }
 
+  /** -> whether there is room for the parts */
   function paint() {
-    if (padIsNew) {
-      pad.paint(painter, colours);
-      controls.digits.show(whichOf(samples, pad.bytes()), painter);
-      padIsNew = false;
-    }
-    if (!stage.plan) return;
-    if (turns.go(ROOM)) goOn();
-    if (arriving) sweep(veil, stage.plan.high);
-    arriving = false;
+    if (padIsNew) pad.paint(painter, stage.colours);
+    padIsNew = false;
+    return Boolean(stage.plan);
   }
 
   function schedule() {
@@ -112,7 +104,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   function read() {
     if (stage.session.image === pad.image()) return;
     stage.session.read(pad.image());
-    changed();
+    changed(stage.changing ? REST : 0);
   }
 
   /** Something answers otherwise than before. */
@@ -120,17 +112,21 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     const { session } = stage;
     setAttributes(root, { "data-prediction": session.answer.prediction, "data-gone": goneOf(session).numbers });
     controls.show(session, stage.apart);
-    schedule();
-    stage.changing = wait > 0;
-    clearTimeout(rest);
-    rest = setTimeout(settle, wait);
+    follow(wait);
   }
 
-  /** The hand rests: who does not look hears of it, and the page. */
-  function tellAll() {
-    stage.changing = false;
-    turns.begin();
-    if (stage.plan) turns.go(Number.POSITIVE_INFINITY);
+  /** The parts show what is new; and come to rest themselves when nothing else is for a while. */
+  function follow(wait = REST) {
+    [untold, stage.changing] = [true, wait > 0];
+    schedule();
+    clearTimeout(timer);
+    if (wait) timer = setTimeout(follow, wait, 0);
+  }
+
+  /** Nothing is new: when the hand rests, who does not look hears of it, and the page. */
+  function rest() {
+    if (!untold || stage.changing) return;
+    untold = false;
     for (const { tell } of hands) tell();
     say(scoreOf(stage.session));
     answered(stage, copy);
@@ -153,11 +149,9 @@ export function makeStage({ samples, lit, first, keep, answered }) {
     drawn();
   }
 
-  /** The pad's digit runs through the network. */
   function drawn() {
-    stage.session.read(pad.image());
-    [padIsNew, arriving] = [true, true];
-    changed(0);
+    if (stage.plan) sweep(veil, stage.plan.high);
+    renewPad(0);
   }
 
   function settled() {
@@ -167,17 +161,18 @@ export function makeStage({ samples, lit, first, keep, answered }) {
 
   whenThemeChanges(() => {
     painter.refresh();
-    colours = themeColours(document.documentElement);
-    renewPad();
-    if (stage.session) changed(0);
+    stage.colours = themeColours(document.documentElement);
+    renewPad(0);
   });
 
   function use(/** @type {any} */ network) {
     Object.assign(stage, { session: makeSession(network), looked: null });
+    stage.session.read(pad.image());
     point(null);
-    drawn();
+    changed(0);
     lay();
+    drawn();
   }
 
-  return { root, controls: controls.row, use, show, paint: renewPad };
+  return { root, controls: controls.row, use, show };
 }

@@ -99,9 +99,9 @@ export function listen(model, event, handler) {
 export function oncePerFrame(work) {
   let frame = 0;
   const schedule = () => {
-    frame ||= requestAnimationFrame(() => {
+    frame ||= requestAnimationFrame((time) => {
       frame = 0;
-      work();
+      work(time);
     });
   };
   schedule.cancel = () => cancelAnimationFrame(frame);
@@ -118,15 +118,35 @@ export function makeTurns(parts) {
     /** As many as begin within `room` milliseconds, one at least. -> whether there are more */
     go(room = 0) {
       const end = performance.now() + room;
-      while (left > 0) {
+      for (let more = left > 0; more; more = left > 0 && performance.now() < end) {
         parts.push(parts.shift());
         parts.at(-1)();
         left--;
-        if (performance.now() >= end) break;
       }
       return left > 0;
     },
   };
+}
+
+const FRAME = 12; // milliseconds of a frame; what has not begun by then waits for the next one,
+const LATE = 50; // but no longer than that
+const ROOM = 2; // milliseconds at a time: what is painted takes longer than the task that paints it
+
+/**
+ * In every frame first() comes first, and says whether others may follow; go(room), which says whether there is more,
+ * has what is left of it; done() comes last. -> a function that asks for a frame
+ */
+export function inSpareTime(first, go, done) {
+  let due = 0;
+  const ask = oncePerFrame((began) => first() && setTimeout(work, 0, began + FRAME));
+  function work(/** @type {number} */ end) {
+    const time = performance.now();
+    if (time > end && time < due) return ask();
+    due = time + LATE;
+    if (go(ROOM)) setTimeout(work, 0, end);
+    else done();
+  }
+  return ask;
 }
 
 /** work(…given), only where one of the causes is another than the last time. */
