@@ -19,7 +19,7 @@ INDEX := _build/html/index.html
 LANGUAGE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab quick test nightly lint bench notebooks stills train results lock clean
+.PHONY: help book serve lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
 
 help: ## say what can be made
 	@echo "make …"
@@ -61,10 +61,15 @@ nightly: $(ALL) ## try what readers have: Firefox, WebKit, JupyterLab, a fresh e
 	@$(PYTEST) -m nightly tests
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
+	@$(MAKE) --no-print-directory --jobs 2 lint-python lint-javascript
+
+lint-python:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
+
+lint-javascript:
 	@$(NPM) run --silent lint
 
 bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
