@@ -106,15 +106,11 @@ STRETCHES = """(most) => {
 THREE_OF_A_KIND = """() => {
     // Has axe look at the contrast of three texts of each kind, and not of one: it may be covered. Of a kind are texts
     // of one colour, size and weight on the same grounds. In figures parts lie over each other, so each counts.
-    const behind = new Map([[null, ""]]);
     const grounds = (part) => {
-        if (!behind.has(part)) {
-            const { backgroundColor, backgroundImage, opacity, filter, clip, clipPath } = getComputedStyle(part);
-            const own = [backgroundColor, backgroundImage, opacity, filter, clip, clipPath].join();
-            const nothing = own === "rgba(0, 0, 0, 0),none,1,none,auto,none";
-            behind.set(part, grounds(part.parentElement) + (nothing ? "" : own));
-        }
-        return behind.get(part);
+        if (!part) return "";
+        const { backgroundColor, backgroundImage, opacity, filter, clip, clipPath } = getComputedStyle(part);
+        const own = [backgroundColor, backgroundImage, opacity, filter, clip, clipPath].join();
+        return grounds(part.parentElement) + (own === "rgba(0, 0, 0, 0),none,1,none,auto,none" ? "" : own);
     };
     const kinds = {};
     for (const part of document.querySelectorAll("article.bd-article *")) {
