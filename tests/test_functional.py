@@ -36,6 +36,15 @@ def test_squash_works_along_any_axis():
     assert functional.squash(s, dim=1).equal(functional.squash(s, dim=-2))
 
 
+def test_squash_of_zero_is_zero_and_so_is_its_gradient():
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+        s = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
+        v = functional.squash(s)
+        v.sum().backward()
+        assert v.eq(0).all()
+        assert s.grad.isfinite().all(), f"gradient {s.grad.tolist()} in {dtype}"
+
+
 @PRECISIONS
 def test_prediction_vectors_are_equation_2(dtype):
     u, weight = capsules_and_weight(dtype)
@@ -53,6 +62,15 @@ def test_routing_is_procedure_1_in_every_round(dtype, rounds):
     agrees(trace.v, expected.v)
     agrees(v, expected.v[-1])
     assert functional.route(u_hat, rounds).equal(v)
+
+
+@PRECISIONS
+@ROUNDS
+def test_routing_without_u_hat_is_the_same(dtype, rounds):
+    u, weight = capsules_and_weight(dtype)
+    expected = oracle.route(oracle.prediction_vectors(u, weight), rounds).v[-1]
+    agrees(fast.route_capsules(u, weight, rounds), expected)
+    agrees(fast.route_capsules(u, weight, rounds, gradient="last"), expected)
 
 
 @PRECISIONS

@@ -72,16 +72,6 @@ def test_routing_is_procedure_1_whatever_the_sizes(u_hat, iterations):
     agrees(trace.c, expected.c)
 
 
-@given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
-def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient):
-    """route_capsules answers as route does, whatever it was called with before."""
-    batch, below, above, out_dim = u_hat.shape
-    u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
-    expected = functional.route(functional.prediction_vectors(u, weight), iterations)
-    for _ in range(2):
-        torch.testing.assert_close(fast.route_capsules(u, weight, iterations, gradient=gradient), expected)
-
-
 # --- gradients stay finite
 
 EXTREMES = [
