@@ -15,8 +15,10 @@ from typing import Any
 
 import nbformat
 import pytest
+from citations import address
 from markdown_it import MarkdownIt
 from phone_figures import PHONE
+from pybtex.database import parse_file
 from refresh_notebooks import all_notebooks, normalise
 from stored_widgets import LARGE, OURS, SOURCES, VIEW, by_hash, files_by_hash, stored_models
 
@@ -66,6 +68,15 @@ def test_cells_are_short_and_pictures_described(path: Path) -> None:
             assert described or alone, f"{cell.source}: its metadata lacks mystnb.image.alt"
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("book/*.md")), ids=lambda path: path.name)
+def test_every_picture_of_a_page_is_described(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.findall(r"!\[\s*\]\([^)]*\)", text)
+    assert all(re.search(r"""alt=["'][^"']+["']""", tag) for tag in re.findall(r"<img\b[^>]*>", text))
+    directives = re.findall(r"```+\{(?:image|figure)\}[^`]*```", text)
+    assert all(re.search(r"^:alt: \S", directive, re.MULTILINE) for directive in directives)
+
+
 def only_myst(markdown: str) -> list[str]:
     """What only MyST understands in a text, code and formulas left aside."""
     said = re.sub(r"^(`{3,}|~{3,})(?!\s*\{).*\n(?:.*\n)*?\1\s*$", "", markdown, flags=re.MULTILINE)
@@ -86,6 +97,15 @@ def test_every_client_renders_its_markdown_and_finds_its_links(path: Path) -> No
         for link in (str(child.attrs["href"]) for child in inline if child.type == "link_open"):
             found = re.match(r"[a-z]+:|#", link) or (path.parent / link.partition("#")[0]).is_file()
             assert found, f"{link} (with .ipynb or .md, or Jupyter finds nothing)"
+
+
+def test_every_paper_has_an_address_and_is_cited() -> None:
+    entries = parse_file(str(ROOT / "book" / "references.bib")).entries
+    addresses = {key: address(entry.fields) for key, entry in entries.items()}
+    assert len(set(addresses.values())) == len(addresses)
+    pages = [path.read_text(encoding="utf-8") for path in ROOT.glob("book/*.md")]
+    said = "\n".join([*(text for path in NOTEBOOKS for text in prose(path)), *pages])
+    assert [key for key, url in addresses.items() if f"]({url})" not in said] == []
 
 
 # --- what is stored

@@ -43,6 +43,13 @@ def networks(page):
     return own, module
 
 
+def test_it_is_short_and_importing_it_needs_torch_alone():
+    text = FILE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 185
+    imported = [line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))]
+    assert {name.partition(".")[0] for name in imported} == {"torch"}
+
+
 def test_the_chapter_shows_the_file_up_to_what_makes_it_run_alone():
     cells = nbformat.read(BOOK / "chapters" / "09-training.ipynb", as_version=4).cells
     shown = [cell.source for cell in cells if "one-page" in cell.metadata.get("tags", [])]

@@ -11,8 +11,10 @@ import pytest
 import test_functional
 import test_layers
 import test_model
+import test_properties
 import torch
 from capsnet_book.bugs import BUGS, variant
+from networks import noise
 from torch import Tensor
 
 from capsnet_tutorial import fast, functional, layers, model
@@ -50,7 +52,11 @@ TESTS: tuple[Callable[[], None], ...] = (
     partial(test_model.test_the_network_is_the_papers, dtype=EXACTLY),
     test_model.test_the_label_decides_which_capsule_is_decoded,
     partial(test_functional.test_routing_without_u_hat_is_the_same, dtype=EXACTLY, rounds=3),
-    partial(test_functional.test_routing_is_procedure_1_in_every_round, dtype=EXACTLY, rounds=3),
+    partial(
+        test_properties.test_a_second_call_gives_what_the_first_gave.hypothesis.inner_test,
+        u_hat=noise(3, 6, 4, 5),
+        iterations=3,
+    ),
     partial(test_functional.test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once, dtype=EXACTLY),
     partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
     test_functional.test_squash_of_zero_is_zero_and_so_is_its_gradient,

