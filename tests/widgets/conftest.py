@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,21 +15,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-HERE = Path(__file__).parent
 WIDGETS = Path(str(files("capsnet_book") / "widgets"))
 RECENT = 18
 EVALUATE = """
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 %s
 const bytes = (path) => readFileSync(path);
 const floats = (path) => new Float32Array(new Uint8Array(readFileSync(path)).buffer);
 const data = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const save = (path, arrays) =>
+  writeFileSync(path, Buffer.concat(arrays.map((each) => Buffer.from(each.buffer, each.byteOffset, each.byteLength))));
 const complaint = (work) => { try { work(); return ""; } catch (error) { return error.message; } };
-const result = (() => { %s })();
-console.log(JSON.stringify(result, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value)));
+const result = await (async () => { %s })();
+const text = JSON.stringify(result ?? null, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value));
+process.stdout.write(text, () => process.exit(0)); // the playground's channels would keep it open
 """
 
 
+@cache
 def node_executable() -> str:
     """A Node that knows ES modules and today's syntax."""
     system = shutil.which("node")
@@ -42,25 +46,11 @@ def node_executable() -> str:
     return str(root / "node.exe" if os.name == "nt" else root / "bin" / "node")
 
 
-def stdout_of(script: Path, *arguments: object) -> Any:
-    command = [node_executable(), str(script), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-@pytest.fixture
-def run_node() -> Callable[..., Any]:
-    """run_node(script, *arguments): a script that takes the address of core.js first, and prints JSON."""
-    core = (WIDGETS / "shared" / "core.js").as_uri()
-    return lambda script, *arguments: stdout_of(HERE / script, core, *arguments)
-
-
 @pytest.fixture
 def evaluate(tmp_path: Path) -> Callable[..., Any]:
     """evaluate("return m.squash([3, 4])", m="shared/core.js", data={…}): what a function's body returns.
 
-    In it are the modules by their names, `data`, bytes(path), floats(path) and complaint(work).
+    In it are the modules by their names, `data`, bytes(path), floats(path), save(path, arrays) and complaint(work).
     """
 
     def run(body: str, data: Any = None, **modules: str) -> Any:
@@ -70,6 +60,9 @@ def evaluate(tmp_path: Path) -> Callable[..., Any]:
         script, given = tmp_path / "evaluate.mjs", tmp_path / "data.json"
         script.write_text(EVALUATE % ("\n".join(imports), body), encoding="utf-8")
         given.write_text(json.dumps(data, default=lambda value: np.asarray(value).tolist()), encoding="utf-8")
-        return stdout_of(script, given)
+        command = [node_executable(), str(script), str(given)]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     return run

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,19 +33,49 @@ STEPS = 10
 """So that the gradients are those of a network that has begun to learn."""
 
 
+TRAINEE = """
+    const { settings, images, labels, steps, rate } = data;
+    const network = n.makeNetwork(settings, data.kernels === "plain" ? k.plainKernels : await k.loadKernels());
+    const pixels = floats(images);
+    const batch = (step) => {
+      const first = (step * settings.batch) % labels.length;
+      const [from, to] = [first, first + settings.batch];
+      return [pixels.subarray(from * 784, to * 784), labels.slice(from, to)];
+    };
+    if (data.weights) network.load(c.readSafetensors(bytes(data.weights)).tensors);
+    const losses = [];
+    for (let step = 0; step < steps; step++) {
+      losses.push(network.gradients(...batch(step)));
+      network.update(rate, 1); // no average
+    }
+    const before = network.tensors();
+    losses.push(network.gradients(...batch(steps)));
+    const [images0] = batch(steps);
+    const answer = network.read(images0);
+    const alone = network.read(images0.subarray(0, 784), false); // one digit, of which the page draws
+    const kept = alone.capsules.map((x, at) => (Math.floor(at / 16) === alone.answers[0] ? x : 0));
+    answer.drawings.set(c.drawnBy(network.decoder(), kept).subarray(0, answer.drawings.length));
+    const parts = [...Object.values(before), ...Object.values(network.slopes())].map(({ data }) => data);
+    save(data.out, [...parts, answer.lengths, answer.capsules, answer.drawings]);
+    return { losses, shapes: Object.entries(before).map(([name, { shape }]) => [name, shape]) };"""
+PLAYGROUND = {
+    "s": "playground/settings.js", "n": "playground/network.js", "k": "playground/kernels.js",
+    "f": "playground/files.js", "t": "playground/training.js", "c": "shared/core.js",
+}  # fmt: skip
+
+
 class Engine:
     """What the engine computed: losses of each step, weights and gradients by name, what it makes of the last batch."""
 
-    def __init__(self, run_node: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any) -> None:
+    def __init__(self, evaluate: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any) -> None:
         self.settings = SETTINGS | settings
         sample = digits("train", source="sample")
         labels = sample.labels[:64]
         images = (sample.images[:64] * 15).round() / 15
         images.numpy().tofile(folder / "images")
         paths = {"images": str(folder / "images"), "out": str(folder / "out")}
-        job = {"kernels": "fast", "steps": STEPS, "rate": 0.003, "labels": labels.tolist()} | job | paths
-        (folder / "job.json").write_text(json.dumps({"settings": self.settings, **job}))
-        report = run_node("trainee.mjs", folder / "job.json")
+        job = {"settings": self.settings, "steps": STEPS, "rate": 0.003, "labels": labels} | job | paths
+        report = evaluate(TRAINEE, job, **PLAYGROUND)
         self.losses = report["losses"]
         self.bytes = (folder / "out").read_bytes()
         numbers = torch.from_numpy(np.frombuffer(self.bytes, np.float32).copy())
@@ -116,8 +145,8 @@ PLAIN = [CASES[0], CASES[2], {"bug": "softmax-axis"}]  # what differs between th
     [*((settings, "fast") for settings in CASES), *((settings, "plain") for settings in PLAIN)],
     ids=lambda case: case if isinstance(case, str) else ",".join(map(str, case.values())) or "default",
 )
-def test_gradients_are_those_of_autograd(run_node, tmp_path, settings, kernels):
-    engine = Engine(run_node, tmp_path, settings, kernels=kernels)
+def test_gradients_are_those_of_autograd(evaluate, tmp_path, settings, kernels):
+    engine = Engine(evaluate, tmp_path, settings, kernels=kernels)
     weights = {name: tensor.double().requires_grad_() for name, tensor in engine.weights.items()}
     lengths, drawings, margin, drawing = reference(weights, engine.images, engine.labels, engine.settings)
     (margin + drawing).backward()
@@ -137,11 +166,11 @@ def test_gradients_are_those_of_autograd(run_node, tmp_path, settings, kernels):
         assert (slope - expected).abs().max() < 1e-5 * expected.abs().max(), name
 
 
-def test_a_step_is_adams(run_node, tmp_path):
+def test_a_step_is_adams(evaluate, tmp_path):
     """Ten steps of PyTorch's Adam from the engine's first weights lead to the engine's."""
     (tmp_path / "first").mkdir()
-    engine = Engine(run_node, tmp_path, {})
-    first = Engine(run_node, tmp_path / "first", {}, steps=0)
+    engine = Engine(evaluate, tmp_path, {})
+    first = Engine(evaluate, tmp_path / "first", {}, steps=0)
     weights = {name: tensor.double().requires_grad_() for name, tensor in first.weights.items()}
     optimizer = torch.optim.Adam(weights.values(), lr=0.003)
     sample = digits("train", source="sample")
@@ -177,9 +206,9 @@ def test_what_reads_is_the_average_of_the_weights_of_late(evaluate):
     assert not np.allclose(averaged[-1], newest[-1], atol=1e-3)
 
 
-def test_it_begins_as_my_capsnet_does(run_node, tmp_path):
+def test_it_begins_as_my_capsnet_does(evaluate, tmp_path):
     """The same sizes under the same names, and numbers of the same spread: uniform, but W normal."""
-    engine = Engine(run_node, tmp_path, {}, steps=0)
+    engine = Engine(evaluate, tmp_path, {}, steps=0)
     torch.manual_seed(0)
     expected = my_capsnet.CapsNet().state_dict()
     assert {name: weight.shape for name, weight in engine.weights.items()} == {
@@ -195,18 +224,18 @@ def test_it_begins_as_my_capsnet_does(run_node, tmp_path):
     assert (engine.weights["conv.weight"].abs() <= 1 / 9).all()
 
 
-def test_the_same_seed_gives_the_same_bits(run_node, tmp_path):
-    runs = [Engine(run_node, tmp_path, {"seed": seed}).bytes for seed in (1, 1, 2)]
+def test_the_same_seed_gives_the_same_bits(evaluate, tmp_path):
+    runs = [Engine(evaluate, tmp_path, {"seed": seed}).bytes for seed in (1, 1, 2)]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
 
 
-def test_it_reads_what_pytorch_has_learned(run_node, tmp_path):
+def test_it_reads_what_pytorch_has_learned(evaluate, tmp_path):
     """`my_capsnet`'s own weights, loaded: the same answers to 1e-5."""
     torch.manual_seed(3)
     network = my_capsnet.CapsNet()
     save_file(network.state_dict(), tmp_path / "weights")
-    engine = Engine(run_node, tmp_path, {}, steps=0, weights=str(tmp_path / "weights"))
+    engine = Engine(evaluate, tmp_path, {}, steps=0, weights=str(tmp_path / "weights"))
     v, lengths, drawings = network(engine.images.float())
     assert (engine.capsules - v).abs().max() < 1e-5
     assert (engine.lengths - lengths).abs().max() < 1e-5
@@ -218,10 +247,16 @@ def test_it_reads_what_pytorch_has_learned(run_node, tmp_path):
 DIGITS = asset("digits/digits.safetensors")
 
 
-def test_the_digits_are_the_samples(run_node, tmp_path):
+def test_the_digits_are_the_samples(evaluate, tmp_path):
     assert DIGITS.read_bytes() == packed()
     assert DIGITS.stat().st_size * 4 / 3 < 600_000, "as a script for pages on the disk"
-    assert run_node("raise_one.mjs", "digits", DIGITS, tmp_path / "out") == [4000, 500]
+    body = """
+        const { learn, test } = await d.unpackDigits(c.readSafetensors(bytes(data[0])).tensors);
+        const images = [learn, test].map((part) => Uint8Array.from(part.images, (grey) => Math.round(15 * grey)));
+        save(data[1], [...images, learn.labels, test.labels]);
+        return [learn.labels.length, test.labels.length];"""
+    paths = [str(DIGITS), str(tmp_path / "out")]
+    assert evaluate(body, paths, d="playground/digits.js", c="shared/core.js") == [4000, 500]
     came = torch.frombuffer(bytearray((tmp_path / "out").read_bytes()), dtype=torch.uint8)
     splits = [digits(split, source="sample") for split in ("train", "test")]
     images = torch.cat([split.images for split in splits]).flatten()
@@ -230,22 +265,39 @@ def test_the_digits_are_the_samples(run_node, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_network_learns_to_read_in_a_few_thousand_digits(run_node):
-    seen, wrong = zip(*run_node("raise_one.mjs", "course", DIGITS, 4000), strict=True)
+def test_a_network_learns_to_read_in_a_few_thousand_digits(evaluate):
+    body = """
+        const sample = c.readSafetensors(bytes(data)).tensors;
+        const begun = await t.startTraining(s.settingsWith({}).settings[0], sample, { images: [], labels: [] });
+        await begun.run("all", 4000);
+        return begun.look(0).tests;"""
+    seen, wrong = zip(*evaluate(body, str(DIGITS), **PLAYGROUND), strict=True)
     assert seen[:5] == (0, 256, 512, 1008, 1504)  # the first batch at or after a moment
     assert seen[-1] == 4000
     assert wrong[0] > 0.7
     assert wrong[-1] < 0.1, "nine in ten are read"
 
 
+REOPENED = """ // a file of a network, through the engine and out again; or why it was refused
+    try {
+      const { tensors, types, rounds } = f.fromSafetensors(bytes(data[0]));
+      const network = n.makeNetwork(s.settingsWith({ types, rounds }).settings[0], await k.loadKernels());
+      network.load(tensors);
+      save(data[1], [await f.toSafetensors(network.tensors(), f.configOf({ types, rounds }))]);
+      return { types, rounds };
+    } catch (error) {
+      return error.message;
+    }"""
+
+
 @pytest.mark.parametrize("types", [8, 4])
-def test_a_network_travels_between_the_page_and_python(run_node, tmp_path, types):
+def test_a_network_travels_between_the_page_and_python(evaluate, tmp_path, types):
     """save_weights -> page -> load_weights: the same answers."""
     torch.manual_seed(1)
     config = replace(CapsNetConfig.small(), primary_types=types, conv_channels=8 * types)
     network = CapsNet(config).eval()
     save_weights(network, tmp_path / "there", torch.float32)
-    came = run_node("raise_one.mjs", "reopened", tmp_path / "there", tmp_path / "back")
+    came = evaluate(REOPENED, [str(tmp_path / "there"), str(tmp_path / "back")], **PLAYGROUND)
     assert came == {"types": types, "rounds": 3}
     again = load_weights(tmp_path / "back")
     assert again.config == config
@@ -258,32 +310,36 @@ def test_a_network_travels_between_the_page_and_python(run_node, tmp_path, types
     ("name", "words"),
     [("nothing", "save_weights"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
 )
-def test_a_file_that_is_no_such_network_is_refused_in_words(run_node, tmp_path, name, words):
+def test_a_file_that_is_no_such_network_is_refused_in_words(evaluate, tmp_path, name, words):
     path = tmp_path / "file"
     path.write_bytes(b"0123456789")
     if name == "other sizes":
         save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
     if name == "no config":
         save_file({"x": torch.zeros(3)}, path)
-    assert words in run_node("raise_one.mjs", "reopened", path, tmp_path / "out")
+    assert words in evaluate(REOPENED, [str(path), str(tmp_path / "out")], **PLAYGROUND)
 
 
-def test_settings_from_python_are_taken_or_said_to_be_none(run_node):
+def test_settings_from_python_are_taken_or_said_to_be_none(evaluate):
     given = RaiseOne(rounds=[1, 4], drawing=1e-5, lambda_=0.25, colour=1).settings
-    came = run_node("raise_one.mjs", "settings", json.dumps(given))
+    came = evaluate("return s.settingsWith(...data);", given, **PLAYGROUND)
     one, other = came["settings"]
     assert (one["rounds"], other["rounds"]) == (1, 3), "what is wrong is left out"
     assert {"drawing": 1e-5, "lambda": 0.25}.items() <= one.items() & other.items()
     assert came["problems"] == "There is no setting colour. For rounds, expected one of 1, 2, 3, 5; got 4."
 
 
-def test_an_address_holds_settings_and_nonsense_is_said(run_node):
+def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
     hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
     nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>", "#="]
     texts = (path.read_text(encoding="utf-8") for path in all_notebooks(ROOT))
     linked = sorted({found for text in texts for found in re.findall(r"raise-one\.ipynb(#[^)]*)", text)})
-    asked = json.dumps(hashes + nonsense + linked)
-    plain, empty, two, one, *others = run_node("raise_one.mjs", "addresses", asked)
+    body = """
+        return data.map((hash) => {
+          const found = s.fromAddress(hash);
+          return found && { ...found, again: s.toAddress(found.settings) };
+        });"""
+    plain, empty, two, one, *others = evaluate(body, hashes + nonsense + linked, **PLAYGROUND)
     wrong, given = others[: len(nonsense)], others[len(nonsense) :]
     assert linked and [each["again"] for each in given] == linked, "presets in the book's links"
     assert plain is empty is None, "a heading's address is none of ours"
@@ -300,10 +356,10 @@ def test_an_address_holds_settings_and_nonsense_is_said(run_node):
         assert each["problems"].count("got") + each["problems"].count("There is no setting") == 1
 
 
-def test_the_interval_is_students(run_node):
+def test_the_interval_is_students(evaluate):
     differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
     for n in (2, 5, 10):
-        came = run_node("raise_one.mjs", "interval", json.dumps(differences[:n]))
+        came = evaluate("return m.pairedInterval(data);", differences[:n], m="playground/comparison.js")
         low, high = stats.t.interval(0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n]))
         assert came["mean"] - came["half"] == pytest.approx(low, rel=1e-3)
         assert came["mean"] + came["half"] == pytest.approx(high, rel=1e-3)
