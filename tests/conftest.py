@@ -1,9 +1,10 @@
-"""What the tests share: one hypothesis profile, a few digits, MNIST where it is."""
+"""What the tests share: one hypothesis profile, MNIST where it is, no network where it must not be."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.error import URLError
 
 import pytest
 from hypothesis import settings
@@ -20,3 +21,13 @@ def mnist() -> Path:
     if not folder:
         pytest.skip("needs MNIST: set CAPSNET_DATA to a folder that holds MNIST/raw")
     return Path(folder)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No mirror answers."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise URLError("no network in this test")
+
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)

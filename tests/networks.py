@@ -51,6 +51,10 @@ def few(count: int = 64, split: Split = "train") -> Digits:
     return Digits(images[:count], labels[:count], source)
 
 
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
 def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> torch.Tensor:
     """Normally distributed numbers."""
-    return scale * torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+    return scale * torch.randn(shape, generator=generator(seed), dtype=torch.float64).to(dtype)

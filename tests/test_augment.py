@@ -7,16 +7,12 @@ import math
 import numpy as np
 import pytest
 import torch
-from networks import noise
+from networks import generator, noise
 
 from capsnet_tutorial.augment import Augmentation, Pose, random_shift, smooth_field, transform
 from capsnet_tutorial.data import digits
 
 EVERYTHING = Augmentation(shift=2, rotation=15, scale=0.1, shear=0.2, elastic=0.5)
-
-
-def chance(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def some_digits(count: int = 8) -> torch.Tensor:
@@ -60,7 +56,7 @@ def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels
     reach = range(-pixels, pixels + 1)
     expected = {(right, down): shifted(images[0, 0].numpy(), right, down) for right in reach for down in reach}
     seen = []
-    for result in random_shift(images, pixels, chance()):
+    for result in random_shift(images, pixels, generator()):
         matching = [shift for shift, image in expected.items() if np.array_equal(result[0].numpy(), image)]
         assert len(matching) == 1, "no shift that was asked for"
         seen += matching
@@ -94,13 +90,13 @@ def test_scale_comes_first_then_shear_then_rotation_anticlockwise_then_shift():
 
 
 def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
-    field = smooth_field(200, 28, 0.5, chance())
+    field = smooth_field(200, 28, 0.5, generator())
     assert list(field.shape) == [200, 28, 28, 2]
     assert field.mean().abs() < 0.02
     assert 0.25 < field.std() < 0.6
     for axis in (1, 2):  # neighbours move alike
         assert field.diff(dim=axis).std() < 0.4 * field.std()
-    torch.testing.assert_close(smooth_field(200, 28, 1.0, chance()), 2 * field)
+    torch.testing.assert_close(smooth_field(200, 28, 1.0, generator()), 2 * field)
 
 
 # --- wherever the images are
@@ -108,11 +104,11 @@ def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
 
 @pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
 def test_images_stay_on_their_device_and_the_chance_on_the_cpu(augmentation):
-    generator, on_cpu = chance(), chance()
-    came = augmentation(some_digits().to("meta"), generator)
+    its, on_cpu = generator(), generator()
+    came = augmentation(some_digits().to("meta"), its)
     assert came.is_meta
     assert came.shape == augmentation(some_digits(), on_cpu).shape
-    assert generator.get_state().equal(on_cpu.get_state())
+    assert its.get_state().equal(on_cpu.get_state())
     assert transform(came, Pose(rotation=torch.ones(8)), torch.zeros(8, 28, 28, 2)).is_meta
 
 

@@ -137,15 +137,8 @@ def test_rounds_that_are_not_passed_on_are_missed():
 
 
 def test_without_a_routing_nothing_is_right():
-    class Plain(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.linear = nn.Linear(784, 160)
-
-        def forward(self, x):
-            return squash(self.linear(x.flatten(1)).view(-1, 10, 16))
-
-    report = check_model(Plain(), IMAGES, LABELS)
+    linear = nn.Linear(784, 160)
+    report = check_model(lambda x: squash(linear(x.flatten(1)).view(-1, 10, 16)), IMAGES, LABELS)
     assert (report.passed, report.bugs, report.status) == (False, (), 3)
     assert "routing" in "".join(report.unexamined) and "Not examined: routing" in str(report)
     assert str(report).startswith("?") and "Not examined" in report._repr_html_()

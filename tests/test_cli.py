@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from urllib.error import URLError
 
 import networks
 import pytest
@@ -106,11 +105,8 @@ def test_evaluate_prints_one_line_of_json(name, run, capsys):
     assert came == pytest.approx(result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6)
 
 
-def test_the_pretrained_network_is_evaluated_by_name_even_offline(monkeypatch, tmp_path, capfd):
-    def refuse(*_: object, **__: object) -> None:
-        raise URLError("no network in this test")
-
-    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
+@pytest.mark.usefixtures("offline")
+def test_the_pretrained_network_is_evaluated_by_name_even_offline(tmp_path, capfd):
     assert main(["evaluate", "small", "--data", str(tmp_path / "none"), "--split", "validation"]) == 0
     said = capfd.readouterr()
     came = json.loads(said.out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 import torch
@@ -13,16 +12,6 @@ from capsnet_tutorial.data import Digits, digits, resolved_source
 
 SPLITS = ("train", "validation", "test")
 FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-
-
-@pytest.fixture
-def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No mirror answers."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise URLError("no network in this test")
-
-    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
 
 
 def lay_out(root: Path, count: int = 20) -> Path:

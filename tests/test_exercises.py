@@ -132,16 +132,7 @@ def blanks(path: Path) -> list[str]:
 def run(
     sources: list[str], folder: Path, instead: dict[str, dict[str, Any]] | None = None
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Run cells one after the other.
-
-    Args:
-        sources: the cells.
-        folder: where they run.
-        instead: cell -> name -> what takes the place of what that cell defines by the name.
-
-    Returns:
-        The value of each cell's last expression, and the variables at the end.
-    """
+    """The value of each cell's last expression, and the variables in the end; `instead`: cell -> name -> its value."""
     module = ModuleType("a_notebook")  # a real one: what compiles a function looks for its module
     variables = module.__dict__
     variables["display"] = lambda *_: None
@@ -200,7 +191,7 @@ def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
     names = {name}
     reports = []
     for cell in exercises(path):
-        if not names & names_in(cell.source):
+        if not names & asked_for(cell.source):
             continue
         *before, last = parsed(cell.source).body
         names |= {each for each in defined(cell.source) if "check_" not in cell.source}  # it may be used by another
@@ -209,7 +200,3 @@ def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
             reports.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables))
     assert reports, f"no check of {name}"
     return reports
-
-
-def names_in(source: str) -> set[str]:
-    return {node.id for node in ast.walk(parsed(source)) if isinstance(node, ast.Name)}

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
 from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
+from networks import generator
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.model import CapsNet
@@ -23,10 +24,6 @@ def learner() -> CapsNet:
     """The tests' small network, for 36×36 images."""
     torch.manual_seed(0)
     return CapsNet(replace(networks.learner().config, image_size=36))
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def test_a_pair_is_the_chosen_digit_and_one_of_another_class_the_lower_class_first():

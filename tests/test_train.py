@@ -116,14 +116,8 @@ def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
 def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
     model, raw, held_out = networks.learner(), [], digits("validation", source="sample")
     recipe = replace(RECIPE, batch_size=64, epochs=4)  # one step an epoch
-    result, history = fit(
-        model,
-        few(),
-        recipe,
-        validation=held_out,
-        progress=False,
-        on_epoch=lambda *_: raw.append(model.conv.weight.detach().clone()),
-    )
+    note = {"on_epoch": lambda *_: raw.append(model.conv.weight.detach().clone())}
+    result, history = fit(model, few(), recipe, validation=held_out, progress=False, **note)
     expected = raw[0]
     for weight in raw[1:]:
         expected = 0.8 * expected + 0.2 * weight
@@ -274,15 +268,9 @@ def train_until_killed(folder: Path, dies_in_write: int, epochs_done: Connection
         replace_file(*paths)
 
     os.replace = deadly_replace
-    model, history = fit(
-        networks.learner(),
-        few(),
-        KILLED,
-        checkpoint=folder / "checkpoint",
-        resume=True,
-        progress=False,
-        on_epoch=lambda _, history: epochs_done.send(history.step),
-    )
+    rest = {"checkpoint": folder / "checkpoint", "resume": True, "progress": False}
+    tell = {"on_epoch": lambda _, history: epochs_done.send(history.step)}
+    model, history = fit(networks.learner(), few(), KILLED, **rest, **tell)
     save_weights(model, folder / "weights", torch.float32)
     (folder / "curve").write_text(json.dumps(without_times(history.curve)))
 

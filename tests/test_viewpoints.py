@@ -9,13 +9,9 @@ import pytest
 import torch
 from capsnet_book.experiments import arms, records, viewpoints
 from capsnet_book.experiments.viewpoints import ARMS, Scenes, error, main, make_scenes, make_wholes, turned
+from networks import generator
 
 from capsnet_tutorial.functional import capsule_lengths, route
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
 
 WHOLES = make_wholes(generator())
 

@@ -8,25 +8,12 @@ from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 
-import capsnet_book.widgets
 import numpy as np
 import pytest
 import torch
+from capsnet_book import widgets
 from capsnet_book.palette import DARK, LIGHT
-from capsnet_book.widgets import (
-    BendDigit,
-    DecodeCapsule,
-    DrawDigit,
-    FaceParts,
-    MarginLoss,
-    PartVotes,
-    PoseSliders,
-    RoutingSteps,
-    SquashVector,
-    TurnScene,
-    TwoDigits,
-    _sources,
-)
+from capsnet_book.widgets import _sources
 from capsnet_book.widgets._network import shared_network
 from capsnet_book.widgets.face_parts import FACE
 
@@ -46,7 +33,7 @@ def sample() -> Digits:
 
 
 def test_one_network_for_all_widgets_with_the_files_exact_bytes():
-    first, second = PoseSliders(TWO, [0, 1]), DrawDigit()
+    first, second = widgets.PoseSliders(TWO, [0, 1]), widgets.DrawDigit()
     assert first.network is second.network
     assert first.network.weights == WEIGHTS
     assert first.get_state("network") == {"network": f"anywidget:{first.network.model_id}"}
@@ -56,13 +43,13 @@ def test_one_network_for_all_widgets_with_the_files_exact_bytes():
 def test_the_readers_own_network_travels_with_its_sliders(tmp_path):
     torch.manual_seed(0)
     own = CapsNet(CapsNetConfig.small())
-    for widget in (PoseSliders(own), PoseSliders(TWO, [0, 1], model=own)):
+    for widget in (widgets.PoseSliders(own), widgets.PoseSliders(TWO, [0, 1], model=own)):
         path = tmp_path / "came.safetensors"
         path.write_bytes(widget.network.weights)
         came = load_weights(path).state_dict()
         assert all(torch.equal(came[name], own.state_dict()[name].half().float()) for name in came)
-    assert len(PoseSliders(own).labels) == 10
-    assert PoseSliders().network.weights != PoseSliders(own).network.weights
+    assert len(widgets.PoseSliders(own).labels) == 10
+    assert widgets.PoseSliders().network.weights != widgets.PoseSliders(own).network.weights
 
 
 @pytest.mark.parametrize(
@@ -75,7 +62,7 @@ def test_the_readers_own_network_travels_with_its_sliders(tmp_path):
 )
 def test_a_network_that_cannot_bend_digits_is_refused(model, words):
     with pytest.raises(ValueError, match=words):
-        PoseSliders(model=model)
+        widgets.PoseSliders(model=model)
 
 
 def test_a_closed_network_is_made_anew():
@@ -89,7 +76,7 @@ def test_a_closed_network_is_made_anew():
 # ----------------------------------------------------------------------------------------- the source
 
 
-WIDGETS = [getattr(capsnet_book.widgets, name) for name in capsnet_book.widgets.__all__]
+WIDGETS = [getattr(widgets, name) for name in widgets.__all__]
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
@@ -147,12 +134,12 @@ def test_digits_come_as_whatever_they_are(sample):
         (sample.images[:3] * 255).round().to(torch.uint8),
         sample.images[:3].tolist(),
     ):
-        assert PoseSliders(images, labels).images == expected
-    assert set(PoseSliders(np.full((1, 28, 28), 0.999), [0]).images) == {255}  # the nearest, not the one below
-    widget = PoseSliders(Digits(sample.images[:3], labels, "sample"))
+        assert widgets.PoseSliders(images, labels).images == expected
+    assert set(widgets.PoseSliders(np.full((1, 28, 28), 0.999), [0]).images) == {255}  # the nearest, not the one below
+    widget = widgets.PoseSliders(Digits(sample.images[:3], labels, "sample"))
     assert widget.images == expected
     assert widget.labels == labels.tolist()
-    assert PoseSliders(SimpleNamespace(images=sample.images[:3], labels=labels), [7, 8, 9]).labels == [7, 8, 9]
+    assert widgets.PoseSliders(SimpleNamespace(images=sample.images[:3], labels=labels), [7, 8, 9]).labels == [7, 8, 9]
 
 
 @pytest.mark.parametrize(
@@ -168,24 +155,24 @@ def test_digits_come_as_whatever_they_are(sample):
 )
 def test_bad_digits_are_refused_in_words(images, labels, words):
     with pytest.raises(ValueError, match=words):
-        PoseSliders(images, labels)
+        widgets.PoseSliders(images, labels)
 
 
 def test_names_for_all_or_by_label():
     texts = [f"name {d}" for d in range(16)]
-    assert PoseSliders(TWO, [3, 4], names=texts).names == {"3": texts, "4": texts}
-    assert PoseSliders(TWO, [3, 4], names={4: texts}).names == {"4": texts}
+    assert widgets.PoseSliders(TWO, [3, 4], names=texts).names == {"3": texts, "4": texts}
+    assert widgets.PoseSliders(TWO, [3, 4], names={4: texts}).names == {"4": texts}
     for names in (["too", "few"], {"x": texts}):
         with pytest.raises(ValueError, match="expected"):
-            PoseSliders(TWO, [3, 4], names=names)
+            widgets.PoseSliders(TWO, [3, 4], names=names)
 
 
 def test_state_reaches_python():
     """What a front end sends back, as ipywidgets hands it over."""
-    widget = PoseSliders(TWO, [0, 1])
+    widget = widgets.PoseSliders(TWO, [0, 1])
     widget.set_state({"index": 1, "offsets": [0.25] + [0] * 15})
     assert (widget.index, widget.offsets[0]) == (1, 0.25)
-    vector = SquashVector()
+    vector = widgets.SquashVector()
     vector.set_state({"s": [0, 2]})
     assert vector.s == [0, 2]
 
@@ -196,22 +183,25 @@ NAN = float("nan")
 
 
 REFUSED = [
-    (PoseSliders, {"index": 10}, "index from 0 to 9; got 10"),
-    *((PoseSliders, {"offsets": offsets}, "expected offsets") for offsets in ([0.1] * 15, [NAN] * 16)),
-    *((SquashVector, {"s": s}, r"s as finite .* \[2\]") for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])),
-    (MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
-    (MarginLoss, {"selected": 10}, "0 to 9"),
-    *((PartVotes, {"poses": poses}, "expected poses") for poses in ([[0, 0, 0]], [[0, 0], [0, 0]], [[0, 0, NAN]] * 2)),
-    *((FaceParts, {"poses": poses}, "expected poses") for poses in (FACE[:3], [*FACE[:3], [0, 0, NAN, 1]])),
-    (FaceParts, {"poses": [[1.7, 0, 0, 1], *FACE[1:]]}, r"left eye within 1.6 of the centre; got \(1.7"),
-    (FaceParts, {"shown": [True] * 3}, "4 truth values"),
-    (BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
-    (TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
-    (TurnScene, {"rounds": 2}, "rounds 1 or 3; got 2"),
-    (TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
-    (TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
-    (TwoDigits, {"asked": 10}, "a class from 0 to 9"),
-    (DecodeCapsule, {"keep": "shortest"}, "expected keep"),
+    (widgets.PoseSliders, {"index": 10}, "index from 0 to 9; got 10"),
+    *((widgets.PoseSliders, {"offsets": offsets}, "expected offsets") for offsets in ([0.1] * 15, [NAN] * 16)),
+    *((widgets.SquashVector, {"s": s}, r"s as finite .* \[2\]") for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])),
+    (widgets.MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
+    (widgets.MarginLoss, {"selected": 10}, "0 to 9"),
+    *(
+        (widgets.PartVotes, {"poses": poses}, "expected poses")
+        for poses in ([[0, 0, 0]], [[0, 0], [0, 0]], [[0, 0, NAN]] * 2)
+    ),
+    *((widgets.FaceParts, {"poses": poses}, "expected poses") for poses in (FACE[:3], [*FACE[:3], [0, 0, NAN, 1]])),
+    (widgets.FaceParts, {"poses": [[1.7, 0, 0, 1], *FACE[1:]]}, r"left eye within 1.6 of the centre; got \(1.7"),
+    (widgets.FaceParts, {"shown": [True] * 3}, "4 truth values"),
+    (widgets.BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
+    (widgets.TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
+    (widgets.TurnScene, {"rounds": 2}, "rounds 1 or 3; got 2"),
+    (widgets.TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
+    (widgets.TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
+    (widgets.TwoDigits, {"asked": 10}, "a class from 0 to 9"),
+    (widgets.DecodeCapsule, {"keep": "shortest"}, "expected keep"),
 ]
 
 
@@ -230,10 +220,10 @@ def test_what_is_wrong_is_refused_in_words(widget, state, words):
 def test_votes_and_cases_are_checked():
     for u_hat in (np.zeros((3, 2)), np.full((3, 2, 2), NAN)):
         with pytest.raises(ValueError, match="expected votes"):
-            RoutingSteps(u_hat)
+            widgets.RoutingSteps(u_hat)
     for case in ((0, 30, (0, 0, 0, 0)), (0, 3, (0, -9, 0, 0))):
         with pytest.raises(ValueError, match="expected"):
-            TwoDigits(cases={"far": case})
+            widgets.TwoDigits(cases={"far": case})
 
 
 # ------------------------------------------------------------------------------------- what the text calls them
