@@ -55,6 +55,7 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], addresses: dict[str, str]
             image.scroll_into_view_if_needed()
     seen.page.wait_for_load_state("networkidle")
     weighed(book, requests)
+    seen.page.evaluate(Axe().axe_script)
     for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast", "link-in-text-block"]})):
         seen.page.emulate_media(color_scheme=scheme)
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
@@ -109,9 +110,8 @@ def at_peace(seen: Visit) -> None:
 
 
 def serious(page: Page, rules: dict[str, list[str]]) -> str:
-    """What axe finds. Among its rules: text readable on its background, a name for every control and picture."""
+    """What axe finds, which the page has: text readable on its background, a name for every control and picture, …"""
     options = {"preload": False, "resultTypes": ["violations"], **rules}
-    page.evaluate(Axe().axe_script)
     page.evaluate(THREE_OF_A_KIND)
     violations = page.evaluate("async (how) => (await axe.run(...how)).violations", [AUDITED, options])
     return "\n".join(
