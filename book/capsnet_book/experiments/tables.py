@@ -144,7 +144,8 @@ def not_run(experiments: Experiments) -> str:
         if not results_of(experiments, row.run):
             reason = experiments.runs[row.run].get("not_run", "planned, not done yet")
             labels.setdefault(reason, {}).setdefault(f"(`{row.run}`)", row.label)
-    return "".join(
+    lines = (
         f"- {reason[:1].upper()}{reason[1:]}: {'; '.join(f'{label} {run}' for run, label in rows.items())}.\n"
         for reason, rows in labels.items()
     )
+    return "".join(lines) or "Every row of the tables was run."
