@@ -278,6 +278,20 @@ def test_a_network_learns_to_read_in_a_few_thousand_digits(evaluate):
     assert wrong[-1] < 0.1, "nine in ten are read"
 
 
+@pytest.mark.slow
+def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
+    body = """
+        const clock = performance.now.bind(performance);
+        performance.now = () => 300 * clock();
+        const sample = c.readSafetensors(bytes(data)).tensors;
+        const begun = await t.startTraining(s.settingsWith({}).settings[0], sample, { images: [], labels: [] });
+        return [await begun.run("all"), begun.look(0).seconds, await begun.run("all"), begun.look(0).seconds];"""
+    rests, seconds, rests_again, later = evaluate(body, str(DIGITS), **PLAYGROUND)
+    assert rests is rests_again is True
+    assert 300 <= seconds < 450, "the step that it was in is finished"
+    assert 600 <= later < 900
+
+
 REOPENED = """ // a file of a network, through the engine and out again; or why it was refused
     try {
       const { tensors, types, rounds } = f.fromSafetensors(bytes(data[0]));
