@@ -47,15 +47,15 @@ else
 endif
 
 # A test for each core, of up to four (each has a browser), with one thread: two kernels that share two cores take three
-# times as long. The tests of a file stay together, and so share what the file sets up; tests/conftest.py has their order.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile \
-	--no-loadscope-reorder --durations 10
+# times as long. The tests of a file stay together, and so share what the file sets up.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations 10
 
 quick: $(ALL) ## run the tests that take no time, for every edit
 	@$(PYTEST) -m "not slow and not nightly" tests
 
 test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
-	@$(PYTEST) -m "not nightly" --nbval --nbval-current-env tests book
+	@$(PYTEST) -m "not nightly" tests
+	@$(PYTEST) --nbval --nbval-current-env book
 
 nightly: $(ALL) ## try what readers have: Firefox, WebKit, JupyterLab, a fresh environment, the oldest and newest versions
 	@$(PYTEST) -m nightly tests

@@ -1,4 +1,4 @@
-"""What the tests share: one hypothesis profile, MNIST where it is, no network, an order."""
+"""What the tests share: one hypothesis profile, MNIST where it is, no network where it must not be."""
 
 from __future__ import annotations
 
@@ -31,8 +31,3 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
         raise URLError("no network in this test")
 
     monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest begins first, so that no worker waits long for another: browser, notebooks, the rest."""
-    items.sort(key=lambda item: (item.path.parent.name != "browser", item.path.suffix == ".py"))
