@@ -130,8 +130,7 @@ def test_colours_are_known_by_the_first_convolution(write):
 
 
 @pytest.mark.parametrize(
-    ("place", "why"),
-    [("absent.py", "no file"), (f"{__file__}:absent", "something named absent"), ("a:b", "no file")],
+    ("place", "why"), [("absent.py", "no file"), (f"{__file__}:absent", "something named absent"), ("a:b", "no file")]
 )
 def test_what_cannot_be_had_is_said(place, why):
     named, said = checked(place)

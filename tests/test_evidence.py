@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from capsnet_book.experiments.cnn import read_wrongly, scores_of
-from capsnet_book.experiments.evidence import (
-    calibrate,
-    measure_inside,
-    measure_rounds,
-    noisy,
-    unpack_wrong,
-)
+from capsnet_book.experiments.evidence import calibrate, measure_inside, measure_rounds, noisy, unpack_wrong
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, plain
 from capsnet_book.routings.entropy import coupling_entropy
 from networks import few

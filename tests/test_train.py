@@ -36,11 +36,7 @@ from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 pytestmark = pytest.mark.slow
 
 RECIPE = Recipe(
-    epochs=6,
-    batch_size=16,
-    average=0.8,
-    augmentation=Augmentation(shift=1, rotation=5, elastic=0.3),
-    seed=3,
+    epochs=6, batch_size=16, average=0.8, augmentation=Augmentation(shift=1, rotation=5, elastic=0.3), seed=3
 )
 """Four steps an epoch, of a few milliseconds each."""
 

@@ -153,21 +153,41 @@ def test_a_digit_is_drawn_on_the_stage_and_an_empty_page_is_read(front: Locator)
     expect(front.locator('[data-role="score"]')).to_contain_text("The page is empty, and the network reads")
 
 
-def test_what_a_hand_draws_bit_by_bit_is_what_is_painted_whole(front: Locator) -> None:
-    mouse, pad = front.page.mouse, front.locator('[data-role="pad"]')
+WATCH = """() => {
+    const [ask, { stroke, clearRect }] = [requestAnimationFrame, CanvasRenderingContext2D.prototype];
+    let frame = false;
+    globalThis.painted = { pad: [], parts: [] }; // whether in a frame, before the page is laid out, or after one
+    const note = (which, own) => function (...given) {
+        if (which(this.canvas)) painted[which(this.canvas)].push(frame);
+        return own.apply(this, given);
+    };
+    globalThis.requestAnimationFrame = (work) => ask((time) => { frame = true; work(time); frame = false; });
+    CanvasRenderingContext2D.prototype.stroke = note(({ className }) => className === "pad" && "pad", stroke);
+    CanvasRenderingContext2D.prototype.clearRect = note(({ dataset }) => dataset.part && "parts", clearRect);
+}"""
+
+
+def test_the_pad_follows_the_hand_and_the_network_comes_after(front: Locator) -> None:
+    page, mouse, pad = front.page, front.page.mouse, front.locator('[data-role="pad"]')
     front.locator('[data-role="clear"]').click()
+    page.evaluate(WATCH)
     box = pad.bounding_box()
     mouse.move(box["x"] + 40, box["y"] + 30)
     mouse.down()
     for x, y in ((90, 120), (50, 70)):
         mouse.move(box["x"] + x, box["y"] + y, steps=10)
+    until(lambda: page.evaluate("painted.parts.length > 6"), "before the hand rests")
     expect(front.locator('[data-role="score"]')).not_to_contain_text("empty")  # while the pen is down
     mouse.up()
+    painted = page.evaluate("painted")
+    assert len(painted["pad"]) > 1
+    assert all(painted["pad"])
+    assert not any(painted["parts"])
     drawn = picture(pad)
-    front.page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="dark")
     until(lambda: picture(pad) != drawn)
-    front.page.emulate_media(color_scheme="light")
-    until(lambda: picture(pad) == drawn)
+    page.emulate_media(color_scheme="light")
+    until(lambda: picture(pad) == drawn, "what was drawn bit by bit is what is painted whole")
 
 
 def test_the_one_stage_stands_in_the_opened_strip_and_goes_back(routing: Locator) -> None:
