@@ -17,7 +17,6 @@ from capsnet_book.assets import asset
 from capsnet_book.widgets import RaiseOne
 from pack_digits import packed
 from refresh_notebooks import all_notebooks
-from safetensors.torch import save_file
 from scipy import stats
 from torch import Tensor
 
@@ -42,7 +41,6 @@ TRAINEE = """
       const [from, to] = [first, first + settings.batch];
       return [pixels.subarray(from * 784, to * 784), labels.slice(from, to)];
     };
-    if (data.weights) network.load(c.readSafetensors(bytes(data.weights)).tensors);
     const losses = [];
     for (let step = 0; step < steps; step++) {
       losses.push(network.gradients(...batch(step)));
@@ -52,9 +50,7 @@ TRAINEE = """
     losses.push(network.gradients(...batch(steps)));
     const [images0] = batch(steps);
     const answer = network.read(images0);
-    const alone = network.read(images0.subarray(0, 784), false); // one digit, of which the page draws
-    const kept = alone.capsules.map((x, at) => (Math.floor(at / 16) === alone.answers[0] ? x : 0));
-    answer.drawings.set(c.drawnBy(network.decoder(), kept).subarray(0, answer.drawings.length));
+    if (data.file) save(data.file, [await f.toSafetensors(before, f.configOf(settings))]);
     const parts = [...Object.values(before), ...Object.values(network.slopes())].map(({ data }) => data);
     save(data.out, [...parts, answer.lengths, answer.capsules, answer.drawings]);
     return { losses, shapes: Object.entries(before).map(([name, { shape }]) => [name, shape]) };"""
@@ -230,14 +226,14 @@ def test_the_same_seed_gives_the_same_bits(evaluate, tmp_path):
     assert runs[0] != runs[2]
 
 
-def test_it_reads_what_pytorch_has_learned(evaluate, tmp_path):
-    """`my_capsnet`'s own weights, loaded: the same answers to 1e-5."""
-    torch.manual_seed(3)
-    network = my_capsnet.CapsNet()
-    save_file(network.state_dict(), tmp_path / "weights")
-    engine = Engine(evaluate, tmp_path, {}, steps=0, weights=str(tmp_path / "weights"))
-    v, lengths, drawings = network(engine.images.float())
-    assert (engine.capsules - v).abs().max() < 1e-5
+@pytest.mark.parametrize("types", [8, 4])
+def test_python_loads_a_network_of_the_page(evaluate, tmp_path, types):
+    engine = Engine(evaluate, tmp_path, {"types": types}, file=str(tmp_path / "file"))
+    network = load_weights(tmp_path / "file")
+    assert network.config == replace(CapsNetConfig.small(), primary_types=types, conv_channels=8 * types)
+    with torch.no_grad():
+        capsules, lengths, drawings = network(engine.images.float())
+    assert (engine.capsules - capsules).abs().max() < 1e-5
     assert (engine.lengths - lengths).abs().max() < 1e-5
     assert (engine.drawings.view(-1, 784) - drawings).abs().max() < 1e-5
 
@@ -290,48 +286,6 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
     assert rests is rests_again is True
     assert 300 <= seconds < 450, "the step that it was in is finished"
     assert 600 <= later < 900
-
-
-REOPENED = """ // a file of a network, through the engine and out again; or why it was refused
-    try {
-      const { tensors, types, rounds } = f.fromSafetensors(bytes(data[0]));
-      const network = n.makeNetwork(s.settingsWith({ types, rounds }).settings[0], await k.loadKernels());
-      network.load(tensors);
-      save(data[1], [await f.toSafetensors(network.tensors(), f.configOf({ types, rounds }))]);
-      return { types, rounds };
-    } catch (error) {
-      return error.message;
-    }"""
-
-
-@pytest.mark.parametrize("types", [8, 4])
-def test_a_network_travels_between_the_page_and_python(evaluate, tmp_path, types):
-    """save_weights -> page -> load_weights: the same answers."""
-    torch.manual_seed(1)
-    config = replace(CapsNetConfig.small(), primary_types=types, conv_channels=8 * types)
-    network = CapsNet(config).eval()
-    save_weights(network, tmp_path / "there", torch.float32)
-    came = evaluate(REOPENED, [str(tmp_path / "there"), str(tmp_path / "back")], **PLAYGROUND)
-    assert came == {"types": types, "rounds": 3}
-    again = load_weights(tmp_path / "back")
-    assert again.config == config
-    images = digits("test", source="sample").images[:20]
-    with torch.no_grad():
-        assert all(torch.equal(p, q) for p, q in zip(network(images), again(images), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("nothing", "save_weights"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
-)
-def test_a_file_that_is_no_such_network_is_refused_in_words(evaluate, tmp_path, name, words):
-    path = tmp_path / "file"
-    path.write_bytes(b"0123456789")
-    if name == "other sizes":
-        save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
-    if name == "no config":
-        save_file({"x": torch.zeros(3)}, path)
-    assert words in evaluate(REOPENED, [str(path), str(tmp_path / "out")], **PLAYGROUND)
 
 
 def test_settings_from_python_are_taken_or_said_to_be_none(evaluate):

@@ -78,7 +78,7 @@ export function makeChanges(session) {
   return { node: element("div", {}, table, rowOf(beside), remark), show };
 }
 
-/** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */
+/** Keep, download: each says what it has done. @param {any} widget @param {any} session */
 export function makeKeeping({ model }, session) {
   const words = element("p", { class: "remark", "data-role": "kept", "aria-live": "polite" });
   const told = (/** @type {() => Promise<string>} */ work) =>
@@ -101,21 +101,9 @@ export function makeKeeping({ model }, session) {
     return 'In a notebook: load_weights("my_capsnet.safetensors").';
   }
 
-  async function open() {
-    const [given] = file.files;
-    await session.open(await given.arrayBuffer());
-    return `Opened ${given.name}. It goes on learning from there.`;
-  }
-
-  const file = element("input", { type: "file", accept: ".safetensors", hidden: "", "data-role": "file" });
-  file.addEventListener("change", async () => {
-    if (file.files[0]) await told(open);
-    file.value = "";
-  });
   const buttons = rowOf(
     pushButton("keep", "Keep it for this book", () => told(keep)),
     pushButton("download", "Download", () => told(fetch)),
-    pushButton("upload", "Open a file", () => file.click()),
   );
-  return element("div", { role: "group", "aria-label": "Keep it" }, buttons, file, words);
+  return element("div", { role: "group", "aria-label": "Keep it" }, buttons, words);
 }

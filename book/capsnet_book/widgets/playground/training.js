@@ -36,12 +36,10 @@ const breath = (milliseconds) =>
  * @param {any} settings  of network.js, and rate
  * @param {any} sample  tensors of the digits' file
  * @param {{ images: Float32Array[], labels: number[] }} own  the reader's digits
- * @param {any} [tensors]  what it knows already
  */
-export async function startTraining(settings, sample, own, tensors) {
+export async function startTraining(settings, sample, own) {
   const [kernels, { learn, test }] = await Promise.all([loadKernels(), unpackDigits(sample)]);
   const network = makeNetwork(settings, kernels);
-  if (tensors) network.load(tensors);
   const { batch: B, types } = settings;
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
 
@@ -127,8 +125,8 @@ export async function startTraining(settings, sample, own, tensors) {
         watched: { label: names[tile], answer: answers[tile], image, u, c, lengths, drawing },
       };
     },
-    /** What it makes of one image; and its decoder, if it has learned to draw: the page draws as sliders move. */
-    read: (image) => ({ ...network.read(image, false), decoder: settings.drawing > 0 && network.decoder() }),
+    /** What it makes of one image. */
+    read: (image) => network.read(image),
     tensors: () => network.tensors(),
   };
 }
