@@ -66,7 +66,7 @@ lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
 lint-python:
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
+	@$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python --summary=none
 	@$(BIN)/lint-imports --no-cache --no-logo
 
 lint-javascript:
@@ -99,7 +99,7 @@ lock: $(ALL) ## make requirements.txt from requirements.in
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
 clean: ## remove what was built (not the environment: that is $(VENV))
-	@rm -rf _build .mypy_cache .pytest_cache .ruff_cache .hypothesis book/node_modules
+	@rm -rf _build .pytest_cache .ruff_cache .hypothesis book/node_modules
 
 # --- environments ------------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class TotalInput(torch.autograd.Function):
         return s
 
     @staticmethod
-    def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:
+    def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:  # type: ignore[override]
         _expect_first()
         c, u, weight = ctx.saved_tensors
         a = torch.empty_like(c) if ctx.needs_input_grad[0] else None
@@ -109,7 +109,7 @@ class Agreement(torch.autograd.Function):
         return a
 
     @staticmethod
-    def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
         _expect_first()
         v, u, weight = ctx.saved_tensors
         s, of_u, of_weight = v.new_empty(v.shape), torch.zeros_like(u), torch.empty_like(weight)

@@ -62,8 +62,8 @@ class CapsNetConfig:
     @classmethod
     def small(cls, **sizes: Any) -> CapsNetConfig:
         """For a laptop and for the page: 72 primary capsules, 454,992 parameters; ``sizes`` for others."""
-        ours = {"conv_channels": 64, "conv_stride": 2, "primary_types": 8, "primary_kernel": 5}
-        return cls(**{**ours, "decoder_hidden": (128, 256), **sizes})
+        ours: dict[str, Any] = {"conv_channels": 64, "conv_stride": 2, "primary_types": 8, "primary_kernel": 5}
+        return cls(**ours | {"decoder_hidden": (128, 256)} | sizes)
 
     @property
     def primary_side(self) -> int:

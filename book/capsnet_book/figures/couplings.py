@@ -80,7 +80,7 @@ def _curves(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     bend = np.stack([np.zeros(len(start)), (end - start)[:, 1] * 0.45], axis=1)
     points = (start, start + bend, end - bend, end)
     weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
-    return sum(weight * point[:, None] for weight, point in zip(weights, points, strict=True))
+    return np.sum([weight * point[:, None] for weight, point in zip(weights, points, strict=True)], axis=0)
 
 
 def _histogram(axes: Axes, c: Tensor) -> None:
