@@ -30,8 +30,8 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", pictures.ARMS)
-def test_every_arm_learns(name):
+@pytest.mark.parametrize("name", ["capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"])
+def test_an_arm_of_each_kind_learns(name):
     """Its own loss falls."""
     generator = torch.Generator().manual_seed(0)
     labels = pictures.pick(range(pictures.CLASSES), 64, generator)
