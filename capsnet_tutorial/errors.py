@@ -25,8 +25,9 @@ def expect_tensor(name: str, value: Any) -> None:
 
 def expect_floating(name: str, tensor: Tensor) -> None:
     """Raise `InputError` unless it is a tensor of floating-point numbers."""
-    expect_tensor(name, tensor)
-    expect(tensor.is_floating_point(), f"{name} in floating point", f"{tensor.dtype}")
+    if not (isinstance(tensor, Tensor) and tensor.is_floating_point()):
+        expect_tensor(name, tensor)
+        expect(False, f"{name} in floating point", f"{tensor.dtype}")
 
 
 def expect_count(name: str, value: Any) -> None:
@@ -37,8 +38,7 @@ def expect_count(name: str, value: Any) -> None:
 
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     """Raise `InputError` unless the tensor has as many axes as the pattern, such as "[B, I, D_in]", names."""
-    axes = pattern.count(",") + 1
-    expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
+    expect(tensor.dim() == pattern.count(",") + 1, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
 
 
 def is_free_to_read(tensor: Tensor) -> bool:
