@@ -289,16 +289,16 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
 
 
 def test_settings_from_python_are_taken_or_said_to_be_none(evaluate):
-    given = RaiseOne(rounds=[1, 4], drawing=1e-5, lambda_=0.25, colour=1).settings
+    given = RaiseOne(rounds=[1, 4], drawing=0.005, lambda_=0.25, colour=1).settings
     came = evaluate("return s.settingsWith(...data);", given, **PLAYGROUND)
     one, other = came["settings"]
     assert (one["rounds"], other["rounds"]) == (1, 3), "what is wrong is left out"
-    assert {"drawing": 1e-5, "lambda": 0.25}.items() <= one.items() & other.items()
+    assert {"drawing": 0.005, "lambda": 0.25}.items() <= one.items() & other.items()
     assert came["problems"] == "There is no setting colour. For rounds, expected one of 1, 2, 3, 5; got 4."
 
 
 def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
-    hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
+    hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.02&bug=softmax-axis&m_plus=0.7"]
     nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>", "#="]
     texts = (path.read_text(encoding="utf-8") for path in all_notebooks(ROOT))
     linked = sorted({found for text in texts for found in re.findall(r"raise-one\.ipynb(#[^)]*)", text)})
@@ -316,7 +316,7 @@ def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
     assert two["again"] == "#rounds=1,3&seed=7"
     assert len(one["settings"]) == 1
     assert {name: one["settings"][0][name] for name in ("rate", "bug", "m_plus")} == {
-        "rate": 0.01, "bug": "softmax-axis", "m_plus": 0.8,
+        "rate": 0.02, "bug": "softmax-axis", "m_plus": 0.7,
     }  # fmt: skip
     assert not two["problems"] + one["problems"]
     for each in wrong:

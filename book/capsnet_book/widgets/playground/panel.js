@@ -11,14 +11,13 @@ export function makeBar(session) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
   const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
   const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
-  const another = () => session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
   const counters = ["of 100 right", "digits seen", "of learning"];
   const values = counters.map(() => element("b"));
   const paces = Object.entries(PACES).map(([name, label]) =>
     pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
   );
   const counted = counters.map((words, n) => element("div", {}, values[n], element("span", {}, words)));
-  const main = element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another));
+  const main = element("div", { class: "main" }, train, over);
   const pace = element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces);
   const node = element("div", { class: "top" }, main, element("div", { class: "counters" }, ...counted), pace);
 
@@ -47,13 +46,12 @@ export function makeChanges(session) {
   function cell(name, k) {
     const { offers, label } = SETTINGS[name];
     const value = shown[k][name];
-    const all = offers.includes(value) ? offers : [...offers, value].sort((p, q) => p - q);
-    const options = all.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
+    const options = offers.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
     const about = { "data-setting": name, "aria-label": `${label}${["", ", the other"][k]}` };
     const select = element("select", about, ...options);
-    select.selectedIndex = all.indexOf(value);
+    select.selectedIndex = offers.indexOf(value);
     const set = (to) => session.change(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
-    select.addEventListener("change", () => set(all[select.selectedIndex]));
+    select.addEventListener("change", () => set(offers[select.selectedIndex]));
     return select;
   }
 

@@ -114,13 +114,12 @@ export async function startTraining(settings, sample, own) {
       own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
       const { answers, drawings } = network.read(images);
       const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
-      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
       const wrong = names.map((name, n) => name !== answers[n]);
       const right = wrong.slice(0, WALL).filter((each) => !each).length;
       const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
       const { u, c, lengths, drawings: drawing } = network.read(image);
       return {
-        ...{ types, seen, seconds, tests, loss, blur, filters: network.filters(), plain: !kernels.fast },
+        ...{ types, seen, seconds, tests, loss, filters: network.filters(), plain: !kernels.fast },
         ...{ pictures, wrong, right },
         watched: { label: names[tile], answer: answers[tile], image, u, c, lengths, drawing },
       };
