@@ -1,5 +1,5 @@
 // Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill.
-import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
+import { arrowKeys, axes, drag, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
@@ -78,18 +78,8 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     set({ lengths: after }, aboutStep(before, after, lost(before), lost(after)));
   }
 
-  /** Arrow keys, Home and End change the length of class `which()`; `others` are more keys. */
-  const lengthKeys = (node, which, others = {}) => {
-    const by = (dx, dy, { shiftKey }) =>
-      setLength(which(), get("lengths")[which()] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
-    arrowKeys(node, by, { Home: () => setLength(which(), 0), End: () => setLength(which(), 1), ...others });
-  };
-
   const one = makeCurve();
-  const along = ({ x }) => setLength(get("selected"), one.lengthAt(x));
-  drag(one.picture, { focus: one.dot, start: along, move: along });
-  lengthKeys(one.dot, () => get("selected"));
-  const ten = makeTen(first.lengths.map((_, k) => makeBar(k, { set, setLength, flip, lengthKeys })));
+  const ten = makeTen(first.lengths.map((_, k) => makeBar(k, { get, set, setLength, flip })));
   const buttons = rowOf(
     pushButton("step-margin", "Step down the margin loss", step, { class: "primary-action" }),
     pushButton("reset", "Reset", () => set(first, start)),
@@ -106,7 +96,7 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
   };
 });
 
-/** The loss of one class over its length, if it is present and if it is not, with a dot to drag. */
+/** The loss of one class over its length, if it is present and if it is not, with a dot where it stands. */
 function makeCurve() {
   const { width, height, left, top } = GRAPH;
   const chart = axes(GRAPH);
@@ -120,14 +110,14 @@ function makeCurve() {
   const [other, graph] = ["other", "graph"].map((kind) => svg("path", { class: kind }));
   const guides = svg("path", { class: "guide" });
   const arrow = makeArrow("step-arrow");
-  const dot = grip({ class: "handle v", "data-role": "dot", "aria-valuemin": 0, "aria-valuemax": 1 });
+  const dot = svg("circle", { class: "knob v", r: 6.5 });
   const axis = svg("path", { class: "axis", d: `M${left} ${top - 8}V${floor}H${end}` });
   const labels = [
     ...chart.beside([1, 0.5, 0], 7),
     chart.text("loss", left - 12, top - 12),
     chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
   ];
-  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the bars say it
   const picture = svg("svg", view, flat, axis, ...edges, ...names, ...labels, other, graph, guides, arrow.node, dot);
   const panel = element("div", { class: "one" }, title, picture);
 
@@ -147,14 +137,9 @@ function makeCurve() {
     const [x, y] = [atX(length), atY(Math.min(losses[k], 1.05))];
     guides.setAttribute("d", `M${x} ${floor}V${y}H${left}`);
     arrow.point([x, y], [atX(clamp(length - RATE * gradients[k], 0, 1)), y]);
-    setAttributes(dot, {
-      transform: `translate(${x} ${y})`,
-      "aria-label": `Length of class ${k}`,
-      "aria-valuenow": length.toFixed(3),
-      "aria-valuetext": `${format(length)}; loss ${format(losses[k], 3)}, gradient ${format(gradients[k])}`,
-    });
+    setAttributes(dot, { cx: x, cy: y });
   }
-  return { panel, picture, dot, show, lengthAt: chart.xAt };
+  return { panel, show };
 }
 
 /** A bar a class, and the sum of the losses. */
@@ -176,14 +161,15 @@ function makeTen(bars) {
 }
 
 /** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
-function makeBar(k, { set, setLength, flip, lengthKeys }) {
+function makeBar(k, { get, set, setLength, flip }) {
   const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) => element("span", { class: kind }));
   const slider = { role: "slider", "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1 };
   const about = { class: "bar-rail", tabindex: 0, "data-class": k, onfocus: () => set({ selected: k }) };
   const rail = element("div", { ...about, ...slider }, fill, pull, knob);
   const toHeight = ({ y }) => setLength(k, 1 - y);
   drag(rail, { focus: rail, start: toHeight, move: toHeight });
-  lengthKeys(rail, () => k, { " ": () => flip(k) });
+  const by = (dx, dy, { shiftKey }) => setLength(k, get("lengths")[k] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
+  arrowKeys(rail, by, { Home: () => setLength(k, 0), End: () => setLength(k, 1), " ": () => flip(k) });
   const button = pushButton("present", String(k), () => flip(k), { class: "digit", "data-class": k });
   const loss = element("span", { class: "loss" });
 

@@ -8,10 +8,8 @@ const FAR = 3.6; // so long can s be; the plane shows -FAR … FAR, both ways
 const PLANE = 260; // sides of the pictures, in the units of their viewBox
 const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 24, x: [0, FAR] };
 const STEEPEST = 1 / Math.sqrt(3);
-const HANDLE = { "aria-valuemin": 0, "aria-valuemax": FAR };
 
 const lengthOf = (n) => (n * n) / (1 + n * n); // ‖v‖ from ‖s‖
-const slopeAt = (n) => (2 * n) / (1 + n * n) ** 2; // its derivative
 const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
 
 const LABEL = "Drag a vector and watch squash shorten it";
@@ -26,34 +24,22 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
   }
 
-  /** Another length, the same direction. */
-  function stretchTo(n) {
-    const [s, now] = [get("s"), norm(get("s"))];
-    move((now ? s.map((x) => x / now) : [1, 0]).map((x) => x * Math.max(n, 0)));
-  }
-
   const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
-  const onCurve = ({ x }) => stretchTo(curve.lengthAt(x));
   drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
-  drag(curve.picture, { focus: curve.handle, start: onCurve, move: onCurve });
   const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
-  const home = { Home: () => move([0, 0]) };
   const by = (dx, dy, event) => move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
-  arrowKeys(plane.handle, by, home);
-  arrowKeys(curve.handle, (dx, dy, event) => stretchTo(norm(get("s")) + (dx - dy) * stride(event)), home);
+  arrowKeys(plane.handle, by, { Home: () => move([0, 0]) });
 
   return () => {
     const s = get("s");
     const v = squash(Float64Array.from(s));
     const [n, m] = [norm(s), norm(v)];
     root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
-    root.dataset.v = Array.from(v, (x) => x.toFixed(4)).join(",");
     plane.show(s, v);
     curve.show(n);
     say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
     const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
-    for (const { handle } of [plane, curve])
-      setAttributes(handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
+    setAttributes(plane.handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
   };
 });
 
@@ -63,7 +49,8 @@ function makePlane() {
   const unit = half / FAR;
   const at = ([x, y]) => [half + x * unit, half - y * unit];
   const arrows = { s: makeArrow("s"), v: makeArrow("v") };
-  const handle = grip({ "data-role": "handle", "aria-label": "Vector s. Arrow keys move its tip.", ...HANDLE });
+  const limits = { "aria-valuemin": 0, "aria-valuemax": FAR };
+  const handle = grip({ "data-role": "handle", ...limits, "aria-label": "Vector s. Arrow keys move its tip." });
   const names = ["s", "v"].map((name) => svg("text", { class: `name ${name}` }, name));
   const disc = svg("circle", { class: "disc", cx: half, cy: half, r: unit });
   const axis = svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` });
@@ -84,16 +71,14 @@ function makePlane() {
   return { picture, handle, show };
 }
 
-/** The curve of ‖v‖ over ‖s‖ with its tangent. */
+/** The curve of ‖v‖ over ‖s‖. */
 function makeCurve() {
   const { width, height, left, top } = CURVE;
   const chart = axes(CURVE);
   const { x: atX, y: atY, floor, end } = chart;
   const lengths = Array.from({ length: 181 }, (_, k) => (k / 180) * FAR);
   const guides = svg("path", { class: "guide" });
-  const tangent = svg("path", { class: "tangent" });
-  const label = "Length of s. Left and right arrow keys change it.";
-  const handle = grip({ class: "handle v", "data-role": "dot", "aria-label": label, ...HANDLE });
+  const dot = svg("circle", { class: "knob v", r: 6.5 });
   const axis = svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` });
   const limit = svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` });
   const labels = [
@@ -104,18 +89,14 @@ function makeCurve() {
   ];
   const graph = svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) });
   const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
-  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, handle);
+  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, dot);
 
   function show(n) {
     const [x, y] = [atX(Math.min(n, FAR)), atY(lengthOf(n))];
-    handle.setAttribute("transform", `translate(${x} ${y})`);
+    setAttributes(dot, { cx: x, cy: y });
     guides.setAttribute("d", `M${x} ${atY(0)}V${y}H${atX(0)}`);
-    const [dx, dy] = [atX(1) - atX(0), atY(slopeAt(n)) - atY(0)];
-    const ahead = 46 / Math.hypot(dx, dy);
-    const back = Math.min(ahead, n); // no further than where ‖s‖ is 0
-    tangent.setAttribute("d", `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`);
   }
-  return { picture, handle, show, lengthAt: chart.xAt };
+  return { picture, show };
 }
 
 /** What there is to see at this length. */

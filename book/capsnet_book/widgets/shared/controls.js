@@ -206,8 +206,6 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
     ...{ x, y, floor, end, text },
-    /** The value at a share of the picture's width. @param {number} share */
-    xAt: (share) => across[0] + ((share * width - left) / (end - left)) * (across[1] - across[0]),
     /** A `d` through points of values. @param {number[][]} points */
     path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
     /** Labels under the axis. @param {number[]} values */
