@@ -115,8 +115,8 @@ HANDS = {
         "lengths",
         ('[data-role="scene"]', (0.9, 0.5), (0.5, 0.1)),
         ('[data-role="clutter"]', ("ArrowRight",) * 4),
-        '[data-role="next"]',
-        {"angle": 120, "rounds": 1},
+        "",
+        {"angle": 120},
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from importlib.resources import files
@@ -13,11 +14,12 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_book.experiments.pairs import classes_of, drawings, overlay
 from capsnet_book.experiments.viewpoints import PARTS, Capsules, Scenes, turned
 from capsnet_book.networks import save_network, trained_network, unpack
-from capsnet_book.widgets import PartVotes, TurnScene
+from capsnet_book.widgets import PartVotes
 from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
 
@@ -284,12 +286,12 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, t
 
 # --- turned scenes
 
-shown = TurnScene()
+SHOWN = json.loads(asset("scenes.json").read_text(encoding="utf-8"))
 
 
 def scenes(clutter: int) -> Scenes:
     """One of each whole, as the widget has them."""
-    parts = torch.tensor(shown.scenes)[:, : 5 + clutter]
+    parts = torch.tensor(SHOWN["scenes"])[:, : 5 + clutter]
     angle, x, y, kind = parts.unbind(dim=2)
     types = torch.nn.functional.one_hot(kind.long(), PARTS).float()
     return Scenes(torch.stack([angle.cos(), angle.sin(), x, y], dim=2), types, torch.arange(10))
@@ -298,20 +300,26 @@ def scenes(clutter: int) -> Scenes:
 @pytest.mark.parametrize(("kind", "rounds", "clutter"), [("matrices", 3, 7), ("vectors", 3, 12), ("vectors", 1, 0)])
 def test_a_turned_scene_is_read_as_in_pytorch(evaluate: Any, kind: str, rounds: int, clutter: int) -> None:
     network = Capsules(matrices=kind == "matrices")
-    network.weight.data = torch.tensor(shown.weights[kind]).view_as(network.weight)
+    network.weight.data = torch.tensor(SHOWN["weights"][kind]).view_as(network.weight)
     expected = network(turned(scenes(clutter), math.radians(70)), rounds).detach()
-    body = """return data.scenes.map((parts) =>
-      m.read(data.kind, data.weight, m.turned(parts.slice(0, data.count), 70), data.rounds).lengths);"""
-    given = {"scenes": shown.scenes, "weight": shown.weights[kind], "kind": kind, "count": 5 + clutter}
-    lengths = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
-    np.testing.assert_allclose(lengths, expected, atol=1e-5)
+    body = """return data.scenes.map((parts, j) => {
+      const reading = m.read(data.kind, data.weight, m.turned(parts.slice(0, data.count), 70), data.rounds);
+      return { ...reading, spread: m.spreadOf(reading, j) };
+    });"""
+    given = {"scenes": SHOWN["scenes"], "weight": SHOWN["weights"][kind], "kind": kind, "count": 5 + clutter}
+    came = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
+    np.testing.assert_allclose([each["lengths"] for each in came], expected, atol=1e-5)
+    for j, each in enumerate(came):
+        votes = np.reshape(each["u_hat"], (5 + clutter, 10, each["D"]))[:5, j]
+        far = np.linalg.norm(votes - votes.mean(axis=0), axis=1).mean() / np.linalg.norm(votes, axis=1).mean()
+        assert each["spread"] == pytest.approx(far, abs=1e-5)
 
 
 def test_the_networks_know_every_whole_as_in_training_and_matrices_know_it_at_every_angle() -> None:
     """What the chapter says of the scenes that the reader turns."""
     for kind, angle in (("matrices", 0), ("vectors", 0), ("matrices", 170)):
         network = Capsules(matrices=kind == "matrices")
-        network.weight.data = torch.tensor(shown.weights[kind]).view_as(network.weight)
+        network.weight.data = torch.tensor(SHOWN["weights"][kind]).view_as(network.weight)
         answers = network(turned(scenes(0), math.radians(angle)), 3).argmax(dim=1)
         assert answers.tolist() == list(range(10)), (kind, angle)
 

@@ -197,7 +197,6 @@ REFUSED = [
     (widgets.FaceParts, {"shown": [True] * 3}, "4 truth values"),
     (widgets.BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
     (widgets.TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
-    (widgets.TurnScene, {"rounds": 2}, "rounds 1 or 3; got 2"),
     (widgets.TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
     (widgets.TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),
     (widgets.TwoDigits, {"asked": 10}, "a class from 0 to 9"),

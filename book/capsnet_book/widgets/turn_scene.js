@@ -5,12 +5,14 @@ import { drag, namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, pushButton, rowOf, svg } from "./shared/ui.js";
+import { element, format, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
 /** @typedef {{ u_hat: Float32Array, c: Float32Array, lengths: number[], answer: number, D: number }} Reading */
 
 const WHOLES = 10;
+const WHOLE = 0; // that is there
+const ROUNDS = 3;
 const OWN = 5; // so many parts has a whole; those after them belong to none
 const FAMILIAR = 45; // degrees, either way: as the networks were trained
 
@@ -75,13 +77,27 @@ function shownNumbers(kind, /** @type {Reading} */ { u_hat, D }, j) {
   return [first, best(size.map((x, d) => (d === first ? -1 : x)))];
 }
 
+/** How far the whole's own votes for whole `j` lie from their middle, in the mean, as a share of their length. */
+export function spreadOf(/** @type {Reading} */ { u_hat, D }, j) {
+  const votes = Array.from({ length: OWN }, (_, i) => u_hat.subarray((i * WHOLES + j) * D, (i * WHOLES + j + 1) * D));
+  const middle = votes[0].map((_, d) => votes.reduce((sum, vote) => sum + vote[d], 0) / OWN);
+  const from = (point) => votes.reduce((sum, vote) => sum + Math.hypot(...vote.map((x, d) => x - point[d])), 0);
+  return from(middle) / from(new Float32Array(D));
+}
+
+const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
+
 /** What has happened, in a sentence. @param {Reading} matrices @param {Reading} vectors */
-function remarkOn(matrices, vectors, whole, degrees) {
+function remarkOn(matrices, vectors, degrees) {
   const says = (/** @type {Reading} */ { answer, lengths }) =>
-    `${answer === whole ? "knows the whole" : `takes it for whole ${answer}`} (${format(lengths[answer])})`;
+    (answer === WHOLE ? "knows the whole" : `takes it for whole ${answer}`) + ` (${format(lengths[answer])})`;
   const familiar = Math.abs(degrees) <= FAMILIAR;
   const view = familiar ? "A view as in training" : `${Math.abs(degrees)}°: no training scene was turned so far`;
-  return `${view}. With matrices the network ${says(matrices)}; with vectors it ${says(vectors)}.`;
+  const [far, farther] = [matrices, vectors].map((reading) => percent(spreadOf(reading, WHOLE)));
+  return (
+    `${view}. With matrices the network ${says(matrices)}, its five votes ${far} of their length from their middle; ` +
+    `with vectors it ${says(vectors)}, its votes ${farther}.`
+  );
 }
 
 // ------------------------------------------------------------------------------------------------ the pictures
@@ -126,31 +142,33 @@ function makePanel(kind) {
   const bars = Array.from({ length: WHOLES }, () => makeBar("height"));
   const columns = bars.map(({ rail }, j) => element("span", {}, rail, String(j)));
   const lengths = element("div", { class: "upright", role: "img" }, ...columns);
+  const spread = element("p", { class: "spread" });
 
   /** numbers: which two of a vote are shown; scale: from them to the picture. */
-  function show(/** @type {Reading} */ { u_hat, c, lengths: long, answer, D }, whole, numbers, scale) {
+  function show(/** @type {Reading} */ reading, numbers, scale) {
+    const { u_hat, c, lengths: long, answer, D } = reading;
     const dotOf = (/** @type {number} */ i) => {
-      const [cx, y] = numbers.map((d) => u_hat[(i * WHOLES + whole) * D + d] * scale);
-      return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + whole]) });
+      const [cx, y] = numbers.map((d) => u_hat[(i * WHOLES + WHOLE) * D + d] * scale);
+      return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + WHOLE]) });
     };
     const last = c.length / WHOLES - 1;
     dots.replaceChildren(...Array.from({ length: last + 1 }, (_, k) => dotOf(last - k)));
     columns.forEach((column, j) => {
       bars[j].show(long[j]);
-      column.classList.toggle("right", j === whole);
-      column.classList.toggle("wrong", j === answer && j !== whole);
+      column.classList.toggle("right", j === WHOLE);
+      column.classList.toggle("wrong", j === answer && j !== WHOLE);
     });
-    const right = answer === whole ? "knows the whole" : "takes it for another";
-    picture.setAttribute("aria-label", `Votes of ${kind} for the whole; the network ${right}`);
+    spread.textContent = `The five votes lie ${percent(spreadOf(reading, WHOLE))} of their length from their middle.`;
+    picture.setAttribute("aria-label", `Votes of ${kind} for the whole`);
     lengths.setAttribute("aria-label", `Lengths of the ten capsules: ${long.map((x) => x.toFixed(2)).join(", ")}`);
   }
-  return { panel: titled(KINDS[kind], picture, lengths), show };
+  return { panel: titled(KINDS[kind], picture, spread, lengths), show };
 }
 
 const LABEL = "Turn a scene of parts and watch their votes";
 
 export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => {
-  const [scenes, weights] = [get("scenes"), get("weights")];
+  const [whole, weights] = [get("scene"), get("weights")];
   const scene = makeScene();
   const panels = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, makePanel(kind)]));
   const makeSlider = (trait, name, limits) => {
@@ -159,14 +177,9 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   };
   const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0 });
   const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });
-  const another = pushButton("next", "Another whole", () => set({ whole: (get("whole") + 1) % WHOLES }));
-  const rounds = [1, 3].map((count) =>
-    pushButton(`rounds-${count}`, count === 1 ? "One round" : "Three rounds", () => set({ rounds: count })),
-  );
-  const group = element("div", { class: "bar presets", role: "group", "aria-label": "Rounds of routing" }, ...rounds);
   const stage = element("div", { class: "turn-scene" }, titled("The scene", scene.picture));
   stage.append(panels.matrices.panel, panels.vectors.panel);
-  const { say } = layOut({ stage, hands: [turn.node, clutter.node, rowOf(another, group)] });
+  const { say } = layOut({ stage, hands: [turn.node, clutter.node] });
 
   // The scene itself can be taken hold of.
   let from = 0;
@@ -178,22 +191,21 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   });
 
   return () => {
-    const [whole, angle, others, count] = ["whole", "angle", "clutter", "rounds"].map(get);
-    const upright = scenes[whole].slice(0, OWN + others);
+    const [angle, others] = ["angle", "clutter"].map(get);
+    const upright = whole.slice(0, OWN + others);
     const parts = turned(upright, angle);
     const [matrices, vectors] = Object.keys(KINDS).map((kind) => {
       const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
-      const numbers = shownNumbers(kind, still, whole);
-      const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + whole) * still.D + d]));
-      const reading = read(kind, weights[kind], parts, count);
-      panels[kind].show(reading, whole, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
+      const numbers = shownNumbers(kind, still, WHOLE);
+      const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + WHOLE) * still.D + d]));
+      const reading = read(kind, weights[kind], parts, ROUNDS);
+      panels[kind].show(reading, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
       return reading;
     });
     scene.show(parts, angle);
     turn.show(angle, `${angle}°`);
     clutter.show(others, String(others));
-    rounds.forEach((button, k) => button.setAttribute("aria-pressed", String(count === [1, 3][k])));
     root.dataset.lengths = vectors.lengths.map((x) => x.toFixed(3)).join(",");
-    say(remarkOn(matrices, vectors, whole, angle));
+    say(remarkOn(matrices, vectors, angle));
   };
 });
