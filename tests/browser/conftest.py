@@ -179,11 +179,10 @@ class Visit:
 
     def all_alive(self) -> list[Locator]:
         """The places of the page's widgets, all awake, and nothing on its way any more."""
-        places = self.page.locator("figure.live-widget").all()
-        for place in places:
+        for place in self.page.locator("figure.live-widget, figure.glass:not([data-waits])").all():
             wake(place)
         self.page.wait_for_load_state("networkidle")
-        return places
+        return self.page.locator("figure.live-widget").all()
 
 
 @pytest.fixture
