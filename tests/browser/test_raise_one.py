@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 import torch
 from capsnet_book.widgets import DrawDigit
 from playwright.sync_api import expect
+from safetensors.torch import load_file, save_file
 
 from capsnet_tutorial import load_weights
 from capsnet_tutorial.data import digits
@@ -21,6 +24,11 @@ pytestmark = pytest.mark.slow
 
 PAGE = "book/raise-one.html"
 SECONDS = 1000
+RIGHTS = """(widget) => {  // from now on, rights has what the widget says
+    globalThis.rights = [];
+    const tell = () => rights.push(widget.dataset.right);
+    new MutationObserver(tell).observe(widget, { attributeFilter: ["data-right"] });
+}"""
 
 
 @pytest.fixture
@@ -97,7 +105,7 @@ def test_a_tile_goes_through_the_network(raise_one: Any) -> None:
     expect(passage).to_have_attribute("aria-label", re.compile("reads a 8 and"))
 
 
-def test_it_learns_the_readers_hand(raise_one: Any) -> None:
+def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> None:
     answers, says = raise_one.locator('[data-role="is"]'), raise_one.locator('[data-role="says"]')
     expect(answers.first).to_be_disabled()
     train(raise_one)
@@ -110,6 +118,16 @@ def test_it_learns_the_readers_hand(raise_one: Any) -> None:
     expect(raise_one.locator(".own")).to_contain_text("1 of 1 right", timeout=60 * SECONDS)
     write_a_one(raise_one.locator(".hand"))
     expect(says.locator("b")).to_have_text("4", timeout=30 * SECONDS)
+    raise_one.locator('[data-role="train"]').click()
+    raise_one.page.wait_for_timeout(300)
+    drawing = raise_one.locator('[data-role="redrawn"]')
+    before = picture(drawing)
+    slider = raise_one.locator(".sixteen input").first
+    for _ in range(25):
+        slider.press("ArrowRight")
+    raise_one.page.wait_for_function(
+        "([canvas, before]) => canvas.toDataURL() !== before", arg=[drawing.element_handle(), before]
+    )
 
 
 def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
@@ -129,9 +147,12 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     sentence = widget.locator(".sentence")
     expect(sentence).to_have_text("There is no setting colour.")
     widget.page.evaluate("location.hash = '#seed=1.5'")
-    expect(sentence).to_contain_text("19, 20; got 1.5.")
+    expect(sentence).to_have_text("For seed, expected a whole number from 0 to 999,999; got 1.5.")
     widget.locator('[data-setting="rounds"]').select_option("1")
     expect(widget.page).to_have_url(re.compile("#rounds=1$"))
+    widget.page.evaluate("location.hash = '#qwerty'")
+    expect(sentence).to_contain_text("names no setting")
+    expect(widget.locator('[data-setting="rounds"]')).to_have_value("1")  # nothing is lost
     for role in ("download", "keep"):
         widget.locator(f'[data-role="{role}"]').click()
         expect(widget.locator('[data-role="kept"]')).to_have_text("Not done: there is no network yet: press Train.")
@@ -174,6 +195,21 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     sample = digits("test", source="sample")
     right = (network.predict(sample.images[:100]) == sample.labels[:100]).sum().item()
     assert abs(right - number(widget, "right")) <= 1  # the page has them in 4 bits
+
+    widget.evaluate(RIGHTS)
+    widget.locator('[data-role="file"]').set_input_files(tmp_path / "my_capsnet.safetensors")
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Opened")
+    expect(widget).to_have_attribute("data-seen", "0")
+    shown = page.evaluate("rights")
+    assert all(abs(int(each) - right) <= 1 for each in shown), f"nothing but the loaded network was shown: {shown}"
+    whole = load_file(tmp_path / "my_capsnet.safetensors")
+    config = {"config": json.dumps(asdict(network.config))}
+    save_file(whole | {"conv.bias": whole["conv.bias"][:3]}, tmp_path / "torn", config)
+    (tmp_path / "none").write_bytes(b"no network at all")
+    for name, words in (("torn", "expected conv.bias [64]; got [3]"), ("none", "weights: expected a whole")):
+        widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
+        expect(widget.locator('[data-role="kept"]')).to_contain_text(f"Not done: {words}")
+        assert number(widget, "right") == pytest.approx(right, abs=1), "nothing is lost"
 
     widget.locator('[data-role="keep"]').click()
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")

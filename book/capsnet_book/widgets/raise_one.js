@@ -31,6 +31,8 @@ function tieToPage({ model, stops }, session, addressed) {
   function addressChanged() {
     const found = fromAddress(location.hash);
     if (found) take(found);
+    else if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
+      session.set({ notice: "This address names no setting and no place of this page." });
   }
 
   function show() {

@@ -25,7 +25,7 @@ class RaiseOne(anywidget.AnyWidget):
     Args:
         settings: what is to be other than usual, a value each, or a list of two for two networks:
             rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the reconstruction,
-            0 for no decoder), rate, batch (8, 16, 32, 64), m_plus, m_minus, lambda_, bug (an id of the
+            0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus, m_minus, lambda_, bug (an id of the
             catalogue of bugs), seed. The page says which it does not take, and takes what is usual.
         records: what long trainings of the two differ by, a number a pair, in points of error; shown beside the pairs
             that the reader trains.

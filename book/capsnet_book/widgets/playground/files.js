@@ -1,5 +1,7 @@
-// Networks as files, as `load_weights` reads them.
+// Networks as files, as `save_weights` writes and `load_weights` reads them.
+import { readSafetensors } from "../shared/core.js";
 import { element } from "../shared/ui.js";
+import { SETTINGS } from "./settings.js";
 import { D, D_IN, HIDDEN, J, KERNEL, SIDE, TAPS } from "./sizes.js";
 
 /** The network's sizes, under the names of Python's CapsNetConfig. */
@@ -32,6 +34,16 @@ export async function toSafetensors(tensors, config) {
   const length = new BigUint64Array([BigInt(padded.length)]);
   const file = new Blob([length, padded, ...Object.values(tensors).map(({ data }) => data)]);
   return new Uint8Array(await file.arrayBuffer());
+}
+
+/** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
+export function fromSafetensors(bytes) {
+  const { tensors, metadata } = readSafetensors(bytes);
+  if (!metadata.config) throw new Error("expected a file that save_weights wrote; got one without a config");
+  const { primary_types: types, iterations: rounds, conv_channels, decoder_hidden } = JSON.parse(metadata.config);
+  if (!SETTINGS.types.offers.includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== `${HIDDEN}`)
+    throw new Error("expected a network of this page’s sizes (the small one, or its sisters); got others");
+  return { tensors, types, rounds: SETTINGS.rounds.offers.includes(rounds) ? rounds : SETTINGS.rounds.usual };
 }
 
 /** Hands bytes to the reader as a file. */

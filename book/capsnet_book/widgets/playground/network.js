@@ -7,7 +7,7 @@
 import { lengthsOf } from "../shared/core.js";
 import { drawingLoss, longest, marginLoss } from "./losses.js";
 import { planMemory } from "./memory.js";
-import { begin, toTensors } from "./parameters.js";
+import { begin, fromTensors, toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
 import { ACROSS, D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
@@ -36,6 +36,7 @@ export function makeNetwork(settings, makeKernels) {
   const [v, dv] = [last(y.v, V), last(dy.v, V)];
   begin(parameters, types, settings.seed);
   averages.set(parameters);
+  const averageOf = (pointer, size) => averages.subarray((pointer - plan.first) / 4).slice(0, size); // of parameters
   let [steps, power1, power2] = [0, 1, 1]; // β1^t, β2^t
 
   /** Keeps capsule `kept(n)` of digit n. */
@@ -117,10 +118,18 @@ export function makeNetwork(settings, makeKernels) {
 
   return {
     ...{ gradients, update, read },
-    /** The first layer's weights, [81, C], which lie first of all. */
-    filters: () => averages.slice(0, KERNEL ** 2 * C),
+    /** The first layer's weights, [81, C]. */
+    filters: () => averageOf(plan.at["conv.weight"], KERNEL ** 2 * C),
+    /** The decoder's layers, as shared/core.js has them. */
+    decoder: () =>
+      maps.decoder.map(({ weight, bias, K, N }) => ({ columns: averageOf(weight, K * N), bias: averageOf(bias, N) })),
     tensors: () => toTensors(averages, types),
     slopes: () => toTensors(slopes, types),
+    load(tensors) {
+      fromTensors(parameters, types, tensors);
+      averages.set(parameters);
+      steps = Number.POSITIVE_INFINITY; // the first ones of a new Adam are rough: they do not count as the first
+    },
   };
 }
 

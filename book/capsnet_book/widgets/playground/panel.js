@@ -11,13 +11,14 @@ export function makeBar(session) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
   const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
   const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
+  const another = () => session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
   const counters = ["of 100 right", "digits seen", "of learning"];
   const values = counters.map(() => element("b"));
   const paces = Object.entries(PACES).map(([name, label]) =>
     pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
   );
   const counted = counters.map((words, n) => element("div", {}, values[n], element("span", {}, words)));
-  const main = element("div", { class: "main" }, train, over);
+  const main = element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another));
   const pace = element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces);
   const node = element("div", { class: "top" }, main, element("div", { class: "counters" }, ...counted), pace);
 
@@ -46,12 +47,13 @@ export function makeChanges(session) {
   function cell(name, k) {
     const { offers, label } = SETTINGS[name];
     const value = shown[k][name];
-    const options = offers.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
+    const all = offers.includes(value) ? offers : [...offers, value].sort((p, q) => p - q);
+    const options = all.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
     const about = { "data-setting": name, "aria-label": `${label}${["", ", the other"][k]}` };
     const select = element("select", about, ...options);
-    select.selectedIndex = offers.indexOf(value);
+    select.selectedIndex = all.indexOf(value);
     const set = (to) => session.change(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
-    select.addEventListener("change", () => set(offers[select.selectedIndex]));
+    select.addEventListener("change", () => set(all[select.selectedIndex]));
     return select;
   }
 
@@ -76,7 +78,7 @@ export function makeChanges(session) {
   return { node: element("div", {}, table, rowOf(beside), remark), show };
 }
 
-/** Keep, download: each says what it has done. @param {any} widget @param {any} session */
+/** Keep, download, open: each says what it has done. @param {any} widget @param {any} session */
 export function makeKeeping({ model }, session) {
   const words = element("p", { class: "remark", "data-role": "kept", "aria-live": "polite" });
   const told = (/** @type {() => Promise<string>} */ work) =>
@@ -99,9 +101,21 @@ export function makeKeeping({ model }, session) {
     return 'In a notebook: load_weights("my_capsnet.safetensors").';
   }
 
+  async function open() {
+    const [given] = file.files;
+    await session.open(await given.arrayBuffer());
+    return `Opened ${given.name}. It goes on learning from there.`;
+  }
+
+  const file = element("input", { type: "file", accept: ".safetensors", hidden: "", "data-role": "file" });
+  file.addEventListener("change", async () => {
+    if (file.files[0]) await told(open);
+    file.value = "";
+  });
   const buttons = rowOf(
     pushButton("keep", "Keep it for this book", () => told(keep)),
     pushButton("download", "Download", () => told(fetch)),
+    pushButton("upload", "Open a file", () => file.click()),
   );
-  return element("div", { role: "group", "aria-label": "Keep it" }, buttons, words);
+  return element("div", { role: "group", "aria-label": "Keep it" }, buttons, file, words);
 }

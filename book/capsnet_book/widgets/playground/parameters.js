@@ -60,3 +60,15 @@ export function toTensors(numbers, types) {
   }
   return tensors;
 }
+
+/** The other way round. Throws, and writes nothing, where a tensor is missing or has another shape. */
+export function fromTensors(numbers, types, tensors) {
+  const parameters = parameterList(types);
+  for (const { name, shape } of parameters) {
+    const got = tensors[name]?.shape;
+    if (String(got) !== String(shape)) throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
+  }
+  for (const { name, here, from } of parameters) {
+    tensors[name].data.forEach((x, k) => (numbers[from + here(k)] = x));
+  }
+}

@@ -1,6 +1,6 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
 import { readSafetensors } from "../shared/core.js";
-import { configOf, toSafetensors } from "./files.js";
+import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { makeRandom } from "./random.js";
 import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
 import { startTrainee } from "./trainee.js";
@@ -78,17 +78,17 @@ export class Session {
     return this.settings.map((each, k) => this.trainees[k]?.frame ?? emptyFrame(each));
   }
 
-  /** Puts untrained networks in the place of those that there are, once they stand. */
-  async begin(/** @type {any[]} */ settings) {
+  /** Puts untrained networks, or what `tensors` holds, in the place of those that there are, once they stand. */
+  async begin(/** @type {any[]} */ settings, /** @type {any} */ tensors = undefined) {
     const mine = ++this.#begun;
     this.set({ loading: true });
     try {
       const sample = await this.sample();
-      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own)));
+      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
       if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const each of this.trainees) each.stop();
-      Object.assign(this, { trainees, settings });
+      Object.assign(this, { trainees, settings, running: this.running && !tensors });
       this.watched.network = Math.min(this.watched.network, settings.length - 1);
     } finally {
       if (mine === this.#begun) this.set({ loading: false });
@@ -163,6 +163,12 @@ export class Session {
     const [{ settings, call }] = this.trainees;
     if (settings.bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
     return toSafetensors(await call("tensors"), configOf(settings));
+  }
+
+  /** A network from a file in the place of those that there are. @param {ArrayBuffer} bytes */
+  async open(bytes) {
+    const { tensors, types, rounds } = fromSafetensors(bytes);
+    await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
   }
 
   stop() {

@@ -11,8 +11,10 @@ export const BUGS = {
 };
 
 /**
- * By name: what it is called, its value unless changed, and what is offered; `words`: of a value that is no number.
- * @type {Record<string, { label: string, usual: any, offers: any[], words?: (value: any) => string }>}
+ * By name: what it is called, its value unless changed, and what is offered. An address may have other numbers `from`
+ * … `to` as well. `words`: of a value that is offered and is no number.
+ * @type {Record<string, { label: string, usual: any, offers: any[], from?: number, to?: number, whole?: boolean,
+ *   words?: (value: any) => string }>}
  */
 export const SETTINGS = {
   rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
@@ -26,15 +28,17 @@ export const SETTINGS = {
     label: "the drawing counts",
     usual: 0.0005,
     offers: [0, 0.0005, 0.005],
+    from: 0,
+    to: 0.1,
     words: (weight) => ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
   },
-  rate: { label: "learning rate", usual: 0.005, offers: [0.0005, 0.002, 0.005, 0.02, 0.1] },
+  rate: { label: "learning rate", usual: 0.005, offers: [0.0005, 0.002, 0.005, 0.02, 0.1], from: 1e-5, to: 1 },
   batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64] },
-  m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1] },
-  m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5] },
-  lambda: { label: "weight λ of absent digits", usual: 0.5, offers: [0, 0.25, 0.5, 1] },
+  m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
+  m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
+  lambda: { label: "weight λ of absent digits", usual: 0.5, offers: [0, 0.25, 0.5, 1], from: 0, to: 10 },
   bug: { label: "a bug, planted", usual: "", offers: ["", ...Object.keys(BUGS)], words: (bug) => bug || "none" },
-  seed: { label: "seed", usual: 1, offers: Array.from({ length: 20 }, (_, k) => k + 1) },
+  seed: { label: "seed", usual: 1, offers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], from: 0, to: 999_999, whole: true },
 };
 
 const NAMES = Object.keys(SETTINGS);
@@ -70,12 +74,18 @@ export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? St
 
 /** The value that a text means. @param {string} name @param {string} text */
 function read(name, text) {
-  if (!NAMES.includes(name)) throw new Error(`There is no setting ${name}.`);
-  const { offers } = SETTINGS[name];
-  const value = offers.find((offer) => String(offer) === text);
-  if (value !== undefined) return value;
-  throw new Error(`For ${name}, expected one of ${offers.filter(String).join(", ")}; got ${text || "nothing"}.`);
+  if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
+  const { offers, from, to, whole } = SETTINGS[name];
+  const value = offers.find((offer) => String(offer) === text) ?? Number(text || Number.NaN);
+  if (offers.includes(value) || (value >= from && value <= to && (!whole || Number.isInteger(value)))) return value;
+  const right =
+    from === undefined
+      ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
+      : `a ${whole ? "whole number" : "number"} from ${from} to ${to.toLocaleString("en")}`;
+  throw new Error(`For ${name}, expected ${right}; got ${text ? shortened(text) : "nothing"}.`);
 }
+
+const shortened = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
 
 /**
  * What an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds.

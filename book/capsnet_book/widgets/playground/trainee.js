@@ -16,7 +16,7 @@ function startWorker() {
 
 /**
  * A network that stands: call(name, …) asks its training (training.js), and comes to nothing once it was stopped.
- * @param {any[]} given  settings, sample, own: as startTraining takes them
+ * @param {any[]} given  settings, sample, own, tensors: as startTraining takes them
  */
 export async function startTrainee(...given) {
   const worker = startWorker();

@@ -36,10 +36,12 @@ const breath = (milliseconds) =>
  * @param {any} settings  of network.js, and rate
  * @param {any} sample  tensors of the digits' file
  * @param {{ images: Float32Array[], labels: number[] }} own  the reader's digits
+ * @param {any} [tensors]  what it knows already
  */
-export async function startTraining(settings, sample, own) {
+export async function startTraining(settings, sample, own, tensors) {
   const [kernels, { learn, test }] = await Promise.all([loadKernels(), unpackDigits(sample)]);
   const network = makeNetwork(settings, kernels);
+  if (tensors) network.load(tensors);
   const { batch: B, types } = settings;
   const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
 
@@ -114,18 +116,19 @@ export async function startTraining(settings, sample, own) {
       own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
       const { answers, drawings } = network.read(images);
       const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
+      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
       const wrong = names.map((name, n) => name !== answers[n]);
       const right = wrong.slice(0, WALL).filter((each) => !each).length;
       const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
       const { u, c, lengths, drawings: drawing } = network.read(image);
       return {
-        ...{ types, seen, seconds, tests, loss, filters: network.filters(), plain: !kernels.fast },
+        ...{ types, seen, seconds, tests, loss, blur, filters: network.filters(), plain: !kernels.fast },
         ...{ pictures, wrong, right },
         watched: { label: names[tile], answer: answers[tile], image, u, c, lengths, drawing },
       };
     },
-    /** What it makes of one image. */
-    read: (image) => network.read(image),
+    /** What it makes of one image; and its decoder, if it has learned to draw: the page draws as sliders move. */
+    read: (image) => ({ ...network.read(image, false), decoder: settings.drawing > 0 && network.decoder() }),
     tensors: () => network.tensors(),
   };
 }

@@ -6,10 +6,16 @@ const STAGES = [
   [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
   [20, "The first names come out of the fog. It still takes most digits for another."],
   [60, "It names most of them, though it draws them all alike: names come before drawings."],
-  [90, "It reads nine in ten; drawings clear more slowly. An orange tile is one that it takes for another digit."],
+  [90, "It names nine in ten; the drawings are still smudges. Watch the wall clear."],
+];
+/** @type {[number, string][]}  the same once the drawings can be read */
+const WRITING = [
+  [0, "It draws better than it reads: look at an orange tile."],
+  [90, "It reads nine in ten, and fog turns into handwriting. An orange tile shows what it takes a digit for."],
   [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand."],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
+const READABLE = 46; // squared error of a drawing, over its pixels, below which one sees which digit it is
 const LOST = 4000; // digits after which a network should name more than a third
 
 /** @param {any} session */
@@ -19,8 +25,8 @@ export function inWords(session) {
   if (loading && !trainees.length) return "Fetching 4,500 handwritten digits …";
   if (!trainees.length)
     return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
-  const [{ loss, seen, plain, right }, other] = session.frames();
-  const [{ bug }] = settings;
+  const [{ loss, blur, seen, plain, right }, other] = session.frames();
+  const [{ bug, drawing }] = settings;
   if (pace === "step" && loss && running) {
     const { batch } = trainees[0].settings; // which may be older than the settings
     const total = (loss.margin + loss.drawing).toFixed(3);
@@ -37,7 +43,8 @@ export function inWords(session) {
     return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
   }
   if (seen >= LOST && right < 35) return `It learns nothing with these settings.${ends}`;
-  return `${STAGES.filter(([least]) => right >= least).at(-1)[1]}${ends}`;
+  const stages = drawing > 0 && blur < READABLE ? WRITING : STAGES;
+  return `${stages.filter(([least]) => right >= least).at(-1)[1]}${ends}`;
 }
 
 /** Two networks, by the settings in which they differ. */

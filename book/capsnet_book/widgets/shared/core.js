@@ -229,6 +229,12 @@ export function softmaxOverJ(b, I, J) {
   return c;
 }
 
+/** The picture that digit capsules [J · D] stand for, by the decoder's layers; all but one of them are 0 (see mask). */
+export function drawnBy(decoder, capsules) {
+  const hidden = decoder.slice(0, -1).reduce((x, layer) => relu(linear(x, layer)), capsules);
+  return sigmoid(linear(hidden, decoder.at(-1)));
+}
+
 // ---------------------------------------------------------------------------------------- the network
 
 /** The network of a weights file, and its sizes: forward(image, rounds) looks and decides; decode(capsules), mask. */
@@ -244,11 +250,7 @@ export function makeNetwork(source) {
   const primary = convolution(tensors, "primary.conv", config.primary_stride);
   const decoder = [...config.decoder_hidden, "last"].map((_, n) => layer(tensors, `decoder.${2 * n}`));
 
-  /** The picture that digit capsules [J · D_out] stand for; all but one of them are 0 (see mask). */
-  function decode(/** @type {Float32Array} */ capsules) {
-    const hidden = decoder.slice(0, -1).reduce((x, layer) => relu(linear(x, layer)), capsules);
-    return sigmoid(linear(hidden, decoder.at(-1)));
-  }
+  const decode = (/** @type {Float32Array} */ capsules) => drawnBy(decoder, capsules);
 
   /** Section 4.1: all capsules but those are set to zero. v [J, D_out] -> [J, D_out] */
   function mask(v, ...kept) {

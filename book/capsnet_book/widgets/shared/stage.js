@@ -96,7 +96,7 @@ function layOut(root, stops, { stage, hands = [], more = [], about = "More", bes
   const card = element("div", { class: "stage" }, stage, sentence);
   const layout = element("div", { class: beside ? "layout beside" : "layout" }, card);
   if (hands.length) layout.append(element("div", { class: "hands" }, ...hands));
-  const rest = element("details", { class: "more", "data-role": "more" }, element("summary", {}, about), ...more);
+  const rest = fold(about, ...more);
   if (more.length) layout.append(rest);
   root.append(layout);
   const announce = makeAnnouncer(root);
@@ -107,3 +107,7 @@ function layOut(root, stops, { stage, hands = [], more = [], about = "More", bes
   };
   return { say, rest };
 }
+
+/** What is there for those who ask. @param {string} about @param {Element[]} inside */
+export const fold = (about, ...inside) =>
+  element("details", { class: "more", "data-role": "more" }, element("summary", {}, about), ...inside);
