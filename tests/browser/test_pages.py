@@ -27,10 +27,6 @@ CHINESE = f"{translation.LANGUAGE}/"
 SAMPLE = {"book/index.html", "book/chapters/06-routing.html", "book/solutions/06-routing.html"}
 ALL = [*PAGES, *(CHINESE + page for page in PAGES)]  # of solutions and Chinese pages a few by day, and at night all
 DAY = [page for page in ALL if page.removeprefix(CHINESE) in SAMPLE or not re.match("zh_CN/|book/solutions/", page)]
-NIGHT = pytest.mark.nightly
-IN_BOTH = [*DAY, *(pytest.param(page, marks=NIGHT) for page in ALL if page not in DAY)]
-THEMES = {"light": DAY, "dark": SAMPLE}  # by day
-IN_A_THEME = [pytest.param(by, page, marks=[NIGHT] * (page not in day)) for by, day in THEMES.items() for page in ALL]
 WITH_WIDGETS = ["book/chapters/01-try-it.html", "book/chapters/14-two-digits-at-once.html"]
 TALL = [f"book/chapters/{name}.html" for name in ("06-routing", "11-what-the-numbers-mean", "16-does-routing-matter")]
 PHONE = {"width": 375, "height": 800}
@@ -41,6 +37,10 @@ AUDITED = {
 LOOKED_UP = {  # in them one looks for a word or a row, and reads no three screens on end: a picture would be filler
     f"book/{name}.html" for name in ("glossary", "coming-from", "paper-and-code", "results", "references")
 }
+NIGHT = pytest.mark.nightly
+IN_BOTH = [*DAY, *(pytest.param(page, marks=NIGHT) for page in ALL if page not in DAY)]
+THEMES = {"light": {*DAY} - LOOKED_UP, "dark": SAMPLE}  # by day
+IN_A_THEME = [pytest.param(by, page, marks=[NIGHT] * (page not in day)) for by, day in THEMES.items() for page in ALL]
 EQUATIONS = "mjx-container[display]"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
