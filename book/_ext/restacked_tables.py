@@ -1,8 +1,7 @@
 """Make room for tables of many columns (page.css).
 
-A phone turns the names of columns of numbers upright, where that is room enough. Else the cells are named by their
-columns, so that it can show each row as a card. The broadest tables reach over the column of the page's contents, as
-the widgets do.
+Where a phone has no room, the cells are named by their columns, so that it can show each row as a card. The broadest
+tables reach over the column of the page's contents, as the widgets do.
 """
 
 from __future__ import annotations
@@ -18,26 +17,22 @@ ROOM, BETWEEN = 52, 2  # letters in a row of a phone, and between two columns
 BROAD = 6  # columns: so has the text's own width
 TABLE = re.compile(r"<table\b[^>]*>.*?</table>", re.DOTALL)
 HEAD = re.compile(r"<thead>(.*?)</thead>", re.DOTALL)
-NAME = re.compile(r"<th\b([^>]*)>(.*?)</th>", re.DOTALL)
+NAME = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 ROW = re.compile(r"<tr\b[^>]*>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<td\b(?=[ >])")
 INSIDE = re.compile(r"<td\b[^>]*>(.*?)</td>", re.DOTALL)
 
 
 def restacked(table: str) -> str:
-    """A table of many columns, of class turned or with `data-column` in its cells; any other as it is."""
+    """A table of many columns with `data-column` in its cells; any other as it is."""
     head = HEAD.search(table)
     if not head:
         return table
-    heads = NAME.findall(head[1])
-    names = [text(name) for _, name in heads]
+    names = [text(name) for name in NAME.findall(head[1])]
     rows = [[text(cell) for cell in INSIDE.findall(row)] for row in ROW.findall(table[head.end() :])]
     if len(names) < WIDE or fits([names, *rows]):
         return table
-    numbers = ["text-right" in kind for kind, _ in heads]
     broad = "full-width " if len(names) >= BROAD else ""
-    if any(numbers) and fits([["" if number else name for number, name in zip(numbers, names, strict=True)], *rows]):
-        return table.replace('class="', f'class="turned {broad}', 1)
 
     def named(row: re.Match[str]) -> str:
         columns = (name.replace(".", ".\N{ZERO WIDTH SPACE}") for name in names)  # may break there

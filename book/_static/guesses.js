@@ -37,24 +37,9 @@
     }
     const ending = ["As good as right.", "Not far off.", "A good way off: worth a second look."][how];
     if (guess.at) {
-      const off = apart(guess, said);
-      const k = off.indexOf(Math.max(...off));
-      const most = `most where ${guess.across} is ${guess.at[k]}: you drew ${said[k]}, it is ${guess.answer[k]}`;
-      return `Your line is off by ${mean(off).toFixed(2)} on average, ${most}. ${ending}`;
+      return `Your line is off by ${mean(apart(guess, said)).toFixed(2)} on average. ${ending}`;
     }
     return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
-  };
-
-  /** The scale as a line: above it the reader's number and mark, below it the answer's. */
-  const scale = ({ from, to, answer }, said) => {
-    const line = make("span", { className: "guess-scale", ariaHidden: "true" });
-    const mark = (tag, value, textContent) => {
-      const { style } = line.appendChild(make(tag, { textContent }));
-      style.left = `${(100 * (value - from)) / (to - from)}%`;
-    };
-    mark("i", said, `${show(said)}\n▾`);
-    mark("b", answer, `▴\n${show(answer)}`);
-    return line;
   };
 
   const SVG = "http://www.w3.org/2000/svg";
@@ -112,7 +97,7 @@
     const how = distance(guess, said);
     place.dataset.how = how;
     place.textContent = sentence(guess, said, how);
-    if (!guess.choices) place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
+    if (guess.at) place.append(plot(guess, said, guess.answer));
   };
 
   const sum = (place) => {
@@ -125,9 +110,7 @@
     const onclick = () => {
       kept = {};
       keep();
-      for (const each of document.querySelectorAll(".guess button")) each.setAttribute("aria-pressed", false);
-      for (const each of document.querySelectorAll(".guess small")) each.textContent = "";
-      showRest();
+      location.reload();
     };
     place.append(make("button", { textContent: "Forget them", onclick }));
   };
