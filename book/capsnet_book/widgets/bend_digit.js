@@ -8,19 +8,12 @@ import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, format, pushButton } from "./shared/ui.js";
 
-/** @typedef {"turn" | "shear" | "size" | "right" | "down"} Key */
-/** @typedef {Record<Key, number>} Bend */
-/** @typedef {ReturnType<typeof wayOf>} Way */
-
 const FARTHEST = 8; // pixels that a digit can be moved
 
 const degrees = (/** @type {number} */ x) => `${format(x, 0, true)}°`;
 const pixels = (/** @type {number} */ x) => `${format(x, 1, true)} px`;
 
-/**
- * What a slider does; `amounts` at which its strips look, the one that does nothing at `middle`.
- * @param {Key} key @param {(amount: number) => string} inWords
- */
+/** What a slider does; `amounts` at which its strips look, the one that does nothing at `middle`. */
 function wayOf(key, name, [min, max, step], places, inWords) {
   const amounts = Array.from({ length: places }, (_, k) => min + (k * (max - min)) / (places - 1));
   const middle = Math.round(((STRAIGHT[key] - min) / (max - min)) * (places - 1));
@@ -45,13 +38,10 @@ function runsOf(answers) {
   return runs;
 }
 
-/** How far a run goes. @param {Way} way */
+/** How far a run goes. */
 const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
 
-/**
- * How far a way can go before each network says something else.
- * @param {Way} way @param {Bend} bend @param {{ name: string, answers: number[] }[]} readings  along the way
- */
+/** How far a way can go before each network says something else. readings: answers along the way, by name */
 function remarkOnReach(way, bend, readings, truth) {
   const alone = WAYS.every(({ key }) => key === way.key || bend[key] === STRAIGHT[key]);
   const words = readings.map(({ name, answers }, n) => {
@@ -64,12 +54,9 @@ function remarkOnReach(way, bend, readings, truth) {
 
 // ------------------------------------------------------------------------------------------------ the widget
 
-/** @typedef {{ id: string, name: string, unit: string, read: (image: Float32Array) => any }} Reader */
-
 const QUIET = 150; // milliseconds without a change before the strips are computed
-const BUDGET = 25; // milliseconds at a stretch that they may take
 
-/** Ten bars of one network, and its answer. @param {Reader} reader */
+/** Ten bars of one network, and its answer. */
 function makePanel({ id, name, unit }) {
   const verdict = element("strong", { "data-role": `verdict-${id}` });
   const bars = makeBars(`${name}, ${unit}`);
@@ -83,27 +70,22 @@ function makePanel({ id, name, unit }) {
   return { figure: element("figure", { class: "reader" }, caption, bars.list), show };
 }
 
-/** What a network says along a slider. @param {Reader} reader */
+/** What a network says along a slider; the sentence says it in words. */
 function makeStrip({ id, name }) {
-  const strip = element("div", { class: "strip", role: "img", "data-role": `strip-${id}` });
-  const line = element("div", { class: "strip-line" }, element("span", { "aria-hidden": "true" }, name), strip);
+  const strip = element("div", { class: "strip", "data-role": `strip-${id}` });
+  const line = element("div", { class: "strip-line", "aria-hidden": "true" }, element("span", {}, name), strip);
 
-  /** answers: a digit for each amount, -1 where it is not known yet. @param {Way} way @param {number[]} answers */
-  function show(way, answers, truth) {
-    const runs = runsOf(answers);
+  /** answers: a digit for each amount, -1 where it is not known yet. @param {number[]} answers */
+  function show(answers, truth) {
     strip.style.setProperty("--places", String(answers.length));
     strip.replaceChildren(
-      ...runs.map(({ answer, from, to }) => {
+      ...runsOf(answers).map(({ answer, from, to }) => {
         const kind = answer < 0 ? "open" : answer === truth ? "right" : "wrong";
         const run = element("span", { class: `run ${kind}` }, answer >= 0 && to > from ? String(answer) : "");
         run.style.flexGrow = String(to - from + 1);
         return run;
       }),
     );
-    const known = runs.filter(({ answer }) => answer >= 0);
-    const words = known.map((run) => `${run.answer} ${reachOf(way, run)}`).join("; ");
-    strip.setAttribute("aria-label", `${name} by ${way.name}: ${words || "not computed yet"}`);
-    strip.dataset.answers = answers.join("");
   }
   return { line, show };
 }
@@ -113,7 +95,6 @@ const LABEL = "Bend a digit: what a capsule network and a CNN make of it";
 export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut, painter, stops, ...widget }) => {
   const capsules = await widget.network();
   const convolutions = makeConvNet(await widget.weights("cnn"));
-  /** @type {Reader[]} */
   const readers = [
     { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: capsules.forward },
     { id: "cnn", name: "CNN", unit: "softmax: shares of 1", read: convolutions.forward },
@@ -126,7 +107,7 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   let timer; // until the next stretch of strips
   let says = ""; // what each says now
 
-  const bend = () => /** @type {Bend} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
+  const bend = () => /** @type {typeof STRAIGHT} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
   const image = () => digitAt(samples, get("index"));
   const truth = () => labels[get("index")];
   const subject = digitCanvas("bent", "");
@@ -134,14 +115,11 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
   const panels = readers.map(makePanel);
   const slides = WAYS.map(({ key, name, min, max, step }) => {
     const oninput = () => set({ [key]: slider.input.valueAsNumber });
-    const slider = namedSlider(name, { min, max, step, zero: STRAIGHT[key], "data-way": key, oninput });
+    const slider = namedSlider(name, { min, max, step, "data-way": key, oninput });
     return { ...slider, row: element("div", { class: "slide" }, slider.node) };
   });
   const strips = readers.map(makeStrip);
-  const run = (kind) => element("span", { class: `run ${kind}` }, kind);
-  const key = element("p", { class: "strip-key", "aria-hidden": "true" }, "along the slider: ", run("right"), " ");
-  key.append(run("wrong"));
-  const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line), key);
+  const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line));
   const name = (label) => `Bend the handwritten ${label}`;
   const digits = digitRow(labels, samples, name, (index) => set({ index }));
   const [first, ...others] = slides.map(({ row }) => row);
@@ -165,26 +143,21 @@ export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut,
     if (of === computed) return;
     computed = of;
     answers = readers.map(() => new Array(moved.amounts.length).fill(-1));
-    root.dataset.strips = "open";
     clearTimeout(timer);
     timer = setTimeout(workOff, QUIET);
   }
 
-  /** Computes the strips bit by bit, while nothing else happens. */
+  /** Computes the strips place by place, while nothing else happens. */
   function workOff() {
-    const began = performance.now();
-    let at = answers[0].indexOf(-1);
-    for (; at >= 0 && performance.now() - began < BUDGET; at = answers[0].indexOf(-1)) {
-      const bent = bendDigit(image(), { ...bend(), [moved.key]: moved.amounts[at] });
-      for (const [n, { read }] of readers.entries()) answers[n][at] = read(bent).prediction;
-    }
-    if (at >= 0) timer = setTimeout(workOff);
-    else root.dataset.strips = "done";
+    const at = answers[0].indexOf(-1);
+    const bent = bendDigit(image(), { ...bend(), [moved.key]: moved.amounts[at] });
+    for (const [n, { read }] of readers.entries()) answers[n][at] = read(bent).prediction;
+    if (answers[0].includes(-1)) timer = setTimeout(workOff);
     describe();
   }
 
   function describe() {
-    strips.forEach(({ show }, n) => show(moved, answers[n], truth()));
+    strips.forEach(({ show }, n) => show(answers[n], truth()));
     const readings = readers.map(({ name }, n) => ({ name, answers: answers[n] }));
     const known = !answers[0].includes(-1);
     say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);

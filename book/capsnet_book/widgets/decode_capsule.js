@@ -4,7 +4,6 @@ import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from ".
 import { defineWidget } from "./shared/stage.js";
 import { element, format, onNews, pushButton, setAttributes } from "./shared/ui.js";
 
-const WEIGHT = 0.0005; // of the reconstruction loss beside the margin loss
 const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
 
 /** What the mask lets through, a list of capsules. @param {string} keep  a key of RULES, or "0" … "9" */
@@ -16,33 +15,19 @@ function capsulesKept(keep, { lengths, prediction }, label) {
 /** The reconstruction loss of one image: squared differences, summed over the pixels. */
 export const squaredError = (drawing, image) => image.reduce((sum, grey, k) => sum + (drawing[k] - grey) ** 2, 0);
 
-/** What this choice shows. @param {number[]} kept @param {number[]} errors  of each capsule's drawing */
-function remarkOn(keep, kept, { prediction, lengths }, label, errors) {
-  if (kept.length === 0) {
+/** What this choice shows; errors: of each capsule's drawing. @param {number[]} kept */
+function remarkOn(kept, { prediction, lengths }, label, errors) {
+  if (kept.length === 0)
     return "160 zeros go in. What comes out are the decoder's biases: no digit, but a blur of them all.";
-  }
-  if (kept.length > 1) {
-    return (
-      "Nothing is masked. In training the decoder never saw more than one capsule at a time, " +
-      "and the nine short ones disturb it."
-    );
-  }
+  if (kept.length > 1)
+    return "Nothing is masked. In training one capsule at a time was decoded, and the nine short ones disturb it.";
   const [j] = kept;
-  if (keep === "label" && prediction !== label) {
-    const longer = `The true label says ${label}, though capsule ${prediction} is longer.`;
-    return `${longer} In training this is the capsule that has to learn to draw.`;
-  }
-  if (j === prediction && prediction !== label) {
-    const other = `The longest capsule, ${prediction}, is not the label's, ${label}`;
-    return `${other}: the network misreads this digit, and draws what it takes it for.`;
-  }
-  if (j === prediction) {
-    const agreed = "The longest capsule is the label's as well, so that both rules agree.";
-    return `${agreed} It holds this ${label}: its slant, its width, its strokes.`;
-  }
-  if (j === label) {
-    return `The label's capsule, but not the longest. It draws the ${label} that the network nearly saw.`;
-  }
+  if (j === prediction && j === label)
+    return `The longest capsule is the label's, too. It holds this ${label}: its slant, its width, its strokes.`;
+  if (j === prediction)
+    return `The longest capsule, not the label's, ${label}: it draws what the network takes this digit for.`;
+  if (j === label)
+    return `The label's capsule, but not the longest: it draws the ${label} that the network nearly saw.`;
   const faint = `Capsule ${j} is only ${format(lengths[j])} long, so nearly nothing goes in`;
   return `${faint}, and the drawing is nearly that of "None". Squared error ${format(errors[j], 1)}.`;
 }
@@ -76,9 +61,8 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
   const original = digitFigure("original");
   const drawing = digitFigure("redrawn", "result");
   const error = element("strong");
-  const weighed = element("span");
   const pair = element("div", { class: "pair" }, original.node, drawing.node);
-  const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error, weighed);
+  const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error);
   const name = (label) => `Decode the handwritten ${label}`;
   const digits = digitRow(labels, images, name, (index) => set({ index }));
   const rules = Object.entries(RULES).map(([keep, text]) =>
@@ -119,11 +103,10 @@ export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, lay
     painter.paint(drawing.canvas, picture);
     drawing.name(by, `The digit as drawn ${by}`);
     error.textContent = format(wrong, 1);
-    weighed.textContent = `× ${WEIGHT} = ${format(WEIGHT * wrong, 4)}`;
     for (const button of rules) button.setAttribute("aria-pressed", String(button.dataset.keep === keep));
     choices.forEach(({ show }, j) => show(seen.lengths[j], errors[j], kept, j === label));
     root.dataset.squaredError = wrong.toFixed(4);
-    const about = remarkOn(keep, kept, seen, label, errors);
+    const about = remarkOn(kept, seen, label, errors);
     say(about, `${label}, drawn ${by}, squared error ${error.textContent}. ${about}`);
   };
 });

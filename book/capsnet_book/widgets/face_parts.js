@@ -94,16 +94,11 @@ function camps(opinions, shown) {
 }
 
 /** What there is to see. @param {{ opinions: Pose[], [name: string]: any }} _ */
-function remarkOn({ length, bag, opinions, shown, turn }) {
+function remarkOn({ length, opinions, shown, turn }) {
   const { together, apart } = camps(opinions, shown);
-  const there = shown.filter(Boolean).length;
-  if (there === 0) return "No parts, no opinions: both say 0.";
-  if (there < 4) {
-    const missing =
-      bag === 1
-        ? "The bag misses nothing: one eye is as good as two for a maximum."
-        : "What is missing, the bag notices: that is what it is good at.";
-    return `${missing} The parts that are left ${length > SURE ? "still agree on one" : "make no"} face.`;
+  if (!shown[NOSE]) {
+    const rest = `The parts that are left ${length > SURE ? "still agree on one" : "make no"} face.`;
+    return `What is missing, the bag notices: that is what it is good at. ${rest}`;
   }
   if (apart.length === 0 && Math.abs(turn) > 5) {
     const agreed = `All agree, and all say “turned by ${inDegrees(turn)}”.`;
@@ -260,7 +255,7 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     const kinds = Object.keys(KINDS).map((kind, k) => `${kind} ${found[k] ? "✓" : "✗"}`);
     const pose = length < SURE ? "no pose worth naming" : where;
     const said = [bag.show(score, kinds.join(" ")), capsule.show(length, pose)];
-    const words = remarkOn({ length, bag: score, opinions: views, shown, turn: seen[2] });
+    const words = remarkOn({ length, opinions: views, shown, turn: seen[2] });
     say(words, [...said, words].join(" "));
   };
 });

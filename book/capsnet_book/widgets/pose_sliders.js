@@ -3,7 +3,7 @@
 import { rangeInput } from "./shared/controls.js";
 import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, onNews, pushButton, rowOf } from "./shared/ui.js";
+import { element, format, onNews } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 
@@ -21,7 +21,7 @@ const pixelsChanged = (/** @type {Float32Array} */ p, /** @type {Float32Array} *
 /** One of the numbers: what it draws at its low end, the slider, what it draws at its high end. */
 function makeSlider(d, set) {
   const oninput = () => set(input.valueAsNumber);
-  const limits = { min: -REACH, max: REACH, step: 0.01, zero: 0 };
+  const limits = { min: -REACH, max: REACH, step: 0.01 };
   const { input, show } = rangeInput({ ...limits, "data-dimension": d, oninput });
   const ends = [-REACH, REACH].map((offset) => thumbnail({ class: "end", onclick: () => set(offset) }));
   const name = element("span", { class: "name" });
@@ -78,10 +78,9 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   const sliders = none.map((_, d) => makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })));
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
-  const reset = rowOf(pushButton("reset", "Reset", () => choose(get("index"))));
   const { say, rest } = layOut({
     stage: picture,
-    hands: [large, digits.row, reset],
+    hands: [large, digits.row],
     more: [others],
     about: "Fifteen more",
     beside: true,

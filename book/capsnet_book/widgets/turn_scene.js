@@ -89,8 +89,10 @@ const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
 
 /** What has happened, in a sentence. @param {Reading} matrices @param {Reading} vectors */
 function remarkOn(matrices, vectors, degrees) {
-  const says = (/** @type {Reading} */ { answer, lengths }) =>
-    (answer === WHOLE ? "knows the whole" : `takes it for whole ${answer}`) + ` (${format(lengths[answer])})`;
+  const says = (/** @type {Reading} */ { answer, lengths }) => {
+    const what = answer === WHOLE ? "knows the whole" : `takes it for whole ${answer}`;
+    return `${what} (${format(lengths[answer])})`;
+  };
   const familiar = Math.abs(degrees) <= FAMILIAR;
   const view = familiar ? "A view as in training" : `${Math.abs(degrees)}°: no training scene was turned so far`;
   const [far, farther] = [matrices, vectors].map((reading) => percent(spreadOf(reading, WHOLE)));
@@ -175,7 +177,7 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
     const oninput = ({ target }) => set({ [trait]: target.valueAsNumber });
     return namedSlider(name, { ...limits, "data-role": trait, oninput });
   };
-  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180, zero: 0 });
+  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180 });
   const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });
   const stage = element("div", { class: "turn-scene" }, titled("The scene", scene.picture));
   stage.append(panels.matrices.panel, panels.vectors.panel);

@@ -9,6 +9,7 @@ import { clamp, element, format, pushButton, rowOf, setAttributes, withArticle }
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
 const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it
+const BOX = 22; // pixels along a side of the box round a digit: MNIST fits its ink into 20
 const NOBODY = -1; // asked for: the longest capsule but two
 
 // ------------------------------------------------------------------------------------------ what is laid and seen
@@ -41,47 +42,21 @@ export function look(network, image, [one, other], asked = NOBODY) {
   return { lengths, classes, third, drawings: [first, last], absent, remains };
 }
 
-/** How far a layer's ink is from a place, in pixels; less than a pixel is as good as on it. */
-function distanceTo(/** @type {Float32Array} */ layer, x, y) {
-  let nearest = Infinity;
-  layer.forEach((grey, k) => {
-    if (grey > 0.5) nearest = Math.min(nearest, Math.hypot((k % WIDE) + 0.5 - x, Math.floor(k / WIDE) + 0.5 - y));
-  });
-  return Math.max(nearest, 1);
-}
-
-/** The box round a layer's ink, in pixels. @param {Float32Array} layer */
-function inkBox(layer) {
-  const inked = Array.from(layer.keys()).filter((k) => layer[k] > 0.2);
-  const columns = inked.map((k) => k % WIDE);
-  const rows = inked.map((k) => Math.floor(k / WIDE));
-  const [left, top] = [Math.min(...columns), Math.min(...rows)];
-  return { left, top, width: Math.max(...columns) + 1 - left, height: Math.max(...rows) + 1 - top };
-}
-
 /** What there is to see. @param {number[]} truth  the labels of both digits @param {ReturnType<typeof look>} seen */
 export function inWords(truth, { lengths, classes, third }) {
   const longest = classes.map((j) => `${j} (${format(lengths[j])})`).join(" and ");
   if (truth[0] === truth[1]) {
-    const twice = `There is one capsule for a ${truth[0]}, so nothing here can say "twice"`;
-    return (
-      `Two of the same class. ${twice}; the two longest are ${longest}. ` +
-      "In training the two digits were never alike."
-    );
+    return `Two of the same class. One capsule for a ${truth[0]} cannot say "twice"; the two longest are ${longest}.`;
   }
   const missed = truth.filter((label) => !classes.includes(label));
   const [invented] = classes.filter((j) => !truth.includes(j));
   if (missed.length === 2) return `Both wrong: the longest are ${longest}, and neither is there.`;
   if (missed.length === 1) {
     const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
-    const there = `${withArticle(missed[0])} is (${format(lengths[missed[0]])})`;
-    return `One right, one wrong: ${seen} where ${there}. Look what the ${invented} is drawn from.`;
+    return `One right, one wrong: ${seen} where ${withArticle(missed[0])} is (${format(lengths[missed[0]])}).`;
   }
   if (truth.includes(third)) return `Both right, ${longest}. You asked for the ${third}, which is there.`;
-  const short = lengths[third] < 0.3;
-  const strength = short ? "so short that hardly anything reaches the decoder" : "long enough to draw something";
-  const about = `The ${third} is not there; its capsule is ${format(lengths[third])} long, ${strength}.`;
-  return `Both right, ${longest}. ${about}`;
+  return `Both right, ${longest}. The ${third} is not there; its capsule is ${format(lengths[third])} long.`;
 }
 
 // ------------------------------------------------------------------------------------------------- the pictures
@@ -99,8 +74,8 @@ function layOver(canvas, drawings, paper) {
   brush.globalCompositeOperation = "source-over";
 }
 
-/** The overlay, and round each digit a box that keyboards move. at(), layers(): where both lie, and their ink. */
-function makeStage({ at, layers, move }) {
+/** The overlay, and round each digit a box that keyboards move. at(): where both lie. */
+function makeStage({ at, move }) {
   let chosen = 0; // which of the two the next drag moves
   const seen = picture("overlay");
   const boxes = BOTH.map((which) => {
@@ -120,9 +95,9 @@ function makeStage({ at, layers, move }) {
   const inside = (x) => clamp(Math.round(x), -REACH, REACH);
   const moveTo = (place) => move(chosen, place.map(inside));
 
-  /** Whose ink is nearer to a place; of two equally near, the one that was moved last. */
+  /** Whose middle is nearer to a place; of two equally near, the one that was moved last. */
   function under(x, y) {
-    const [one, other] = layers().map((layer) => distanceTo(layer, x, y));
+    const [one, other] = at().map(([dx, dy]) => Math.hypot(WIDE / 2 + dx - x, WIDE / 2 + dy - y));
     return one === other ? chosen : Number(other < one);
   }
 
@@ -139,12 +114,11 @@ function makeStage({ at, layers, move }) {
     keys: { Home: () => moveTo([0, 0]) },
   });
 
-  /** Lays each box round its digit's ink. */
+  /** Lays each box round its digit. */
   function show(truth) {
-    layers().forEach((layer, which) => {
-      for (const [edge, pixels] of Object.entries(inkBox(layer)))
-        boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
-      const [x, y] = at()[which];
+    at().forEach(([x, y], which) => {
+      const edges = { left: (WIDE - BOX) / 2 + x, top: (WIDE - BOX) / 2 + y, width: BOX, height: BOX };
+      for (const [edge, pixels] of Object.entries(edges)) boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
       setAttributes(boxes[which], {
         "aria-label": `The ${truth[which]}. Arrow keys move it.`,
         "aria-valuenow": x,
@@ -213,7 +187,7 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const at = () => [get("at").slice(0, 2), get("at").slice(2)];
   const layers = () => digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
   const move = (which, place) => set({ at: at().with(which, place).flat() });
-  const { seen: overlaid, show: frame } = makeStage({ at, layers, move });
+  const { seen: overlaid, show: frame } = makeStage({ at, move });
   const pictures = makePictures(overlaid);
   const ask = (j) => set({ asked: get("asked") === j ? NOBODY : j });
   const lengths = Array.from({ length: network.J }, (_, j) => makeLength(j, () => ask(j)));
