@@ -218,10 +218,9 @@ def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
 
 def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> None:
     widget = alone("BendDigit", HANDS["BendDigit"].page)
-    expect(widget).to_have_attribute("data-strips", "done", timeout=30_000)
-    answers = widget.locator('[data-role="strip-capsnet"]').get_attribute("data-answers")
-    assert len(answers) == 37 and answers[18] == "7"
-    expect(widget.locator('[data-role="sentence"]')).to_contain_text("By turn alone: CapsNet reads it from")
+    said = widget.locator('[data-role="sentence"]')
+    expect(said).to_contain_text("By turn alone: CapsNet reads it from", timeout=30_000)
+    assert "7" in widget.locator('[data-role="strip-capsnet"] .run.right').all_inner_texts()
     slider, strip = (widget.locator(part).bounding_box() for part in ('[data-way="turn"]', '[data-role="strip-cnn"]'))
     half = (slider["width"] - 18) / 36 / 2  # a strip's first place has its middle under the thumb at that end
     assert strip["x"] == pytest.approx(slider["x"] + 9 - half, abs=1)

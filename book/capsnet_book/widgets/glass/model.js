@@ -114,8 +114,8 @@ export function makeSession(network) {
 
 const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
 
-/** What was taken out, in words, and as numbers: capsules, votes besides, classes. */
-export function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
+/** What was taken out: capsules, votes besides, classes, rounds. */
+function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
   const out = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
   const all = out.every(Boolean);
   const held = Array.from({ length: J }, (_, at) => at).filter((at) => !all && !isKept({ part: "classes", at }));
@@ -127,7 +127,7 @@ export function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
     held.length && `the ${held.join(" and the ")} held down`,
     rounds !== config.iterations && `${rounds} ${rounds === 1 ? "round" : "rounds"}`,
   ];
-  return { numbers: [capsules, cut, held.length], words: words.filter(Boolean).join(", ") };
+  return words.filter(Boolean).join(", ");
 }
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
@@ -136,7 +136,7 @@ export function scoreOf(session) {
   const { prediction, lengths } = answer;
   const [length, reads] = [format(lengths[prediction]), withArticle(prediction)];
   if (touched) {
-    const { words } = goneOf(session);
+    const words = goneOf(session);
     const start = `${words[0].toUpperCase()}${words.slice(1)}: `;
     if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
     return `${start}${prediction === whole.prediction ? "still" : "now"} ${reads}, ${length}.`;

@@ -7,7 +7,7 @@ import { makeControls } from "./controls.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
 import { makeGlance } from "./lens.js";
-import { goneOf, hasInk, makeSession, scoreOf } from "./model.js";
+import { hasInk, makeSession, scoreOf } from "./model.js";
 import { makePicture } from "./paint.js";
 import { makeSigns } from "./signs.js";
 
@@ -110,7 +110,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   /** Something answers otherwise than before. */
   function changed(wait = REST) {
     const { session } = stage;
-    setAttributes(root, { "data-prediction": session.answer.prediction, "data-gone": goneOf(session).numbers });
+    setAttributes(root, { "data-prediction": session.answer.prediction });
     controls.show(session, stage.apart);
     follow(wait);
   }

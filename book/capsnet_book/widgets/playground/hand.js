@@ -42,7 +42,7 @@ export function makeHand(widget, session) {
   row.figure.hidden = true; // there are none yet
   const sliders = Array.from({ length: D }, (_, d) =>
     rangeInput({
-      ...{ min: -BEND, max: BEND, step: 0.01, zero: 0, "aria-label": `Number ${d + 1} of its capsule` },
+      ...{ min: -BEND, max: BEND, step: 0.01, "aria-label": `Number ${d + 1} of its capsule` },
       oninput: ({ target }) => slide(offsets.with(d, target.valueAsNumber)),
     }),
   );

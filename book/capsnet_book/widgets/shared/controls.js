@@ -18,21 +18,16 @@ export function drag(node, { area = node, focus, start, move, end }) {
   /** @type {number | null} */
   let held = null;
   /** @type {DOMRect | undefined} */
-  let box; // read when the pointer goes down and when the page scrolls: at every move it would force a layout
-  const forget = () => {
-    box = undefined;
-  };
+  let box; // read when the pointer goes down: at every move it would force a layout
   /** @type {(event: PointerEvent) => Place} */
   const placeOf = (event) => {
-    box ??= area.getBoundingClientRect();
     const { left, top, width, height } = box;
     return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
   };
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (held !== null || event.button !== 0) return;
-    forget();
+    box = area.getBoundingClientRect();
     start?.(placeOf(event));
-    addEventListener("scroll", forget, { capture: true, passive: true });
     event.preventDefault();
     node.setPointerCapture(event.pointerId);
     held = event.pointerId;
@@ -49,7 +44,6 @@ export function drag(node, { area = node, focus, start, move, end }) {
   node.addEventListener("lostpointercapture", (/** @type {PointerEvent} */ event) => {
     if (event.pointerId !== held) return;
     held = null;
-    removeEventListener("scroll", forget, { capture: true });
     end?.();
   });
 }
@@ -101,20 +95,12 @@ export function arrowKeys(node, arrow, others = {}) {
   });
 }
 
-/**
- * A slider. show(value, text) sets it, what a screen reader says of it, and the coloured part of its rail.
- * @param {{
- *   min: number, max: number, step?: number | "any", zero?: number, [attribute: string]: any
- * }} _  zero: where the coloured part of the rail begins (at `min` unless told); others: attributes, on… are listeners
- */
-export function rangeInput({ min, max, step = 1, zero = min, ...attributes }) {
-  const input = element("input", { type: "range", min, max, step, ...attributes });
-  const share = (/** @type {number} */ x) => `${((x - min) / (max - min)) * 100}%`;
-  input.style.setProperty("--zero", share(zero));
-  const show = (/** @type {number} */ value, /** @type {string} */ text = undefined) => {
+/** A slider: attributes, on… are listeners. show(value, text) sets it, and what a screen reader says of it. */
+export function rangeInput(/** @type {Record<string, any>} */ attributes) {
+  const input = element("input", { type: "range", ...attributes });
+  const show = (/** @type {number} */ value, /** @type {string} */ text) => {
     input.valueAsNumber = value;
-    input.style.setProperty("--at", share(value));
-    if (text !== undefined) input.setAttribute("aria-valuetext", text);
+    input.setAttribute("aria-valuetext", text);
   };
   return { input, show };
 }

@@ -4,7 +4,7 @@ import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
 import { clamp, element, pushButton, write } from "./ui.js";
 
-const KEYS = "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
+const KEYS = "Arrow keys move the pen, Space puts it down and lifts it.";
 
 /**
  * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, and loaded() when it is given
@@ -15,7 +15,6 @@ export function makePad({ drawn, settled, loaded }) {
   let strokes = []; // of points [x, y] in the unit square
   let pixels = new Float32Array(PIXELS); // undefined until someone asks what the strokes have become
   let drawing = false; // a pointer is down
-  let inked = 0; // points of its stroke that are on the canvas
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
   const canvas = element("canvas", {
@@ -51,20 +50,12 @@ export function makePad({ drawn, settled, loaded }) {
     loaded();
   }
 
-  function undo() {
-    if (!strokes.length) return clear();
-    strokes.pop();
-    [drawing, pen.down, pixels] = [false, false, undefined];
-    drawn();
-    settled();
-  }
-
   // ---------------------------------------------------------------------------------- mouse and touch
   const inside = ({ x, y }) => [clamp(x, 0, 1), clamp(y, 0, 1)];
   drag(canvas, {
     focus: canvas,
     start(at) {
-      [drawing, inked] = [true, 0];
+      drawing = true;
       Object.assign(pen, { down: false, visible: false });
       ink([inside(at)], true);
     },
@@ -98,7 +89,7 @@ export function makePad({ drawn, settled, loaded }) {
     else settled();
     told.textContent = pen.down ? "Pen down" : "Pen up";
   };
-  arrowKeys(canvas, (_, __, event) => shown(movePen)(event), { " ": shown(turnPen), Backspace: shown(undo) });
+  arrowKeys(canvas, (_, __, event) => shown(movePen)(event), { " ": shown(turnPen) });
   canvas.addEventListener("keyup", (event) => held.delete(event.key));
   canvas.addEventListener("blur", () => {
     held.clear();
@@ -111,16 +102,13 @@ export function makePad({ drawn, settled, loaded }) {
   function paint(painter, colours) {
     size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
-    const over = drawing && inked > 0; // only what is new
-    const lines = over ? [strokes.at(-1).slice(inked - 1)] : strokes;
-    drawPad(brush, width, { lines, picture: strokes.length ? null : image(), pen, over }, painter, colours);
-    inked = strokes.at(-1)?.length;
+    drawPad(brush, width, { strokes, picture: strokes.length ? null : image(), pen }, painter, colours);
     write(hint, empty() ? "draw a digit here" : "");
   }
 
   return {
     frame: element("div", { class: "pad-frame" }, canvas, hint, told),
-    buttons: element("div", { class: "bar" }, pushButton("clear", "Clear", clear), pushButton("undo", "Undo", undo)),
+    buttons: element("div", { class: "bar" }, pushButton("clear", "Clear", clear)),
     image,
     bytes: () => Uint8Array.from(image(), (grey) => Math.round(grey * 255)),
     empty,
@@ -130,9 +118,9 @@ export function makePad({ drawn, settled, loaded }) {
 }
 
 /** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
-function drawPad(brush, size, { lines, picture, pen, over }, painter, colours) {
+function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
   brush.fillStyle = css(colours.paper);
-  if (!over) brush.fillRect(0, 0, size, size);
+  brush.fillRect(0, 0, size, size);
   if (picture) {
     const small = element("canvas", { width: SIDE, height: SIDE });
     painter.paint(small, picture);
@@ -142,7 +130,7 @@ function drawPad(brush, size, { lines, picture, pen, over }, painter, colours) {
   brush.strokeStyle = css(colours.stroke);
   brush.lineWidth = (PEN / SIDE) * size; // as wide as a digit's lines
   brush.lineCap = brush.lineJoin = "round";
-  for (const line of lines) {
+  for (const line of strokes) {
     brush.beginPath();
     brush.moveTo(line[0][0] * size, line[0][1] * size);
     for (const [x, y] of line) brush.lineTo(x * size, y * size);

@@ -54,11 +54,8 @@ export const pushButton = (role, text, onclick, more = {}) =>
 /** Buttons in a row. @param {Element[]} buttons */
 export const rowOf = (...buttons) => element("div", { class: "bar presets" }, ...buttons);
 
-/** A picture and its caption. @param {string} kind  a class @param {Element} picture @param {Element | string} words */
-export function figure(kind, picture, words) {
-  const caption = typeof words === "string" ? element("figcaption", {}, words) : words;
-  return element("figure", { class: kind }, picture, caption);
-}
+/** A picture and its caption. @param {string} kind  a class @param {Element} picture @param {Element} caption */
+export const figure = (kind, picture, caption) => element("figure", { class: kind }, picture, caption);
 
 /**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
