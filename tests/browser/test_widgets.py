@@ -113,7 +113,7 @@ HANDS = {
     "TurnScene": Hand(
         CHAPTER.format("15-new-viewpoints"),
         "lengths",
-        ('[data-role="scene"]', (0.9, 0.5), (0.5, 0.1)),
+        ('[data-role="angle"]', (0.5, 0.5), (0.8, 0.5)),
         ('[data-role="clutter"]', ("ArrowRight",) * 4),
         "",
         {"angle": 120},

@@ -26,7 +26,7 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const network = await widget.network();
   const samples = bytesOf(get("samples"));
   const redraw = () => widget.redraw();
-  const pad = makePad({ drawn: redraw, settled: tell, loaded: tell });
+  const pad = makePad({ drawn: redraw, settled: tell });
   const labels = [...Array(network.J).keys()];
   const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
   const bars = makeBars("Lengths of the ten digit capsules");

@@ -11,7 +11,6 @@ const PARTS = ["triangle", "rectangle"];
 const WHOLES = ["house", "boat"];
 const FARTHEST = 2.1; // from the middle to a part
 const AGREE = 0.25; // two predictions that are closer than this count as the same
-const NEARLY = 1;
 const TURN = 30; // degrees
 
 // ------------------------------------------------------------------------------------------- what is predicted
@@ -52,10 +51,6 @@ function remarkOn(/** @type {number[]} */ [house, boat]) {
     `Both parts predict the same ${one}: same place, same angle. About a ${other} they disagree. So a ${one} it is.`;
   if (house < AGREE) return same("house", "boat");
   if (boat < AGREE) return same("boat", "house");
-  if (Math.min(house, boat) < NEARLY) {
-    const nearer = house < boat ? "house" : "boat";
-    return `Nearly. The two predictions of the ${nearer} come together; push or turn a part until they coincide.`;
-  }
   return "Both parts are here, but they expect different houses and different boats. Parts alone are no whole.";
 }
 

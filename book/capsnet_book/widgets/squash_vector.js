@@ -10,6 +10,7 @@ const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 2
 const STEEPEST = 1 / Math.sqrt(3);
 
 const lengthOf = (n) => (n * n) / (1 + n * n); // ‖v‖ from ‖s‖
+const slopeAt = (n) => (2 * n) / (1 + n * n) ** 2; // its derivative
 const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
 
 const LABEL = "Drag a vector and watch squash shorten it";
@@ -71,13 +72,14 @@ function makePlane() {
   return { picture, handle, show };
 }
 
-/** The curve of ‖v‖ over ‖s‖. */
+/** The curve of ‖v‖ over ‖s‖ with its tangent. */
 function makeCurve() {
   const { width, height, left, top } = CURVE;
   const chart = axes(CURVE);
   const { x: atX, y: atY, floor, end } = chart;
   const lengths = Array.from({ length: 181 }, (_, k) => (k / 180) * FAR);
   const guides = svg("path", { class: "guide" });
+  const tangent = svg("path", { class: "tangent" });
   const dot = svg("circle", { class: "knob v", r: 6.5 });
   const axis = svg("path", { class: "axis", d: `M${left} ${top - 10}V${floor}H${end + 4}` });
   const limit = svg("path", { class: "limit", d: `M${left} ${atY(1)}H${end + 4}` });
@@ -89,12 +91,16 @@ function makeCurve() {
   ];
   const graph = svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) });
   const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
-  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, dot);
+  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
 
   function show(n) {
     const [x, y] = [atX(Math.min(n, FAR)), atY(lengthOf(n))];
     setAttributes(dot, { cx: x, cy: y });
     guides.setAttribute("d", `M${x} ${atY(0)}V${y}H${atX(0)}`);
+    const [dx, dy] = [atX(1) - atX(0), atY(slopeAt(n)) - atY(0)];
+    const ahead = 46 / Math.hypot(dx, dy);
+    const back = Math.min(ahead, n); // no further than where ‖s‖ is 0
+    tangent.setAttribute("d", `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`);
   }
   return { picture, show };
 }

@@ -1,9 +1,9 @@
 // A scene of parts with true poses to turn; two networks vote, with matrices M W and with vectors W u, and the votes
 // stay together or fall apart.
 import { makeBar } from "./shared/bars.js";
-import { drag, namedSlider } from "./shared/controls.js";
+import { namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
-import { angleOf, direction, turnedPoint, wrapped } from "./shared/plane.js";
+import { direction, turnedPoint } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, format, svg } from "./shared/ui.js";
 
@@ -58,25 +58,6 @@ export function read(kind, weight, parts, rounds) {
   return { u_hat, c, lengths, answer: lengths.indexOf(Math.max(...lengths)), D };
 }
 
-/**
- * Two of a vote's numbers, to be drawn as a point that turns with the scene if the vote does: a column of M W; of a
- * vector the two in which the parts' votes for this whole are longest when nothing is turned.
- */
-function shownNumbers(kind, /** @type {Reading} */ { u_hat, D }, j) {
-  const size = Array.from({ length: D }, (_, d) => {
-    let sum = 0;
-    for (let i = 0; i < OWN; i++) sum += Math.abs(u_hat[(i * WHOLES + j) * D + d]);
-    return sum;
-  });
-  const best = (/** @type {number[]} */ values) => values.indexOf(Math.max(...values));
-  if (kind === "matrices") {
-    const column = best([0, 1, 2].map((d) => Math.hypot(size[d], size[3 + d])));
-    return [column, 3 + column];
-  }
-  const first = best(size);
-  return [first, best(size.map((x, d) => (d === first ? -1 : x)))];
-}
-
 /** How far the whole's own votes for whole `j` lie from their middle, in the mean, as a share of their length. */
 export function spreadOf(/** @type {Reading} */ { u_hat, D }, j) {
   const votes = Array.from({ length: OWN }, (_, i) => u_hat.subarray((i * WHOLES + j) * D, (i * WHOLES + j + 1) * D));
@@ -107,7 +88,10 @@ function remarkOn(matrices, vectors, degrees) {
 const HALF = 100; // the pictures show -HALF … HALF
 const VIEW = { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "plane", role: "img" };
 const UNIT = 31; // of the scene: parts lie within three of the plane's units
-const REACH = 80; // so far from the middle lies the farthest vote when nothing is turned
+const UNIT_OF_VOTES = 65;
+// Two of a vote's numbers are drawn, those in which votes for the whole are longest when nothing is turned: of M W a
+// column, which turns with the scene if the vote does.
+const SHOWN = { matrices: [1, 4], vectors: [4, 0] };
 // The five parts in their own axes; each shows where its front is.
 const SHAPES = [
   "M-8 -6L9 0L-8 6Z",
@@ -146,11 +130,10 @@ function makePanel(kind) {
   const lengths = element("div", { class: "upright", role: "img" }, ...columns);
   const spread = element("p", { class: "spread" });
 
-  /** numbers: which two of a vote are shown; scale: from them to the picture. */
-  function show(/** @type {Reading} */ reading, numbers, scale) {
+  function show(/** @type {Reading} */ reading) {
     const { u_hat, c, lengths: long, answer, D } = reading;
     const dotOf = (/** @type {number} */ i) => {
-      const [cx, y] = numbers.map((d) => u_hat[(i * WHOLES + WHOLE) * D + d] * scale);
+      const [cx, y] = SHOWN[kind].map((d) => u_hat[(i * WHOLES + WHOLE) * D + d] * UNIT_OF_VOTES);
       return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + WHOLE]) });
     };
     const last = c.length / WHOLES - 1;
@@ -183,25 +166,12 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
   stage.append(panels.matrices.panel, panels.vectors.panel);
   const { say } = layOut({ stage, hands: [turn.node, clutter.node] });
 
-  // The scene itself can be taken hold of.
-  let from = 0;
-  const angleAt = ({ x, y }) => angleOf(x - 0.5, 0.5 - y);
-  drag(scene.picture, {
-    focus: turn.input,
-    start: (at) => (from = get("angle") - angleAt(at)),
-    move: (at) => set({ angle: wrapped(Math.round(from + angleAt(at))) }),
-  });
-
   return () => {
     const [angle, others] = ["angle", "clutter"].map(get);
-    const upright = whole.slice(0, OWN + others);
-    const parts = turned(upright, angle);
+    const parts = turned(whole.slice(0, OWN + others), angle);
     const [matrices, vectors] = Object.keys(KINDS).map((kind) => {
-      const still = read(kind, weights[kind], upright.slice(0, OWN), 1);
-      const numbers = shownNumbers(kind, still, WHOLE);
-      const size = (i) => Math.hypot(...numbers.map((d) => still.u_hat[(i * WHOLES + WHOLE) * still.D + d]));
       const reading = read(kind, weights[kind], parts, ROUNDS);
-      panels[kind].show(reading, numbers, REACH / Math.max(...[...Array(OWN).keys()].map(size)));
+      panels[kind].show(reading);
       return reading;
     });
     scene.show(parts, angle);

@@ -111,7 +111,6 @@ function makeStage({ at, move }) {
     },
     place: () => at()[chosen],
     move: moveTo,
-    keys: { Home: () => moveTo([0, 0]) },
   });
 
   /** Lays each box round its digit. */

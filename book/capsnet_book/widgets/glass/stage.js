@@ -56,7 +56,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   const turns = makeTurns([() => showDigits([pad.image(), stage.colours]), read, ...parts]);
   let [timer, padIsNew, untold] = [0, false, false]; // what the pad shows; what is answered
 
-  const pad = makePad({ drawn: renewPad, settled, loaded: drawn });
+  const pad = makePad({ drawn: renewPad, settled });
   pad.show(first);
   const scene = element("div", { class: "scene" });
   const hands = makeHands(stage, scene);

@@ -34,7 +34,7 @@ export function makeHand(widget, session) {
   const drawn = digitFigure("redrawn");
   drawn.name("it draws of it", "What it draws of your digit");
   const schedule = oncePerFrame(read);
-  const pad = makePad({ drawn: schedule, settled: schedule, loaded: schedule });
+  const pad = makePad({ drawn: schedule, settled: schedule });
   const buttons = Array.from({ length: J }, (_, digit) =>
     pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
   );

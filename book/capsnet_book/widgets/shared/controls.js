@@ -52,12 +52,12 @@ export function drag(node, { area = node, focus, start, move, end }) {
  * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of; arrow keys
  * move it by a step, or a larger one with Shift.
  * @param {Element} node
- * @param {{ area?: Element, steps: number[], keys?: Record<string, () => void>, take?: (at: number[]) => void,
+ * @param {{ area?: Element, steps: number[], take?: (at: number[]) => void,
  *   inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
  *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes;
- *   take: chooses what is carried; keys: more of them
+ *   take: chooses what is carried
  */
-export function carry(node, { area = node, steps, keys, inUnits, take, place, move }) {
+export function carry(node, { area = node, steps, inUnits, take, place, move }) {
   /** @type {number[]} */
   let held;
   drag(node, {
@@ -74,7 +74,7 @@ export function carry(node, { area = node, steps, keys, inUnits, take, place, mo
     const by = steps[Number(shiftKey)];
     move([place()[0] + dx * by, place()[1] + down * dy * by]);
   };
-  arrowKeys(node, walk, keys);
+  arrowKeys(node, walk);
 }
 
 /** Where the arrow keys point, as on the screen: y grows downwards. */

@@ -7,10 +7,10 @@ import { clamp, element, pushButton, write } from "./ui.js";
 const KEYS = "Arrow keys move the pen, Space puts it down and lifts it.";
 
 /**
- * The pad calls drawn() at every step of the pen, settled() when a stroke is finished, and loaded() when it is given
- * pixels. -> { frame, buttons, image, bytes, empty, show, paint }
+ * The pad calls drawn() at every step of the pen, and settled() when a stroke is finished or all is cleared.
+ * -> { frame, buttons, image, bytes, empty, show, paint }
  */
-export function makePad({ drawn, settled, loaded }) {
+export function makePad({ drawn, settled }) {
   // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
   let strokes = []; // of points [x, y] in the unit square
   let pixels = new Float32Array(PIXELS); // undefined until someone asks what the strokes have become
@@ -47,7 +47,7 @@ export function makePad({ drawn, settled, loaded }) {
 
   function clear() {
     show(new Uint8Array(PIXELS));
-    loaded();
+    settled();
   }
 
   // ---------------------------------------------------------------------------------- mouse and touch
