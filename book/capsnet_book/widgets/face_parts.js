@@ -28,7 +28,7 @@ const PICASSO = [
 ];
 const REACH = 1.6; // no part leaves this disc
 const SURE = 0.5; // a face capsule at least this long says that there is a face
-const NEAR = 0.35; // opinions that are closer than this agree
+const NEAR = 0.35; // an opinion that is closer than this to the capsule's agrees with it
 const TURN = 30; // degrees, by which the button turns the whole
 
 // --------------------------------------------------------------------------------------------- what is judged
@@ -84,18 +84,10 @@ export function judge(poses, shown, weight, waves) {
   };
 }
 
-/** The largest group of opinions that agree with one of them, and the parts that do not. */
-function camps(opinions, shown) {
-  const near = (p, q) => Math.hypot(...p.map((x, d) => x - q[d])) < NEAR;
-  const there = [0, 1, 2, 3].filter((i) => shown[i]);
-  const groups = there.map((i) => there.filter((k) => near(opinions[i], opinions[k])));
-  const largest = groups.reduce((best, group) => (group.length > best.length ? group : best), []);
-  return { together: largest, apart: there.filter((i) => !largest.includes(i)) };
-}
-
-/** What there is to see. @param {{ opinions: Pose[], [name: string]: any }} _ */
-function remarkOn({ length, opinions, shown, turn }) {
-  const { together, apart } = camps(opinions, shown);
+/** What there is to see. @param {{ opinions: number[][], [name: string]: any }} _ */
+function remarkOn({ length, opinions, face, shown, turn }) {
+  const far = opinions.map((opinion) => Math.hypot(...opinion.map((x, d) => x - face[d])));
+  const apart = PARTS.filter((_, i) => far[i] > NEAR);
   if (!shown[NOSE]) {
     const rest = `The parts that are left ${length > SURE ? "still agree on one" : "make no"} face.`;
     return `What is missing, the bag notices: that is what it is good at. ${rest}`;
@@ -107,8 +99,8 @@ function remarkOn({ length, opinions, shown, turn }) {
   if (apart.length === 0) {
     return "Four opinions, one face: the outlines lie on top of each other, and the capsule is long.";
   }
-  if (together.length === 3) {
-    const other = `the ${PARTS[apart[0]]} thinks the face is somewhere else, or turned, or of another size`;
+  if (apart.length === 1) {
+    const other = `the ${apart[0]} thinks the face is somewhere else, or turned, or of another size`;
     return `Three parts agree; ${other}. The other three still make a face.`;
   }
   if (length > SURE) return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
@@ -255,7 +247,7 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     const kinds = Object.keys(KINDS).map((kind, k) => `${kind} ${found[k] ? "✓" : "✗"}`);
     const pose = length < SURE ? "no pose worth naming" : where;
     const said = [bag.show(score, kinds.join(" ")), capsule.show(length, pose)];
-    const words = remarkOn({ length, opinions: views, shown, turn: seen[2] });
+    const words = remarkOn({ length, opinions, face, shown, turn: seen[2] });
     say(words, [...said, words].join(" "));
   };
 });
