@@ -42,6 +42,18 @@
     return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
   };
 
+  /** The scale as a line: above it the reader's number and mark, below it the answer's. */
+  const scale = ({ from, to, answer }, said) => {
+    const line = make("span", { className: "guess-scale", ariaHidden: "true" });
+    const mark = (tag, value, textContent) => {
+      const { style } = line.appendChild(make(tag, { textContent }));
+      style.left = `${(100 * (value - from)) / (to - from)}%`;
+    };
+    mark("i", said, `${show(said)}\n▾`);
+    mark("b", answer, `▴\n${show(answer)}`);
+    return line;
+  };
+
   const SVG = "http://www.w3.org/2000/svg";
   const corners = ({ from, to }, line) => line.map((y, k) => `${k},${(to - y) / (to - from)}`).join(" ");
 
@@ -97,7 +109,7 @@
     const how = distance(guess, said);
     place.dataset.how = how;
     place.textContent = sentence(guess, said, how);
-    if (guess.at) place.append(plot(guess, said, guess.answer));
+    if (!guess.choices) place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
   };
 
   const sum = (place) => {

@@ -3,7 +3,7 @@
 import { rangeInput } from "./shared/controls.js";
 import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, onNews } from "./shared/ui.js";
+import { element, format, onNews, pushButton, rowOf } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 
@@ -78,9 +78,10 @@ export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOu
   const sliders = none.map((_, d) => makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })));
   const large = element("div", { class: "large" });
   const others = element("div", { class: "sliders" });
+  const reset = rowOf(pushButton("reset", "Reset", () => choose(get("index"))));
   const { say, rest } = layOut({
     stage: picture,
-    hands: [large, digits.row],
+    hands: [large, digits.row, reset],
     more: [others],
     about: "Fifteen more",
     beside: true,

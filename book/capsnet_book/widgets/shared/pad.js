@@ -15,6 +15,7 @@ export function makePad({ drawn, settled }) {
   let strokes = []; // of points [x, y] in the unit square
   let pixels = new Float32Array(PIXELS); // undefined until someone asks what the strokes have become
   let drawing = false; // a pointer is down
+  let inked = 0; // points of its stroke that are on the canvas
   const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
 
   const canvas = element("canvas", {
@@ -55,7 +56,7 @@ export function makePad({ drawn, settled }) {
   drag(canvas, {
     focus: canvas,
     start(at) {
-      drawing = true;
+      [drawing, inked] = [true, 0];
       Object.assign(pen, { down: false, visible: false });
       ink([inside(at)], true);
     },
@@ -102,7 +103,10 @@ export function makePad({ drawn, settled }) {
   function paint(painter, colours) {
     size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
-    drawPad(brush, width, { strokes, picture: strokes.length ? null : image(), pen }, painter, colours);
+    const over = drawing && inked > 0; // only what is new
+    const lines = over ? [strokes.at(-1).slice(inked - 1)] : strokes;
+    drawPad(brush, width, { lines, picture: strokes.length ? null : image(), pen, over }, painter, colours);
+    inked = strokes.at(-1)?.length;
     write(hint, empty() ? "draw a digit here" : "");
   }
 
@@ -118,9 +122,9 @@ export function makePad({ drawn, settled }) {
 }
 
 /** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
-function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
+function drawPad(brush, size, { lines, picture, pen, over }, painter, colours) {
   brush.fillStyle = css(colours.paper);
-  brush.fillRect(0, 0, size, size);
+  if (!over) brush.fillRect(0, 0, size, size);
   if (picture) {
     const small = element("canvas", { width: SIDE, height: SIDE });
     painter.paint(small, picture);
@@ -130,7 +134,7 @@ function drawPad(brush, size, { strokes, picture, pen }, painter, colours) {
   brush.strokeStyle = css(colours.stroke);
   brush.lineWidth = (PEN / SIDE) * size; // as wide as a digit's lines
   brush.lineCap = brush.lineJoin = "round";
-  for (const line of strokes) {
+  for (const line of lines) {
     brush.beginPath();
     brush.moveTo(line[0][0] * size, line[0][1] * size);
     for (const [x, y] of line) brush.lineTo(x * size, y * size);
