@@ -46,15 +46,12 @@ OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.mark.parametrize(("scheme", "page"), IN_A_THEME)
-def test_a_page_on_a_desk(
-    visit: Callable[..., Visit], addresses: dict[str, str], book: Path, scheme: str, page: str
-) -> None:
+def test_a_page_on_a_desk(visit: Callable[..., Visit], address: str, book: Path, scheme: str, page: str) -> None:
     """Loaded once and read to the end: at peace, light enough, and legible to everybody in either theme."""
     seen = visit("about:blank", color_scheme=scheme)
     requests: set[str] = set()
     seen.page.on("request", lambda request: requests.add(urlsplit(request.url).path))
-    seen.page.goto(addresses["http"] + page)
-    expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
+    seen.page.goto(address + page)
     at_peace(seen)
     for image in seen.page.locator("article img").all():
         if image.is_visible():
@@ -180,12 +177,10 @@ def test_a_widgets_styles_outlast_the_next_ones(visit: Callable[..., Visit], add
     expect(seen.page.locator(".large .slider .caption").first).to_have_css("font-size", "15px")
 
 
-def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
-    visit: Callable[..., Visit], addresses: dict[str, str]
-) -> None:
-    seen = visit(addresses["http"] + "search.html", tolerate=True)
+def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(visit: Callable[..., Visit], address: str) -> None:
+    seen = visit(address + "search.html", tolerate=True)
     seen.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
-    seen.page.goto(addresses["http"] + "book/chapters/10-sixteen-numbers.html")
+    seen.page.goto(address + "book/chapters/10-sixteen-numbers.html")
     seen.page.locator("figure.live-widget").first.scroll_into_view_if_needed()
     caption = seen.page.locator("figure.live-widget > figcaption", has_text="could not start")
     caption.wait_for()
@@ -221,15 +216,13 @@ ICONS = """() => [...document.querySelectorAll("*")].flatMap(element => ["::befo
 
 
 @pytest.mark.parametrize("page", ["book/index.html", "book/chapters/04-squash.html", "search.html"])
-def test_the_icon_fonts_hold_every_icon(
-    visit: Callable[..., Visit], addresses: dict[str, str], book: Path, page: str
-) -> None:
+def test_the_icon_fonts_hold_every_icon(visit: Callable[..., Visit], address: str, book: Path, page: str) -> None:
     held: dict[str, set[str]] = {}
     for font in sorted((book / "_static" / "icons").glob("*.woff")):
         held.setdefault("Brands" if font.stem == "brands" else "Free", set()).update(
             map(chr, TTFont(font).getBestCmap())
         )
-    shown = visit(addresses["http"] + page).page.evaluate(ICONS)
+    shown = visit(address + page).page.evaluate(ICONS)
     assert len(shown) > 5
     missing = [(hex(ord(icon)), family) for icon, family in shown if icon not in held[family.strip('"').split()[-1]]]
     assert not missing, "book/_static/icons/icons.css says how to make the fonts"
