@@ -21,11 +21,14 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
-# Before the page is painted, so that nothing jumps.
+# Before the page is painted, so that nothing jumps; and its theme, so that nothing is fetched for the other one.
 CHOSEN = """{
+    const { dataset } = document.documentElement;
     let way;
     try { way = localStorage.getItem("way"); } catch {} // where nothing may be stored
-    document.documentElement.dataset.way = way ?? "read";
+    dataset.way = way ?? "read";
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    if (dataset.theme === "auto") dataset.theme = dark ? "dark" : "light";
 }"""
 UNWRITTEN = "not written yet"  # what a checker says of a blank: true in a notebook, idle in a page
 NEXT = "Read next:"
