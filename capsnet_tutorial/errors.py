@@ -27,7 +27,7 @@ def expect_floating(name: str, tensor: Tensor) -> None:
     """Raise `InputError` unless it is a tensor of floating-point numbers."""
     if not (isinstance(tensor, Tensor) and tensor.is_floating_point()):
         expect_tensor(name, tensor)
-        expect(False, f"{name} in floating point", f"{tensor.dtype}")
+        raise InputError(f"expected {name} in floating point; got {tensor.dtype}")
 
 
 def expect_count(name: str, value: Any) -> None:
