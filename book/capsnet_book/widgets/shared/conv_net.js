@@ -7,7 +7,10 @@ import { convolution, convolve, layer, linear, readSafetensors, relu, softmaxOve
 export function makeConvNet(source) {
   const { tensors, metadata } = readSafetensors(source);
   const config = JSON.parse(metadata.config);
-  const names = [...Array(100).keys()].map((n) => `layers.${n}`).filter((name) => `${name}.weight` in tensors);
+  const names = Object.keys(tensors)
+    .filter((name) => name.endsWith(".weight"))
+    .map((name) => name.slice(0, -".weight".length));
+  names.sort((p, q) => Number(p.split(".")[1]) - Number(q.split(".")[1])); // layers.0, layers.2, …
   const convolutions = names.slice(0, config.channels.length).map((name) => convolution(tensors, name, config.stride));
   const dense = names.slice(config.channels.length).map((name) => layer(tensors, name));
 
