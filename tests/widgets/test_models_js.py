@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from importlib.resources import files
@@ -14,12 +13,11 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_book.experiments.pairs import classes_of, drawings, overlay
 from capsnet_book.experiments.viewpoints import PARTS, Capsules, Scenes, turned
 from capsnet_book.networks import save_network, trained_network, unpack
-from capsnet_book.widgets import PartVotes
+from capsnet_book.widgets import PartVotes, turn_scene
 from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
 
@@ -286,7 +284,7 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, t
 
 # --- turned scenes
 
-SHOWN = json.loads(asset("scenes.json").read_text(encoding="utf-8"))
+SHOWN = turn_scene.shown()
 
 
 def scenes(clutter: int) -> Scenes:

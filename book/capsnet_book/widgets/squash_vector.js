@@ -90,7 +90,7 @@ function makeCurve() {
     chart.text("‖v‖", left - 8, top - 16, { class: "label v" }),
   ];
   const graph = svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) });
-  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the sentence says it
   const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
 
   function show(n) {

@@ -5,10 +5,11 @@ import { namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
 import { direction, turnedPoint } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, svg } from "./shared/ui.js";
+import { element, format, percent, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
-/** @typedef {{ u_hat: Float32Array, c: Float32Array, lengths: number[], answer: number, D: number }} Reading */
+/** @typedef {{ u_hat: Float32Array, c: Float32Array, lengths: number[], answer: number, D: number, far?: string }}
+ *   Reading  far: how far the whole's own votes lie from their middle, as a share of their length */
 
 const WHOLES = 10;
 const WHOLE = 0; // that is there
@@ -66,8 +67,6 @@ export function spreadOf(/** @type {Reading} */ { u_hat, D }, j) {
   return from(middle) / from(new Float32Array(D));
 }
 
-const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
-
 /** What has happened, in a sentence. @param {Reading} matrices @param {Reading} vectors */
 function remarkOn(matrices, vectors, degrees) {
   const says = (/** @type {Reading} */ { answer, lengths }) => {
@@ -76,7 +75,7 @@ function remarkOn(matrices, vectors, degrees) {
   };
   const familiar = Math.abs(degrees) <= FAMILIAR;
   const view = familiar ? "A view as in training" : `${Math.abs(degrees)}°: no training scene was turned so far`;
-  const [far, farther] = [matrices, vectors].map((reading) => percent(spreadOf(reading, WHOLE)));
+  const [far, farther] = [matrices.far, vectors.far];
   return (
     `${view}. With matrices the network ${says(matrices)}, its five votes ${far} of their length from their middle; ` +
     `with vectors it ${says(vectors)}, its votes ${farther}.`
@@ -130,8 +129,7 @@ function makePanel(kind) {
   const lengths = element("div", { class: "upright", role: "img" }, ...columns);
   const spread = element("p", { class: "spread" });
 
-  function show(/** @type {Reading} */ reading) {
-    const { u_hat, c, lengths: long, answer, D } = reading;
+  function show(/** @type {Reading} */ { u_hat, c, lengths: long, answer, D, far }) {
     const dotOf = (/** @type {number} */ i) => {
       const [cx, y] = SHOWN[kind].map((d) => u_hat[(i * WHOLES + WHOLE) * D + d] * UNIT_OF_VOTES);
       return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + WHOLE]) });
@@ -143,7 +141,7 @@ function makePanel(kind) {
       column.classList.toggle("right", j === WHOLE);
       column.classList.toggle("wrong", j === answer && j !== WHOLE);
     });
-    spread.textContent = `The five votes lie ${percent(spreadOf(reading, WHOLE))} of their length from their middle.`;
+    spread.textContent = `The five votes lie ${far} of their length from their middle.`;
     picture.setAttribute("aria-label", `Votes of ${kind} for the whole`);
     lengths.setAttribute("aria-label", `Lengths of the ten capsules: ${long.map((x) => x.toFixed(2)).join(", ")}`);
   }
@@ -171,6 +169,7 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
     const parts = turned(whole.slice(0, OWN + others), angle);
     const [matrices, vectors] = Object.keys(KINDS).map((kind) => {
       const reading = read(kind, weights[kind], parts, ROUNDS);
+      reading.far = percent(spreadOf(reading, WHOLE));
       panels[kind].show(reading);
       return reading;
     });

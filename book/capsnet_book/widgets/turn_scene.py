@@ -14,6 +14,11 @@ from capsnet_book.widgets import _parts
 MOST = 12
 
 
+def shown() -> dict[str, Any]:
+    """Ten scenes, one of each whole, and the weights of the two networks."""
+    return json.loads(asset("scenes.json").read_text(encoding="utf-8"))
+
+
 class TurnScene(anywidget.AnyWidget):
     """Five parts of one whole among parts of none, in the plane. Turn them, and two networks vote: one with pose
     matrices, M W, one with vectors, W u. Both were trained on wholes turned by up to 45 degrees.
@@ -35,8 +40,8 @@ class TurnScene(anywidget.AnyWidget):
     clutter = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, angle: int = 0, clutter: int = 0) -> None:
-        shown = json.loads(asset("scenes.json").read_text(encoding="utf-8"))
-        super().__init__(scene=shown["scenes"][0], weights=shown["weights"], angle=angle, clutter=clutter)
+        found = shown()
+        super().__init__(scene=found["scenes"][0], weights=found["weights"], angle=angle, clutter=clutter)
 
     @traitlets.validate("angle", "clutter")
     def _in_range(self, proposal: dict[str, Any]) -> int:

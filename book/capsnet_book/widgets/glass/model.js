@@ -1,7 +1,7 @@
 // What the glass network remembers, what is left of it when parts are taken out, and what it says of that.
 import { LONG } from "../shared/bars.js";
 import { PIXELS } from "../shared/digits.js";
-import { clamp, format, withArticle } from "../shared/ui.js";
+import { clamp, format, percent, withArticle } from "../shared/ui.js";
 
 const KEY = "capsnet:digit";
 
@@ -111,8 +111,6 @@ export function makeSession(network) {
 }
 
 // ----------------------------------------------------------------------------------------------- words
-
-const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
 
 /** What was taken out: capsules, votes besides, classes, rounds. */
 function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {

@@ -185,6 +185,9 @@ export function format(x, decimals = 2, sign = false) {
   return sign && !zero ? `+${text}` : text;
 }
 
+/** 0.25 -> "25 %". */
+export const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
+
 /** "a 7", "an 8". */
 export const withArticle = (/** @type {number} */ digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
 
