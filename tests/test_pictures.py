@@ -8,6 +8,8 @@ import pytest
 import torch
 from capsnet_book.experiments import pictures
 
+DAY, NIGHT = {"capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"}, pytest.mark.nightly  # one of each kind by day
+
 
 def test_turned_by_a_quarter_the_picture_turns_with_it_and_no_class_is_another_one_turned():
     labels, still = torch.arange(pictures.CLASSES), torch.zeros(pictures.CLASSES, 2)
@@ -30,9 +32,8 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"])
-def test_an_arm_of_each_kind_learns(name):
-    """Its own loss falls."""
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[NIGHT] * (name not in DAY)) for name in pictures.ARMS])
+def test_the_loss_of_every_arm_falls(name):
     generator = torch.Generator().manual_seed(0)
     labels = pictures.pick(range(pictures.CLASSES), 64, generator)
     images = pictures.shown(labels, generator)

@@ -52,6 +52,7 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], address: str, book: Path,
     requests: set[str] = set()
     seen.page.on("request", lambda request: requests.add(urlsplit(request.url).path))
     seen.page.goto(address + page)
+    expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
     at_peace(seen)
     for image in seen.page.locator("article img").all():
         if image.is_visible():
