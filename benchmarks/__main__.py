@@ -25,15 +25,27 @@ FILES = {"cpu": "speed.json", "cuda": "speed-cuda.json"}
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0, or 2 if what was asked for cannot be measured."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes and few turns, to see that it runs")
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="of the processor")
-    parser.add_argument("--device", choices=tuple(FILES), default="cpu", help="what computes (default: cpu)")
-    parser.add_argument("--output", type=Path, help="the JSON file (default: that of results/; none with --quick)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small sizes and few turns, to see that it runs"
+    )
+    parser.add_argument(
+        "--threads", type=int, default=torch.get_num_threads(), help="of the processor"
+    )
+    parser.add_argument(
+        "--device", choices=tuple(FILES), default="cpu", help="what computes (default: cpu)"
+    )
+    parser.add_argument(
+        "--output", type=Path, help="the JSON file (default: that of results/; none with --quick)"
+    )
     options = parser.parse_args(arguments)
     output = options.output or (None if options.quick else RESULTS / FILES[options.device])
     try:
-        expect(options.device == "cpu" or torch.cuda.is_available(), "a GPU for --device cuda", "none")
+        expect(
+            options.device == "cpu" or torch.cuda.is_available(), "a GPU for --device cuda", "none"
+        )
         expect_count("threads", options.threads)
         if output is not None:
             expect(output.parent.is_dir(), f"the folder {output.parent} to exist", "no such folder")
@@ -58,19 +70,39 @@ def measure(quick: bool) -> dict[str, Any]:
     rows = layer.compare(layer.layers(), sizes, many)
     print(table("Routing layer, forward and backward", rows))
     half = layer.half_precision(sizes)
-    print(table("How far v is off with bfloat16 in", {name: {"distance": off} for name, off in half.items()}))
+    print(
+        table(
+            "How far v is off with bfloat16 in",
+            {name: {"distance": off} for name, off in half.items()},
+        )
+    )
     networks: dict[str, Any] = {preset: {} for preset in presets}
     compiled: dict[str, Any] = {}
     for preset in presets:
         config, turns = PRESETS[preset](), few if preset == "paper" else 3 * many
-        for title, make in (("training step", network.training_step), ("recognition", network.recognition)):
-            networks[preset][title] = network.compare(make, network.VARIANTS, config, batch=batch, turns=turns)
+        for title, make in (
+            ("training step", network.training_step),
+            ("recognition", network.recognition),
+        ):
+            networks[preset][title] = network.compare(
+                make, network.VARIANTS, config, batch=batch, turns=turns
+            )
             print(table(f"{preset}: {title}, {batch} images", networks[preset][title]))
         compiled[preset] = network.compile_gain(config, batch=batch, turns=few)
-        print(table(f"{preset}: torch.compile of ours, a training step", {"compiled": compiled[preset]["compiled"]}))
+        print(
+            table(
+                f"{preset}: torch.compile of ours, a training step",
+                {"compiled": compiled[preset]["compiled"]},
+            )
+        )
     axes = {axis: layer.growth(axis, few) for axis in (("batch",) if quick else layer.AXES)}
     for axis, grown in axes.items():
-        print(table(f"Exponents along {axis}", {name: row["exponents"] for name, row in grown["layers"].items()}))
+        print(
+            table(
+                f"Exponents along {axis}",
+                {name: row["exponents"] for name, row in grown["layers"].items()},
+            )
+        )
     device = "" if Target.device == "cpu" else f" --device {Target.device}"
     return {
         "command": f"python -m benchmarks{device}" + " --quick" * quick,
@@ -88,12 +120,16 @@ def table(title: str, rows: dict[str, dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     cells = [["", *(column.replace("_", " ") for column in columns)]]
     cells += [
-        [name, *(f"{row[column]:,g}" if column in row else "" for column in columns)] for name, row in rows.items()
+        [name, *(f"{row[column]:,g}" if column in row else "" for column in columns)]
+        for name, row in rows.items()
     ]
     widths = [max(len(line[k]) for line in cells) for k in range(len(columns) + 1)]
     lines = [
         "  ".join(
-            [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+            [
+                line[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+            ]
         )
         for line in cells
     ]

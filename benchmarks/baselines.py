@@ -43,7 +43,9 @@ def by_tiling(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
     b = torch.zeros_like(u_hat[:, :, :, :1])  # [B, I, J, 1, 1]
     for _ in range(iterations):
         c = b.softmax(dim=2)
-        v = squash((c * u_hat).sum(dim=1, keepdim=True).squeeze(-1)).unsqueeze(-1)  # [B, 1, J, D_out, 1]
+        v = squash((c * u_hat).sum(dim=1, keepdim=True).squeeze(-1)).unsqueeze(
+            -1
+        )  # [B, 1, J, D_out, 1]
         b = b + u_hat.mT @ v.tile(1, u.shape[1], 1, 1, 1)
     return v[:, 0, :, :, 0]
 

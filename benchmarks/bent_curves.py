@@ -28,7 +28,9 @@ def main(arguments: list[str] | None = None) -> None:
     wrong: dict[str, dict[str, list[int]]] = {}
     for run in options.runs:
         network = load_network(run / "weights.safetensors")
-        wrong[run.name] = {sweep.name: (~read_right(network, data, sweep)).sum(dim=1).tolist() for sweep in SWEEPS}
+        wrong[run.name] = {
+            sweep.name: (~read_right(network, data, sweep)).sum(dim=1).tolist() for sweep in SWEEPS
+        }
         print(run.name, wrong[run.name], flush=True)
     found = {
         "command": "python -m benchmarks.bent_curves " + " ".join(f"runs/{name}" for name in wrong),

@@ -20,7 +20,14 @@ from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import evaluate
 
-RECORDED = Path(__file__).resolve().parent.parent / "book" / "capsnet_book" / "assets" / "recordings" / "bugs.json"
+RECORDED = (
+    Path(__file__).resolve().parent.parent
+    / "book"
+    / "capsnet_book"
+    / "assets"
+    / "recordings"
+    / "bugs.json"
+)
 SEEDS, STEPS, EVERY, BATCH, RATE = [0, 1], 200, 20, 64, 3e-3
 
 

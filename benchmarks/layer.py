@@ -68,7 +68,9 @@ class Sizes:
 def pass_through(layer: Layer, sizes: Sizes) -> Function:
     """A run of the layer forward and backward."""
     u, weight = (each.requires_grad_() for each in sizes.inputs())
-    direction = torch.randn(sizes.batch, sizes.out_capsules, sizes.out_dim, generator=torch.Generator().manual_seed(1))
+    direction = torch.randn(
+        sizes.batch, sizes.out_capsules, sizes.out_dim, generator=torch.Generator().manual_seed(1)
+    )
     direction = direction.to(Target.device)
 
     def run() -> tuple[Tensor, ...]:
@@ -86,9 +88,15 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int) -> dict[str, dic
     most = 1e-5 if Target.device == "cpu" else 1e-4
     for name, run in runs.items():
         compared: Any = run()
-        for ours, theirs in list(zip(compared, expected, strict=True))[: 1 if name == "last round" else None]:
+        for ours, theirs in list(zip(compared, expected, strict=True))[
+            : 1 if name == "last round" else None
+        ]:
             off = ((ours - theirs).norm() / theirs.norm()).item()
-            expect(off < most, f"{name} to compute what {reference} computes, to {most:g}", f"{off:.1g}")
+            expect(
+                off < most,
+                f"{name} to compute what {reference} computes, to {most:g}",
+                f"{off:.1g}",
+            )
     rows = against(reference, runs, turns)
     memory = {name: peak_bytes(run) for name, run in runs.items()}
     for name, run in runs.items():
@@ -98,7 +106,10 @@ def compare(layers: dict[str, Layer], sizes: Sizes, turns: int) -> dict[str, dic
         }
         if not name.endswith(COMPILED):
             flops, moved = work(run)
-            rows[name] |= {"gigaflops": round(flops / 1e9, 3), "gigabytes_moved": round(moved / 1e9, 3)}
+            rows[name] |= {
+                "gigaflops": round(flops / 1e9, 3),
+                "gigabytes_moved": round(moved / 1e9, 3),
+            }
     return rows
 
 
@@ -115,7 +126,9 @@ def half_precision(sizes: Sizes) -> dict[str, float]:
 
     return {
         "float32 inside": distance(route_capsules(u.float(), weight.float(), sizes.iterations)),
-        "float32 inside, v handed back as bfloat16": distance(route_capsules(u, weight, sizes.iterations)),
+        "float32 inside, v handed back as bfloat16": distance(
+            route_capsules(u, weight, sizes.iterations)
+        ),
         "bfloat16 throughout": distance(by_einsum(u, weight, sizes.iterations)),
     }
 
@@ -137,7 +150,9 @@ def growth(axis: str, turns: int) -> dict[str, Any]:
     ways: dict[str, Layer] = {"einsum": by_einsum, **OURS}
     rows: dict[str, dict[str, Any]] = {name: {measure: [] for measure in MEASURES} for name in ways}
     for value in AXES[axis]:
-        runs = {name: pass_through(way, replace(BASE, **{axis: value})) for name, way in ways.items()}
+        runs = {
+            name: pass_through(way, replace(BASE, **{axis: value})) for name, way in ways.items()
+        }
         seconds = take_turns(runs, turns)
         for name, run in runs.items():
             flops, moved = work(run)

@@ -45,7 +45,9 @@ def _wait() -> None:
         torch.cuda.synchronize()
 
 
-def against(reference: str, functions: dict[str, Function], turns: int) -> dict[str, dict[str, Any]]:
+def against(
+    reference: str, functions: dict[str, Function], turns: int
+) -> dict[str, dict[str, Any]]:
     """Each function and the reference take turns, just the two of them: nobody finds the memory that a third one left.
 
     Returns:
@@ -54,7 +56,11 @@ def against(reference: str, functions: dict[str, Function], turns: int) -> dict[
     """
     rows = {}
     for name, run in functions.items():
-        pair = {"reference": functions[reference], "own": run} if name != reference else {"reference": run}
+        pair = (
+            {"reference": functions[reference], "own": run}
+            if name != reference
+            else {"reference": run}
+        )
         seconds = take_turns(pair, turns)
         own = seconds.get("own", seconds["reference"])
         ratios = [theirs / ours for theirs, ours in zip(seconds["reference"], own, strict=True)]
@@ -76,7 +82,9 @@ def peak_bytes(run: Function) -> int:
         _wait()
         return torch.cuda.max_memory_allocated() - before
     os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler:
+    with profile(
+        activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
+    ) as profiler:
         run()
     results = profiler.profiler.kineto_results  # type: ignore[union-attr]
     events = [event for event in results.events() if event.name() == "[memory]"]
@@ -106,11 +114,19 @@ def work(run: Function) -> Work:
 class _Traffic(TorchDispatchMode):
     bytes = 0
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         result = function(*args, **(kwargs or {}))
         outputs = (returned.alias_info for returned in function._schema.returns)
-        if not any(alias is not None and not alias.is_write for alias in outputs):  # a view moves nothing
-            tensors = [each for each in tree_leaves((args, kwargs, result)) if isinstance(each, torch.Tensor)]
+        if not any(
+            alias is not None and not alias.is_write for alias in outputs
+        ):  # a view moves nothing
+            tensors = [
+                each
+                for each in tree_leaves((args, kwargs, result))
+                if isinstance(each, torch.Tensor)
+            ]
             self.bytes += sum(each.nbytes for each in tensors)
         return result
 
@@ -124,7 +140,11 @@ def machine() -> dict[str, Any]:
     """Processor, its instructions, PyTorch's version, peak rates; of a GPU, if that is measured, name and rates."""
     versions = {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]}
     if Target.device == "cuda":
-        return {"name": torch.cuda.get_device_name(), "versions": versions, "peak": _peak(has_bf16=True)}
+        return {
+            "name": torch.cuda.get_device_name(),
+            "versions": versions,
+            "peak": _peak(has_bf16=True),
+        }
     has_bf16 = torch.backends.mkldnn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported()
     flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
     has_bf16 = has_bf16 and not {"avx512_bf16", "amx_bf16", "bf16"}.isdisjoint(flags)
@@ -141,7 +161,10 @@ def machine() -> dict[str, Any]:
 
 def _peak(has_bf16: bool) -> dict[str, float]:
     """Matrix products in GFLOP/s, and GB/s of copying memory: the best of a few tries."""
-    size, source = 2048 if Target.device == "cpu" else 8192, torch.zeros(64 * 2**20, device=Target.device)
+    size, source = (
+        2048 if Target.device == "cpu" else 8192,
+        torch.zeros(64 * 2**20, device=Target.device),
+    )
     single, target = torch.randn(size, size, device=Target.device), torch.empty_like(source)
     runs: dict[str, tuple[Function, int]] = {
         "float32_gigaflops_a_second": (lambda: single @ single, 2 * size**3),
@@ -151,7 +174,8 @@ def _peak(has_bf16: bool) -> dict[str, float]:
         half = single.bfloat16()
         runs["bfloat16_gigaflops_a_second"] = (lambda: half @ half, 2 * size**3)
     best = {
-        name: min(seconds) for name, seconds in take_turns({name: run for name, (run, _) in runs.items()}, 4).items()
+        name: min(seconds)
+        for name, seconds in take_turns({name: run for name, (run, _) in runs.items()}, 4).items()
     }
     return {name: round(amount / 1e9 / best[name], 1) for name, (_, amount) in runs.items()}
 
@@ -159,6 +183,8 @@ def _peak(has_bf16: bool) -> dict[str, float]:
 def _cpuinfo(key: str) -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next((line.partition(":")[2].strip() for line in file if line.startswith(key)), "")
+            return next(
+                (line.partition(":")[2].strip() for line in file if line.startswith(key)), ""
+            )
     except OSError:
         return ""

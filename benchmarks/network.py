@@ -49,7 +49,11 @@ VARIANTS = {
 
 def training_step(variant: Variant, config: CapsNetConfig, batch: int) -> Function:
     """One step of Adam on random images."""
-    network, (images, labels), objective = variant.build(config), _batch(config, batch), paper_objective()
+    network, (images, labels), objective = (
+        variant.build(config),
+        _batch(config, batch),
+        paper_objective(),
+    )
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, fused=True)
 
     def loss() -> Tensor:
@@ -57,7 +61,9 @@ def training_step(variant: Variant, config: CapsNetConfig, batch: int) -> Functi
             output = network(images, labels)
         return objective(in_float32(output), images, labels)
 
-    forward: Callable[[], Tensor] = torch.compile(loss, fullgraph=True) if variant.compiled else loss
+    forward: Callable[[], Tensor] = (
+        torch.compile(loss, fullgraph=True) if variant.compiled else loss
+    )
 
     def run() -> None:
         optimizer.zero_grad()
@@ -70,7 +76,9 @@ def training_step(variant: Variant, config: CapsNetConfig, batch: int) -> Functi
 def recognition(variant: Variant, config: CapsNetConfig, batch: int) -> Function:
     """The class of each of a batch of images."""
     network, (images, _) = variant.build(config).eval(), _batch(config, batch)
-    predict: Callable[[Tensor], Tensor] = torch.compile(network.predict) if variant.compiled else network.predict
+    predict: Callable[[Tensor], Tensor] = (
+        torch.compile(network.predict) if variant.compiled else network.predict
+    )
 
     def run() -> Tensor:
         with variant.precision():
@@ -80,7 +88,12 @@ def recognition(variant: Variant, config: CapsNetConfig, batch: int) -> Function
 
 
 def compare(
-    make: Callable[..., Function], variants: dict[str, Variant], config: CapsNetConfig, *, batch: int, turns: int
+    make: Callable[..., Function],
+    variants: dict[str, Variant],
+    config: CapsNetConfig,
+    *,
+    batch: int,
+    turns: int,
 ) -> dict[str, dict[str, Any]]:
     """Time, images a second, memory and work of each variant beside the first."""
     torch.compiler.reset()
@@ -104,12 +117,16 @@ def compile_gain(config: CapsNetConfig, *, batch: int, turns: int) -> dict[str, 
     with torch.compiler.config.patch(force_disable_caches=True):  # type: ignore[attr-defined]  # an earlier run's
         compiled()
     seconds = time.perf_counter() - started
-    rows = against("eager", {"eager": training_step(Variant(), config, batch), "compiled": compiled}, turns)
+    rows = against(
+        "eager", {"eager": training_step(Variant(), config, batch), "compiled": compiled}, turns
+    )
     return {"seconds_to_compile": round(seconds, 1), **rows}
 
 
 def _batch(config: CapsNetConfig, count: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(0)
-    images = torch.rand(count, config.in_channels, config.image_size, config.image_size, generator=generator)
+    images = torch.rand(
+        count, config.in_channels, config.image_size, config.image_size, generator=generator
+    )
     labels = torch.randint(0, config.classes, (count,), generator=generator)
     return images.to(Target.device), labels.to(Target.device)

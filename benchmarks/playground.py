@@ -103,7 +103,10 @@ SLIDE = """async () => {  // milliseconds from a slider's input, at any time in 
 
 def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     """One training in the page: its curve, [digits, share of errors, seconds after the press], and how free it was."""
-    texts = [_parts.module("raise_one.js").encode(), asset("digits/digits.safetensors").read_bytes()]
+    texts = [
+        _parts.module("raise_one.js").encode(),
+        asset("digits/digits.safetensors").read_bytes(),
+    ]
     esm, sample = (base64.b64encode(text).decode() for text in texts)
     style = css_variables() + _parts.stylesheet("raise_one.css")
     path = folder / f"{seed}.html"
@@ -111,7 +114,9 @@ def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     page.goto(path.as_uri())
     page.wait_for_selector("[data-ready]")
     page.evaluate(WATCH)
-    page.wait_for_function("(end) => told.some(([, words]) => words.endsWith(end))", arg=f"after {until} digits")
+    page.wait_for_function(
+        "(end) => told.some(([, words]) => words.endsWith(end))", arg=f"after {until} digits"
+    )
     told, long = page.evaluate("() => [told, long]")
     curve: list[list[float]] = []
     for milliseconds, words in told:
@@ -137,7 +142,10 @@ def slid(page: Page) -> dict[str, float]:
     page.locator(".sixteen").evaluate("(node) => (node.closest('details').open = true)")
     page.wait_for_timeout(500)
     waited = page.evaluate(SLIDE)
-    return {"slider_ms": rounded(statistics.median(waited)), "slider_ms_at_most": rounded(max(waited))}
+    return {
+        "slider_ms": rounded(statistics.median(waited)),
+        "slider_ms_at_most": rounded(max(waited)),
+    }
 
 
 def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> dict[str, Any]:
@@ -147,7 +155,9 @@ def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> di
     network = my_capsnet.CapsNet()
     optimizer = torch.optim.Adam(network.parameters(), lr=0.005)
     share = lambda steps: max(1 / 50, 10 / (10 + steps))  # noqa: E731
-    average = AveragedModel(network, avg_fn=lambda old, new, steps: old + share(steps) * (new - old))
+    average = AveragedModel(
+        network, avg_fn=lambda old, new, steps: old + share(steps) * (new - old)
+    )
     curve, seen, began, learning = [], 0, time.perf_counter(), 0.0
     while seen < until:
         for chosen in torch.randperm(len(images)).split(16):
@@ -155,7 +165,9 @@ def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> di
             padded = F.pad(images[chosen], (2, 2, 2, 2))
             moved = [
                 image[:, down : down + 28, right : right + 28]
-                for image, (down, right) in zip(padded, torch.randint(0, 5, (16, 2)).tolist(), strict=True)
+                for image, (down, right) in zip(
+                    padded, torch.randint(0, 5, (16, 2)).tolist(), strict=True
+                )
             ]
             my_capsnet.one_step(network, optimizer, torch.stack(moved), labels[chosen])
             average.update_parameters(network)
@@ -173,7 +185,9 @@ def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> di
 
 def seconds_to(level: int, curve: list[list[float]]) -> float:
     """When a curve first meets so many per cent right; infinite where it does not."""
-    return next((seconds for _, wrong, seconds in curve if 100 * wrong <= 100 - level + 1e-9), math.inf)
+    return next(
+        (seconds for _, wrong, seconds in curve if 100 * wrong <= 100 - level + 1e-9), math.inf
+    )
 
 
 def summary(runs: dict[str, list[dict[str, Any]]], until: int) -> dict[str, Any]:
@@ -193,15 +207,23 @@ def summary(runs: dict[str, list[dict[str, Any]]], until: int) -> dict[str, Any]
             }
         found["seconds"][str(level)] = rows
     found["ms_an_image"] = {
-        where: rounded(statistics.median(run["ms_an_image"] for run in trainings)) for where, trainings in runs.items()
+        where: rounded(statistics.median(run["ms_an_image"] for run in trainings))
+        for where, trainings in runs.items()
     }
     found["tasks_above_50_ms"] = [run["tasks_above_50_ms"] for run in runs["page"]]
     for name, since in (("percent_wrong", until / 2), ("percent_wrong_last", until)):
-        errors = {where: [_error(run["curve"], since) for run in trainings] for where, trainings in runs.items()}
-        low, high = stats.ttest_ind(errors["page"], errors["pytorch"], equal_var=False).confidence_interval()
+        errors = {
+            where: [_error(run["curve"], since) for run in trainings]
+            for where, trainings in runs.items()
+        }
+        low, high = stats.ttest_ind(
+            errors["page"], errors["pytorch"], equal_var=False
+        ).confidence_interval()
         found[name] = {
             **{where: round(statistics.mean(each), 2) for where, each in errors.items()},
-            "difference": round(statistics.mean(errors["page"]) - statistics.mean(errors["pytorch"]), 2),
+            "difference": round(
+                statistics.mean(errors["page"]) - statistics.mean(errors["pytorch"]), 2
+            ),
             "low": round(float(low), 2),
             "high": round(float(high), 2),
         }
@@ -210,14 +232,20 @@ def summary(runs: dict[str, list[dict[str, Any]]], until: int) -> dict[str, Any]
 
 def _error(curve: list[list[float]], since: float) -> float:
     """Per cent wrong, mean of the tests from so many digits on, every 2,000: of one test 0.2 are a single digit."""
-    return statistics.mean(100 * wrong for seen, wrong, _ in curve if seen >= since and seen % 2000 == 0)
+    return statistics.mean(
+        100 * wrong for seen, wrong, _ in curve if seen >= since and seen % 2000 == 0
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the trainings, turn by turn, and write what came."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.playground", description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.playground", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--digits", type=int, default=24_000, help="that each learns from (default: 24,000)")
+    parser.add_argument(
+        "--digits", type=int, default=24_000, help="that each learns from (default: 24,000)"
+    )
     parser.add_argument("--output", type=Path, default=ROOT / "results" / "playground.json")
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -248,7 +276,11 @@ def main(arguments: list[str] | None = None) -> int:
             runs["page"].append(in_page(page, Path(folder), seed, options.digits) | slid(page))
             page.close()
             runs["pytorch"].append(in_pytorch(sample, seed, options.digits))
-            print(seed, *(_error(run[-1]["curve"], options.digits) for run in runs.values()), flush=True)
+            print(
+                seed,
+                *(_error(run[-1]["curve"], options.digits) for run in runs.values()),
+                flush=True,
+            )
     print(json.dumps({name: value for name, value in found.items() if name != "runs"}, indent=1))
     return 0
 

@@ -149,7 +149,9 @@ def faster_threads(step):
         started = time.perf_counter()
         step()
         seconds[threads] = time.perf_counter() - started
-    return many if 1.5 * seconds[many] < seconds[1] else 1  # what wins a little loses much beside other work
+    return (
+        many if 1.5 * seconds[many] < seconds[1] else 1
+    )  # what wins a little loses much beside other work
 
 
 def main():
@@ -157,10 +159,14 @@ def main():
 
     from torchvision.utils import save_image
 
-    parser = argparse.ArgumentParser(description="Train a capsule network, test it, and draw bent digits.")
+    parser = argparse.ArgumentParser(
+        description="Train a capsule network, test it, and draw bent digits."
+    )
     parser.add_argument("--paper", action="store_true", help="the paper's sizes: for a GPU")
     parser.add_argument("--epochs", type=int, default=15, help="of 4,000 digits each (default: 15)")
-    parser.add_argument("--threads", type=int, help="of the processor (default: tries which number is faster)")
+    parser.add_argument(
+        "--threads", type=int, help="of the processor (default: tries which number is faster)"
+    )
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
@@ -168,7 +174,9 @@ def main():
     test = [each.to(device) for each in load(train=False)]
     network = CapsNet(PAPER if options.paper else SMALL).to(device)
     batch = images[:16]
-    torch.set_num_threads(options.threads or faster_threads(lambda: network(batch)[2].sum().backward()))
+    torch.set_num_threads(
+        options.threads or faster_threads(lambda: network(batch)[2].sum().backward())
+    )
     optimizer = torch.optim.Adam(network.parameters(), lr=0.001 if options.paper else 0.006)
     smaller = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.85)
     for epoch in range(1, options.epochs + 1):

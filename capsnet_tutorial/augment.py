@@ -34,7 +34,9 @@ class Augmentation:
     rotation: float = option(0.0, "degrees, to either side")
     scale: float = option(0.0, "0.1 for 0.9 to 1.1 times the size, along each axis on its own")
     shear: float = option(0.0, "horizontal, pixels per pixel of height, to either side")
-    elastic: float = option(0.0, "standard deviation in pixels of the 5×5 knots of a smooth field of displacements")
+    elastic: float = option(
+        0.0, "standard deviation in pixels of the 5×5 knots of a smooth field of displacements"
+    )
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -58,7 +60,9 @@ class Augmentation:
             shift_x=within(self.shift),
             shift_y=within(self.shift),
         )
-        bend = smooth_field(count, images.shape[-1], self.elastic, generator) if self.elastic else None
+        bend = (
+            smooth_field(count, images.shape[-1], self.elastic, generator) if self.elastic else None
+        )
         return transform(images, pose, bend)
 
 
@@ -81,8 +85,12 @@ class Pose:
 def random_shift(images: Tensor, pixels: int, generator: torch.Generator) -> Tensor:
     """Shift each image by a whole number of pixels, up to ``pixels`` to either side, along both axes."""
     count, _, height, width = images.shape
-    windows = F.pad(images, (pixels,) * 4).unfold(2, height, 1).unfold(3, width, 1)  # [N, 1, rows, columns, H, W]
-    rows, columns = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator).to(images.device)
+    windows = (
+        F.pad(images, (pixels,) * 4).unfold(2, height, 1).unfold(3, width, 1)
+    )  # [N, 1, rows, columns, H, W]
+    rows, columns = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator).to(
+        images.device
+    )
     return windows[torch.arange(count, device=images.device), :, rows, columns]
 
 
@@ -110,7 +118,9 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     turn = _matrix(cos, sin, -sin, cos)
     lean = _matrix(one, -per_image(pose.shear), zero, one)
     stretch = _matrix(per_image(pose.scale_x), zero, zero, per_image(pose.scale_y))
-    inverse = torch.linalg.inv(turn @ lean @ stretch)  # a pixel of the result asks where it came from
+    inverse = torch.linalg.inv(
+        turn @ lean @ stretch
+    )  # a pixel of the result asks where it came from
     shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / width
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]
@@ -119,10 +129,14 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     return F.grid_sample(sources, grid, align_corners=False).to(images.dtype)
 
 
-def smooth_field(count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5) -> Tensor:
+def smooth_field(
+    count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5
+) -> Tensor:
     """Random displacements that vary smoothly over the image: pixels, [N, H, W, 2]."""
     knots = torch.randn(count, 2, coarse, coarse, generator=generator) * strength
-    return F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True).permute(0, 2, 3, 1)
+    return F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True).permute(
+        0, 2, 3, 1
+    )
 
 
 def _matrix(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:

@@ -36,7 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.run(options)
     except KeyboardInterrupt:
-        status, why = 130, "interrupted; a training run goes on from the end of its last epoch with --resume"
+        status, why = (
+            130,
+            "interrupted; a training run goes on from the end of its last epoch with --resume",
+        )
     except Diverged as problem:
         status, why = 1, f"{problem}"
     except (InputError, OSError) as problem:
@@ -53,7 +56,9 @@ def _train(options: argparse.Namespace) -> int:
     rounds = {} if options.iterations is None else {"iterations": options.iterations}
     config = replace(PRESETS[options.preset](), **rounds)
     source = resolved_source(options.source, options.data)
-    training, validation, test = (digits(split, source, options.data) for split in ("train", "validation", "test"))
+    training, validation, test = (
+        digits(split, source, options.data) for split in ("train", "validation", "test")
+    )
     print(f"{training.count:,} digits to train on ({source}), {validation.count:,} to validate")
     torch.manual_seed(recipe.seed)
     network, history = fit(
@@ -80,8 +85,12 @@ def _train(options: argparse.Namespace) -> int:
     }
     write_whole(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
     for split, found in errors.items():
-        print(f"{split}: {1 - found.error:.2%} right, reconstruction MSE {found.reconstruction_mse:.4f} a pixel")
-    print(f"{history.step:,} steps in {history.seconds:.0f} s, {history.threads} threads -> {folder}")
+        print(
+            f"{split}: {1 - found.error:.2%} right, reconstruction MSE {found.reconstruction_mse:.4f} a pixel"
+        )
+    print(
+        f"{history.step:,} steps in {history.seconds:.0f} s, {history.threads} threads -> {folder}"
+    )
     return 0
 
 
@@ -92,7 +101,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     data = digits(options.split, options.source, options.data)
     about = {"digits": data.count, "source": data.source, "split": options.split}
     errors = evaluate(network, data)
-    print(f"{1 - errors.error:.1%} right", file=sys.stderr)  # standard output has the line of JSON alone
+    print(
+        f"{1 - errors.error:.1%} right", file=sys.stderr
+    )  # standard output has the line of JSON alone
     print(json.dumps(about | errors._asdict()))
     return 0
 
@@ -101,7 +112,9 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="capsnet", description="Train, evaluate and check capsule networks.")
+    parser = argparse.ArgumentParser(
+        prog="capsnet", description="Train, evaluate and check capsule networks."
+    )
     parser.add_argument("--version", action="version", version=version("capsnet-tutorial"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     train = commands.add_parser(
@@ -115,26 +128,46 @@ def _parser() -> argparse.ArgumentParser:
 
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
-    evaluation.add_argument("weights", help="small; or a folder that `capsnet train` wrote, or the weights in it")
+    evaluation.add_argument(
+        "weights", help="small; or a folder that `capsnet train` wrote, or the weights in it"
+    )
     evaluation.add_argument("--split", choices=get_args(Split), default="test")
     _add_data_options(evaluation)
 
-    check.add_options(commands.add_parser("check", help="find known mistakes in a capsule network's code"))
+    check.add_options(
+        commands.add_parser("check", help="find known mistakes in a capsule network's code")
+    )
     return parser
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--source", choices=get_args(Source), default="auto", help="where digits come from")
-    parser.add_argument("--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache")
+    parser.add_argument(
+        "--source", choices=get_args(Source), default="auto", help="where digits come from"
+    )
+    parser.add_argument(
+        "--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache"
+    )
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:
     """Options of a training: sizes, folder, digits, and one for each described field of `Recipe` and `Augmentation`."""
-    parser.add_argument("--preset", choices=tuple(PRESETS), default="small", help="sizes of the network")
-    parser.add_argument("--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)")
-    parser.add_argument("--output", default="runs/small", help="folder for what the run writes (default: runs/small)")
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint in the output folder")
-    parser.add_argument("--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)")
+    parser.add_argument(
+        "--preset", choices=tuple(PRESETS), default="small", help="sizes of the network"
+    )
+    parser.add_argument(
+        "--iterations", type=int, metavar="N", help="rounds of routing (default: the preset's, 3)"
+    )
+    parser.add_argument(
+        "--output",
+        default="runs/small",
+        help="folder for what the run writes (default: runs/small)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on from the checkpoint in the output folder"
+    )
+    parser.add_argument(
+        "--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)"
+    )
     _add_data_options(parser)
     for usual in (Recipe(), Augmentation()):
         for field in (each for each in fields(usual) if "help" in each.metadata):

@@ -25,7 +25,9 @@ _MNIST_SHA256 = {
     True: "edc0d1098aa497be14ace79ddd5171e5a3dcf9c4d196c015389203eb3ba1f59b",
     False: "c3f9adf9c66efb572b1f9326c3a511b45910c7173b97be66ceceeeeaef6b802b",
 }
-_FILES = [f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")]
+_FILES = [
+    f"{kind}-{part}-ubyte" for kind in ("train", "t10k") for part in ("images-idx3", "labels-idx1")
+]
 
 
 class Digits(NamedTuple):
@@ -43,7 +45,9 @@ class Digits(NamedTuple):
         """N."""
         return len(self.images)
 
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def batch(
+        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Images, floats in [0, 1], moved at random, and labels of the chosen digits."""
         chosen = chosen.to(self.images.device)
         images = self.images[chosen] / (255 if self.images.dtype == torch.uint8 else 1)
@@ -89,7 +93,9 @@ def resolved_source(source: Source = "auto", root: str | Path | None = None) -> 
     A download can fail now and succeed a minute later, and MNIST holds out the very digits of the sample: whoever
     needs several splits asks once, and names `digits` what came. It takes and raises what `digits` does.
     """
-    expect(source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source))
+    expect(
+        source in get_args(Source), f"a source, one of {', '.join(get_args(Source))}", repr(source)
+    )
     if source == "sample":
         return source
     try:
@@ -97,7 +103,10 @@ def resolved_source(source: Source = "auto", root: str | Path | None = None) -> 
     except FileNotFoundError as problem:
         if source != "auto":
             raise
-        print(f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits", file=sys.stderr)
+        print(
+            f"capsnet_tutorial: {problem}; using the bundled sample of 5,000 digits",
+            file=sys.stderr,
+        )
         return "sample"
     return "mnist"
 
@@ -113,7 +122,9 @@ def held_out(labels: Tensor) -> Tensor:
 
 def _from_sample(split: Split) -> tuple[Tensor, Tensor]:
     images, labels = _sample()
-    part = {"train": slice(0, 4000), "validation": slice(4000, 4500), "test": slice(4500, 5000)}[split]
+    part = {"train": slice(0, 4000), "validation": slice(4000, 4500), "test": slice(4500, 5000)}[
+        split
+    ]
     return images[part], labels[part]
 
 
@@ -139,14 +150,24 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
     """Pixels uint8 [N, 28, 28] and labels, checked against the original's checksums."""
     from torchvision import datasets  # a second to import, and the sample does without
 
-    damaged = f"expected MNIST's original files under {root / 'MNIST' / 'raw'}; what is there is damaged"
+    damaged = (
+        f"expected MNIST's original files under {root / 'MNIST' / 'raw'}; what is there is damaged"
+    )
     try:
         data = datasets.MNIST(str(root), train=train, download=False)
-    except Exception as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
-        raise InputError(f"{damaged} ({problem}). Delete it, and it will be downloaded again") from problem
-    content = b"".join(tensor.to(torch.uint8).numpy().tobytes() for tensor in (data.data, data.targets))
+    except (
+        Exception
+    ) as problem:  # torchvision meets a damaged file with asserts and errors of many kinds
+        raise InputError(
+            f"{damaged} ({problem}). Delete it, and it will be downloaded again"
+        ) from problem
+    content = b"".join(
+        tensor.to(torch.uint8).numpy().tobytes() for tensor in (data.data, data.targets)
+    )
     if hashlib.sha256(content).hexdigest() != _MNIST_SHA256[train]:
-        raise InputError(f"{damaged} (checksums differ). Delete it, and it will be downloaded again")
+        raise InputError(
+            f"{damaged} (checksums differ). Delete it, and it will be downloaded again"
+        )
     return data.data, data.targets
 
 

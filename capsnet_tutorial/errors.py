@@ -38,7 +38,11 @@ def expect_count(name: str, value: Any) -> None:
 
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     """Raise `InputError` unless the tensor has as many axes as the pattern, such as "[B, I, D_in]", names."""
-    expect(tensor.dim() == pattern.count(",") + 1, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
+    expect(
+        tensor.dim() == pattern.count(",") + 1,
+        f"{name} of shape {pattern}",
+        f"shape {list(tensor.shape)}",
+    )
 
 
 def is_free_to_read(tensor: Tensor) -> bool:
@@ -46,7 +50,9 @@ def is_free_to_read(tensor: Tensor) -> bool:
 
     On an accelerator it would wait for all that was asked of it before.
     """
-    return tensor.device.type == "cpu" and not (torch.compiler.is_compiling() or is_transformed(tensor))
+    return tensor.device.type == "cpu" and not (
+        torch.compiler.is_compiling() or is_transformed(tensor)
+    )
 
 
 def is_transformed(*tensors: Tensor) -> bool:

@@ -50,7 +50,11 @@ def route_capsules(
     """
     expect_capsules(u, weight)
     expect_count("iterations", iterations)
-    expect(gradient in ("all", "last"), "gradient through all rounds or the last", f"gradient = {gradient!r}")
+    expect(
+        gradient in ("all", "last"),
+        "gradient through all rounds or the last",
+        f"gradient = {gradient!r}",
+    )
     with in_full_precision(u.device):
         below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
         matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
@@ -59,7 +63,9 @@ def route_capsules(
             """s, [J, B, D_out]."""
             if b is not None:
                 return TotalInput.apply(b.softmax(dim=0), below, matrices)  # over j
-            even = below.flatten(1) @ matrices.flatten(0, 1).mT / len(matrices)  # [B, J·D_out]: c is 1/J throughout
+            even = (
+                below.flatten(1) @ matrices.flatten(0, 1).mT / len(matrices)
+            )  # [B, J·D_out]: c is 1/J throughout
             return even.unflatten(1, matrices.shape[:2]).transpose(0, 1)
 
         b = None
@@ -124,7 +130,9 @@ class Agreement(torch.autograd.Function):
 def _expect_first() -> None:
     """Raise `InputError` in a backward pass that is to be differentiated again: what it would give would be wrong."""
     again = torch.is_grad_enabled() and not torch.compiler.is_compiling()
-    expect(not again, "one derivative of route_capsules (of route there are more)", "create_graph=True")
+    expect(
+        not again, "one derivative of route_capsules (of route there are more)", "create_graph=True"
+    )
 
 
 def _turns(u: Tensor, weight: Tensor) -> Iterator[tuple[slice, Tensor]]:

@@ -23,9 +23,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor, is_free_to_read
+from capsnet_tutorial.errors import (
+    expect,
+    expect_count,
+    expect_floating,
+    expect_shape,
+    expect_tensor,
+    is_free_to_read,
+)
 
-WITH_AUTOCAST = {device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)}
+WITH_AUTOCAST = {
+    device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)
+}
 """Devices that have it. Asked once: not every version of PyTorch can compile the question."""
 RECONSTRUCTION_WEIGHT = 0.0005
 """What the reconstruction loss counts for beside the margin loss (section 4.1)."""
@@ -33,7 +42,11 @@ RECONSTRUCTION_WEIGHT = 0.0005
 
 def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
     """No autocast within it, where the device has any."""
-    return torch.autocast(device.type, enabled=False) if device.type in WITH_AUTOCAST else nullcontext()
+    return (
+        torch.autocast(device.type, enabled=False)
+        if device.type in WITH_AUTOCAST
+        else nullcontext()
+    )
 
 
 def at_least_float32(x: Tensor) -> Tensor:
@@ -92,12 +105,18 @@ class RoutingTrace(NamedTuple):
 
 
 @overload
-def route(u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[False] = False) -> Tensor: ...
+def route(
+    u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[False] = False
+) -> Tensor: ...
 @overload
-def route(u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[True]) -> tuple[Tensor, RoutingTrace]: ...
+def route(
+    u_hat: Tensor, iterations: int = 3, *, return_trace: Literal[True]
+) -> tuple[Tensor, RoutingTrace]: ...
 
 
-def route(u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False) -> Tensor | tuple[Tensor, RoutingTrace]:
+def route(
+    u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False
+) -> Tensor | tuple[Tensor, RoutingTrace]:
     """Routing by agreement: Procedure 1, with equations 2 (left) and 3.
 
     The gradient flows through every round. The logits start at zero for every image of every call:
@@ -216,7 +235,8 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
     expect_floating("reconstruction", reconstruction)
     expect_floating("images", images)
     expect(
-        reconstruction.dim() >= 2 <= images.dim() and reconstruction.flatten(1).shape == images.flatten(1).shape,
+        reconstruction.dim() >= 2 <= images.dim()
+        and reconstruction.flatten(1).shape == images.flatten(1).shape,
         "a batch of reconstructions and of images with as many numbers each",
         f"shapes {list(reconstruction.shape)} and {list(images.shape)}",
     )
@@ -265,5 +285,9 @@ def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
         f"targets of shape {list(targets.shape)}",
     )
     if is_free_to_read(targets):
-        expect(bool(((targets == 0) | (targets == 1)).all()), "multi-hot targets of zeros and ones", "other numbers")
+        expect(
+            bool(((targets == 0) | (targets == 1)).all()),
+            "multi-hot targets of zeros and ones",
+            "other numbers",
+        )
     return targets

@@ -31,11 +31,17 @@ def part_name(part: Callable[..., Tensor]) -> str:
     return getattr(part, "__name__", type(part).__name__)
 
 
-def expect_result(name: str, part: Callable[..., Tensor], result: Any, shape: Sequence[int]) -> None:
+def expect_result(
+    name: str, part: Callable[..., Tensor], result: Any, shape: Sequence[int]
+) -> None:
     """Raise `InputError` unless what a part of a network gave is a tensor of floats of this shape."""
     wanted = f"{list(shape)} floating-point numbers from the part {name}, {part_name(part)}"
     expect(isinstance(result, Tensor), wanted, type(result).__name__)
-    expect(result.shape == shape and result.is_floating_point(), wanted, f"{result.dtype} {list(result.shape)}")
+    expect(
+        result.shape == shape and result.is_floating_point(),
+        wanted,
+        f"{result.dtype} {list(result.shape)}",
+    )
 
 
 def group_into_capsules(features: Tensor, dim: int) -> Tensor:
@@ -50,7 +56,11 @@ def group_into_capsules(features: Tensor, dim: int) -> Tensor:
     """
     expect_shape("features", features, "[B, types*dim, H, W]")
     batch, channels, height, width = features.shape
-    expect(dim >= 1 and channels % dim == 0, f"a number of channels that {dim} divides", f"{channels} channels")
+    expect(
+        dim >= 1 and channels % dim == 0,
+        f"a number of channels that {dim} divides",
+        f"{channels} channels",
+    )
     types = channels // dim
     grouped = features.view(batch, types, dim, height, width)
     return grouped.permute(0, 1, 3, 4, 2).reshape(batch, types * height * width, dim)
@@ -81,7 +91,13 @@ class PrimaryCapsules(nn.Module):
     """
 
     def __init__(
-        self, in_channels: int, types: int, dim: int, kernel: int, stride: int, group: Primary = group_and_squash
+        self,
+        in_channels: int,
+        types: int,
+        dim: int,
+        kernel: int,
+        stride: int,
+        group: Primary = group_and_squash,
     ) -> None:
         super().__init__()
         self.dim = dim
@@ -128,10 +144,16 @@ class RoutedCapsules(nn.Module):
         draw_truncated(self.weight, 0.1)
 
     def forward(self, u: Tensor) -> Tensor:
-        if self.routes_as_paper and u.device.type == "cpu" and not is_transformed(u, self.weight):  # the same without û
-            return route_capsules(u, self.weight, self.iterations, gradient="all" if self.routing is route else "last")
+        if (
+            self.routes_as_paper and u.device.type == "cpu" and not is_transformed(u, self.weight)
+        ):  # the same without û
+            return route_capsules(
+                u, self.weight, self.iterations, gradient="all" if self.routing is route else "last"
+            )
         with in_full_precision(u.device):
-            u_hat = prediction_vectors(at_least_float32(u), at_least_float32(self.weight))  # [B, I, J, D_out]
+            u_hat = prediction_vectors(
+                at_least_float32(u), at_least_float32(self.weight)
+            )  # [B, I, J, D_out]
             v = self.routing(u_hat, self.iterations)
         expect_result("routing", self.routing, v, (len(u), *u_hat.shape[2:]))
         return v.to(u.dtype)

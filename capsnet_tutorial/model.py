@@ -48,11 +48,19 @@ class CapsNetConfig:
         for name, value in sizes.items():
             expect_count(name, value)
         hidden = self.decoder_hidden
-        expect(isinstance(hidden, Sequence) and not isinstance(hidden, str), "decoder_hidden as a tuple", repr(hidden))
+        expect(
+            isinstance(hidden, Sequence) and not isinstance(hidden, str),
+            "decoder_hidden as a tuple",
+            repr(hidden),
+        )
         for width in hidden:
             expect_count("decoder_hidden's widths", width)
         object.__setattr__(self, "decoder_hidden", tuple(hidden))  # a list when it was JSON
-        expect(self.primary_side >= 1, "an image that both convolutions fit into", f"{self.image_size} pixels")
+        expect(
+            self.primary_side >= 1,
+            "an image that both convolutions fit into",
+            f"{self.image_size} pixels",
+        )
 
     @classmethod
     def paper(cls) -> CapsNetConfig:
@@ -62,7 +70,12 @@ class CapsNetConfig:
     @classmethod
     def small(cls, **sizes: Any) -> CapsNetConfig:
         """For a laptop and for the page: 72 primary capsules, 454,992 parameters; ``sizes`` for others."""
-        ours: dict[str, Any] = {"conv_channels": 64, "conv_stride": 2, "primary_types": 8, "primary_kernel": 5}
+        ours: dict[str, Any] = {
+            "conv_channels": 64,
+            "conv_stride": 2,
+            "primary_types": 8,
+            "primary_kernel": 5,
+        }
         return cls(**ours | {"decoder_hidden": (128, 256)} | sizes)
 
     @property
@@ -77,7 +90,10 @@ class CapsNetConfig:
         return self.primary_types * self.primary_side**2
 
 
-PRESETS = {"small": CapsNetConfig.small, "paper": CapsNetConfig.paper}  # by the names that commands take
+PRESETS = {
+    "small": CapsNetConfig.small,
+    "paper": CapsNetConfig.paper,
+}  # by the names that commands take
 Mask = Callable[[Tensor, Tensor | None], Tensor]
 """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
 
@@ -104,7 +120,9 @@ class Parts:
     @property
     def names(self) -> dict[str, str]:
         """Names of the parts that are not the paper's, by field: what a weights file records."""
-        own = (field.name for field in fields(self) if getattr(self, field.name) is not field.default)
+        own = (
+            field.name for field in fields(self) if getattr(self, field.name) is not field.default
+        )
         return {name: part_name(getattr(self, name)) for name in own}
 
 
@@ -123,7 +141,11 @@ def named_output(output: Any) -> CapsNetOutput:
     """The output of a network whose ``forward`` returns capsules, lengths and a drawing, in a plain tuple too."""
     output = CapsNetOutput(*output) if type(output) is tuple and len(output) == 3 else output
     wanted = "a network that returns capsules, lengths and a reconstruction, or an objective for what it returns"
-    expect(hasattr(output, "lengths") and hasattr(output, "reconstruction"), wanted, type(output).__name__)
+    expect(
+        hasattr(output, "lengths") and hasattr(output, "reconstruction"),
+        wanted,
+        type(output).__name__,
+    )
     return output
 
 
@@ -144,10 +166,17 @@ class CapsNet(nn.Module):
         config = CapsNetConfig.paper() if config is None else config
         parts = Parts() if parts is None else parts
         self.config = config
-        self.conv = nn.Conv2d(config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride)
+        self.conv = nn.Conv2d(
+            config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride
+        )
         maps, kernel, stride = config.conv_channels, config.primary_kernel, config.primary_stride
-        self.primary = PrimaryCapsules(maps, config.primary_types, config.primary_dim, kernel, stride, parts.primary)
-        below, above = (config.primary_capsules, config.primary_dim), (config.classes, config.class_dim)
+        self.primary = PrimaryCapsules(
+            maps, config.primary_types, config.primary_dim, kernel, stride, parts.primary
+        )
+        below, above = (
+            (config.primary_capsules, config.primary_dim),
+            (config.classes, config.class_dim),
+        )
         self.routed = RoutedCapsules(*below, *above, config.iterations, routing=parts.routing)
         self.mask = parts.mask
         pixels = config.in_channels * config.image_size**2
@@ -178,9 +207,13 @@ class CapsNet(nn.Module):
         channels, side = self.config.in_channels, self.config.image_size
         expect_floating("images", images)
         fits = images.shape[1:] == (channels, side, side)
-        expect(fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}")
+        expect(
+            fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}"
+        )
         if is_free_to_read(images):
-            expect(bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels")
+            expect(
+                bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels"
+            )
         return self.primary(F.relu(self.conv(images)))  # of features [B, 256, 20, 20]
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
@@ -191,7 +224,11 @@ class CapsNet(nn.Module):
         """Draw class capsules [B, J, D_out] as they are, masked or not: [B, pixels]."""
         j, d = self.config.classes, self.config.class_dim
         expect_floating("capsules", capsules)
-        expect(capsules.shape[1:] == (j, d), f"capsules of shape [B, {j}, {d}]", f"shape {list(capsules.shape)}")
+        expect(
+            capsules.shape[1:] == (j, d),
+            f"capsules of shape [B, {j}, {d}]",
+            f"shape {list(capsules.shape)}",
+        )
         return self.decoder(capsules.flatten(1))
 
     @torch.no_grad()

@@ -42,16 +42,28 @@ class Recipe:
     """How a network is trained: with the network and the data, it decides the result."""
 
     epochs: float = option(10.0, "how often to see each image; ignored where seconds are given")
-    seconds: float | None = option(None, "train for so long; warmup is then 0.2, average 0.99, shift 1, unless given")
+    seconds: float | None = option(
+        None, "train for so long; warmup is then 0.2, average 0.99, shift 1, unless given"
+    )
     batch_size: int = option(128, "images a step")
-    learning_rate: float = option(1e-2, "at its peak, between a rise and a fall to zero, both along cosines")
+    learning_rate: float = option(
+        1e-2, "at its peak, between a rise and a fall to zero, both along cosines"
+    )
     warmup: float = option(0.3, "share of the run in which the rate rises")
     betas: tuple[float, float] = (0.9, 0.99)
-    average: float = option(0.998, "decay of the average of the weights, which is saved; less in a short run; 0: none")
-    stop_at_accuracy: float | None = option(None, "percent of the validation images right, to stop at")
-    reconstruction_weight: float = option(RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss")
+    average: float = option(
+        0.998, "decay of the average of the weights, which is saved; less in a short run; 0: none"
+    )
+    stop_at_accuracy: float | None = option(
+        None, "percent of the validation images right, to stop at"
+    )
+    reconstruction_weight: float = option(
+        RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss"
+    )
     augmentation: Augmentation = field(default_factory=Augmentation)
-    precision: Literal["fp32", "bf16"] = option("fp32", "of the network's arithmetic; bf16 by autocast")
+    precision: Literal["fp32", "bf16"] = option(
+        "fp32", "of the network's arithmetic; bf16 by autocast"
+    )
     seed: int = option(0, "of every random choice")
 
     def __post_init__(self) -> None:
@@ -59,10 +71,16 @@ class Recipe:
         seconds, weight, accuracy = self.seconds, self.reconstruction_weight, self.stop_at_accuracy
         expect(0 < self.epochs < math.inf, "epochs above 0, finite", repr(self.epochs))
         expect(seconds is None or 0 < seconds < math.inf, "seconds above 0, finite", repr(seconds))
-        expect(0 < self.learning_rate < math.inf, "learning_rate above 0, finite", repr(self.learning_rate))
+        expect(
+            0 < self.learning_rate < math.inf,
+            "learning_rate above 0, finite",
+            repr(self.learning_rate),
+        )
         expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
         expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
-        expect(accuracy is None or 0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy))
+        expect(
+            accuracy is None or 0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy)
+        )
         validated = accuracy is None or seconds is None
         expect(validated, "stop_at_accuracy in a run of epochs", "a run of seconds, validated once")
         expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
@@ -108,7 +126,9 @@ class TrainingData(Protocol):
     def count(self) -> int:
         """How many examples there are."""
 
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def batch(
+        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Images [B, …] and targets [B, …] of the chosen examples, int64 [B]; all chance comes from the generator."""
 
 
@@ -172,14 +192,24 @@ def fit(
         ValueError: there is a checkpoint and no wish to resume; it is damaged, or of another network or recipe; another
             run writes into its folder; too few examples for a batch, or bad ones.
     """
-    gpu = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else None
+    gpu = (
+        "cuda"
+        if torch.cuda.is_available()
+        else "mps"
+        if torch.backends.mps.is_available()
+        else None
+    )
     device, usual_threads = torch.device(gpu or "cpu"), torch.get_num_threads()
     steps_per_epoch = data.count // recipe.batch_size
     total_steps = math.ceil(recipe.epochs * steps_per_epoch)
-    expect(steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}")
+    expect(
+        steps_per_epoch > 0, f"at least one batch of {recipe.batch_size} digits", f"{data.count}"
+    )
     expect_count("threads", 1 if threads is None else threads)
     fresh = resume or checkpoint is None or not checkpoint.exists()
-    expect(fresh, "a folder without a run, or resume=True (--resume) to go on with it", f"{checkpoint}")
+    expect(
+        fresh, "a folder without a run, or resume=True (--resume) to go on with it", f"{checkpoint}"
+    )
     watched = recipe.stop_at_accuracy is None or validation is not None
     expect(watched, "something to validate on, for stop_at_accuracy", "nothing")
     # In a short run the average remembers an eighth of it, or ten steps: with more, what is saved is far from done.
@@ -187,7 +217,9 @@ def fit(
     objective = objective or paper_objective(recipe.reconstruction_weight)
     if isinstance(data, Digits):
         expect_floating("images", data.images)
-        whole = (255 * data.images).round().to(torch.uint8)  # a quarter of the device's memory, where nothing is lost
+        whole = (
+            (255 * data.images).round().to(torch.uint8)
+        )  # a quarter of the device's memory, where nothing is lost
         images = whole if torch.equal(whole / 255, data.images) else data.images
         data = data._replace(images=images.to(device), labels=data.labels.to(device))
 
@@ -204,11 +236,21 @@ def fit(
 
     def loss_of(network: nn.Module, epoch: int, position: int) -> Tensor:
         """Loss of one step's images: which they are, and all other chance, follows from the seed and its place."""
-        chosen = _order(data.count, recipe.seed, epoch)[position * recipe.batch_size :][: recipe.batch_size]
+        chosen = _order(data.count, recipe.seed, epoch)[position * recipe.batch_size :][
+            : recipe.batch_size
+        ]
         generator = torch.Generator().manual_seed(_mixed_seed(recipe.seed, epoch, position + 1))
-        images, targets = (each.to(device) for each in data.batch(chosen, recipe.augmentation, generator))
-        torch.manual_seed(_mixed_seed(recipe.seed, epoch, position + 1, 1))  # what a network draws, for dropout say
-        with torch.autocast(device.type, torch.bfloat16) if recipe.precision == "bf16" else nullcontext():
+        images, targets = (
+            each.to(device) for each in data.batch(chosen, recipe.augmentation, generator)
+        )
+        torch.manual_seed(
+            _mixed_seed(recipe.seed, epoch, position + 1, 1)
+        )  # what a network draws, for dropout say
+        with (
+            torch.autocast(device.type, torch.bfloat16)
+            if recipe.precision == "bf16"
+            else nullcontext()
+        ):
             output = network(images, targets)
         return objective(in_float32(output), images, targets)
 
@@ -217,13 +259,21 @@ def fit(
 
     def is_over() -> bool:
         error = history.curve[-1].get("validation_error", 1) if history.curve else 1
-        return share_done(history.seconds) >= 1 or 100 * (1 - error) >= (recipe.stop_at_accuracy or math.inf)
+        return share_done(history.seconds) >= 1 or 100 * (1 - error) >= (
+            recipe.stop_at_accuracy or math.inf
+        )
 
     with (
         ExitStack() as afterwards,
         only_writer(checkpoint) if checkpoint is not None else nullcontext(),
-        torch.random.fork_rng([device] if device.type == "cuda" else []),  # chance elsewhere is left alone
-        tqdm(total=100, disable=not progress, bar_format="{n:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}") as bar,
+        torch.random.fork_rng(
+            [device] if device.type == "cuda" else []
+        ),  # chance elsewhere is left alone
+        tqdm(
+            total=100,
+            disable=not progress,
+            bar_format="{n:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}",
+        ) as bar,
     ):
         if checkpoint is not None and checkpoint.exists():
             history = _restored(checkpoint, _state(network, average, adam), identity)
@@ -234,16 +284,25 @@ def fit(
         afterwards.callback(torch.set_num_threads, usual_threads)
         if threads is None:
             twin = deepcopy(network)
-            threads = usual_threads if gpu else faster_threads(lambda: loss_of(twin, 0, 0).backward())
+            threads = (
+                usual_threads if gpu else faster_threads(lambda: loss_of(twin, 0, 0).backward())
+            )
         torch.set_num_threads(threads)
         history.threads = threads
         store()
 
         while not is_over():
-            epoch, losses, started, seconds = history.step // steps_per_epoch, [], time.perf_counter(), history.seconds
+            epoch, losses, started, seconds = (
+                history.step // steps_per_epoch,
+                [],
+                time.perf_counter(),
+                history.seconds,
+            )
             for position in range(steps_per_epoch):
                 for group in adam.param_groups:
-                    group["lr"] = recipe.learning_rate * one_cycle(share_done(seconds), recipe.warmup)
+                    group["lr"] = recipe.learning_rate * one_cycle(
+                        share_done(seconds), recipe.warmup
+                    )
                 loss = loss_of(network, epoch, position)
                 adam.zero_grad()
                 loss.backward()
@@ -258,16 +317,28 @@ def fit(
                     break
             mean = torch.stack(losses).mean().item()  # waits for the device
             history.seconds += time.perf_counter() - started
-            if not math.isfinite(mean) or not all(bool(each.isfinite().all()) for each in network.parameters()):
-                what = "the weights are not finite" if math.isfinite(mean) else f"the loss is {mean}"
+            if not math.isfinite(mean) or not all(
+                bool(each.isfinite().all()) for each in network.parameters()
+            ):
+                what = (
+                    "the weights are not finite" if math.isfinite(mean) else f"the loss is {mean}"
+                )
                 raise Diverged(f"{what} after {history.step} steps; try a lower learning rate")
             point = {"loss": mean}
-            if validation is not None and (recipe.seconds is None or share_done(history.seconds) >= 1):
-                error = evaluate(result, validation).error if isinstance(validation, Digits) else validation(result)
+            if validation is not None and (
+                recipe.seconds is None or share_done(history.seconds) >= 1
+            ):
+                error = (
+                    evaluate(result, validation).error
+                    if isinstance(validation, Digits)
+                    else validation(result)
+                )
                 expect(math.isfinite(error), "a finite validation error", repr(error))
                 point["validation_error"] = error
             bar.set_postfix({name: f"{value:.4f}" for name, value in point.items()})
-            history.curve.append({"epoch": history.step / steps_per_epoch, "seconds": history.seconds} | point)
+            history.curve.append(
+                {"epoch": history.step / steps_per_epoch, "seconds": history.seconds} | point
+            )
             store()
             if on_epoch is not None:
                 on_epoch(result, history)
@@ -310,7 +381,9 @@ def _follow(average: nn.Module, network: nn.Module, decay: float) -> None:
 
 @lru_cache(maxsize=1)
 def _order(count: int, seed: int, epoch: int) -> Tensor:
-    return torch.randperm(count, generator=torch.Generator().manual_seed(_mixed_seed(seed, epoch, 0)))
+    return torch.randperm(
+        count, generator=torch.Generator().manual_seed(_mixed_seed(seed, epoch, 0))
+    )
 
 
 def _mixed_seed(*numbers: int) -> int:
@@ -326,11 +399,17 @@ def _adam(network: nn.Module, recipe: Recipe, fused: bool) -> torch.optim.Adam:
     adam = torch.optim.Adam(network.parameters(), betas=recipe.betas, fused=fused)
     for each in network.parameters():
         step = torch.zeros((), device=each.device if fused else "cpu")
-        adam.state[each] = {"step": step, "exp_avg": torch.zeros_like(each), "exp_avg_sq": torch.zeros_like(each)}
+        adam.state[each] = {
+            "step": step,
+            "exp_avg": torch.zeros_like(each),
+            "exp_avg_sq": torch.zeros_like(each),
+        }
     return adam
 
 
-def _state(network: nn.Module, average: nn.Module | None, adam: torch.optim.Adam) -> dict[str, Tensor]:
+def _state(
+    network: nn.Module, average: nn.Module | None, adam: torch.optim.Adam
+) -> dict[str, Tensor]:
     """What the next step depends on beside recipe, data and history: the tensors themselves, by name."""
     tensors = {f"model.{name}": tensor for name, tensor in network.state_dict().items()}
     if average is not None:
@@ -345,21 +424,32 @@ def _restored(path: Path, tensors: dict[str, Tensor], identity: Mapping[str, Any
     """Fill a run's tensors from its checkpoint, which is checked first; its history until then."""
     stored, metadata = read_tensors(path)
     about: Any = metadata.get("checkpoint")
-    expect(isinstance(about, dict), f"a checkpoint of a training run in {path}", "another safetensors file")
+    expect(
+        isinstance(about, dict),
+        f"a checkpoint of a training run in {path}",
+        "another safetensors file",
+    )
     for key, wanted in identity.items():
         came = about.get(key)
         if isinstance(wanted, dict) and isinstance(came, dict):  # say what differs alone
             both = wanted.keys() & came.keys()
             wanted, came = (
-                {k: v for k, v in each.items() if k not in both or wanted[k] != came[k]} for each in (wanted, came)
+                {k: v for k, v in each.items() if k not in both or wanted[k] != came[k]}
+                for each in (wanted, came)
             )
-        expect(came == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{came} in {path}")
+        expect(
+            came == wanted, f"a checkpoint of a run with the {key} {wanted}", f"{came} in {path}"
+        )
     history: Any = about.get("history")
     kinds = {key: type(value) for key, value in asdict(History()).items()}
-    fits = isinstance(history, dict) and {key: type(value) for key, value in history.items()} == kinds
+    fits = (
+        isinstance(history, dict) and {key: type(value) for key, value in history.items()} == kinds
+    )
     expect(fits, f"a history in {path}", repr(history))
     for name in sorted(tensors.keys() | stored.keys()):
-        ours, found = (list(each[name].shape) if name in each else None for each in (tensors, stored))
+        ours, found = (
+            list(each[name].shape) if name in each else None for each in (tensors, stored)
+        )
         expect(ours == found, f"{name} of shape {ours} in the checkpoint {path}", f"{found}")
     for name, tensor in tensors.items():
         tensor.copy_(stored[name])
@@ -369,7 +459,11 @@ def _restored(path: Path, tensors: dict[str, Tensor], identity: Mapping[str, Any
 def _identity(network: nn.Module, recipe: Recipe) -> dict[str, Any]:
     """What a run that goes on from a checkpoint must have in common with the one that wrote it, as JSON has it."""
     config = getattr(network, "config", None)
-    ours = {"network": type(network).__name__, "config": config and asdict(config), "recipe": asdict(recipe)}
+    ours = {
+        "network": type(network).__name__,
+        "config": config and asdict(config),
+        "recipe": asdict(recipe),
+    }
     if isinstance(network, CapsNet):  # other parts may have the same weights
         ours["parts"] = network.parts.names
     return json.loads(json.dumps(ours))
@@ -393,7 +487,9 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
 
     def measure(images: Tensor, labels: Tensor) -> tuple[Tensor, ...]:
         output = named_output(network(images))
-        margin = functional.margin_loss(output.lengths, labels).expand(len(images))  # the batch's mean, for each
+        margin = functional.margin_loss(output.lengths, labels).expand(
+            len(images)
+        )  # the batch's mean, for each
         drawn = (output.reconstruction - images.flatten(1)).square().mean(dim=1)
         return output.lengths.argmax(dim=1) != labels, margin, drawn
 
@@ -402,7 +498,10 @@ def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluat
 
 
 def over_batches(
-    network: nn.Module, measure: Callable[..., tuple[Tensor, ...]], *examples: Tensor, batch_size: int = 500
+    network: nn.Module,
+    measure: Callable[..., tuple[Tensor, ...]],
+    *examples: Tensor,
+    batch_size: int = 500,
 ) -> tuple[Tensor, ...]:
     """Measurements of every example, in eval mode and without gradients, on the network's device.
 

@@ -31,8 +31,12 @@ def load_pretrained(name: str = "small") -> CapsNet:
     "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample. Its card, with the
     test errors, is ``assets/weights/small.md``.
     """
-    expect(name == "small", 'the pretrained network "small", which comes with the module', repr(name))
-    with resources.as_file(resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors") as path:
+    expect(
+        name == "small", 'the pretrained network "small", which comes with the module', repr(name)
+    )
+    with resources.as_file(
+        resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors"
+    ) as path:
         return load_weights(path)
 
 
@@ -58,7 +62,11 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
 
     def make() -> CapsNet:
         config = sizes_in(about.get("config"), CapsNetConfig, path)
-        expect(parts.names == names, f"parts named {names or 'as the paper has them'}, as in {path}", f"{parts.names}")
+        expect(
+            parts.names == names,
+            f"parts named {names or 'as the paper has them'}, as in {path}",
+            f"{parts.names}",
+        )
         return CapsNet(config, parts)
 
     return filled(make, tensors, path)
@@ -86,7 +94,9 @@ def as_capsnet(network: nn.Module) -> CapsNet:
         ValueError: its weights have not the names and shapes of the small or of the paper's network, or its answers
             are not those of such a network with 1 to 10 rounds.
     """
-    if isinstance(network := getattr(network, "_orig_mod", network), CapsNet):  # what torch.compile was given
+    if isinstance(
+        network := getattr(network, "_orig_mod", network), CapsNet
+    ):  # what torch.compile was given
         return network
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}
     config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
@@ -94,9 +104,14 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     def with_rounds(count: int) -> CapsNet:
         return filled(lambda: CapsNet(replace(config, iterations=count)), tensors, "the network")
 
-    ours, noise = with_rounds(10), torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    ours, noise = (
+        with_rounds(10),
+        torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0)),
+    )
     with in_eval_mode(network), torch.no_grad():
-        images = 100 * noise.to(ours.conv.weight)  # in float32, as ours, whatever the network's weights are in
+        images = 100 * noise.to(
+            ours.conv.weight
+        )  # in float32, as ours, whatever the network's weights are in
         theirs = named_output(torch.func.functional_call(network, ours.state_dict(), (images,)))
         _, trace = ours.trace(images)
     off = (trace.v.norm(dim=-1) - theirs.lengths).abs().amax(dim=(1, 2))  # [R]
@@ -110,7 +125,9 @@ def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
     shapes = {name: tensor.shape for name, tensor in tensors.items()}
     for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
         with torch.device("meta"):
-            if shapes == {name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()}:
+            if shapes == {
+                name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()
+            }:
                 return config
     wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
     raise InputError(f"expected {wanted}; got {others}")
@@ -123,9 +140,13 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
         ValueError: another network than `as_capsnet` takes.
     """
     network = as_capsnet(network)
-    sizes = asdict(network.config) | {"iterations": network.routed.iterations}  # which can be set afterwards
+    sizes = asdict(network.config) | {
+        "iterations": network.routed.iterations
+    }  # which can be set afterwards
     about, stored = {"config": sizes, "parts": network.parts.names}, network.state_dict()
-    floats = {name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()}
+    floats = {
+        name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()
+    }
     write_tensors(path, stored | floats, about)
 
 
@@ -146,17 +167,29 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
     try:
         with torch.device("meta"):
             network = make()
-    except (TypeError, OverflowError, RuntimeError) as problem:  # no number, or larger than any memory
-        raise InputError(f"expected the sizes of a network in {path}; got {str(problem).splitlines()[0]}") from problem
+    except (
+        TypeError,
+        OverflowError,
+        RuntimeError,
+    ) as problem:  # no number, or larger than any memory
+        raise InputError(
+            f"expected the sizes of a network in {path}; got {str(problem).splitlines()[0]}"
+        ) from problem
     wanted = network.state_dict()
     for name in sorted(wanted.keys() | tensors.keys()):
-        ours, theirs = (list(each[name].shape) if name in each else None for each in (wanted, tensors))
+        ours, theirs = (
+            list(each[name].shape) if name in each else None for each in (wanted, tensors)
+        )
         expect(ours == theirs, f"{name} of shape {ours} in {path}", f"{theirs}")
     for name, tensor in tensors.items():
         if wanted[name].is_floating_point():
             expect_floating(name, tensor)
         wanted[name] = tensor.to(wanted[name].dtype)
-        expect(bool(wanted[name].isfinite().all()), f"finite numbers in {name} in {path}", "nan or infinity")
+        expect(
+            bool(wanted[name].isfinite().all()),
+            f"finite numbers in {name} in {path}",
+            "nan or infinity",
+        )
     network.load_state_dict(wanted, assign=True)
     return network.eval()
 
@@ -219,13 +252,20 @@ def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         ValueError: it is truncated, or no safetensors file, or its metadata are another program's.
     """
     if not Path(path).is_file():
-        raise FileNotFoundError(f"expected a weights file at {path}; there is none. The module's own is called small")
+        raise FileNotFoundError(
+            f"expected a weights file at {path}; there is none. The module's own is called small"
+        )
     try:
         with safe_open(path, framework="pt") as file:
-            tensors, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            names = file.keys()  # the file itself cannot be iterated over
+            tensors = {name: file.get_tensor(name) for name in names}
+            metadata = file.metadata() or {}
         return tensors, {key: json.loads(value) for key, value in metadata.items()}
     except SafetensorError as problem:
         raise InputError(f"expected a whole safetensors file; got {path} ({problem})") from problem
-    except (ValueError, RecursionError) as problem:  # no JSON; numbers of thousands of digits; thousands of brackets
+    except (
+        ValueError,
+        RecursionError,
+    ) as problem:  # no JSON; numbers of thousands of digits; thousands of brackets
         wanted = f"metadata of this package in {path}, which are JSON, or none"
         raise InputError(f"expected {wanted}; got {metadata!s:.80} ({problem})") from problem

@@ -27,7 +27,9 @@ WRONG: list[Sample] = []
 RIGHT: list[Sample] = []
 
 
-def wrong(piece: str, *bugs: str, made: bool = False, among: list[Sample] = WRONG) -> Callable[[Any], Any]:
+def wrong(
+    piece: str, *bugs: str, made: bool = False, among: list[Sample] = WRONG
+) -> Callable[[Any], Any]:
     """Enter a function under its own name, a class whose instances are called, or what makes a function."""
 
     def enter(function: Any) -> Any:
@@ -165,14 +167,21 @@ def routing_by_factors(u_hat, iterations):
 @wrong("margin_loss")
 def margin_as_a_number_of_python(lengths, labels):
     T = F.one_hot(labels, lengths.shape[1])
-    return (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).mean().item()
+    return (
+        (T * F.relu(0.9 - lengths) ** 2 + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2)
+        .sum(1)
+        .mean()
+        .item()
+    )
 
 
 @wrong("margin_loss")
 def margin_that_moves_the_absent_alone(lengths, labels):
     T = F.one_hot(labels, lengths.shape[1])
     present = T * F.relu(0.9 - lengths.detach()) ** 2
-    return (present + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).sum()  # a sum over the images, besides
+    return (
+        (present + 0.5 * (1 - T) * F.relu(lengths - 0.1) ** 2).sum(1).sum()
+    )  # a sum over the images, besides
 
 
 @wrong("reconstruction_loss")

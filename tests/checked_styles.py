@@ -62,7 +62,9 @@ LOOPS: dict[str, Callable[[Tensor], Tensor]] = {
     "squash-nan": partial(loop, floor=0.0),
     "batch-agreement": partial(loop, shared=True),
     "no-update-rounds": never_updated,
-    "softmax-axis squash-axis batch-agreement squash-nan": partial(loop, axis=1, dim=1, shared=True, floor=0.0),
+    "softmax-axis squash-axis batch-agreement squash-nan": partial(
+        loop, axis=1, dim=1, shared=True, floor=0.0
+    ),
 }
 """By the ids that have to be named."""
 
@@ -108,7 +110,9 @@ class LinearEach(nn.Module):
         self.linears = nn.ModuleList([nn.Linear(D_IN, J * D_OUT, bias=False) for _ in range(I)])
 
     def forward(self, u: Tensor) -> Tensor:
-        return torch.stack([linear(u[:, k]) for k, linear in enumerate(self.linears)], 1).view(-1, I, J, D_OUT)
+        return torch.stack([linear(u[:, k]) for k, linear in enumerate(self.linears)], 1).view(
+            -1, I, J, D_OUT
+        )
 
 
 class MatrixEach(nn.Module):
@@ -117,7 +121,9 @@ class MatrixEach(nn.Module):
         self.matrices = nn.ParameterList([0.1 * torch.randn(I, D_IN, D_OUT) for _ in range(J)])
 
     def forward(self, u: Tensor) -> Tensor:
-        return torch.stack([torch.einsum("bid,ido->bio", u, matrix) for matrix in self.matrices], dim=2)
+        return torch.stack(
+            [torch.einsum("bid,ido->bio", u, matrix) for matrix in self.matrices], dim=2
+        )
 
 
 class Grouped(nn.Module):
@@ -153,7 +159,9 @@ class Layer(nn.Module):
 class Net(nn.Module):
     """A network; its layer is called in one of several ways."""
 
-    def __init__(self, route: Callable[[Tensor], Tensor], call: str = "", votes: type[nn.Module] = Votes) -> None:
+    def __init__(
+        self, route: Callable[[Tensor], Tensor], call: str = "", votes: type[nn.Module] = Votes
+    ) -> None:
         super().__init__()
         self.conv1, self.conv2 = nn.Conv2d(1, 16, 9, stride=2), nn.Conv2d(16, 64, 5, stride=2)
         self.layer, self.call = Layer(route, votes), call
@@ -215,7 +223,10 @@ class CapsulesFirst(Net):
         votes = self.capsules(x)[None, :, :, None, :] @ self.W[:, None]
         logits = torch.zeros(votes.shape)
         for r in range(self.num_iterations):
-            outputs = squash((F.softmax(logits, dim=self.axis) * votes).sum(dim=2, keepdim=True), floor=self.floor)
+            outputs = squash(
+                (F.softmax(logits, dim=self.axis) * votes).sum(dim=2, keepdim=True),
+                floor=self.floor,
+            )
             if r < self.num_iterations - 1:
                 logits = logits + (votes * outputs).sum(dim=-1, keepdim=True)
         return outputs[:, :, 0, 0].transpose(0, 1)
@@ -250,7 +261,9 @@ class Decoded(Net):
         super().__init__(loop)
         self.takes, self.lengths, self.keep, self.batch_size = takes, lengths, keep, batch
         self.kept: Tensor | float = 0.0
-        self.decoder = nn.Sequential(nn.Linear(J * D_OUT, 32), nn.ReLU(), nn.Linear(32, 784), nn.Sigmoid())
+        self.decoder = nn.Sequential(
+            nn.Linear(J * D_OUT, 32), nn.ReLU(), nn.Linear(32, 784), nn.Sigmoid()
+        )
         if takes == "attribute":
             self.target = None
         if takes in ("attribute", "prediction"):
@@ -261,7 +274,11 @@ class Decoded(Net):
         u_hat = self.layer.votes(self.capsules(x))
         v = loop(u_hat + 0.1 * self.kept) if self.keep else loop(u_hat)
         self.kept = u_hat.detach()
-        if y is None or self.takes == "ignored" or (self.takes == "labels in training" and not self.training):
+        if (
+            y is None
+            or self.takes == "ignored"
+            or (self.takes == "labels in training" and not self.training)
+        ):
             y = v.norm(dim=-1).argmax(1)
         T = F.one_hot(y, J) if self.takes != "one-hot" or y.dim() == 1 else y
         return self.lengths(v), self.decoder((v * T.unsqueeze(-1)).flatten(1))

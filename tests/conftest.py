@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 
 # The same examples on every machine and in every run: a red test is red for everybody.
-settings.register_profile("reproducible", deadline=None, derandomize=True, database=None, max_examples=30)
+settings.register_profile(
+    "reproducible", deadline=None, derandomize=True, database=None, max_examples=30
+)
 settings.load_profile("reproducible")
 
 

@@ -55,6 +55,8 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def noise(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0) -> torch.Tensor:
+def noise(
+    *shape: int, seed: int = 0, dtype: torch.dtype = torch.float64, scale: float = 1.0
+) -> torch.Tensor:
     """Normally distributed numbers."""
     return scale * torch.randn(shape, generator=generator(seed), dtype=torch.float64).to(dtype)

@@ -23,7 +23,9 @@ TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.float16: 2e-3, tor
 def agrees(came: torch.Tensor, expected: ArrayLike) -> None:
     """Fail unless a tensor has these numbers, to what its dtype can hold."""
     came64, expected64 = array(came), array(expected)
-    assert came64.shape == expected64.shape, f"expected shape {expected64.shape}; got {came64.shape}"
+    assert came64.shape == expected64.shape, (
+        f"expected shape {expected64.shape}; got {came64.shape}"
+    )
     tolerance = TOLERANCE[came.dtype]
     far = np.abs(came64 - expected64) > tolerance * (1 + np.abs(expected64))
     assert not far.any() and np.isfinite(came64).all(), (
@@ -85,7 +87,12 @@ def route(u_hat: ArrayLike, iterations: int) -> Rounds:
     u_hat = array(u_hat)
     B, I, J, D = u_hat.shape
     R = iterations
-    trace = Rounds(np.zeros((R, B, I, J)), np.zeros((R, B, I, J)), np.zeros((R, B, J, D)), np.zeros((R, B, J, D)))
+    trace = Rounds(
+        np.zeros((R, B, I, J)),
+        np.zeros((R, B, I, J)),
+        np.zeros((R, B, J, D)),
+        np.zeros((R, B, J, D)),
+    )
     for image in range(B):
         b = [[0.0] * J for _ in range(I)]
         for r in range(R):
@@ -93,7 +100,9 @@ def route(u_hat: ArrayLike, iterations: int) -> Rounds:
             for i in range(I):
                 trace.c[r, image, i] = softmax(b[i])
             for j, d in np.ndindex(J, D):
-                trace.s[r, image, j, d] = sum(trace.c[r, image, i, j] * u_hat[image, i, j, d] for i in range(I))
+                trace.s[r, image, j, d] = sum(
+                    trace.c[r, image, i, j] * u_hat[image, i, j, d] for i in range(I)
+                )
             trace.v[r, image] = squash(trace.s[r, image])
             for i, j in np.ndindex(I, J):
                 b[i][j] += sum(u_hat[image, i, j, d] * trace.v[r, image, j, d] for d in range(D))
@@ -108,11 +117,17 @@ def capsule_lengths(v: ArrayLike) -> Array:
 
 def multi_hot(labels: ArrayLike, classes: int) -> Array:
     """T of equation 4, one class an image."""
-    return np.array([[1.0 if k == label else 0.0 for k in range(classes)] for label in np.asarray(labels)])
+    return np.array(
+        [[1.0 if k == label else 0.0 for k in range(classes)] for label in np.asarray(labels)]
+    )
 
 
 def margin_loss(
-    lengths: ArrayLike, present: ArrayLike, m_plus: float = 0.9, m_minus: float = 0.1, lambda_: float = 0.5
+    lengths: ArrayLike,
+    present: ArrayLike,
+    m_plus: float = 0.9,
+    m_minus: float = 0.1,
+    lambda_: float = 0.5,
 ) -> float:
     """Equation 4, summed over the classes, mean over the batch; ``present`` is T, [B, J]."""
     lengths, present = array(lengths), array(present)
@@ -149,13 +164,17 @@ def group_into_capsules(features: ArrayLike, dim: int) -> Array:
     B, channels, H, W = features.shape
     capsules = np.zeros((B, channels // dim * H * W, dim))
     for image, kind, row, column, d in np.ndindex(B, channels // dim, H, W, dim):
-        capsules[image, (kind * H + row) * W + column, d] = features[image, kind * dim + d, row, column]
+        capsules[image, (kind * H + row) * W + column, d] = features[
+            image, kind * dim + d, row, column
+        ]
     return capsules
 
 
 def convolution(x: ArrayLike, weight: ArrayLike, bias: ArrayLike, stride: int) -> Array:
     """What every library calls a convolution, and so the library's own."""
-    return array(F.conv2d(*(torch.from_numpy(array(each)) for each in (x, weight, bias)), stride=stride))
+    return array(
+        F.conv2d(*(torch.from_numpy(array(each)) for each in (x, weight, bias)), stride=stride)
+    )
 
 
 def decoder(x: ArrayLike, layers: list[tuple[Array, Array]]) -> Array:
@@ -187,11 +206,17 @@ def network(
 ) -> Output:
     """Figures 1 and 2, from the weights of a CapsNet."""
     named = {name: array(tensor) for name, tensor in weights.items()}
-    hidden = np.maximum(convolution(images, named["conv.weight"], named["conv.bias"], strides[0]), 0)
-    features = convolution(hidden, named["primary.conv.weight"], named["primary.conv.bias"], strides[1])
+    hidden = np.maximum(
+        convolution(images, named["conv.weight"], named["conv.bias"], strides[0]), 0
+    )
+    features = convolution(
+        hidden, named["primary.conv.weight"], named["primary.conv.bias"], strides[1]
+    )
     u = squash(group_into_capsules(features, primary_dim))
     v = route(prediction_vectors(u, named["routed.weight"]), iterations).v[-1]
     numbers = sorted({int(name.split(".")[1]) for name in named if name.startswith("decoder.")})
-    layers = [(named[f"decoder.{number}.weight"], named[f"decoder.{number}.bias"]) for number in numbers]
+    layers = [
+        (named[f"decoder.{number}.weight"], named[f"decoder.{number}.bias"]) for number in numbers
+    ]
     masked = mask_capsules(v, labels)
     return Output(u, v, capsule_lengths(v), decoder(masked.reshape(len(v), -1), layers))

@@ -22,7 +22,9 @@ def some_digits(count: int = 8) -> torch.Tensor:
 def blob(x: float, y: float, size: int = 21) -> torch.Tensor:
     """A round spot, x to the right and y downwards of the middle."""
     places = torch.arange(size) - (size - 1) / 2
-    return torch.exp(-((places[:, None] - y) ** 2 + (places[None, :] - x) ** 2) / 2).view(1, 1, size, size)
+    return torch.exp(-((places[:, None] - y) ** 2 + (places[None, :] - x) ** 2) / 2).view(
+        1, 1, size, size
+    )
 
 
 def middle_of_mass(image: torch.Tensor) -> tuple[float, float]:
@@ -54,14 +56,22 @@ def shifted(image: np.ndarray, right: int, down: int) -> np.ndarray:
 def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels):
     images = noise(1, 1, 5, 7, dtype=torch.float32).abs().expand(400, 1, 5, 7)
     reach = range(-pixels, pixels + 1)
-    expected = {(right, down): shifted(images[0, 0].numpy(), right, down) for right in reach for down in reach}
+    expected = {
+        (right, down): shifted(images[0, 0].numpy(), right, down)
+        for right in reach
+        for down in reach
+    }
     seen = []
     for result in random_shift(images, pixels, generator()):
-        matching = [shift for shift, image in expected.items() if np.array_equal(result[0].numpy(), image)]
+        matching = [
+            shift for shift, image in expected.items() if np.array_equal(result[0].numpy(), image)
+        ]
         assert len(matching) == 1, "no shift that was asked for"
         seen += matching
     assert set(seen) == set(expected)
-    assert max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1  # none much more often than the others
+    assert (
+        max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1
+    )  # none much more often than the others
 
 
 # --- transforms
@@ -84,7 +94,9 @@ def test_whole_shifts_are_exact_and_go_right_and_down():
 
 def test_scale_comes_first_then_shear_then_rotation_anticlockwise_then_shift():
     # (3, 0) is stretched to (6, 0), turned anticlockwise to (0, -6), shifted to (1, -4)
-    assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx((1, -4), abs=0.05)
+    assert moved(3, 0, scale_x=2, shear=0.5, rotation=90, shift_x=1, shift_y=2) == pytest.approx(
+        (1, -4), abs=0.05
+    )
     # (0, 3) is sheared to (-1.5, 3), turned to (3, 1.5)
     assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((3, 1.5), abs=0.05)
 

@@ -17,5 +17,7 @@ def test_a_baseline_computes_what_ours_computes(way, iterations):
     direction = noise(3, 5, 6, seed=2)
     ours, theirs = route_capsules(*inputs, iterations), way(*inputs, iterations)
     torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
-    for a, b in zip(*(torch.autograd.grad(v, inputs, direction) for v in (ours, theirs)), strict=True):
+    for a, b in zip(
+        *(torch.autograd.grad(v, inputs, direction) for v in (ours, theirs)), strict=True
+    ):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)

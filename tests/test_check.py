@@ -30,9 +30,13 @@ OURS = {
     "routing": functional.route,
     "margin_loss": functional.margin_loss,
     "mask": functional.mask_capsules,
-    "reconstruction_loss": lambda r, x: functional.RECONSTRUCTION_WEIGHT * functional.reconstruction_loss(r, x),
+    "reconstruction_loss": lambda r, x: (
+        functional.RECONSTRUCTION_WEIGHT * functional.reconstruction_loss(r, x)
+    ),
 }
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # people's code warns: of implicit axes
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning"
+)  # people's code warns: of implicit axes
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
@@ -126,7 +130,9 @@ def test_a_blank_is_not_written_yet(piece):
 def test_what_is_not_in_the_catalogue_differs_with_its_furthest_number():
     report = check_routing(lambda u_hat, iterations: functional.route(u_hat, iterations) * 1.01)
     assert report.bugs == ()
-    assert re.search(r"the number furthest off is output\[\d, \d, \d+\]: expected [\d.-]+, came", str(report))
+    assert re.search(
+        r"the number furthest off is output\[\d, \d, \d+\]: expected [\d.-]+, came", str(report)
+    )
 
 
 def squash_in_place(s):
@@ -138,11 +144,23 @@ def squash_in_place(s):
 @pytest.mark.parametrize(
     ("piece", "slip", "said"),
     [
-        ("squash", lambda s: functional.squash(s) * s.norm(dim=-1, keepdim=True), "not divided by its length"),
+        (
+            "squash",
+            lambda s: functional.squash(s) * s.norm(dim=-1, keepdim=True),
+            "not divided by its length",
+        ),
         ("squash", squash_in_place, "writes into the tensor"),
-        ("primary_capsules", lambda f, dim: f.transpose(0, 1).reshape(len(f), -1, dim), "batch of one"),
+        (
+            "primary_capsules",
+            lambda f, dim: f.transpose(0, 1).reshape(len(f), -1, dim),
+            "batch of one",
+        ),
         ("routing", lambda u_hat, rounds: functional.route(u_hat, 10), "written in: 10"),
-        ("routing", lambda u_hat, rounds: functional.route(u_hat, rounds + 2), "there are 2 rounds too many"),
+        (
+            "routing",
+            lambda u_hat, rounds: functional.route(u_hat, rounds + 2),
+            "there are 2 rounds too many",
+        ),
     ],
 )
 def test_a_slip_outside_the_catalogue_is_named(piece, slip, said):
@@ -151,7 +169,9 @@ def test_a_slip_outside_the_catalogue_is_named(piece, slip, said):
 
 def test_only_an_exercise_refuses_a_mask_that_writes_into_the_capsules():
     def mask(v, labels):
-        v *= functional.mask_capsules(torch.ones_like(v), v.norm(dim=-1).argmax(dim=1) if labels is None else labels)
+        v *= functional.mask_capsules(
+            torch.ones_like(v), v.norm(dim=-1).argmax(dim=1) if labels is None else labels
+        )
         return v
 
     assert check_mask(mask).passed and "writes into the tensor" in str(check_mask(mask))
@@ -173,8 +193,16 @@ def test_the_readers_random_numbers_and_grad_mode_are_left_alone():
 @pytest.mark.parametrize(
     ("check", "function", "convention"),
     [
-        (check_margin_loss, lambda x, y: len(x) * functional.margin_loss(x, y), "a sum over the images"),
-        (check_reconstruction_loss, lambda x, y: len(x) * OURS["reconstruction_loss"](x, y), "a sum over the images"),
+        (
+            check_margin_loss,
+            lambda x, y: len(x) * functional.margin_loss(x, y),
+            "a sum over the images",
+        ),
+        (
+            check_reconstruction_loss,
+            lambda x, y: len(x) * OURS["reconstruction_loss"](x, y),
+            "a sum over the images",
+        ),
         (check_routing, lambda u_hat, rounds: functional.route(u_hat, 3), "written in: 3"),
     ],
 )
@@ -217,7 +245,9 @@ def test_nothing_that_a_function_says_becomes_html():
 
 def test_a_function_is_compared_with_another():
     v = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
-    assert check_function(lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)).passed
+    assert check_function(
+        lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)
+    ).passed
     assert "output[1] furthest off: expected" in str(
         check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,))
     )
@@ -225,7 +255,9 @@ def test_a_function_is_compared_with_another():
     assert not check_function(lambda v: ..., lambda v: v.norm(dim=-1), (v,)).written
     assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
     assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
-    assert "for 2, 0.5: expected 1, came 2.5" in str(check_function(lambda a, b: a + b, lambda a, b: a * b, (2, 0.5)))
+    assert "for 2, 0.5: expected 1, came 2.5" in str(
+        check_function(lambda a, b: a + b, lambda a, b: a * b, (2, 0.5))
+    )
     assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
     assert "their places are not" in str(check_function(lambda v: v, lambda v: v.mT, (v,)))
     with pytest.raises(ValueError, match="expected at least one example"):
@@ -252,7 +284,11 @@ class Halves(nn.Module):
         (lambda x: None, lambda f: f(1).shape, "It returns None. Is its `return` missing"),
         (lambda x: x.nonsense, lambda f: f(1), "It raises AttributeError"),
         (Halves, lambda Made: Made("half")(torch.ones(3)).shape == (3,), "✓ Halves"),
-        (Halves, lambda Made: Made(None)(torch.ones(3)).shape == (3,), "None. Is its `return` missing"),
+        (
+            Halves,
+            lambda Made: Made(None)(torch.ones(3)).shape == (3,),
+            "None. Is its `return` missing",
+        ),
     ],
 )
 def test_an_answer_is_tested(answer, test, sentence):

@@ -83,11 +83,22 @@ def test_a_class_with_its_arguments(write):
 
 
 def test_a_whole_file_says_what_it_could_not_have(write):
-    path = write("all.py", squash(), LAYER, "class Decoder(nn.Module):\n    pass", "def show_masks(x):\n    pass")
+    path = write(
+        "all.py",
+        squash(),
+        LAYER,
+        "class Decoder(nn.Module):\n    pass",
+        "def show_masks(x):\n    pass",
+    )
     named, said = checked(path)
     assert named == {"squash": 0, "DigitCaps": 2}
     assert "'below' and 'depth'" in said
-    made = write("made.py", squash(), LAYER, "def build():\n    return nn.Sequential(DigitCaps(60, 8, axis=1))")
+    made = write(
+        "made.py",
+        squash(),
+        LAYER,
+        "def build():\n    return nn.Sequential(DigitCaps(60, 8, axis=1))",
+    )
     assert checked(made)[0] == {"squash": 0, "DigitCaps": 1}
     named, said = checked(write("none.py", "def helper(x):\n    return x"))
     assert [*named.values()] == [2] and "got helper" in said
@@ -99,38 +110,60 @@ def test_the_readers_network_is_right():
 
 @pytest.mark.parametrize(("channels", "side", "classes"), [(3, 32, 10), (2, 32, 5), (1, 40, 10)])
 def test_a_network_for_other_images_is_given_such(channels, side, classes, write):
-    text = MINE.read_text(encoding="utf-8").replace("10", f"{classes}").replace("28 * 28", f"{channels} * {side}**2")
+    text = (
+        MINE.read_text(encoding="utf-8")
+        .replace("10", f"{classes}")
+        .replace("28 * 28", f"{channels} * {side}**2")
+    )
     text = text.replace("nn.Conv2d(1,", f"nn.Conv2d({channels},")
     capsules = 8 * (((side - 9) // 2 + 1 - 5) // 2 + 1) ** 2
     named, said = checked(write("own.py", text.replace("5, 72,", f"5, {capsules},")))
     assert named == {"squash": 0, "CapsNet": 0} and f"{classes} above" in said, said
     named, said = checked(write("none.py", text.replace("5, 72,", "5, 71,")))
-    assert named["CapsNet"] == 2 and "u_hat = torch.einsum" in said and "(28, 32, 36, 40, 48, 64, 96, 24)" in said
+    assert (
+        named["CapsNet"] == 2
+        and "u_hat = torch.einsum" in said
+        and "(28, 32, 36, 40, 48, 64, 96, 24)" in said
+    )
 
 
 @pytest.mark.parametrize(
     "line",
-    ["import not_there", "for k in range(10**12): pass", "parser.parse_args()", "train(model)", "1 / 0", "exit()"],
+    [
+        "import not_there",
+        "for k in range(10**12): pass",
+        "parser.parse_args()",
+        "train(model)",
+        "1 / 0",
+        "exit()",
+    ],
 )
 def test_only_imports_definitions_and_assignments_are_run(write, line):
     assert checked(write("all.py", line, squash(1)))[0] == {"squash": 1}
 
 
 def test_arguments_of_the_file_are_its_own(write, monkeypatch):
-    source = (
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--axis', default=-1)\nopt = p.parse_args()"
-    )
+    source = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--axis', default=-1)\nopt = p.parse_args()"
     monkeypatch.setattr("sys.argv", ["file.py"])
     assert checked(write("opt.py", source, squash("opt.axis")))[0] == {"squash": 0}
 
 
 def test_colours_are_known_by_the_first_convolution(write):
-    source = (Path(__file__).parent / "checked_styles.py").read_text(encoding="utf-8").replace("Conv2d(1,", "Conv2d(3,")
+    source = (
+        (Path(__file__).parent / "checked_styles.py")
+        .read_text(encoding="utf-8")
+        .replace("Conv2d(1,", "Conv2d(3,")
+    )
     assert checked(f"{write('net.py', source)}:Net(loop)")[0] == {"Net(loop)": 0}
 
 
 @pytest.mark.parametrize(
-    ("place", "why"), [("absent.py", "no file"), (f"{__file__}:absent", "something named absent"), ("a:b", "no file")]
+    ("place", "why"),
+    [
+        ("absent.py", "no file"),
+        (f"{__file__}:absent", "something named absent"),
+        ("a:b", "no file"),
+    ],
 )
 def test_what_cannot_be_had_is_said(place, why):
     named, said = checked(place)
@@ -148,7 +181,9 @@ def test_a_file_is_read_in_the_coding_that_python_reads_it_in(tmp_path, coding):
 
 
 def test_the_worst_counts(write, capfd):
-    path = write("all.py", "noise = print('more')", squash(1), "def mask(v, labels):\n    return 1 / 0")
+    path = write(
+        "all.py", "noise = print('more')", squash(1), "def mask(v, labels):\n    return 1 / 0"
+    )
     assert run(path) == 1
     out = capfd.readouterr()
     assert "squash-axis" in out.out and "mask: ✗" in out.out and "more" in out.err
@@ -177,7 +212,14 @@ def test_without_a_verdict_nothing_is_right(write, capfd, body, seconds, said):
 
 def test_the_readers_own_files_stay_whole(write, tmp_path):
     large = tmp_path / "large"
-    assert run(write("writes.py", f"size = open({str(large)!r}, 'wb').write(bytes(3_000_000))", squash())) == 0
+    assert (
+        run(
+            write(
+                "writes.py", f"size = open({str(large)!r}, 'wb').write(bytes(3_000_000))", squash()
+            )
+        )
+        == 0
+    )
     assert large.stat().st_size == 3_000_000
 
 

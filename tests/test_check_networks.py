@@ -25,7 +25,15 @@ from checked_styles import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, check_layer, check_model, digits, functional, load_pretrained
+from capsnet_tutorial import (
+    CapsNet,
+    CapsNetConfig,
+    check_layer,
+    check_model,
+    digits,
+    functional,
+    load_pretrained,
+)
 from capsnet_tutorial.layers import RoutedCapsules
 from capsnet_tutorial.model import Parts
 
@@ -51,7 +59,10 @@ def test_bugs_are_named_in_every_style(style, bugs):
 @pytest.mark.parametrize("fault", UNNAMED)
 def test_what_has_no_name_is_wrong_all_the_same(fault):
     torch.manual_seed(0)
-    network, layer = check_model(Net(UNNAMED[fault]), IMAGES, LABELS), check_layer(Layer(UNNAMED[fault]))
+    network, layer = (
+        check_model(Net(UNNAMED[fault]), IMAGES, LABELS),
+        check_layer(Layer(UNNAMED[fault])),
+    )
     for report in (network, layer):
         assert (report.passed, report.bugs, report.status) == (False, (), 1), report
 
@@ -97,7 +108,9 @@ class Rounds(nn.Module):
         self.W = nn.Parameter(0.1 * torch.randn(24, 5, 16, 8))
 
     def forward(self, u):
-        return loop(torch.einsum("ijod,bid->bijo", self.W, u), rounds=self.num_iterations + self.more)
+        return loop(
+            torch.einsum("ijod,bid->bijo", self.W, u), rounds=self.num_iterations + self.more
+        )
 
 
 @pytest.mark.parametrize(("more", "bugs"), [(0, ()), (-1, ("no-update-rounds",)), (1, ())])
@@ -202,13 +215,17 @@ def test_other_operations_in_training_are_no_excuse(takes):
     torch.manual_seed(0)
     network = Decoded(takes=takes)
     network.conv1 = nn.Sequential(network.conv1, nn.BatchNorm2d(16), nn.Dropout(0.5))
-    assert check_model(network, IMAGES, LABELS).bugs == (("mask-prediction",) if takes == "ignored" else ())
+    assert check_model(network, IMAGES, LABELS).bugs == (
+        ("mask-prediction",) if takes == "ignored" else ()
+    )
 
 
 def test_an_image_alone_keeps_its_axis():
     report = check_model(Decoded(lengths=lambda v: v.norm(dim=-1).squeeze()), IMAGES, LABELS)
     assert report.status == 1 and "a tensor of shape [10]" in str(report)
-    fails = check_model(Decoded(lengths=lambda v: v.norm(dim=-1) / (len(v) > 1 or "none")), IMAGES, LABELS)
+    fails = check_model(
+        Decoded(lengths=lambda v: v.norm(dim=-1) / (len(v) > 1 or "none")), IMAGES, LABELS
+    )
     assert "It raises TypeError for images of shape [1, 1, 28, 28]" in str(fails)
 
 
@@ -240,7 +257,9 @@ def test_unsquashed_primary_capsules_and_nan_are_found():
     torch.manual_seed(0)
     report = check_model(CapsNet(CapsNetConfig.small(), Parts(primary=_cut)), IMAGES, LABELS)
     assert "never squashed" in str(report) and not report.passed
-    report = check_model(CapsNet(CapsNetConfig.small(), planted_parts("squash-nan")), IMAGES, LABELS)
+    report = check_model(
+        CapsNet(CapsNetConfig.small(), planted_parts("squash-nan")), IMAGES, LABELS
+    )
     assert report.bugs == ("squash-nan",)
 
 

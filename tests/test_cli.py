@@ -21,14 +21,27 @@ from capsnet_tutorial.weights import load_weights, save_weights
 pytestmark = pytest.mark.slow
 
 ROOT = Path(capsnet_tutorial.__file__).parent.parent
-SHORT = ["--source", "sample", "--epochs", "0.1", "--shift", "1", "--rotation", "5", "--threads", "1"]
+SHORT = [
+    "--source",
+    "sample",
+    "--epochs",
+    "0.1",
+    "--shift",
+    "1",
+    "--rotation",
+    "5",
+    "--threads",
+    "1",
+]
 
 
 def capsnet(*arguments: object) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
     command = [sys.executable, "-m", "capsnet_tutorial.cli", *map(str, arguments)]
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": path})
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": path}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +68,9 @@ def test_training_leaves_its_files_and_the_result_says_what_was_run_and_what_cam
     assert result["recipe"]["epochs"] == 0.1 and result["recipe"]["augmentation"]["rotation"] == 5
     assert result["data"] == {"source": "sample", "training_digits": 4000}
     assert (result["step"], result["threads"]) == (4, 1)
-    assert [set(point) for point in result["curve"]] == [{"epoch", "seconds", "loss", "validation_error"}]
+    assert [set(point) for point in result["curve"]] == [
+        {"epoch", "seconds", "loss", "validation_error"}
+    ]
     model = load_weights(folder / "weights.safetensors")
     for split in ("validation", "test"):  # measured is what is in the file
         measured = evaluate(model, digits(split, source="sample"))
@@ -71,13 +86,17 @@ def test_a_run_is_not_begun_over_another(tmp_path, capsys):
 
 def test_a_run_that_diverges_ends_with_status_1_and_one_line(tmp_path, capfd):
     assert main(["train", *SHORT, "--learning-rate", "1e30", "--output", str(tmp_path)]) == 1
-    lines = [line for line in capfd.readouterr().err.splitlines() if "|" not in line]  # less the progress bar
+    lines = [
+        line for line in capfd.readouterr().err.splitlines() if "|" not in line
+    ]  # less the progress bar
     assert len([line for line in lines if line.strip()]) == 1
     assert "try a lower learning rate" in lines[-1]
     assert not (tmp_path / "weights.safetensors").exists()
 
 
-def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(tmp_path, monkeypatch, capfd):
+def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(
+    tmp_path, monkeypatch, capfd
+):
     asked = []
 
     def fetch(root: Path) -> None:
@@ -90,7 +109,10 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(tmp_
     assert main(["train", *short, "--output", str(tmp_path / "run")]) == 0
     assert asked == [tmp_path]
     assert capfd.readouterr().err.count("using the bundled sample") == 1
-    assert json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))["data"]["source"] == "sample"
+    assert (
+        json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))["data"]["source"]
+        == "sample"
+    )
 
 
 # --- evaluate
@@ -102,12 +124,16 @@ def test_evaluate_prints_one_line_of_json(name, run, capsys):
     assert main(["evaluate", str(folder / name), "--source", "sample"]) == 0
     came = json.loads(capsys.readouterr().out)
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    assert came == pytest.approx(result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6)
+    assert came == pytest.approx(
+        result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6
+    )
 
 
 @pytest.mark.usefixtures("offline")
 def test_the_pretrained_network_is_evaluated_by_name_even_offline(tmp_path, capfd):
-    assert main(["evaluate", "small", "--data", str(tmp_path / "none"), "--split", "validation"]) == 0
+    assert (
+        main(["evaluate", "small", "--data", str(tmp_path / "none"), "--split", "validation"]) == 0
+    )
     said = capfd.readouterr()
     came = json.loads(said.out)
     assert (came["digits"], came["source"], came["split"]) == (500, "sample", "validation")

@@ -11,7 +11,12 @@ import torch
 from capsnet_tutorial.data import Digits, digits, resolved_source
 
 SPLITS = ("train", "validation", "test")
-FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+FILES = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
 
 
 def lay_out(root: Path, count: int = 20) -> Path:
@@ -20,7 +25,9 @@ def lay_out(root: Path, count: int = 20) -> Path:
     raw.mkdir(parents=True)
     for name in FILES:
         if "images" in name:
-            content = struct.pack(">IIII", 0x803, count, 28, 28) + bytes(range(256)) * (count * 784 // 256 + 1)
+            content = struct.pack(">IIII", 0x803, count, 28, 28) + bytes(range(256)) * (
+                count * 784 // 256 + 1
+            )
             content = content[: 16 + count * 784]
         else:
             content = struct.pack(">II", 0x801, count) + bytes(k % 10 for k in range(count))
@@ -101,7 +108,10 @@ def test_a_source_is_resolved_to_one_that_can_be_had(tmp_path, capfd):
     with pytest.raises(FileNotFoundError, match="MNIST is not in .* and could not be downloaded"):
         resolved_source("mnist", tmp_path)
     lay_out(tmp_path / "there")
-    assert [resolved_source(source, tmp_path / "there") for source in ("auto", "mnist")] == ["mnist", "mnist"]
+    assert [resolved_source(source, tmp_path / "there") for source in ("auto", "mnist")] == [
+        "mnist",
+        "mnist",
+    ]
     assert capfd.readouterr().err == ""
 
 
@@ -139,14 +149,18 @@ DAMAGES = {
 def test_a_damaged_file_is_named_as_such_and_never_used(damage, tmp_path):
     raw, name = lay_out(tmp_path), FILES[2]
     (raw / name).write_bytes(damage((raw / name).read_bytes()))
-    with pytest.raises(ValueError, match="expected MNIST's original files under .* damaged") as refusal:
+    with pytest.raises(
+        ValueError, match="expected MNIST's original files under .* damaged"
+    ) as refusal:
         digits("test", root=tmp_path)
     assert str(raw) in str(refusal.value)
 
 
 def test_an_unknown_split_or_source_is_refused():
     for split in ("training", None):
-        with pytest.raises(ValueError, match=f"a split, one of train, validation, test; got {split!r}"):
+        with pytest.raises(
+            ValueError, match=f"a split, one of train, validation, test; got {split!r}"
+        ):
             digits(split, source="sample")
     with pytest.raises(ValueError, match="a source, one of auto, mnist, sample; got 'letters'"):
         digits("test", source="letters")

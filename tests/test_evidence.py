@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 from capsnet_book.experiments.cnn import read_wrongly, scores_of
-from capsnet_book.experiments.evidence import calibrate, measure_inside, measure_rounds, noisy, unpack_wrong
+from capsnet_book.experiments.evidence import (
+    calibrate,
+    measure_inside,
+    measure_rounds,
+    noisy,
+    unpack_wrong,
+)
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, plain
 from capsnet_book.routings.entropy import coupling_entropy
 from networks import few
@@ -56,7 +62,9 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
         share = votes / votes.sum(dim=1, keepdim=True)
         effective = (1 / share.square().sum(dim=1)).mean().item()
         assert found[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
-    same = found["before"]["effective_capsules"] == pytest.approx(found["after"]["effective_capsules"], abs=1e-4)
+    same = found["before"]["effective_capsules"] == pytest.approx(
+        found["after"]["effective_capsules"], abs=1e-4
+    )
     assert same == (iterations == 1)
 
 
@@ -64,7 +72,11 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
 def test_the_entropy_of_couplings_counts_bits_and_averages_over_the_capsules_below(dtype):
     even = torch.full((2, 6, 8), 1 / 8, dtype=dtype)
     certain = torch.eye(8, dtype=dtype)[:5].expand(2, 5, 8)
-    for c, bits in ((even, 3.0), (certain, 0.0), (torch.cat([certain[:, :3], even[:, :3]], dim=1), 1.5)):
+    for c, bits in (
+        (even, 3.0),
+        (certain, 0.0),
+        (torch.cat([certain[:, :3], even[:, :3]], dim=1), 1.5),
+    ):
         torch.testing.assert_close(coupling_entropy(c), torch.full((2,), bits, dtype=dtype))
     with pytest.raises(ValueError, match=r"\[..., I, J\]; got shape \[4\]"):
         coupling_entropy(torch.ones(4) / 4)

@@ -27,7 +27,9 @@ CHAPTERS = sorted((BOOK / "chapters").glob("*.ipynb"))
 HEADING = "## Exercises"
 HOLE = "your-turn"  # the tag of a hole in a chapter, and of the cells that check it
 
-ANSWERS = yaml.safe_load(Path(__file__).with_name("exercise_answers.yml").read_text(encoding="utf-8"))
+ANSWERS = yaml.safe_load(
+    Path(__file__).with_name("exercise_answers.yml").read_text(encoding="utf-8")
+)
 
 
 def code(path: Path) -> list[Any]:
@@ -38,13 +40,20 @@ def exercises(path: Path) -> list[Any]:
     """The code cells after the heading, and the holes before it."""
     cells = nbformat.read(path, as_version=4).cells
     start = next((k for k, cell in enumerate(cells) if HEADING in cell.source), len(cells))
-    asked = [cell for k, cell in enumerate(cells) if k > start or HOLE in cell.metadata.get("tags", [])]
+    asked = [
+        cell for k, cell in enumerate(cells) if k > start or HOLE in cell.metadata.get("tags", [])
+    ]
     return [cell for cell in asked if cell.cell_type == "code"]
 
 
 def answers_to(path: Path) -> list[tuple[str, str]]:
     """Answers to a chapter's exercises as cells, and what its checks must say of each."""
-    blank = {node.name: node for cell in exercises(path) for node in parsed(cell.source).body if hasattr(node, "args")}
+    blank = {
+        node.name: node
+        for cell in exercises(path)
+        for node in parsed(cell.source).body
+        if hasattr(node, "args")
+    }
     found = []
     for name, answers in ANSWERS.get(path.stem, {}).items():
         for said, answer in (pair for each in answers for pair in each.items()):
@@ -57,8 +66,16 @@ def answers_to(path: Path) -> list[tuple[str, str]]:
 
 def own_lines(path: Path) -> dict[str, str]:
     """What a chapter shows as its own filling of its holes, folded: name -> code."""
-    texts = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
-    shown = [code for text in texts for code in re.findall(r"<details>.*?```python\n(.*?)```", text, re.DOTALL)]
+    texts = [
+        cell.source
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+    ]
+    shown = [
+        code
+        for text in texts
+        for code in re.findall(r"<details>.*?```python\n(.*?)```", text, re.DOTALL)
+    ]
     return {defined(each)[0]: each for each in shown}
 
 
@@ -146,7 +163,11 @@ def run(
             last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
             exec(compile(ast.Module(body, []), "cell", "exec"), variables)
             variables.update((instead or {}).get(source, {}))
-            values.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables) if last else None)
+            values.append(
+                eval(compile(ast.Expression(last.value), "cell", "eval"), variables)
+                if last
+                else None
+            )
     finally:
         os.chdir(before)
         del sys.modules[module.__name__]
@@ -154,10 +175,18 @@ def run(
     return values, variables
 
 
-@pytest.mark.parametrize("path", [path for path in CHAPTERS if exercises(path)], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in CHAPTERS if exercises(path)], ids=lambda path: path.stem
+)
 def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_not(path):
-    texts = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown"]
-    assert any("<details>" in text and f"../solutions/{path.name}" in text for text in texts), "linked when collapsed"
+    texts = [
+        cell.source
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "markdown"
+    ]
+    assert any("<details>" in text and f"../solutions/{path.name}" in text for text in texts), (
+        "linked when collapsed"
+    )
     assert blanks(path), "an exercise has a blank"
     mpl.use("agg")
     _, solved = run([cell.source for cell in code(BOOK / "solutions" / path.name)], path.parent)
@@ -170,8 +199,15 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
         for cell in exercises(path)
     }
     lines = own_lines(path)
-    ours = {cell.source: lines[name] for cell in exercises(path) for name in defined(cell.source) if name in lines}
-    values, variables = run([ours.get(source, source) for source in needed(path)], path.parent, solutions)
+    ours = {
+        cell.source: lines[name]
+        for cell in exercises(path)
+        for name in defined(cell.source)
+        if name in lines
+    }
+    values, variables = run(
+        [ours.get(source, source) for source in needed(path)], path.parent, solutions
+    )
     reports = [value for value in values if isinstance(value, Report)]
     assert len(reports) >= len(blanks(path))
     assert all(reports), "\n\n".join(str(report) for report in reports if not report)
@@ -181,7 +217,9 @@ def test_with_the_solutions_filled_in_every_check_passes_and_wrong_answers_do_no
         told = " ".join(map(str, reports))
         assert all(reports) == (said == "RIGHT"), f"{told}\n{answer}"
         assert said in ("RIGHT", "WRONG") or said in told, f"{told}\n{answer}"
-        assert "The line: " not in told or " cannot be tested" not in told, f"the check's own error: {told}"
+        assert "The line: " not in told or " cannot be tested" not in told, (
+            f"the check's own error: {told}"
+        )
 
 
 def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
@@ -194,7 +232,9 @@ def judged(answer: str, path: Path, variables: dict[str, Any]) -> list[Report]:
         if not names & asked_for(cell.source):
             continue
         *before, last = parsed(cell.source).body
-        names |= {each for each in defined(cell.source) if "check_" not in cell.source}  # it may be used by another
+        names |= {
+            each for each in defined(cell.source) if "check_" not in cell.source
+        }  # it may be used by another
         if "check_" in cell.source and isinstance(last, ast.Expr):
             exec(compile(ast.Module(before, []), "cell", "exec"), variables)
             reports.append(eval(compile(ast.Expression(last.value), "cell", "eval"), variables))

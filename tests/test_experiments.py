@@ -65,7 +65,14 @@ def test_every_stored_run_is_repeated_by_its_command():
 KINDS = {
     "capsnet": ["--preset", "small"],
     "cnn": ["--network", "cnn"],
-    "a control": ["--change", "others-agreement", "--change", "types-2", "--change", "loss-released"],
+    "a control": [
+        "--change",
+        "others-agreement",
+        "--change",
+        "types-2",
+        "--change",
+        "loss-released",
+    ],
     "pairs": ["--task", "pairs"],
     "affine": ["--task", "affine", "--stop-at-accuracy", "1"],
 }
@@ -75,12 +82,23 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
     everything = [] if kind == "cnn" else ["--everything"]
-    arguments = ["--source", "sample", *everything, "--epochs", "0.06", *KINDS[kind], "--output", str(tmp_path / "run")]
+    arguments = [
+        "--source",
+        "sample",
+        *everything,
+        "--epochs",
+        "0.06",
+        *KINDS[kind],
+        "--output",
+        str(tmp_path / "run"),
+    ]
     main(["train", *arguments])
     result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
     assert result["command"] == f"{COMMAND} {shlex.join(['train', *arguments])}"
     assert result["data"]["training_digits"] == (4500 if everything else 4000)
-    assert result["recipe"]["augmentation"]["shift"] == {"pairs": 4, "affine": 6}.get(result["task"], 2)
+    assert result["recipe"]["augmentation"]["shift"] == {"pairs": 4, "affine": 6}.get(
+        result["task"], 2
+    )
     about = read_tensors(tmp_path / "run" / "weights.safetensors")[1]
     assert about["config"]["image_size"] == {"pairs": 36, "affine": 40}.get(result["task"], 28)
     named = {key for key in result["curve"][-1] if key.endswith("error")}
@@ -88,7 +106,9 @@ def test_the_smallest_of_each_kind_runs_and_leaves_its_record(kind, tmp_path):
     assert result["test"]["error"] == len(result["wrong"]["test"]) / 500
     assert (kind == "cnn") == ("rounds" not in result)
     if kind in ("capsnet", "pairs"):
-        lacks = {"validation"} | ({"ink", "ink_present", "ink_absent"} if kind == "capsnet" else {"bent"})
+        lacks = {"validation"} | (
+            {"ink", "ink_present", "ink_absent"} if kind == "capsnet" else {"bent"}
+        )
         for name, column in COLUMNS.items():
             if name not in lacks and not (kind == "pairs" and name.endswith("_bent")):
                 assert cell(column, [result]) not in ("", "–"), name
@@ -102,7 +122,9 @@ def test_jobs_are_those_of_all_runs_or_those_asked_for_and_what_is_large_only_th
     assert [*tiny.jobs(["one"])] == ["a-0", "a-1", "huge-0", "huge-1"]
     assert [*tiny.jobs(["b-4", "c"])] == ["b-4", "c-0"]
     assert [*tiny.jobs(["huge-1"])] == ["huge-1"]
-    with pytest.raises(ValueError, match="expected a table or a run, one of one, a, b, c, d, huge; got 'e'"):
+    with pytest.raises(
+        ValueError, match="expected a table or a run, one of one, a, b, c, d, huge; got 'e'"
+    ):
         tiny.jobs(["a", "e"])
 
 

@@ -19,12 +19,17 @@ def below() -> tuple[torch.Tensor, torch.Tensor]:
     return noise(B, I, D_IN).requires_grad_(), noise(I, J, D_IN, D_OUT, seed=1).requires_grad_()
 
 
-@pytest.mark.parametrize("copies", [0.5, 1, 2, 100], ids=["less than one", "one", "two and one left", "all"])
+@pytest.mark.parametrize(
+    "copies", [0.5, 1, 2, 100], ids=["less than one", "one", "two and one left", "all"]
+)
 @pytest.mark.parametrize("iterations", [1, 2, 3, 5])
 def test_routing_without_u_hat_is_routing(monkeypatch, copies, iterations):
     monkeypatch.setattr(fast, "CACHE_BYTES", int(copies * ONE_COPY_OF_U))
     inputs, direction = below(), noise(B, J, D_OUT, seed=9)
-    ours, expected = route_capsules(*inputs, iterations), route(prediction_vectors(*inputs), iterations)
+    ours, expected = (
+        route_capsules(*inputs, iterations),
+        route(prediction_vectors(*inputs), iterations),
+    )
     torch.testing.assert_close(ours, expected, rtol=1e-10, atol=1e-10)
     gradients = [torch.autograd.grad(v, inputs, direction) for v in (ours, expected)]
     torch.testing.assert_close(*gradients, rtol=1e-10, atol=1e-10)

@@ -35,11 +35,15 @@ def contrast(first, second):
 def live_curve():
     digits = Digits(torch.rand(8, 1, 28, 28), torch.zeros(8, dtype=torch.long), "")
     history = History(curve=[{"epoch": 1.0, "loss": 0.5, "validation_error": 0.1}])
-    return figures.LiveCurve(1, digits, show=SimpleNamespace).draw(CapsNet(CapsNetConfig.small()), history)
+    return figures.LiveCurve(1, digits, show=SimpleNamespace).draw(
+        CapsNet(CapsNetConfig.small()), history
+    )
 
 
 IMAGES, LENGTHS = torch.rand(3, 28, 28), torch.rand(3, 10)
-LENGTHS[0, :2] = torch.tensor([0.88, 1.0])  # the class and the longest are neighbours: both are written on a phone
+LENGTHS[0, :2] = torch.tensor(
+    [0.88, 1.0]
+)  # the class and the longest are neighbours: both are written on a phone
 SPEED = json.loads((folder() / "speed.json").read_text(encoding="utf-8"))
 EIGHTS = torch.arange(36).view(4, 9)
 CHANGES = ["rotation", "shear", "scale", "thickness", "shift x", "shift y"]
@@ -49,32 +53,55 @@ EXPERIMENTS = Experiments.read()
 
 DRAWN = {  # a figure of every kind
     "LiveCurve": live_curve,
-    "alone_and_together": lambda: figures.alone_and_together(torch.rand(10, 6), torch.rand(10, 6), CHANGES),
+    "alone_and_together": lambda: figures.alone_and_together(
+        torch.rand(10, 6), torch.rand(10, 6), CHANGES
+    ),
     "bars": lambda: figures.bars({"a": {"x": 1.0, "y": 2.0}}),
     "in_proportion": lambda: figures.in_proportion(torch.rand(20, 3) + 0.1, torch.rand(20, 3)),
     "lines": lambda: figures.lines({"a": {"x": [1.0, 2.0]}}, [0, 1], "t"),
     "one_round": lambda: figures.one_round(),
     "themes": lambda: figures.themes(
-        {f"{year} EM routing": theme for year, theme in enumerate(["agreement", "one class a capsule"] * 4, 2018)}
+        {
+            f"{year} EM routing": theme
+            for year, theme in enumerate(["agreement", "one class a capsule"] * 4, 2018)
+        }
     ),
     "bend_curves": lambda: figures.bend_curves(
-        {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}}, IMAGES[:1]
+        {"one": {sweep.name: torch.rand(len(sweep.amounts), 20) < 0.8 for sweep in SWEEPS}},
+        IMAGES[:1],
     ),
-    "errors_by_angle": lambda: figures.errors_by_angle(stored("viewpoints"), {"matrices": "matrices-r3"}),
-    "errors_by_clutter": lambda: figures.errors_by_clutter(stored("viewpoints"), {"one round": ("vectors-r1", 1)}),
-    "errors_by_strength": lambda: figures.errors_by_strength({"a": {0.1: [5.0, 9.0], 10.0: [-90.0, -95.0]}}),
+    "errors_by_angle": lambda: figures.errors_by_angle(
+        stored("viewpoints"), {"matrices": "matrices-r3"}
+    ),
+    "errors_by_clutter": lambda: figures.errors_by_clutter(
+        stored("viewpoints"), {"one round": ("vectors-r1", 1)}
+    ),
+    "errors_by_strength": lambda: figures.errors_by_strength(
+        {"a": {0.1: [5.0, 9.0], 10.0: [-90.0, -95.0]}}
+    ),
     "relations": lambda: figures.relations(),
     "broadcast_grid": lambda: figures.broadcast_grid(),
     "bug_curves": lambda: figures.bug_curves(),
-    "capsule_cuts": lambda: figures.capsule_cuts({"eight channels, one place": EIGHTS, "view": EIGHTS.flip(1)}, 1),
-    "coupling_graphs": lambda: figures.coupling_graphs(torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2),
+    "capsule_cuts": lambda: figures.capsule_cuts(
+        {"eight channels, one place": EIGHTS, "view": EIGHTS.flip(1)}, 1
+    ),
+    "coupling_graphs": lambda: figures.coupling_graphs(
+        torch.full((10, 12, 4), 0.25), torch.rand(10, 4), types=2
+    ),
     "coupling_maps": lambda: figures.coupling_maps(
-        IMAGES[:2, None], torch.rand(10, 2, 6, 4), torch.rand(10, 2, 4), labels=[3, 1], rounds=[1, 2, 3, 10]
+        IMAGES[:2, None],
+        torch.rand(10, 2, 6, 4),
+        torch.rand(10, 2, 4),
+        labels=[3, 1],
+        rounds=[1, 2, 3, 10],
     ),
     "digit_grid": lambda: figures.digit_grid({"a": IMAGES, "b": IMAGES}),
     "digit_row": lambda: figures.digit_row(IMAGES[[0] * 10], 10 * ["8→3"]),
     "drawn_pairs": lambda: figures.drawn_pairs(
-        {"right": 2 * [DrawnPair(torch.rand(1, 36, 36), torch.rand(2, 1296), (3, 8), (0.9, 0.2), (3, 8))]}
+        {
+            "right": 2
+            * [DrawnPair(torch.rand(1, 36, 36), torch.rand(2, 1296), (3, 8), (0.9, 0.2), (3, 8))]
+        }
     ),
     "follow_map": lambda: figures.follow_map(torch.linspace(-1, 1, 96).view(6, 16), CHANGES),
     "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
@@ -82,27 +109,45 @@ DRAWN = {  # a figure of every kind
     "length_and_direction": lambda: figures.length_and_direction(
         IMAGES, torch.linspace(-90, 90, 7), torch.rand(7, 11), 90 * torch.rand(7, 11), seen=12
     ),
-    "lengths_below": lambda: figures.lengths_below(IMAGES[[0] * 5], LENGTHS[[0] * 5], [[4], [5], [6], [], [8]]),
+    "lengths_below": lambda: figures.lengths_below(
+        IMAGES[[0] * 5], LENGTHS[[0] * 5], [[4], [5], [6], [], [8]]
+    ),
     "margin_curves": lambda: figures.margin_curves(),
     "pictures_and_bags": lambda: figures.pictures_and_bags(
-        IMAGES[[0, 1, 2, 0], None], torch.rand(4, 5), ["a four", "shuffled", "shuffled again", "and again"]
+        IMAGES[[0, 1, 2, 0], None],
+        torch.rand(4, 5),
+        ["a four", "shuffled", "shuffled again", "and again"],
     ),
     "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
     "network_diagram": lambda: figures.network_diagram("mask"),
-    "rounds_read": lambda: figures.rounds_read(EXPERIMENTS, {"one": "fresh-r1", "three": "fresh-r3"}),
+    "rounds_read": lambda: figures.rounds_read(
+        EXPERIMENTS, {"one": "fresh-r1", "three": "fresh-r3"}
+    ),
     "roof_and_house": lambda: figures.roof_and_house(20, 50),
-    "share_bars": lambda: figures.share_bars(torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]),
+    "share_bars": lambda: figures.share_bars(
+        torch.rand(3, 2, 1).repeat(1, 1, 2), ["a", "b"], ["x", "y"]
+    ),
     "seed_points": lambda: figures.seed_points(EXPERIMENTS, EXPERIMENTS.tables["mnist"]),
     "squash_curve": lambda: figures.squash_curve(),
     "two_floors": lambda: figures.two_floors(),
-    "ten_drawings": lambda: figures.ten_drawings(IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]),
-    "traversal_grid": lambda: figures.traversal_grid(torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])),
-    "reliability": lambda: figures.reliability({"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}),
-    "bend_trainings": lambda: figures.bend_trainings(stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}),
+    "ten_drawings": lambda: figures.ten_drawings(
+        IMAGES[:, None], torch.rand(3, 10, 28, 28), LENGTHS, [0, 1, 2]
+    ),
+    "traversal_grid": lambda: figures.traversal_grid(
+        torch.rand(4, 3, 28, 28), torch.tensor([-0.25, 0.0, 0.25])
+    ),
+    "reliability": lambda: figures.reliability(
+        {"r = 3": results_of(EXPERIMENTS, "small-r3")}, {"clean": "test"}
+    ),
+    "bend_trainings": lambda: figures.bend_trainings(
+        stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}
+    ),
     "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [[0.2, 0.5], [0.5, 0.9]]}),
     "two_agreements": lambda: figures.two_agreements(
-        torch.arange(12.0).view(3, 2, 2), {"one": [0.5, 0.75], "other": [0.5, 0.25]}, ("first", "second")
+        torch.arange(12.0).view(3, 2, 2),
+        {"one": [0.5, 0.75], "other": [0.5, 0.25]},
+        ("first", "second"),
     ),
     "vote_rings": lambda: figures.vote_rings(torch.randn(12, 10, 4), IMAGES[0], 0),
 }
@@ -118,7 +163,9 @@ def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     if kind != "network_diagram":  # which no page shows
         phone = phone_form_of(figure)
         assert not meeting(phone), "on a phone"
-        shrunk = min(1, PHONE / (phone.get_tightbbox().width + 0.2))  # as it is saved, with an edge on either side
+        shrunk = min(
+            1, PHONE / (phone.get_tightbbox().width + 0.2)
+        )  # as it is saved, with an edge on either side
         least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)
         assert least > 7.5, "10.5 of a phone's pixels"
 

@@ -10,7 +10,9 @@ from oracle import agrees
 
 from capsnet_tutorial import fast, functional
 
-PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+PRECISIONS = pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32], ids=["float64", "float32"]
+)
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
 
 B, I, J, D_IN, D_OUT = 3, 6, 4, 3, 5
@@ -77,7 +79,10 @@ def test_routing_without_u_hat_is_the_same(dtype, rounds):
 def test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once(dtype):
     lengths = noise(8, J, dtype=dtype).sigmoid()
     labels = torch.arange(8) % J
-    agrees(functional.margin_loss(lengths, labels), oracle.margin_loss(lengths, oracle.multi_hot(labels, J)))
+    agrees(
+        functional.margin_loss(lengths, labels),
+        oracle.margin_loss(lengths, oracle.multi_hot(labels, J)),
+    )
     present = noise(8, J, seed=1) > 0
     expected = oracle.margin_loss(lengths, present)
     for targets in (present, present.long(), present.to(dtype)):
@@ -94,8 +99,14 @@ def test_the_mask_keeps_the_labelled_capsule_or_the_longest(dtype):
 
 @PRECISIONS
 def test_reconstruction_loss_sums_over_pixels_and_averages_over_images(dtype):
-    reconstruction, images = noise(B, 36, dtype=dtype).sigmoid(), noise(B, 1, 6, 6, seed=1, dtype=dtype).sigmoid()
-    agrees(functional.reconstruction_loss(reconstruction, images), oracle.reconstruction_loss(reconstruction, images))
+    reconstruction, images = (
+        noise(B, 36, dtype=dtype).sigmoid(),
+        noise(B, 1, 6, 6, seed=1, dtype=dtype).sigmoid(),
+    )
+    agrees(
+        functional.reconstruction_loss(reconstruction, images),
+        oracle.reconstruction_loss(reconstruction, images),
+    )
     assert functional.RECONSTRUCTION_WEIGHT == 0.0005
 
 
@@ -106,7 +117,9 @@ def test_half_precision_comes_back_as_half_precision_and_close(dtype):
     v = functional.route(u_hat)
     agrees(functional.squash(u_hat), oracle.squash(u_hat.double()))
     agrees(v, oracle.route(u_hat.double(), 3).v[-1])
-    agrees(fast.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1])
+    agrees(
+        fast.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1]
+    )
     agrees(functional.capsule_lengths(v), oracle.capsule_lengths(v.double()))
 
 
@@ -138,7 +151,9 @@ def test_the_last_rounds_gradient_is_that_of_routing_with_fixed_couplings():
     n = s.norm(dim=-1, keepdim=True)
     expected = torch.autograd.grad((n / (1 + n**2) * s * direction).sum(), (u, weight))
     last = fast.route_capsules(u, weight, gradient="last")
-    for came, wanted in zip(torch.autograd.grad((last * direction).sum(), (u, weight)), expected, strict=True):
+    for came, wanted in zip(
+        torch.autograd.grad((last * direction).sum(), (u, weight)), expected, strict=True
+    ):
         agrees(came, wanted.detach())
 
 
@@ -171,6 +186,9 @@ def test_bad_input_is_refused_with_what_was_expected_and_what_came(call, expecte
 
 @pytest.mark.parametrize("iterations", [0, -1, 1.5, True, "3", None], ids=repr)
 def test_routing_refuses_anything_but_a_whole_number_of_rounds(iterations):
-    for call in (lambda: functional.route(u_hat, iterations), lambda: fast.route_capsules(u, weight, iterations)):
+    for call in (
+        lambda: functional.route(u_hat, iterations),
+        lambda: fast.route_capsules(u, weight, iterations),
+    ):
         with pytest.raises(ValueError, match=f"at least 1; got {iterations!r}"):
             call()

@@ -12,14 +12,19 @@ from capsnet_tutorial import functional, layers
 from capsnet_tutorial.functional import prediction_vectors, route
 from capsnet_tutorial.layers import RoutedCapsules
 
-PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+PRECISIONS = pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32], ids=["float64", "float32"]
+)
 
 
 def test_a_primary_capsule_is_its_channels_at_one_place():
     features = noise(2, 6, 3, 4)
     expected = oracle.group_into_capsules(features, 3)
     agrees(layers.group_into_capsules(features, 3), expected)
-    agrees(layers.group_into_capsules(features.contiguous(memory_format=torch.channels_last), 3), expected)
+    agrees(
+        layers.group_into_capsules(features.contiguous(memory_format=torch.channels_last), 3),
+        expected,
+    )
 
 
 def own_routing(u_hat, iterations):
@@ -50,7 +55,9 @@ def test_weights_start_as_a_truncated_normal_of_std_0_1():
     weight = layers.RoutedCapsules(100, 8, 10, 16).weight
     assert weight.abs().max() <= 0.2
     assert weight.mean().abs() < 0.001
-    assert 0.085 < weight.std() < 0.09  # cut off at two standard deviations, a normal of 0.1 has 0.088
+    assert (
+        0.085 < weight.std() < 0.09
+    )  # cut off at two standard deviations, a normal of 0.1 has 0.088
 
 
 def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat():
@@ -59,7 +66,11 @@ def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat(
     layers.draw_truncated(routed.weight, 1)
     u = noise(2, 6, 3)
     found = []
-    for routing in (functional.route, functional.route_last, lambda u_hat, r: functional.route_last(u_hat, r)):
+    for routing in (
+        functional.route,
+        functional.route_last,
+        lambda u_hat, r: functional.route_last(u_hat, r),
+    ):
         routed.routing = routing
         found.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
     assert not found[0].allclose(found[1])
@@ -70,7 +81,9 @@ def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monke
     """No û-free routing but on the processor: "meta" stands for an accelerator, which the tests may not have."""
     layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)
     calls = []
-    monkeypatch.setattr(layers, "route_capsules", lambda *_, **__: calls.append("fast") or torch.zeros(2, 5, 7))
+    monkeypatch.setattr(
+        layers, "route_capsules", lambda *_, **__: calls.append("fast") or torch.zeros(2, 5, 7)
+    )
     layer(u)
     assert calls == ["fast"]
     assert layer.to("meta")(u.to("meta")).shape == (2, 5, 7)

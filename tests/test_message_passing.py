@@ -11,11 +11,15 @@ from torch import Tensor
 
 from capsnet_tutorial import route, squash
 
-pytest.importorskip("torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric")
+pytest.importorskip(
+    "torch_geometric", reason="needs PyTorch Geometric: pip install torch_geometric"
+)
 from capsnet_book.routings.messages import CapsuleRouting, all_pairs, route_by_messages
 
 ROUNDS = pytest.mark.parametrize("rounds", [1, 2, 3, 5])
-PRECISIONS = pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=["float64", "float32"])
+PRECISIONS = pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32], ids=["float64", "float32"]
+)
 
 B, I, J, D_OUT = 3, 6, 4, 5
 
@@ -59,7 +63,9 @@ def test_the_gradients_are_the_same(rounds):
     weights = noise(B, J, D_OUT, seed=1)
     came, expected = (
         torch.autograd.grad((function(leaf, rounds) * weights).sum(), leaf)[0]
-        for function, leaf in ((each, u_hat.clone().requires_grad_()) for each in (route_by_messages, route))
+        for function, leaf in (
+            (each, u_hat.clone().requires_grad_()) for each in (route_by_messages, route)
+        )
     )
     torch.testing.assert_close(came, expected, atol=1e-12, rtol=0)
     assert expected.abs().max() > 1e-3
@@ -83,7 +89,9 @@ def test_a_capsule_without_edges_says_and_hears_nothing():
     v, trace = route_by_messages(u_hat, links=links, return_trace=True)
     assert v[:, 3].eq(0).all()
     assert trace.c[:, :, 2].eq(0).all()
-    torch.testing.assert_close(trace.c.sum(3)[:, :, links.any(1)], torch.ones(3, B, int(links.any(1).sum())).double())
+    torch.testing.assert_close(
+        trace.c.sum(3)[:, :, links.any(1)], torch.ones(3, B, int(links.any(1).sum())).double()
+    )
     (grad,) = torch.autograd.grad(v.sum(), u_hat)
     assert grad.isfinite().all()
     assert grad[:, ~links].eq(0).all()
@@ -96,10 +104,22 @@ def test_a_capsule_without_edges_says_and_hears_nothing():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: route_by_messages(torch.ones(2, 3, 4)), r"\[B, I, J, D_out\]; got shape \[2, 3, 4\]"),
-        (lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()), r"\[2, 3\]; got.*\[3, 2\]"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3), r"int64 \[2, 5\].*\[2, 6\]"),
-        (lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2), "to 0 … 1; got.*to 0 … 2"),
+        (
+            lambda: route_by_messages(torch.ones(2, 3, 4)),
+            r"\[B, I, J, D_out\]; got shape \[2, 3, 4\]",
+        ),
+        (
+            lambda: route_by_messages(torch.ones(1, 2, 3, 4), links=torch.ones(3, 2).bool()),
+            r"\[2, 3\]; got.*\[3, 2\]",
+        ),
+        (
+            lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(5, 4), 2, 3),
+            r"int64 \[2, 5\].*\[2, 6\]",
+        ),
+        (
+            lambda: CapsuleRouting()(all_pairs(2, 3), torch.ones(6, 4), 3, 2),
+            "to 0 … 1; got.*to 0 … 2",
+        ),
     ],
 )
 def test_wrong_calls_are_refused_in_words(call, words):

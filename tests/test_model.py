@@ -24,7 +24,9 @@ def images(batch: int = 3, dtype: torch.dtype = torch.float64) -> torch.Tensor:
 
 
 def compare_with_loops(model: CapsNet, x: torch.Tensor, labels: torch.Tensor | None) -> None:
-    expected = oracle.network(model.state_dict(), x, labels, strides=(1, 2), primary_dim=3, iterations=3)
+    expected = oracle.network(
+        model.state_dict(), x, labels, strides=(1, 2), primary_dim=3, iterations=3
+    )
     output = model(x, labels)
     agrees(model.primary_capsules(x), expected.primary)
     agrees(output.capsules, expected.capsules)
@@ -52,7 +54,9 @@ def test_with_a_label_the_decoder_teaches_only_the_true_capsule():
     output = model(x, labels)
     (grad,) = torch.autograd.grad(reconstruction_loss(output.reconstruction, x), output.capsules)
     taught = grad.abs().sum(dim=2) > 0
-    assert taught.equal(labels.unsqueeze(1) == torch.arange(4)), "the decoder's gradient reached another capsule"
+    assert taught.equal(labels.unsqueeze(1) == torch.arange(4)), (
+        "the decoder's gradient reached another capsule"
+    )
 
 
 def test_a_second_call_gives_what_the_first_gave():
@@ -80,7 +84,9 @@ def test_the_small_preset_has_at_most_half_a_million_parameters():
     assert count(model) == 454_992
     assert count(model) <= 500_000
     assert [list(parameter.shape) for parameter in model.routed.parameters()] == [[72, 10, 8, 16]]
-    assert CapsNetConfig.small(conv_stride=2, conv_channels=128) == replace(CapsNetConfig.small(), conv_channels=128)
+    assert CapsNetConfig.small(conv_stride=2, conv_channels=128) == replace(
+        CapsNetConfig.small(), conv_channels=128
+    )
 
 
 # --- precision, compilers, devices
@@ -94,7 +100,9 @@ def test_bf16_autocast_is_finite_and_close():
     exact = model(x, labels)
     for came, expected in zip(output, exact, strict=True):
         torch.testing.assert_close(came.float(), expected, atol=0.02, rtol=0.05)
-    loss = margin_loss(output.lengths.float(), labels) + reconstruction_loss(output.reconstruction.float(), x)
+    loss = margin_loss(output.lengths.float(), labels) + reconstruction_loss(
+        output.reconstruction.float(), x
+    )
     loss.backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
@@ -107,7 +115,9 @@ def test_a_compiled_network_gives_the_same(labels):
     compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
     for came, expected in zip(compiled(x, labels), model(x, labels), strict=True):
         torch.testing.assert_close(came, expected)
-    losses = [margin_loss(each(x, labels).lengths, torch.tensor([0, 3, 1])) for each in (compiled, model)]
+    losses = [
+        margin_loss(each(x, labels).lengths, torch.tensor([0, 3, 1])) for each in (compiled, model)
+    ]
     grads = [torch.autograd.grad(loss, model.routed.weight) for loss in losses]
     torch.testing.assert_close(*grads)
 
@@ -118,7 +128,9 @@ def test_torch_func_and_export_take_the_network_as_it_is():
 
     def loss(weights: dict, image: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
         output = torch.func.functional_call(model, weights, (image[None], label[None]))
-        return margin_loss(output.lengths, label[None]) + reconstruction_loss(output.reconstruction, image[None])
+        return margin_loss(output.lengths, label[None]) + reconstruction_loss(
+            output.reconstruction, image[None]
+        )
 
     of_each = torch.func.vmap(torch.func.grad(loss), (None, 0, 0))(model.state_dict(), x, labels)
     output = model(x, labels)
@@ -161,7 +173,9 @@ def test_bad_images_are_refused(what):
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None], ids=repr)
 def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
     for field in ("iterations", "classes", "conv_kernel", "image_size", "primary_stride"):
-        with pytest.raises(ValueError, match=f"expected {field} to be a whole number, at least 1; got {value!r}"):
+        with pytest.raises(
+            ValueError, match=f"expected {field} to be a whole number, at least 1; got {value!r}"
+        ):
             replace(CapsNetConfig.small(), **{field: value})
     for hidden in (value, (value,)):
         with pytest.raises(ValueError, match="expected decoder_hidden"):

@@ -46,7 +46,9 @@ def networks(page):
 def test_it_is_short_and_importing_it_needs_torch_alone():
     text = FILE.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 185
-    imported = [line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))]
+    imported = [
+        line.split()[1] for line in text.splitlines() if line.startswith(("import", "from"))
+    ]
     assert {name.partition(".")[0] for name in imported} == {"torch"}
 
 
@@ -66,7 +68,9 @@ def test_the_same_weights_give_the_modules_outputs_losses_and_gradients(page, ne
         if network is networks[0]:
             loss = page["capsnet_loss"](out, images, labels)
         else:
-            loss = margin_loss(out.lengths, labels) + 0.0005 * reconstruction_loss(out.reconstruction, images)
+            loss = margin_loss(out.lengths, labels) + 0.0005 * reconstruction_loss(
+                out.reconstruction, images
+            )
         loss.backward()
         losses.append(loss)
     torch.testing.assert_close(*losses)
@@ -78,26 +82,37 @@ def test_the_same_weights_give_the_modules_outputs_losses_and_gradients(page, ne
 
 def test_with_the_papers_sizes_it_is_the_papers_network(page):
     own, module = page["CapsNet"](page["PAPER"]), CapsNet(CapsNetConfig.paper())
-    shapes = [{name: weight.shape for name, weight in each.state_dict().items()} for each in (own, module)]
+    shapes = [
+        {name: weight.shape for name, weight in each.state_dict().items()} for each in (own, module)
+    ]
     assert shapes[0] == shapes[1]
     assert sum(weight.numel() for weight in own.parameters()) == 8_215_568
     assert own(torch.rand(2, 1, 28, 28))[1].shape == (2, 10)
 
 
-def test_started_alone_it_trains_tells_how_many_it_reads_and_draws_bent_digits(tmp_path, monkeypatch, capsys):
+def test_started_alone_it_trains_tells_how_many_it_reads_and_draws_bent_digits(
+    tmp_path, monkeypatch, capsys
+):
     train, test = digits("train", source="sample"), digits("test", source="sample")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["my_capsnet.py", "--epochs", "1"])
     threads = torch.get_num_threads()
     main = runpy.run_path(str(FILE))["main"]
-    few = {True: (train.images[:160], train.labels[:160]), False: (test.images[:100], test.labels[:100])}
+    few = {
+        True: (train.images[:160], train.labels[:160]),
+        False: (test.images[:100], test.labels[:100]),
+    }
     monkeypatch.setitem(main.__globals__, "load", lambda train: few[train])
     try:
         main()
     finally:
         torch.set_num_threads(threads)
     assert "of 100 test digits are read" in capsys.readouterr().out
-    assert read_image("bent.png").shape == (3, 302, 302)  # 10 by 10 pictures of 28, two pixels between
+    assert read_image("bent.png").shape == (
+        3,
+        302,
+        302,
+    )  # 10 by 10 pictures of 28, two pixels between
 
 
 SLIPS = {
@@ -115,7 +130,10 @@ SLIPS = {
 
 def page_with(right: str, wrong: str) -> dict:
     """What the page defines, with a line of it written otherwise."""
-    text, space = FILE.read_text(encoding="utf-8"), {"__name__": "a reader's page", "load_pretrained": load_pretrained}
+    text, space = (
+        FILE.read_text(encoding="utf-8"),
+        {"__name__": "a reader's page", "load_pretrained": load_pretrained},
+    )
     assert right in text
     exec(text.replace(right, wrong), space)
     torch.manual_seed(0)
@@ -137,7 +155,9 @@ def test_the_chapters_check_of_the_whole_page_sees_every_slip(slip):
 @pytest.mark.parametrize("rounds", [1, 2, 5, 10])
 def test_its_rounds_are_saved_whichever_they_are(rounds, tmp_path):
     own = page_with("rounds=3", f"rounds={rounds}")["CapsNet"]().train()
-    for number, precision in enumerate((torch.float64, torch.float16)):  # of its weights when it is saved
+    for number, precision in enumerate(
+        (torch.float64, torch.float16)
+    ):  # of its weights when it is saved
         save_weights(own.to(precision), tmp_path / f"{number}", torch.float32)
         again = load_weights(tmp_path / f"{number}")
         assert again.config.iterations == rounds and own.training
@@ -147,7 +167,9 @@ def test_its_rounds_are_saved_whichever_they_are(rounds, tmp_path):
 
 @pytest.mark.parametrize("slip", ["softmax over i", "a ReLU too many", "places mixed"])
 def test_a_page_that_answers_otherwise_is_not_saved_as_if_it_did_not(slip, tmp_path):
-    with pytest.raises(ValueError, match="answers as a CapsNet .* 1 to 10 rounds; got lengths that are .* off"):
+    with pytest.raises(
+        ValueError, match="answers as a CapsNet .* 1 to 10 rounds; got lengths that are .* off"
+    ):
         save_weights(page_with(*SLIPS[slip])["CapsNet"](), tmp_path / "weights")
 
 
@@ -164,7 +186,9 @@ def test_the_packages_tools_take_it(page, tmp_path):
         assert evaluate(network, few) == pytest.approx(evaluate(trained, few), abs=1e-4)
     for widget in (DrawDigit(trained), PoseSliders(trained)):
         shown = load(widget.network.weights)
-        assert all(torch.equal(shown[name], tensor.half()) for name, tensor in trained.state_dict().items())
+        assert all(
+            torch.equal(shown[name], tensor.half()) for name, tensor in trained.state_dict().items()
+        )
     with pytest.raises(ValueError, match="expected a CapsNet, or .*; got Linear"):
         save_weights(torch.nn.Linear(2, 3), tmp_path / "none.safetensors")
     with pytest.raises(ValueError, match="expected a network that returns capsules, lengths"):

@@ -9,7 +9,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, class_scores, cross_entropy
-from capsnet_book.experiments.pairs import OnPairs, Pairs, PairSet, classes_of, evaluate_pairs, fixed_pairs, overlay
+from capsnet_book.experiments.pairs import (
+    OnPairs,
+    Pairs,
+    PairSet,
+    classes_of,
+    evaluate_pairs,
+    fixed_pairs,
+    overlay,
+)
 from networks import generator
 
 from capsnet_tutorial.augment import Augmentation
@@ -33,7 +41,9 @@ def test_a_pair_is_the_chosen_digit_and_one_of_another_class_the_lower_class_fir
     assert present.sum(dim=1).tolist() == [2, 2, 2, 2]
     inner = layers[:, :, 4:32, 4:32]
     assert F.pad(inner, (4,) * 4).equal(layers)  # padded by 4, not moved
-    for pair, (low, high), one in zip(inner, classes_of(present).tolist(), chosen.tolist(), strict=True):
+    for pair, (low, high), one in zip(
+        inner, classes_of(present).tolist(), chosen.tolist(), strict=True
+    ):
         found = [[k for k in range(64) if FEW.images[k, 0].equal(layer)] for layer in pair]
         assert [FEW.labels[k[0]].item() for k in found] == [low, high]
         assert low < high
@@ -59,11 +69,15 @@ def test_each_of_the_two_capsules_draws_on_its_own():
 @pytest.mark.parametrize("kind", ["capsnet", "cnn"])
 def test_both_kinds_learn_from_pairs(kind):
     torch.manual_seed(0)
-    small = ConvNetConfig(image_size=36, channels=(8,), kernels=(5,), stride=3, hidden=(32,), dropout=0)
+    small = ConvNetConfig(
+        image_size=36, channels=(8,), kernels=(5,), stride=3, hidden=(32,), dropout=0
+    )
     network = learner() if kind == "capsnet" else ConvNet(small)
     objective = paper_objective() if kind == "capsnet" else cross_entropy
     recipe = Recipe(epochs=6, batch_size=16, average=0, augmentation=Augmentation(shift=4))
-    trained, history = fit(OnPairs(network), Pairs(FEW), recipe, objective=objective, progress=False)
+    trained, history = fit(
+        OnPairs(network), Pairs(FEW), recipe, objective=objective, progress=False
+    )
     assert history.curve[-1]["loss"] < 0.8 * history.curve[0]["loss"]
     assert class_scores(trained.network, overlay(fixed_pairs(FEW).layers)).shape == (64, 10)
 
@@ -85,14 +99,19 @@ class Knows(torch.nn.Module):
 
 def test_what_is_measured():
     present = F.one_hot(torch.tensor([[1, 3], [2, 4]]), 10).sum(dim=1).float()
-    lengths = torch.tensor([[0, 0.2, 0, 0.9, 0.1, 0, 0, 0, 0, 0], [0, 0, 0.5, 0, 0.3, 0.4, 0, 0, 0, 0]])
+    lengths = torch.tensor(
+        [[0, 0.2, 0, 0.9, 0.1, 0, 0, 0, 0, 0], [0, 0, 0.5, 0, 0.3, 0.4, 0, 0, 0, 0]]
+    )
     pairs = PairSet(torch.full((2, 2, 36, 36), 0.5), present)
     came = evaluate_pairs(Knows(lengths), pairs)
     assert came.error == 0.5
     assert came.ink == pytest.approx(0.5 * 1296)
     assert came.ink_present == pytest.approx(0.25 * 1296)  # of 1, 2, 3, 4
     assert came.reconstruction_mse == pytest.approx((0.4**2 + 0.2**2 + 0.3**2 + 0.1**2) / 4)
-    asked = [evaluate_pairs(Knows(lengths), pairs, seed=seed).ink_absent / 129.6 * 2 for seed in range(200)]
+    asked = [
+        evaluate_pairs(Knows(lengths), pairs, seed=seed).ink_absent / 129.6 * 2
+        for seed in range(200)
+    ]
     assert asked[0] == pytest.approx(came.ink_absent / 129.6 * 2)
     absent = [k for k in range(10) if k not in (1, 3)], [k for k in range(10) if k not in (2, 4)]
     assert min(asked) >= min(absent[0]) + min(absent[1]) and max(asked) <= 18

@@ -58,13 +58,20 @@ def network_with(parts: Parts) -> CapsNet:
     ids=lambda parts: " ".join(parts.names.values()),
 )
 def test_parts_that_do_as_the_paper_does_give_its_numbers(parts):
-    expected, came = (network(FEW.images, FEW.labels) for network in (network_with(Parts()), network_with(parts)))
+    expected, came = (
+        network(FEW.images, FEW.labels) for network in (network_with(Parts()), network_with(parts))
+    )
     for name in expected._fields:
         torch.testing.assert_close(getattr(came, name), getattr(expected, name))
 
 
 def test_a_part_with_weights_is_trained_saved_and_loaded_with_the_network(tmp_path):
-    network, _ = fit(network_with(Parts(routing=MyRouting())), FEW, Recipe(epochs=1, batch_size=16), progress=False)
+    network, _ = fit(
+        network_with(Parts(routing=MyRouting())),
+        FEW,
+        Recipe(epochs=1, batch_size=16),
+        progress=False,
+    )
     strength = network.routed.routing.strength.item()
     assert strength != 1
     save_weights(network, tmp_path / "mine", torch.float32)
@@ -75,17 +82,27 @@ def test_a_part_with_weights_is_trained_saved_and_loaded_with_the_network(tmp_pa
 
 def test_a_file_with_parts_of_its_writer_wants_the_same_parts(tmp_path):
     save_weights(network_with(Parts(routing=my_route)), tmp_path / "mine")
-    assert load_weights(tmp_path / "mine", Parts(routing=my_route)).parts.names == {"routing": "my_route"}
+    assert load_weights(tmp_path / "mine", Parts(routing=my_route)).parts.names == {
+        "routing": "my_route"
+    }
     with pytest.raises(ValueError, match=r"parts named \{'routing': 'my_route'\}.*got \{\}"):
         load_weights(tmp_path / "mine")
-    with pytest.raises(ValueError, match=r"parts named \{'routing': 'my_route'\}.*got \{'mask': 'my_mask'\}"):
+    with pytest.raises(
+        ValueError, match=r"parts named \{'routing': 'my_route'\}.*got \{'mask': 'my_mask'\}"
+    ):
         load_weights(tmp_path / "mine", Parts(mask=my_mask))
 
 
 WRONG = {
-    "other numbers": (Parts(routing=lambda u_hat, r: u_hat.sum(2)), r"\[2, 10, 8\] .* routing, .* \[2, 18, 8\]"),
+    "other numbers": (
+        Parts(routing=lambda u_hat, r: u_hat.sum(2)),
+        r"\[2, 10, 8\] .* routing, .* \[2, 18, 8\]",
+    ),
     "nothing": (Parts(mask=lambda v, labels: None), "the part mask, .*; got NoneType"),
-    "too few capsules": (Parts(primary=lambda features, dim: features.flatten(2).mT), "the part primary"),
+    "too few capsules": (
+        Parts(primary=lambda features, dim: features.flatten(2).mT),
+        "the part primary",
+    ),
 }
 
 

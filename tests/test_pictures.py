@@ -8,7 +8,10 @@ import pytest
 import torch
 from capsnet_book.experiments import pictures
 
-DAY, NIGHT = {"capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"}, pytest.mark.nightly  # one of each kind by day
+DAY, NIGHT = (
+    {"capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"},
+    pytest.mark.nightly,
+)  # one of each kind by day
 
 
 def test_turned_by_a_quarter_the_picture_turns_with_it_and_no_class_is_another_one_turned():
@@ -32,11 +35,15 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[NIGHT] * (name not in DAY)) for name in pictures.ARMS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[NIGHT] * (name not in DAY)) for name in pictures.ARMS]
+)
 def test_the_loss_of_every_arm_falls(name):
     generator = torch.Generator().manual_seed(0)
     labels = pictures.pick(range(pictures.CLASSES), 64, generator)
     images = pictures.shown(labels, generator)
     networks = (pictures.train(pictures.ARMS[name], 0, steps) for steps in (1, 40))
-    first, last = (pictures.ARMS[name].objective(each(images, labels), images, labels) for each in networks)
+    first, last = (
+        pictures.ARMS[name].objective(each(images, labels), images, labels) for each in networks
+    )
     assert last < 0.95 * first

@@ -27,7 +27,9 @@ def routing(bug: str) -> dict[str, Callable[..., Any]]:
     wrong = variant("routing", bug)
     return {
         "route": lambda u_hat, iterations=3, **_: wrong(u_hat, iterations),
-        "route_capsules": lambda u, weight, iterations=3, **_: wrong(predictions(u, weight), iterations),
+        "route_capsules": lambda u, weight, iterations=3, **_: wrong(
+            predictions(u, weight), iterations
+        ),
     }
 
 
@@ -36,14 +38,23 @@ def mean_over_pixels(drawn: Tensor, images: Tensor) -> Tensor:
 
 
 WRONG: dict[str, dict[str, Callable[..., Any]]] = {
-    **{bug: routing(bug) for bug in ("softmax-axis", "batch-agreement", "stale-logits", "no-update-rounds")},
-    **{bug: {"margin_loss": variant("margin_loss", bug)} for bug in ("margin-not-squared", "lengths-softmax")},
     **{
-        bug: {"squash": lambda s, *_, bug=bug, **__: variant("squash", bug)(s)} for bug in ("squash-nan", "squash-axis")
+        bug: routing(bug)
+        for bug in ("softmax-axis", "batch-agreement", "stale-logits", "no-update-rounds")
+    },
+    **{
+        bug: {"margin_loss": variant("margin_loss", bug)}
+        for bug in ("margin-not-squared", "lengths-softmax")
+    },
+    **{
+        bug: {"squash": lambda s, *_, bug=bug, **__: variant("squash", bug)(s)}
+        for bug in ("squash-nan", "squash-axis")
     },
     "recon-mean": {"reconstruction_loss": mean_over_pixels},
     "mask-prediction": {"mask_capsules": variant("mask", "mask-prediction")},
-    "capsule-view": {"group_into_capsules": lambda features, dim: features.reshape(len(features), -1, dim)},
+    "capsule-view": {
+        "group_into_capsules": lambda features, dim: features.reshape(len(features), -1, dim)
+    },
 }
 """By bug, the functions of the core that have it."""
 
@@ -57,8 +68,14 @@ TESTS: tuple[Callable[[], None], ...] = (
         u_hat=noise(3, 6, 4, 5),
         iterations=3,
     ),
-    partial(test_functional.test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once, dtype=EXACTLY),
-    partial(test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images, dtype=EXACTLY),
+    partial(
+        test_functional.test_margin_loss_is_equation_4_for_labels_and_for_several_classes_at_once,
+        dtype=EXACTLY,
+    ),
+    partial(
+        test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images,
+        dtype=EXACTLY,
+    ),
     test_functional.test_squash_of_zero_is_zero_and_so_is_its_gradient,
     test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
 )

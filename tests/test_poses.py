@@ -32,7 +32,9 @@ def test_follow_tells_who_follows_who_opposes_and_who_does_not_care():
     level = numbers(5)  # what differs from digit to digit must not matter
     follower = level + 2 * amounts[:, None]
     undecided = amounts[:, None] * torch.tensor([1.0, -1.0, 1.0, -1.0, 0.0])
-    strength = follow(amounts, torch.stack([follower, -follower, undecided, level.expand(7, 5)], dim=2))
+    strength = follow(
+        amounts, torch.stack([follower, -follower, undecided, level.expand(7, 5)], dim=2)
+    )
     assert strength.tolist() == pytest.approx([1, -1, 0, 0], abs=1e-6)
 
 

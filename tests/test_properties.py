@@ -28,7 +28,11 @@ vectors = hnp.arrays(
 def predictions(draw: st.DrawFn) -> torch.Tensor:
     """û of any small shape and of several sizes, float64."""
     shape = [draw(st.integers(1, most)) for most in (4, 6, 5, 4)]
-    return noise(*shape, seed=draw(st.integers(0, 2**31)), scale=draw(st.sampled_from((0.01, 0.3, 1.0, 10.0))))
+    return noise(
+        *shape,
+        seed=draw(st.integers(0, 2**31)),
+        scale=draw(st.sampled_from((0.01, 0.3, 1.0, 10.0))),
+    )
 
 
 rounds = st.integers(1, 5)
@@ -85,13 +89,19 @@ def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient
     u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
     expected = functional.route(functional.prediction_vectors(u, weight), iterations)
     for _ in range(2):
-        torch.testing.assert_close(fast.route_capsules(u, weight, iterations, gradient=gradient), expected)
+        torch.testing.assert_close(
+            fast.route_capsules(u, weight, iterations, gradient=gradient), expected
+        )
 
 
 # --- gradients stay finite
 
 EXTREMES = [
-    *((value, dtype) for value in (0.0, 1e-30, 1e-8, 1e20) for dtype in (torch.float64, torch.float32)),
+    *(
+        (value, dtype)
+        for value in (0.0, 1e-30, 1e-8, 1e20)
+        for dtype in (torch.float64, torch.float32)
+    ),
     *((value, torch.float16) for value in (0.0, 6e-8, 1e-4, 6e4)),
     *((value, torch.bfloat16) for value in (0.0, 1e-30, 1e-4, 1e20)),
 ]
@@ -107,10 +117,15 @@ def assert_finite_backwards(result: torch.Tensor, *inputs: torch.Tensor) -> None
 def alike_and_not(value: float, dtype: torch.dtype, *shape: int) -> list[torch.Tensor]:
     """All numbers the same, and numbers of this size with either sign."""
     mixed = noise(*shape).sign() * value * noise(*shape, seed=1).abs().clamp(0.1, 1)
-    return [torch.full(shape, value, dtype=dtype, requires_grad=True), mixed.to(dtype).requires_grad_()]
+    return [
+        torch.full(shape, value, dtype=dtype, requires_grad=True),
+        mixed.to(dtype).requires_grad_(),
+    ]
 
 
-@pytest.mark.parametrize(("value", "dtype"), [*EXTREMES, (3e38, torch.float32), (3e38, torch.bfloat16)], ids=str)
+@pytest.mark.parametrize(
+    ("value", "dtype"), [*EXTREMES, (3e38, torch.float32), (3e38, torch.bfloat16)], ids=str
+)
 def test_squash_has_finite_gradients_at_the_extremes(value, dtype):
     for s in alike_and_not(value, dtype, 2, 3, 4):
         assert_finite_backwards(functional.squash(s), s)
@@ -130,7 +145,9 @@ def test_routing_has_finite_gradients_at_the_extremes(value, dtype):
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.data())
-def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(types, dim, height, width, data):
+def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(
+    types, dim, height, width, data
+):
     features = noise(2, types * dim, height, width)
     row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
     moved = features.clone()

@@ -32,7 +32,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
@@ -45,7 +47,17 @@ def test_a_checkout_has_its_commit_and_only_the_packages_changes_make_it_dirty(t
     git(tmp_path, "init", "--quiet")
     assert code_version(package) is None  # it lies in a checkout, but is no part of it
     git(tmp_path, "add", ".")
-    git(tmp_path, "-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--message", "first")
+    git(
+        tmp_path,
+        "-c",
+        "user.name=n",
+        "-c",
+        "user.email=e",
+        "commit",
+        "--quiet",
+        "--message",
+        "first",
+    )
     (tmp_path / "notes").write_text("elsewhere")
     assert code_version(package) == {"id": git(tmp_path, "rev-parse", "HEAD"), "dirty": False}
     (package / "new.py").write_text("")
@@ -69,17 +81,26 @@ def folder(tmp_path: Path) -> Path:
 def store(folder: Path, run: str, errors: dict[int, float], **more: object) -> None:
     """Records of a run, by seed, errors in percent."""
     for seed, error in errors.items():
-        result = {"network": "capsnet", "test": {"error": error / 100}, "validation": {"error": error / 50}, **more}
+        result = {
+            "network": "capsnet",
+            "test": {"error": error / 100},
+            "validation": {"error": error / 50},
+            **more,
+        }
         result = {key: value[seed] if key == "wrong" else value for key, value in result.items()}
         (folder / "runs" / f"{run}-{seed}.json").write_text(json.dumps(result))
 
 
-def read(folder: Path, *claims: tuple[object, object], columns: str = '["error"]', questions: str = "") -> Experiments:
+def read(
+    folder: Path, *claims: tuple[object, object], columns: str = '["error"]', questions: str = ""
+) -> Experiments:
     """Experiments with such claims about runs, and a table of all runs."""
     names = {"never", *(path.name.rpartition("-")[0] for path in (folder / "runs").iterdir())}
     lines = [HEAD, "" if questions else "questions = []", "" if claims else "claims = []", "[runs]"]
     lines += [f'{name} = {{ arguments = "", not_run = "too dear" }}' for name in sorted(names)]
-    rows = ", ".join(f'{{ label = "{name}", run = "{name}", paper = "0.25" }}' for name in sorted(names))
+    rows = ", ".join(
+        f'{{ label = "{name}", run = "{name}", paper = "0.25" }}' for name in sorted(names)
+    )
     lines.append(f"[tables.t]\ncolumns = {columns}\nrows = [{rows}]")
     for smaller, larger in claims:
         lines.append(f'[[claims]]\ntext = "{smaller} < {larger}"\ncolumn = "error"')
@@ -97,7 +118,13 @@ def test_a_row_has_mean_and_spread_over_the_seeds_and_a_mean_for_each_round(fold
     text = table_rows(experiments, experiments.tables["t"])
     line = next(line for line in text.splitlines() if line.startswith("| a "))
     cells = [each.strip() for each in line.strip("|").split("|")]
-    assert cells == ["a", "0.35 ± 0.071", "0.25", "50.00 → 25.00", "2 of 6"]  # nothing has an entropy: no column
+    assert cells == [
+        "a",
+        "0.35 ± 0.071",
+        "0.25",
+        "50.00 → 25.00",
+        "2 of 6",
+    ]  # nothing has an entropy: no column
     assert "| never" not in text
     assert not_run(experiments) == "- Too dear: never (`never`).\n"
 
@@ -112,11 +139,19 @@ def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(f
         for each in verdicts(read(folder, *(("good", each) for each in ("bad", "few", "cnn"))))
     }
     assert found["bad"].difference == pytest.approx(paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44]))
-    assert found["bad"].word == HINT and "; 3 seeds, paired (correlation +1.00)." in found["bad"].sentence
+    assert (
+        found["bad"].word == HINT
+        and "; 3 seeds, paired (correlation +1.00)." in found["bad"].sentence
+    )
     assert found["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
     assert "; 4 and 2 seeds." in found["few"].sentence
-    assert found["cnn"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46, 0.4, 0.5]))
-    assert "error, %: 0.33 ± 0.020 against 0.45 ± 0.010; difference +0.12 (95 %: +0.10" in found["bad"].sentence
+    assert found["cnn"].difference == pytest.approx(
+        unpaired([*GOOD.values()], [0.45, 0.46, 0.4, 0.5])
+    )
+    assert (
+        "error, %: 0.33 ± 0.020 against 0.45 ± 0.010; difference +0.12 (95 %: +0.10"
+        in found["bad"].sentence
+    )
 
 
 def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder):
@@ -124,7 +159,13 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
     store(folder, "bad", {seed: value + 0.2 + 0.01 * (seed == 1) for seed, value in GOOD.items()})
     store(folder, "same", {0: 0.33, 1: 0.31, 2: 0.32, 3: 0.34})
     store(folder, "shifted", {seed: value + 0.1 for seed, value in GOOD.items()})
-    claims = [("good", "bad"), ("good", "never"), ("good", "shifted"), ("good", "same"), ("bad", "good")]
+    claims = [
+        ("good", "bad"),
+        ("good", "never"),
+        ("good", "shifted"),
+        ("good", "same"),
+        ("bad", "good"),
+    ]
     found = verdicts(read(folder, *claims))
     assert [each.word for each in found] == [CONTRARY_HINT, NO_DIFFERENCE, HINT, NO_INTERVAL]
     assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
@@ -145,8 +186,18 @@ def test_of_several_runs_the_validation_digits_choose_one(folder):
 def test_where_the_misread_images_are_known_the_interval_is_over_them_too(folder):
     wrong = {seed: [*range(seed, 33 + seed)] for seed in GOOD}
     worse = {seed: [*range(seed, 40 + 2 * seed)] for seed in GOOD}
-    store(folder, "good", dict.fromkeys(GOOD, 0.33), wrong={seed: {"test": each} for seed, each in wrong.items()})
-    store(folder, "bad", {s: len(w) / 100 for s, w in worse.items()}, wrong={s: {"test": w} for s, w in worse.items()})
+    store(
+        folder,
+        "good",
+        dict.fromkeys(GOOD, 0.33),
+        wrong={seed: {"test": each} for seed, each in wrong.items()},
+    )
+    store(
+        folder,
+        "bad",
+        {s: len(w) / 100 for s, w in worse.items()},
+        wrong={s: {"test": w} for s, w in worse.items()},
+    )
     (verdict,) = verdicts(read(folder, ("good", "bad")))
     tables = np.zeros((2, 4, 10_000))
     for seed in GOOD:

@@ -40,13 +40,18 @@ def test_two_way_is_mcnemars_where_all_seeds_are_the_same():
 
 @pytest.mark.parametrize("in_pairs", [True, False])
 @pytest.mark.parametrize(("of_seeds", "of_images"), [(0.02, 0.0), (0.0, 0.2), (0.02, 0.2)])
-def test_the_two_way_interval_holds_the_truth_whether_seeds_or_images_matter(of_seeds, of_images, in_pairs):
+def test_the_two_way_interval_holds_the_truth_whether_seeds_or_images_matter(
+    of_seeds, of_images, in_pairs
+):
     draw = np.random.default_rng(3)
     held, times, seeds, images = 0, 400, (8, 8) if in_pairs else (8, 6), 300
     for _ in range(times):
         harder = of_images * draw.normal(size=images)
         first, second = (
-            0.5 + of_seeds * draw.normal(size=(n, 1)) + sign * harder + 0.3 * draw.normal(size=(n, images))
+            0.5
+            + of_seeds * draw.normal(size=(n, 1))
+            + sign * harder
+            + 0.3 * draw.normal(size=(n, images))
             for n, sign in zip(seeds, (0, 1), strict=True)
         )
         found = two_way(first, second, in_pairs=in_pairs)

@@ -38,12 +38,16 @@ def test_every_network_fits_every_task(name, network):
 def parameters(config: CapsNetConfig | ConvNetConfig) -> tuple[int, int]:
     """How many recognise, and how many draw. Nothing is allocated."""
     with torch.device("meta"):
-        return recognising_and_drawing(CapsNet(config) if isinstance(config, CapsNetConfig) else ConvNet(config))
+        return recognising_and_drawing(
+            CapsNet(config) if isinstance(config, CapsNetConfig) else ConvNet(config)
+        )
 
 
 def test_a_cnn_is_as_large_as_the_capsnet_of_the_same_task():
     for task in TASKS:
-        capsnet, cnn, slim = (parameters(TrainingSetup(task=task, network=network).config) for network in NETWORKS)
+        capsnet, cnn, slim = (
+            parameters(TrainingSetup(task=task, network=network).config) for network in NETWORKS
+        )
         assert cnn == (pytest.approx(sum(capsnet), rel=0.002), 0)
         assert slim == (pytest.approx(capsnet[0], rel=0.002), 0)
 
@@ -80,6 +84,8 @@ def test_what_is_still_read_is_asked_digit_by_digit_and_amount_by_amount(sweep):
     for k, amount in ((0, sweep.amounts[0]), (-1, sweep.amounts[-1])):
         expected = network.predict(transform(data.images, sweep.pose(amount))) == data.labels
         assert right[k].equal(expected)
-    straight = [k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)]
+    straight = [
+        k for k, amount in enumerate(sweep.amounts) if amount == (1 if sweep.name == "size" else 0)
+    ]
     assert len(straight) == 1
     assert right[straight[0]].equal(network.predict(data.images) == data.labels)

@@ -36,7 +36,11 @@ from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 pytestmark = pytest.mark.slow
 
 RECIPE = Recipe(
-    epochs=6, batch_size=16, average=0.8, augmentation=Augmentation(shift=1, rotation=5, elastic=0.3), seed=3
+    epochs=6,
+    batch_size=16,
+    average=0.8,
+    augmentation=Augmentation(shift=1, rotation=5, elastic=0.3),
+    seed=3,
 )
 """Four steps an epoch, of a few milliseconds each."""
 
@@ -97,15 +101,21 @@ def test_a_run_on_time_ends_in_time():
     _, history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
     assert 0.6 <= history.seconds < 3
     assert history.step > 1
-    assert ["validation_error" in point for point in history.curve] == [False] * (len(history.curve) - 1) + [True]
+    assert ["validation_error" in point for point in history.curve] == [False] * (
+        len(history.curve) - 1
+    ) + [True]
 
 
 def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
     errors = iter([0.5, 0.3, 0.201, 0.2, 0.1, 0.0])
     recipe = replace(RECIPE, stop_at_accuracy=80)
-    _, history = fit(networks.learner(), few(), recipe, validation=lambda _: next(errors), progress=False)
+    _, history = fit(
+        networks.learner(), few(), recipe, validation=lambda _: next(errors), progress=False
+    )
     assert [point["validation_error"] for point in history.curve] == [0.5, 0.3, 0.201, 0.2]
-    with pytest.raises(ValueError, match="something to validate on, for stop_at_accuracy; got nothing"):
+    with pytest.raises(
+        ValueError, match="something to validate on, for stop_at_accuracy; got nothing"
+    ):
         fit(networks.learner(), few(), recipe, progress=False)
 
 
@@ -125,7 +135,9 @@ def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
 def test_the_bar_shows_the_time_left_and_the_errors(capsys):
     fit(networks.learner(), few(), RECIPE, validation=few())
     last = capsys.readouterr().err.rstrip().splitlines()[-1]
-    assert re.search(r"100% \|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last)
+    assert re.search(
+        r"100% \|.*\| \d\d:\d\d<00:00, loss=0\.\d{4}, validation_error=0\.\d{4}$", last
+    )
 
 
 # --- data and threads
@@ -139,9 +151,13 @@ def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, 
         torch.set_num_threads(2)
         monkeypatch.setattr(train, "faster_threads", lambda step: 1)
         with pytest.raises(Stop):
-            fit(networks.learner(), few(), replace(RECIPE, epochs=2), on_epoch=stop_after(4), **rest)
+            fit(
+                networks.learner(), few(), replace(RECIPE, epochs=2), on_epoch=stop_after(4), **rest
+            )
         monkeypatch.setattr(train, "faster_threads", lambda step: 2)  # another time, another answer
-        _, history = fit(networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note)
+        _, history = fit(
+            networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note
+        )
         assert (history.threads, seen) == (1, [1])
         assert torch.get_num_threads() == 2
         _, history = fit(networks.learner(), few(), ONE_EPOCH, threads=2, progress=False)
@@ -172,7 +188,12 @@ def test_training_and_evaluating_need_no_float64_on_the_device(monkeypatch):
         return to_cpu(tensor)
 
     with fake:
-        result, _ = fit(networks.learner(), few(), replace(ONE_EPOCH, augmentation=Augmentation(2)), progress=False)
+        result, _ = fit(
+            networks.learner(),
+            few(),
+            replace(ONE_EPOCH, augmentation=Augmentation(2)),
+            progress=False,
+        )
         monkeypatch.setattr(Tensor, "cpu", cpu)
         evaluate(result, few())
     assert fake.moved
@@ -192,7 +213,9 @@ class HandMade(nn.Module):
         assert labels is None, "an evaluation tells the network the answers"
         assert not self.training
         return CapsNetOutput(
-            images.new_zeros(len(images), 10, 16), images[:, 0, 0, :10], images.new_full((1, 784), 0.5)
+            images.new_zeros(len(images), 10, 16),
+            images[:, 0, 0, :10],
+            images.new_full((1, 784), 0.5),
         )
 
 
@@ -208,7 +231,9 @@ def test_an_evaluation_is_what_one_would_count_by_hand():
         assert result.error == pytest.approx(3 / 11)
         expected = oracle.margin_loss(images[:, 0, 0, :10], oracle.multi_hot(labels, 10))
         assert result.margin_loss == pytest.approx(expected, rel=1e-5)
-        assert result.reconstruction_mse == pytest.approx((images - 0.5).square().mean().item(), rel=1e-5)
+        assert result.reconstruction_mse == pytest.approx(
+            (images - 0.5).square().mean().item(), rel=1e-5
+        )
 
 
 # --- the same again
@@ -228,7 +253,12 @@ def test_the_same_seed_gives_the_same_network_bit_by_bit():
 def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
     recipe = replace(RECIPE, average=average)
     expected, its_history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
-    rest = {"validation": few(), "checkpoint": tmp_path / "new" / "c", "progress": False, "resume": True}
+    rest = {
+        "validation": few(),
+        "checkpoint": tmp_path / "new" / "c",
+        "progress": False,
+        "resume": True,
+    }
     with pytest.raises(Stop):
         fit(networks.learner(), few(), recipe, on_epoch=stop_after(12), **rest)
     model = networks.learner()
@@ -238,7 +268,9 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
     assert history.step == its_history.step
     assert without_times(history.curve) == without_times(its_history.curve)
     again, history = fit(networks.learner(), few(), recipe, **rest)
-    assert_same_tensors(again.state_dict(), expected.state_dict())  # a finished run has nothing left to do
+    assert_same_tensors(
+        again.state_dict(), expected.state_dict()
+    )  # a finished run has nothing left to do
     assert history.step == 24
 
 
@@ -318,7 +350,9 @@ def test_a_run_that_is_killed_at_any_moment_can_be_resumed_and_ends_bit_equal(tm
         time.sleep(chance.uniform(0, an_epoch))
         process.kill()
         assert wait(process) in (-signal.SIGKILL, 0)  # 0: it was faster than we
-        steps.append(read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"])  # whole and readable
+        steps.append(
+            read_tensors(killed / "checkpoint")[1]["checkpoint"]["history"]["step"]
+        )  # whole and readable
     assert steps == sorted(steps)
     assert 0 < steps[0] < steps[-1]
 
@@ -335,7 +369,15 @@ def hold(folder: Path, epochs_done: Connection) -> None:
         epochs_done.send(history.step)
         time.sleep(60)
 
-    fit(networks.learner(), few(), RECIPE, checkpoint=folder / "c", progress=False, threads=1, on_epoch=sleep)
+    fit(
+        networks.learner(),
+        few(),
+        RECIPE,
+        checkpoint=folder / "c",
+        progress=False,
+        threads=1,
+        on_epoch=sleep,
+    )
 
 
 @NO_KILL
@@ -344,13 +386,25 @@ def test_a_second_run_in_the_same_folder_is_refused_until_the_first_is_gone(tmp_
     try:
         assert epochs_done.poll(60)
         before = (tmp_path / "c").read_bytes()
-        with pytest.raises(ValueError, match=f"a folder that no other run writes to; got {tmp_path}, where one is at"):
-            fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+        with pytest.raises(
+            ValueError,
+            match=f"a folder that no other run writes to; got {tmp_path}, where one is at",
+        ):
+            fit(
+                networks.learner(),
+                few(),
+                RECIPE,
+                checkpoint=tmp_path / "c",
+                resume=True,
+                progress=False,
+            )
         assert (tmp_path / "c").read_bytes() == before
     finally:
         process.kill()
         process.join(60)
-    _, history = fit(networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False)
+    _, history = fit(
+        networks.learner(), few(), RECIPE, checkpoint=tmp_path / "c", resume=True, progress=False
+    )
     assert history.step == 24
 
 
@@ -359,7 +413,9 @@ def test_a_second_run_in_the_same_folder_is_refused_until_the_first_is_gone(tmp_
 
 def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
     recipe = replace(RECIPE, learning_rate=1e37)
-    with pytest.raises(Diverged, match="the loss is (nan|inf) after .* steps; try a lower learning rate"):
+    with pytest.raises(
+        Diverged, match="the loss is (nan|inf) after .* steps; try a lower learning rate"
+    ):
         fit(networks.learner(), few(), recipe, checkpoint=tmp_path / "c", progress=False)
     tensors, metadata = read_tensors(tmp_path / "c")
     assert all(tensor.isfinite().all() for tensor in tensors.values())
@@ -369,7 +425,9 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
 @pytest.mark.parametrize(("scale", "dtype"), [(1, torch.uint8), (0.3, torch.float32)])
 def test_digits_are_bytes_on_the_device_where_nothing_is_lost(monkeypatch, scale, dtype):
     kept, batch = [], Digits.batch
-    monkeypatch.setattr(Digits, "batch", lambda data, *rest: kept.append(data.images.dtype) or batch(data, *rest))
+    monkeypatch.setattr(
+        Digits, "batch", lambda data, *rest: kept.append(data.images.dtype) or batch(data, *rest)
+    )
     fit(networks.learner(), few()._replace(images=scale * few().images), ONE_EPOCH, progress=False)
     assert set(kept) == {dtype}
 
@@ -383,13 +441,25 @@ def test_bad_digits_are_refused():
     }
     for message, data in cases.items():
         with pytest.raises(ValueError, match=message):
-            fit(networks.learner(), data, replace(ONE_EPOCH, augmentation=Augmentation()), progress=False)
+            fit(
+                networks.learner(),
+                data,
+                replace(ONE_EPOCH, augmentation=Augmentation()),
+                progress=False,
+            )
     with pytest.raises(ValueError, match="a finite validation error; got nan"):
         fit(networks.learner(), good, ONE_EPOCH, validation=lambda _: math.nan, progress=False)
 
 
 def stored_run(folder: Path) -> Path:
-    fit(networks.learner(), few(), ONE_EPOCH, checkpoint=folder / "c", identity={"task": "digits"}, progress=False)
+    fit(
+        networks.learner(),
+        few(),
+        ONE_EPOCH,
+        checkpoint=folder / "c",
+        identity={"task": "digits"},
+        progress=False,
+    )
     return folder / "c"
 
 
@@ -400,9 +470,13 @@ def resume(path: Path, recipe: Recipe = ONE_EPOCH, model: Any = None, task: str 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     path = stored_run(tmp_path)
-    with pytest.raises(ValueError, match="a checkpoint of a run with the recipe {'seed': 4}; got {'seed': 3} in"):
+    with pytest.raises(
+        ValueError, match="a checkpoint of a run with the recipe {'seed': 4}; got {'seed': 3} in"
+    ):
         resume(path, replace(ONE_EPOCH, seed=4))
-    with pytest.raises(ValueError, match="a checkpoint of a run with the task pairs; got digits in"):
+    with pytest.raises(
+        ValueError, match="a checkpoint of a run with the task pairs; got digits in"
+    ):
         resume(path, task="pairs")
     other = networks.learner()
     other.config = replace(other.config, iterations=2)
@@ -431,7 +505,10 @@ def test_a_damaged_checkpoint_is_refused(damage, tmp_path):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *((name, math.nan) for name in ("epochs", "seconds", "learning_rate", "reconstruction_weight", "warmup")),
+        *(
+            (name, math.nan)
+            for name in ("epochs", "seconds", "learning_rate", "reconstruction_weight", "warmup")
+        ),
         *(("batch_size", 1.5), ("average", 1), ("stop_at_accuracy", 101), ("precision", "fp16")),
     ],
 )

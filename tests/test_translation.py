@@ -7,7 +7,17 @@ import json
 import pytest
 import translation
 from capsnet_book.words import said
-from translation import MARKDOWN, entries, messages, pages, problems, ready, rewritten_markdown, shape, terms
+from translation import (
+    MARKDOWN,
+    entries,
+    messages,
+    pages,
+    problems,
+    ready,
+    rewritten_markdown,
+    shape,
+    terms,
+)
 
 PAGE = """# The `title`
 
@@ -58,7 +68,12 @@ def test_each_block_is_a_message() -> None:
 
 
 def test_translations_stand_where_the_english_stood() -> None:
-    known = {"A paragraph of two lines.": "两行。", "one and two": "一和二", "said twice": "说了两遍", "A hint": "提示"}
+    known = {
+        "A paragraph of two lines.": "两行。",
+        "one and two": "一和二",
+        "said twice": "说了两遍",
+        "A hint": "提示",
+    }
     written = rewritten_markdown(PAGE, lambda kind, text: known.get(text))
     for line in (
         "两行。",
@@ -78,7 +93,9 @@ def test_a_page_in_its_own_words_is_the_same_page() -> None:
             for one, other in zip(json.loads(text)["cells"], again["cells"], strict=True):
                 sources = ["".join(cell["source"]) for cell in (one, other)]
                 if one["cell_type"] == "markdown":
-                    before, after = (" ".join(MARKDOWN.render(source).split()) for source in sources)
+                    before, after = (
+                        " ".join(MARKDOWN.render(source).split()) for source in sources
+                    )
                     assert before == after
                 else:
                     assert one == other
@@ -105,14 +122,18 @@ def test_what_must_be_the_same_is_compared(chinese: str) -> None:
 
 def test_translations_hold() -> None:
     """`python tools/translation.py check` says the same."""
-    assert [each for name in ("interface", "words", *pages()) for each in problems(name, terms())] == []
+    assert [
+        each for name in ("interface", "words", *pages()) for each in problems(name, terms())
+    ] == []
 
 
 @pytest.mark.nightly
 def test_nothing_is_left_in_english() -> None:
     """`python tools/translation.py list --all` says what."""
     left = {
-        name: [m.id for m in entries(messages(name)) if m.id not in ready(translation.catalogue(name))]
+        name: [
+            m.id for m in entries(messages(name)) if m.id not in ready(translation.catalogue(name))
+        ]
         for name in ("interface", "words", *pages())
         if name not in translation.ENGLISH_PAGES
     }

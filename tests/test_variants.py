@@ -7,7 +7,12 @@ from copy import deepcopy
 import networks
 import pytest
 import torch
-from capsnet_book.experiments.variants import VARIANTS, build_variant, variant_objective, with_own_matrices
+from capsnet_book.experiments.variants import (
+    VARIANTS,
+    build_variant,
+    variant_objective,
+    with_own_matrices,
+)
 from capsnet_book.networks import load_network
 
 from capsnet_tutorial.augment import Augmentation
@@ -29,7 +34,9 @@ def awake(network: CapsNet) -> CapsNet:
     """The same network with larger weights: fresh ones give capsules so short that nothing tells them apart."""
     larger = deepcopy(network)
     weights = {name: weight for name, weight in larger.named_parameters() if weight.dim() == 4}
-    for weight, factor in zip(weights.values(), (3, 6, 10), strict=True):  # conv, primary.conv, routed
+    for weight, factor in zip(
+        weights.values(), (3, 6, 10), strict=True
+    ):  # conv, primary.conv, routed
         weight.data *= factor
     return larger
 

@@ -8,7 +8,15 @@ import math
 import pytest
 import torch
 from capsnet_book.experiments import arms, records, viewpoints
-from capsnet_book.experiments.viewpoints import ARMS, Scenes, error, main, make_scenes, make_wholes, turned
+from capsnet_book.experiments.viewpoints import (
+    ARMS,
+    Scenes,
+    error,
+    main,
+    make_scenes,
+    make_wholes,
+    turned,
+)
 from networks import generator
 
 from capsnet_tutorial.functional import capsule_lengths, route
@@ -60,7 +68,9 @@ def test_votes_are_routed_as_in_the_paper_and_a_vote_is_m_times_w():
     scenes = make_scenes(WHOLES, 4, 2, generator())
     network = ARMS["matrices-r3"].build()
     votes = network.votes(scenes)
-    weight = network.weight.unflatten(0, (5, 3)).unflatten(2, (10, 3)).double()  # [type, 3, whole, 3]
+    weight = (
+        network.weight.unflatten(0, (5, 3)).unflatten(2, (10, 3)).double()
+    )  # [type, 3, whole, 3]
     kinds = scenes.types.argmax(dim=2)
     expected = torch.einsum("nirk,nikjd->nijrd", matrices(scenes), weight[kinds]).flatten(3)
     torch.testing.assert_close(votes.double(), expected, atol=1e-5, rtol=1e-4)
@@ -68,14 +78,17 @@ def test_votes_are_routed_as_in_the_paper_and_a_vote_is_m_times_w():
         torch.testing.assert_close(network(scenes, rounds), capsule_lengths(route(votes, rounds)))
     gate = ARMS["matrices-gate"].build()
     gate.load_state_dict({"weight": network.weight}, strict=False)
-    torch.testing.assert_close(gate(scenes, 3), network(scenes, 1))  # before it has learned anything
+    torch.testing.assert_close(
+        gate(scenes, 3), network(scenes, 1)
+    )  # before it has learned anything
     gate.gate.data = torch.randn(gate.gate.shape)
     assert not torch.allclose(gate(scenes, 3), network(scenes, 1))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "arm", ["none", "vectors-r3", "vectors-gate", "matrices-r1", "matrices-length", "matrices-others"]
+    "arm",
+    ["none", "vectors-r3", "vectors-gate", "matrices-r1", "matrices-length", "matrices-others"],
 )
 def test_an_arm_of_each_kind_learns(arm):
     network = viewpoints.train(ARMS[arm], WHOLES, seed=0, steps=200)

@@ -67,9 +67,14 @@ def test_saved_weights_come_back(tmp_path):
     save_weights(compiled, tmp_path / "exact", torch.float32)
     again = load_weights(tmp_path / "exact")
     assert again.config == replace(model.config, iterations=5)
-    assert all(again.state_dict()[name].equal(tensor) for name, tensor in model.state_dict().items())
+    assert all(
+        again.state_dict()[name].equal(tensor) for name, tensor in model.state_dict().items()
+    )
     save_weights(model, tmp_path / "less")
-    sizes = [sum(each.nbytes for each in read_tensors(tmp_path / name)[0].values()) for name in ("less", "exact")]
+    sizes = [
+        sum(each.nbytes for each in read_tensors(tmp_path / name)[0].values())
+        for name in ("less", "exact")
+    ]
     assert sizes[0] == sizes[1] / 2
     again = load_weights(str(tmp_path / "less"))
     assert {parameter.dtype for parameter in again.parameters()} == {torch.float32}
@@ -80,13 +85,21 @@ def test_saved_weights_come_back(tmp_path):
 
 
 def test_tensors_and_metadata_come_back_as_they_were(tmp_path):
-    tensors = {"half": noise(2, 3).half(), "turned": noise(3, 4).T, "empty": torch.zeros(0, 3), "one": torch.tensor(1)}
+    tensors = {
+        "half": noise(2, 3).half(),
+        "turned": noise(3, 4).T,
+        "empty": torch.zeros(0, 3),
+        "one": torch.tensor(1),
+    }
     metadata = {"config": {"sizes": [1, 2], "name": "ü"}, "number": 1.5, "none": None}
     write_tensors(tmp_path / "file", tensors, metadata)
     found, described = read_tensors(tmp_path / "file")
     assert described == metadata
     assert found.keys() == tensors.keys()
-    assert all(found[name].dtype == tensor.dtype and found[name].equal(tensor) for name, tensor in tensors.items())
+    assert all(
+        found[name].dtype == tensor.dtype and found[name].equal(tensor)
+        for name, tensor in tensors.items()
+    )
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path):
@@ -129,12 +142,12 @@ def test_a_truncated_file_and_one_of_another_kind_are_refused(what, tmp_path):
         read_tensors(path)
 
 
-@pytest.mark.parametrize("text", ["pt", "{a: 1}", "[" * 100_000, "1" * 5000], ids=lambda text: text[:9])
+@pytest.mark.parametrize(
+    "text", ["pt", "{a: 1}", "[" * 100_000, "1" * 5000], ids=lambda text: text[:9]
+)
 def test_metadata_of_another_program_are_refused_and_shown(text, tmp_path):
     save_file(networks.learner().state_dict(), tmp_path / "file", metadata={"format": text})
-    said = (
-        rf"expected metadata of this package in .*file, which are JSON, or none; got {{'format': '{re.escape(text[:9])}"
-    )
+    said = rf"expected metadata of this package in .*file, which are JSON, or none; got {{'format': '{re.escape(text[:9])}"
     with pytest.raises(ValueError, match=said):
         load_weights(tmp_path / "file")
 
@@ -159,7 +172,11 @@ FOREIGN = [  # what of the tensors and of the metadata is another, and what is s
         "a config in .* with every size of a CapsNetConfig and nothing else; got None",
     ),
     ({}, {"config": None}, "names and shapes of the small or of the paper's one; got others in "),
-    ({}, {"config": {"depth": 3}}, "every size of a CapsNetConfig and nothing else; got one that differs in ['depth']"),
+    (
+        {},
+        {"config": {"depth": 3}},
+        "every size of a CapsNetConfig and nothing else; got one that differs in ['depth']",
+    ),
     ({}, {"config": {"iterations": None}}, "got one that differs in ['iterations']"),
     ({}, {"config": [28, 1]}, "every size of a CapsNetConfig and nothing else; got [28, 1]"),
     ({}, {"config": {"conv_channels": 10**30}}, "the sizes of a network in .*; got "),
@@ -168,8 +185,16 @@ FOREIGN = [  # what of the tensors and of the metadata is another, and what is s
     ({"routed.weight": None}, {}, "routed.weight of shape [18, 4, 3, 5].*None"),
     ({"conv.bias": torch.ones(4, dtype=torch.long)}, {}, "conv.bias in floating point.*int64"),
     ({"conv.bias": torch.full((4,), torch.nan)}, {}, "finite numbers in conv.bias"),
-    ({"conv.bias": torch.full((4,), torch.nan).to(torch.float8_e4m3fn)}, {}, "finite numbers in conv.bias"),
-    ({"conv.bias": torch.full((4,), 1e300, dtype=torch.float64)}, {}, "finite numbers in conv.bias"),
+    (
+        {"conv.bias": torch.full((4,), torch.nan).to(torch.float8_e4m3fn)},
+        {},
+        "finite numbers in conv.bias",
+    ),
+    (
+        {"conv.bias": torch.full((4,), 1e300, dtype=torch.float64)},
+        {},
+        "finite numbers in conv.bias",
+    ),
 ]
 
 
@@ -178,11 +203,17 @@ def test_weights_of_something_else_are_refused(tensors, about, message, tmp_path
     model = networks.tiny().float()
     config = asdict(model.config)
     if isinstance(sizes := about.get("config"), dict):
-        about = {"config": {name: value for name, value in (config | sizes).items() if value is not None}}
+        about = {
+            "config": {name: value for name, value in (config | sizes).items() if value is not None}
+        }
     stored, metadata = (
-        {**all_, **change} for all_, change in ((model.state_dict(), tensors), ({"config": config}, about))
+        {**all_, **change}
+        for all_, change in ((model.state_dict(), tensors), ({"config": config}, about))
     )
-    kept = [{name: value for name, value in each.items() if value is not None} for each in (stored, metadata)]
+    kept = [
+        {name: value for name, value in each.items() if value is not None}
+        for each in (stored, metadata)
+    ]
     write_tensors(tmp_path / "file", *kept)
     with pytest.raises(ValueError, match=".*".join(map(re.escape, message.split(".*")))):
         load_weights(tmp_path / "file")

@@ -27,7 +27,9 @@ print(capsnet_tutorial.__file__, source, right > 0.98, sep="\\n")
 def run(*command: str | Path, cwd: Path) -> str:
     """What a command prints. It sees no PYTHONPATH, and so no checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -45,14 +47,27 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(build, cwd=folder, check=True)
     venv.create(folder / "env", with_pip=False)
     place = {"base": str(folder / "env"), "platbase": str(folder / "env")}
-    installed, programs = (Path(sysconfig.get_path(key, "venv", place)) for key in ("purelib", "scripts"))
+    installed, programs = (
+        Path(sysconfig.get_path(key, "venv", place)) for key in ("purelib", "scripts")
+    )
     (installed / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     (wheel,) = folder.glob("*.whl")
-    run(*pip, "--python", programs / "python", "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    run(
+        *pip,
+        "--python",
+        programs / "python",
+        "install",
+        "--no-deps",
+        "--no-index",
+        wheel,
+        cwd=folder,
+    )
     return programs
 
 
-def test_it_is_small_and_brings_digits_weights_and_the_command(programs: Path, tmp_path: Path) -> None:
+def test_it_is_small_and_brings_digits_weights_and_the_command(
+    programs: Path, tmp_path: Path
+) -> None:
     (wheel,) = programs.parents[1].glob("*.whl")
     assert wheel.stat().st_size <= 2_000_000
     assert all(name.startswith("capsnet_tutorial") for name in zipfile.ZipFile(wheel).namelist())

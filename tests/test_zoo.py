@@ -9,7 +9,13 @@ import numpy as np
 import oracle
 import pytest
 import torch
-from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
+from capsnet_book.routings.controls import (
+    LengthShares,
+    OthersAgreement,
+    ScaledAgreement,
+    SelfRouting,
+    StaticShares,
+)
 from capsnet_book.routings.em import EMRouting
 from capsnet_book.routings.inverted_attention import InvertedAttention
 from capsnet_book.routings.k_means import KMeansRouting
@@ -41,7 +47,9 @@ def shares(logits: np.ndarray) -> np.ndarray:
 
 def squashed(couplings: Iterable[np.ndarray]) -> np.ndarray:
     """v = squash(Σ_i c_ij û_j|i), by image."""
-    return np.array([oracle.squash(total(c, votes)) for c, votes in zip(couplings, VOTES, strict=True)])
+    return np.array(
+        [oracle.squash(total(c, votes)) for c, votes in zip(couplings, VOTES, strict=True)]
+    )
 
 
 def check(routing: torch.nn.Module, rounds: int, couplings: list[np.ndarray]) -> None:
@@ -106,7 +114,10 @@ def test_sinkhorn_is_procedure_1_with_rows_and_columns_normalised_in_turn(rounds
 @ROUNDS
 def test_em_fits_gaussians_to_the_votes(rounds):
     routing = EMRouting(J, inverse_temperature=0.7, least_variance=0.02).double()
-    routing.cost.data, routing.benefit.data = torch.tensor(0.3, dtype=torch.float64), noise(J, seed=1)
+    routing.cost.data, routing.benefit.data = (
+        torch.tensor(0.3, dtype=torch.float64),
+        noise(J, seed=1),
+    )
     beta_u, beta = 0.3, routing.benefit.detach().numpy()
     r_found, v_found = [], []
     for image in VOTES:
@@ -116,18 +127,28 @@ def test_em_fits_gaussians_to_the_votes(rounds):
         r = np.full((I, J), 1 / J)
         for step in range(rounds):
             w = r * active[:, None]
-            mean = np.array([sum(w[i, j] * votes[i, j] for i in range(I)) / w[:, j].sum() for j in range(J)])
+            mean = np.array(
+                [sum(w[i, j] * votes[i, j] for i in range(I)) / w[:, j].sum() for j in range(J)]
+            )
             var = np.array(
-                [sum(w[i, j] * (votes[i, j] - mean[j]) ** 2 for i in range(I)) / w[:, j].sum() for j in range(J)]
+                [
+                    sum(w[i, j] * (votes[i, j] - mean[j]) ** 2 for i in range(I)) / w[:, j].sum()
+                    for j in range(J)
+                ]
             )
             var = var + 0.02
-            cost = [np.mean(beta_u + np.log(np.sqrt(var[j]))) * w[:, j].sum() * J / I for j in range(J)]
+            cost = [
+                np.mean(beta_u + np.log(np.sqrt(var[j]))) * w[:, j].sum() * J / I for j in range(J)
+            ]
             a = [1 / (1 + math.exp(-0.7 * (beta[j] - cost[j]))) for j in range(J)]
             if step == rounds - 1:
                 break
             for i in range(I):
                 density = [
-                    a[j] * np.prod(np.exp(-((votes[i, j] - mean[j]) ** 2) / 2 / var[j]) / np.sqrt(var[j]))
+                    a[j]
+                    * np.prod(
+                        np.exp(-((votes[i, j] - mean[j]) ** 2) / 2 / var[j]) / np.sqrt(var[j])
+                    )
                     for j in range(J)
                 ]
                 r[i] = np.array(density) / sum(density)
@@ -143,7 +164,9 @@ def test_em_fits_gaussians_to_the_votes(rounds):
 def test_couplings_are_a_softmax_over_j_of_how_much_all_pairs_agree():
     c = attention_couplings(U_HAT)
     for u_hat, shares in zip(U_HAT, c, strict=True):
-        attention = torch.einsum("ijd,kjd->ikj", u_hat, u_hat) / math.sqrt(D)  # every pair of capsules below
+        attention = torch.einsum("ijd,kjd->ikj", u_hat, u_hat) / math.sqrt(
+            D
+        )  # every pair of capsules below
         torch.testing.assert_close(shares, attention.sum(dim=1).softmax(dim=1))
 
 
@@ -162,18 +185,39 @@ def test_the_output_is_the_squashed_sum_with_the_prior_added_after_the_softmax()
 def test_a_capsule_chooses_by_its_own_vote_a_learned_prior_or_a_votes_length():
     votes, gate, prior = VOTES, noise(I, J, D, seed=1), noise(I, J, seed=2)
     own, static, length = SelfRouting(I, J, D), StaticShares(I, J), LengthShares()
-    own.gate.data, static.prior.data, length.gain.data = gate, prior, torch.tensor([2.0], dtype=U_HAT.dtype)
+    own.gate.data, static.prior.data, length.gain.data = (
+        gate,
+        prior,
+        torch.tensor([2.0], dtype=U_HAT.dtype),
+    )
     logits = {
-        own: np.array([[[votes[b, i, j] @ gate[i, j].numpy() for j in range(J)] for i in range(I)] for b in range(B)]),
+        own: np.array(
+            [
+                [[votes[b, i, j] @ gate[i, j].numpy() for j in range(J)] for i in range(I)]
+                for b in range(B)
+            ]
+        ),
         static: np.broadcast_to(prior.numpy(), (B, I, J)),
-        length: np.array([[[2 * oracle.length(votes[b, i, j]) for j in range(J)] for i in range(I)] for b in range(B)]),
+        length: np.array(
+            [
+                [[2 * oracle.length(votes[b, i, j]) for j in range(J)] for i in range(I)]
+                for b in range(B)
+            ]
+        ),
     }
     for routing, expected in logits.items():
         check(routing, 3, [shares(each) for each in expected])
 
 
 @pytest.mark.parametrize(
-    "routing", [SelfRouting(I, J, D), StaticShares(I, J), LengthShares(), ScaledAgreement(4), OthersAgreement()]
+    "routing",
+    [
+        SelfRouting(I, J, D),
+        StaticShares(I, J),
+        LengthShares(),
+        ScaledAgreement(4),
+        OthersAgreement(),
+    ],
 )
 def test_with_one_round_all_have_even_shares(routing):
     torch.testing.assert_close(routing.eval().to(U_HAT.dtype)(U_HAT, 1), route(U_HAT, 1))
@@ -184,7 +228,9 @@ def test_agreement_times_one_is_the_papers_and_times_zero_is_none(rounds):
     torch.testing.assert_close(ScaledAgreement(1)(U_HAT, rounds), route(U_HAT, rounds))
     torch.testing.assert_close(ScaledAgreement(0)(U_HAT, rounds), route(U_HAT, 1))
     trace = route(U_HAT, 2, return_trace=True)[1]
-    torch.testing.assert_close(ScaledAgreement(4).couplings(U_HAT, 2), (4 * trace.b[1]).softmax(dim=2))
+    torch.testing.assert_close(
+        ScaledAgreement(4).couplings(U_HAT, 2), (4 * trace.b[1]).softmax(dim=2)
+    )
 
 
 def test_in_training_couplings_are_the_neighbours_and_in_eval_mode_ones_own():

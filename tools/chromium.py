@@ -8,7 +8,14 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Playwright
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "chrome",
+    "msedge",
+)
 """The first is without windows, as Playwright's own: it takes half the processor time of a whole Chromium."""
 MISSING = (
     "no Chromium found: install one (Debian: apt install chromium-headless-shell), "
@@ -26,5 +33,9 @@ def launch(playwright: Playwright, *options: str) -> Browser:
     program = Path(named or playwright.chromium.executable_path)
     if not program.is_file():
         raise FileNotFoundError(MISSING)
-    as_root = hasattr(os, "geteuid") and os.geteuid() == 0  # in containers, where Chromium's sandbox does not work
-    return playwright.chromium.launch(executable_path=program, args=[*options, *["--no-sandbox"] * as_root])
+    as_root = (
+        hasattr(os, "geteuid") and os.geteuid() == 0
+    )  # in containers, where Chromium's sandbox does not work
+    return playwright.chromium.launch(
+        executable_path=program, args=[*options, *["--no-sandbox"] * as_root]
+    )

@@ -17,7 +17,9 @@ def main() -> None:
     kept = held_out(labels)
     target = Path(__file__).parents[1] / "capsnet_tutorial" / "assets" / "sample" / "digits.npz"
     target.parent.mkdir(exist_ok=True)
-    np.savez_compressed(target, images=images[kept].numpy(), labels=labels[kept].numpy().astype(np.uint8))
+    np.savez_compressed(
+        target, images=images[kept].numpy(), labels=labels[kept].numpy().astype(np.uint8)
+    )
     print(f"{len(kept)} digits, {target.stat().st_size:,} bytes -> {target}")
 
 

@@ -11,7 +11,9 @@ from safetensors.torch import save
 
 from capsnet_tutorial.data import digits
 
-TARGET = Path(__file__).parents[1] / "book" / "capsnet_book" / "assets" / "digits" / "digits.safetensors"
+TARGET = (
+    Path(__file__).parents[1] / "book" / "capsnet_book" / "assets" / "digits" / "digits.safetensors"
+)
 
 
 def packed() -> bytes:

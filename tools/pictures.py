@@ -34,7 +34,11 @@ ALIVE = "figure.live-widget, figure.glass"
 
 def main() -> None:
     """Take all pictures."""
-    pages = [path for path in sorted(PAGES.rglob("*.html")) if has_pictures(path.read_text(encoding="utf-8"))]
+    pages = [
+        path
+        for path in sorted(PAGES.rglob("*.html"))
+        if has_pictures(path.read_text(encoding="utf-8"))
+    ]
     if not pages:
         raise SystemExit("There is no book yet: `make book` builds it.")
     heights: dict[str, dict[str, dict[str, int]]] = {}
@@ -54,9 +58,13 @@ def main() -> None:
                     take_widgets(page, window, theme, {}, CHINESE_STILLS)
                     page.close()
         front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
-        front.screenshot(path=STATIC / "screenshot.png")  # in the README, and with a link to the book
+        front.screenshot(
+            path=STATIC / "screenshot.png"
+        )  # in the README, and with a link to the book
         browser.close()
-    STATIC.joinpath("stills", "heights.json").write_text(f"{json.dumps(heights, indent=2)}\n", encoding="utf-8")
+    STATIC.joinpath("stills", "heights.json").write_text(
+        f"{json.dumps(heights, indent=2)}\n", encoding="utf-8"
+    )
 
 
 def has_pictures(html: str) -> bool:

@@ -17,7 +17,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 WORDS, LINES = 200, 12  # a minute
-FOLDED = re.compile(r"<details>.*?</details>|^(?P<fence>`{3,})\{dropdown\}.*?^(?P=fence)", re.DOTALL | re.MULTILINE)
+FOLDED = re.compile(
+    r"<details>.*?</details>|^(?P<fence>`{3,})\{dropdown\}.*?^(?P=fence)", re.DOTALL | re.MULTILINE
+)
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$", re.DOTALL)
 PICTURE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(\]\([^)]*\))?")
 CHINESE = re.compile(r"[\u4e00-\u9fff]{1,2}")  # without spaces: two characters are a word
@@ -51,7 +53,12 @@ def length(path: Path) -> Length:
 def words_of(markdown: str) -> list[str]:
     """The words that a reader reads in a text."""
     text = FOLDED.sub(" ", markdown)
-    for pattern, instead in ((PICTURE, " "), (FORMULA, " formula "), (ADDRESS, ""), (CHINESE, " word ")):
+    for pattern, instead in (
+        (PICTURE, " "),
+        (FORMULA, " formula "),
+        (ADDRESS, ""),
+        (CHINESE, " word "),
+    ):
         text = pattern.sub(instead, text)
     return [word for word in text.split() if any(character.isalnum() for character in word)]
 
@@ -60,9 +67,13 @@ def parts(root: Path) -> dict[str, list[Path]]:
     """The book's chapters by part, as _toc.yml has them."""
     contents = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     named = {
-        part["caption"]: [root / f"{each['file']}.ipynb" for each in part["chapters"]] for part in contents["parts"]
+        part["caption"]: [root / f"{each['file']}.ipynb" for each in part["chapters"]]
+        for part in contents["parts"]
     }
-    chapters = {part: [path for path in paths if path.parent.name == "chapters"] for part, paths in named.items()}
+    chapters = {
+        part: [path for path in paths if path.parent.name == "chapters"]
+        for part, paths in named.items()
+    }
     return {part: paths for part, paths in chapters.items() if paths}
 
 

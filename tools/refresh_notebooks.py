@@ -46,8 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Refresh the notebooks named on the command line, or all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all of the book's")
-    parser.add_argument("--only-normalise", action="store_true", help="execute nothing, store what is there this way")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds a cell may take (default: 600)")
+    parser.add_argument(
+        "--only-normalise",
+        action="store_true",
+        help="execute nothing, store what is there this way",
+    )
+    parser.add_argument(
+        "--timeout", type=int, default=600, help="seconds a cell may take (default: 600)"
+    )
     options = parser.parse_args(arguments)
     for path in options.notebooks or all_notebooks(ROOT):
         changed = refresh(path, options.timeout, options.only_normalise)
@@ -93,7 +99,11 @@ def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
 
 def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
     """Take out of an executed notebook what differs from run to run and from machine to machine."""
-    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    notebook.metadata["kernelspec"] = {
+        "display_name": "Python 3",
+        "language": "python",
+        "name": "python3",
+    }
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
@@ -104,7 +114,10 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
         elif "hide-output" in tags:
             cell.metadata["jupyter"] = {"outputs_hidden": True}
         for output in cell.get("outputs", []):
-            for place, key in ((output.get("data", {}), "image/png"), (output.get("metadata", {}), PHONE)):
+            for place, key in (
+                (output.get("data", {}), "image/png"),
+                (output.get("metadata", {}), PHONE),
+            ):
                 if key in place:
                     place[key] = with_a_palette(place[key])
     unpack(notebook)
@@ -128,7 +141,9 @@ def with_a_palette(png: str, colours: Sequence[int] = COLOURS) -> str:
 def still(widget: str) -> str:
     """What an output shows in the place of a widget of this class: a small PNG with a sentence below, in base64."""
     path = STILLS / f"{widget}.webp"  # there is none of a new widget before `make stills`
-    whole = Image.open(path).convert("RGB") if path.exists() else Image.new("RGB", (WIDTH, 1), "white")
+    whole = (
+        Image.open(path).convert("RGB") if path.exists() else Image.new("RGB", (WIDTH, 1), "white")
+    )
     height = whole.height * WIDTH // whole.width
     small = whole.resize((WIDTH, height), Image.Resampling.LANCZOS)
     picture = ImageOps.pad(small, (WIDTH, height + STRIP), color="white", centering=(0, 0))

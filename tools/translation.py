@@ -74,7 +74,9 @@ PIECES = {  # of a stored output, by its type: what is said in it
     "text/html": re.compile(r'(?<=>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
     "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)"),
 }
-ENGLISH_RUN = re.compile(r"(?:\b[A-Za-z][a-z'’-]++[ ,]++){3,}+[A-Za-z]++(?!\??（)")  # “Two Words（两个词）” may stand
+ENGLISH_RUN = re.compile(
+    r"(?:\b[A-Za-z][a-z'’-]++[ ,]++){3,}+[A-Za-z]++(?!\??（)"
+)  # “Two Words（两个词）” may stand
 # Where a formula or a pill meets a mark that no line begins or ends with: browsers break lines beside such boxes.
 CLINGS = re.compile(r"(?<=[（“])(?=\$)|(?<=[$)])(?=[，。、：；！？）”])")
 SAID_IN_ENGLISH = "pre, code, script, style, em, .fold.code, .math, .citation-list, [lang=en]"
@@ -89,13 +91,19 @@ CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 MARKDOWN = create_md_parser(
     MdParserConfig(enable_extensions=set(CONFIG["parse"]["myst_enable_extensions"])), RendererHTML
 )
-FENCE = re.compile(r"(`{3,}|:{3,})(?:\{(grid|grid-item-card|glossary)\} *(.*))?")  # these hold Markdown, others code
+FENCE = re.compile(
+    r"(`{3,}|:{3,})(?:\{(grid|grid-item-card|glossary)\} *(.*))?"
+)  # these hold Markdown, others code
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
-SPARED = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")  # code, formulas, addresses, roles
+SPARED = re.compile(
+    r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}"
+)  # code, formulas, addresses, roles
 ENGLISH = re.compile(r"[A-Za-z]{2}")
 UNTRANSLATED = '<span class="untranslated" lang="en">{}</span>'
 
-Say = Callable[[str, str], str | None]  # the kind of a message, its English -> its translation, or None
+Say = Callable[
+    [str, str], str | None
+]  # the kind of a message, its English -> its translation, or None
 
 
 # --- messages of a page: rewritten() meets each of them, and puts in its place what `say` answers
@@ -108,14 +116,22 @@ def rewritten(text: str, suffix: str, say: Say) -> str:
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = rewritten_markdown("".join(cell["source"]), say).splitlines(keepends=True)
+            cell["source"] = rewritten_markdown("".join(cell["source"]), say).splitlines(
+                keepends=True
+            )
         meta = cell["metadata"]
         places: list[tuple[Any, Any, str]] = []
         if image := meta.get("mystnb", {}).get("image"):
             places += [(image, "alt", "alternative text")]
-        places += [(meta["mystnb"], key, "button") for key in meta.get("mystnb", {}) if key.startswith("code_prompt")]
+        places += [
+            (meta["mystnb"], key, "button")
+            for key in meta.get("mystnb", {})
+            if key.startswith("code_prompt")
+        ]
         if guess := meta.get("guess"):
-            places += [(guess["choices"], k, "choice") for k in range(len(guess.get("choices", ())))]
+            places += [
+                (guess["choices"], k, "choice") for k in range(len(guess.get("choices", ())))
+            ]
             places += [(guess, key, "unit") for key in ("unit", "across") if key in guess]
         for holder, key, kind in places:
             holder[key] = spoken(say, kind, str(holder[key]))
@@ -130,7 +146,9 @@ def rewritten(text: str, suffix: str, say: Say) -> str:
 def rewritten_output(text: str, kind: str, say: Say) -> list[str]:
     read, written = (html.unescape, html.escape) if kind == "text/html" else (str, str)
     return (
-        PIECES[kind].sub(lambda found: written(spoken(say, "output", read(found[0]))), text).splitlines(keepends=True)
+        PIECES[kind]
+        .sub(lambda found: written(spoken(say, "output", read(found[0]))), text)
+        .splitlines(keepends=True)
     )
 
 
@@ -241,7 +259,9 @@ def outdated() -> dict[str, int]:
     """Page -> how many of its figures were never drawn, or with other words than they have now."""
     known, pictures = ready(catalogue(WORDS)), drawn()
     current = {
-        key for key, says in pictures.items() if all(known.get(one, one) == other for one, other in says.items())
+        key
+        for key, says in pictures.items()
+        if all(known.get(one, one) == other for one, other in says.items())
     }
     old = {
         name: sum(digest(figure) not in current for figure in figures(read_notebook(path)))
@@ -252,7 +272,9 @@ def outdated() -> dict[str, int]:
 
 
 def read_notebook(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.suffix == ".ipynb" else {"cells": []}
+    return (
+        json.loads(path.read_text(encoding="utf-8")) if path.suffix == ".ipynb" else {"cells": []}
+    )
 
 
 def draw(chosen: list[str]) -> None:
@@ -269,14 +291,21 @@ def draw(chosen: list[str]) -> None:
         notebook = nbformat.read(path, as_version=4)
         execute(notebook, path, timeout=1200)
         pictures = drawn()
-        for english, chinese in zip(figures(read_notebook(pages()[name])), figures(notebook), strict=True):
+        for english, chinese in zip(
+            figures(read_notebook(pages()[name])), figures(notebook), strict=True
+        ):
             if (texts := chinese["metadata"].get("capsnet_words")) is None:
-                raise SystemExit("matplotlib finds no font with Chinese: install one (fonts-noto-cjk, on Debian)")
+                raise SystemExit(
+                    "matplotlib finds no font with Chinese: install one (fonts-noto-cjk, on Debian)"
+                )
             said = {words.message(text) for text in texts}
             pictures[digest(english)] = {
                 one: known.get(one, one) for one in said if is_said(one) or CHINESE.search(one)
             }
-            for end, png in (("", chinese["data"]["image/png"]), ("-phone", chinese["metadata"].get(PHONE))):
+            for end, png in (
+                ("", chinese["data"]["image/png"]),
+                ("-phone", chinese["metadata"].get(PHONE)),
+            ):
                 if png and any(CHINESE.search(one) for one in pictures[digest(english)].values()):
                     data = base64.b64decode(with_a_palette(png, (16, 32, 64)))
                     (FIGURES / f"{digest(english)}{end}.png").write_bytes(data)
@@ -288,7 +317,9 @@ def keep_pictures(pictures: dict[str, dict[str, str]]) -> None:
     """Write down what was drawn, and drop what no page shows any more."""
     shown = {digest(figure) for path in pages().values() for figure in figures(read_notebook(path))}
     kept = {key: pictures[key] for key in sorted(shown & pictures.keys())}
-    DRAWN.write_text(json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    DRAWN.write_text(
+        json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8"
+    )
     for path in FIGURES.glob("*.png"):
         if path.stem.removesuffix("-phone") not in shown:
             path.unlink()
@@ -332,7 +363,9 @@ def messages(name: str) -> Catalog:
     if name == INTERFACE:
         for file, literal in sentences():
             catalog.add(literal, locations=[(file, None)])  # type: ignore[list-item]
-        for message in entries(catalogue(name)):  # entered by hand: these stay, and `check` says when one is lost
+        for message in entries(
+            catalogue(name)
+        ):  # entered by hand: these stay, and `check` says when one is lost
             if not (message.locations[0][0].endswith(".js") and is_lost(message)):
                 catalog.add(message.id, locations=message.locations)
         return catalog
@@ -346,7 +379,11 @@ def messages(name: str) -> Catalog:
 
         if name == page or (name == WORDS and page not in ENGLISH_PAGES):
             rewritten(path.read_text(encoding="utf-8"), path.suffix, note)
-    for text in sorted({text for says in drawn().values() for text in says if is_said(text)} if name == WORDS else ()):
+    for text in sorted(
+        {text for says in drawn().values() for text in says if is_said(text)}
+        if name == WORDS
+        else ()
+    ):
         catalog.add(text, auto_comments=["in a figure"])
     return catalog
 
@@ -359,7 +396,9 @@ def catalogue(name: str) -> Catalog:
     with path.open("rb") as stream:
         stored = read_po(stream, LANGUAGE)
     for message in stored:  # Babel takes what it wrote of an outdated message for comments
-        message.user_comments = [each for each in message.user_comments if each.startswith("terms:")]
+        message.user_comments = [
+            each for each in message.user_comments if each.startswith("terms:")
+        ]
     return stored
 
 
@@ -370,14 +409,19 @@ def entries(catalog: Catalog) -> Iterator[Message]:
 def ready(catalog: Catalog) -> dict[str, str]:
     """English -> translation, of what is translated."""
     return {
-        str(message.id): str(message.string) for message in entries(catalog) if message.string and not message.fuzzy
+        str(message.id): str(message.string)
+        for message in entries(catalog)
+        if message.string and not message.fuzzy
     }
 
 
 def is_lost(message: Message) -> bool:
     """Whether a piece of the interface is no longer in its file, or the file is gone."""
     paths = [ROOT / file for file, _ in message.locations]
-    return any(not path.exists() or str(message.id) not in path.read_text(encoding="utf-8") for path in paths)
+    return any(
+        not path.exists() or str(message.id) not in path.read_text(encoding="utf-8")
+        for path in paths
+    )
 
 
 def update(name: str, known: dict[str, str]) -> None:
@@ -393,7 +437,9 @@ def update(name: str, known: dict[str, str]) -> None:
     stored.header_comment = f"# {name}"
     stored.project, stored.version, stored.language_team = "Capsule networks, live", "", LANGUAGE
     stored.last_translator = stored.msgid_bugs_address = ""
-    stored.creation_date = stored.revision_date = datetime(2026, 1, 1, tzinfo=UTC)  # Git knows better
+    stored.creation_date = stored.revision_date = datetime(
+        2026, 1, 1, tzinfo=UTC
+    )  # Git knows better
     with (CATALOGUES / f"{name}.po").open("wb") as stream:
         write_po(stream, stored, width=0, include_previous=True, include_lineno=False)
 
@@ -410,7 +456,9 @@ def sentences() -> Iterator[tuple[str, str]]:
             if (
                 token.type in ("string", "template_string")
                 and re.search(r"[A-Za-z]{2,}[,:;.]? +[(“]?[A-Za-z]|^[A-Z][a-z]+", words)
-                and not re.search(r"\bclass(Name)?: |\bd[,:] |className = |Error\($|\bquery\w*\($", before[-40:])
+                and not re.search(
+                    r"\bclass(Name)?: |\bd[,:] |className = |Error\($|\bquery\w*\($", before[-40:]
+                )
                 and "px" not in words
             ):
                 yield path.relative_to(ROOT).as_posix(), token.value
@@ -426,7 +474,11 @@ def shape(text: str) -> Counter[str]:
         if token.type in ("text", "softbreak"):
             continue
         target = token.attrs.get("href") or token.attrs.get("src") or ""
-        content = re.sub(r"^.*<(.*)>$", r"\1", token.content) if token.type == "myst_role" else token.content
+        content = (
+            re.sub(r"^.*<(.*)>$", r"\1", token.content)
+            if token.type == "myst_role"
+            else token.content
+        )
         found[f"{token.type} {content} {target}"] += 1
     return found
 
@@ -470,12 +522,20 @@ def problems(name: str, vocabulary: dict[str, list[str]]) -> Iterator[str]:
             if title in chinese:
                 said, left = said.replace(title, " "), left.replace(title, ".")
         for term in sorted(vocabulary, key=len, reverse=True):
-            said, times = re.subn(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", " ", said, flags=re.IGNORECASE)
-            if times and not any(each in chinese for each in vocabulary[term]) and f"terms: {term}" not in spared:
+            said, times = re.subn(
+                rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", " ", said, flags=re.IGNORECASE
+            )
+            if (
+                times
+                and not any(each in chinese for each in vocabulary[term])
+                and f"terms: {term}" not in spared
+            ):
                 yield f"{where}: {term} is {' or '.join(vocabulary[term])}"
         if found := re.search(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}", left):
             yield f"{where}: English is left: {found[0]!r}"
-        if found := re.search(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)", SPARED.sub("", chinese)):
+        if found := re.search(
+            r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)", SPARED.sub("", chinese)
+        ):
             yield f"{where}: half-width punctuation: {found[0]!r}"
 
 
@@ -505,19 +565,28 @@ def write(tree: Path = TREE) -> None:
             headings[page] = []
             name = translated[path]
             prints = {} if name in ENGLISH_PAGES else said
-            data = in_chinese(data.decode(), path.suffix, ready(catalogue(name)), prints, headings[page]).encode()
+            data = in_chinese(
+                data.decode(), path.suffix, ready(catalogue(name)), prints, headings[page]
+            ).encode()
         for english, chinese in sorted(pieces.get(relative, ()), key=lambda pair: -len(pair[0])):
             data = data.replace(english.encode(), chinese.encode())
         if relative == "_config.yml":
-            data = data.replace(b"\n  config:\n", f"\n  config:\n    language: {LANGUAGE}\n".encode())
+            data = data.replace(
+                b"\n  config:\n", f"\n  config:\n    language: {LANGUAGE}\n".encode()
+            )
         if path.parent.name == STILLS.name and (chinese_still := STILLS / path.name).exists():
             data = chinese_still.read_bytes()
         put(tree / relative, data)
     put(tree / HEADINGS, json.dumps(headings, indent=1).encode())
-    put(tree / words.WORDS.relative_to(ROOT), json.dumps(said, indent=1, ensure_ascii=False).encode())
+    put(
+        tree / words.WORDS.relative_to(ROOT),
+        json.dumps(said, indent=1, ensure_ascii=False).encode(),
+    )
 
 
-def in_chinese(text: str, suffix: str, known: dict[str, str], said: dict[str, str], headings: list[str]) -> str:
+def in_chinese(
+    text: str, suffix: str, known: dict[str, str], said: dict[str, str], headings: list[str]
+) -> str:
     """A page with its messages translated; its English headings, without marks, go into the list."""
 
     def say(kind: str, english: str) -> str | None:
@@ -528,7 +597,11 @@ def in_chinese(text: str, suffix: str, known: dict[str, str], said: dict[str, st
             return words.said(english, said)
         return CLINGS.sub("\N{WORD JOINER}", known[english]) if english in known else None
 
-    return with_pictures(rewritten(text, suffix, say)) if suffix == ".ipynb" else rewritten(text, suffix, say)
+    return (
+        with_pictures(rewritten(text, suffix, say))
+        if suffix == ".ipynb"
+        else rewritten(text, suffix, say)
+    )
 
 
 def needed() -> Iterator[Path]:
@@ -537,7 +610,9 @@ def needed() -> Iterator[Path]:
         for path in sorted((ROOT / name).rglob("*")) if (ROOT / name).is_dir() else [ROOT / name]:
             parts = path.relative_to(ROOT)
             if path.is_file() and not any(
-                parent.match(pattern) for pattern in NOT_NEEDED for parent in (parts, *parts.parents)
+                parent.match(pattern)
+                for pattern in NOT_NEEDED
+                for parent in (parts, *parts.parents)
             ):
                 yield path
 
@@ -555,7 +630,10 @@ def book(tree: Path = TREE, published: Path = HTML) -> int:
     command = shutil.which("jupyter-book", path=str(Path(sys.executable).parent)) or "jupyter-book"
     arguments = ["build", ".", "-q", "-W", "-n", "--keep-going"]
     status = subprocess.run(
-        [command, *arguments], cwd=tree, env=os.environ | {"PYTHONPATH": written_first(tree)}, check=False
+        [command, *arguments],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": written_first(tree)},
+        check=False,
     ).returncode
     if status == 0:
         shutil.copytree(tree / "_build" / "html", published, dirs_exist_ok=True)
@@ -570,14 +648,18 @@ def written_first(tree: Path = TREE) -> str:
 
 def english_left(page: Path) -> list[str]:
     """Four or more English words in a row on a built page, that are neither code nor a title, nor marked as English."""
-    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one("article.bd-article")
+    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").select_one(
+        "article.bd-article"
+    )
     for part in article.select(SAID_IN_ENGLISH) if article else ():
         part.decompose()
     return ENGLISH_RUN.findall(article.get_text("\n")) if article else []
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("command", choices=["update", "list", "check", "write", "figures", "book"])
     parser.add_argument("pages", nargs="*", help="names of catalogues (default: all)")
     parser.add_argument("--all", action="store_true", help="list each message, not only how many")
@@ -587,7 +669,9 @@ def main() -> int:
     if unknown := set(chosen) - set(every):
         parser.error(f"no catalogue is called {', '.join(unknown)}; there are {', '.join(every)}")
     if options.command == "update":
-        known = {english: said for name in every for english, said in ready(catalogue(name)).items()}
+        known = {
+            english: said for name in every for english, said in ready(catalogue(name)).items()
+        }
         for name in chosen:
             update(name, known)
     elif options.command == "list":
@@ -609,7 +693,10 @@ def listed(chosen: list[str], each: bool) -> int:
     """Print how much of a catalogue is translated; its messages that are not."""
     total = missing = 0
     for name in chosen:
-        wanted, known = [str(message.id) for message in entries(messages(name))], ready(catalogue(name))
+        wanted, known = (
+            [str(message.id) for message in entries(messages(name))],
+            ready(catalogue(name)),
+        )
         lacking = [message for message in wanted if message not in known]
         total, missing = total + len(wanted), missing + len(lacking)
         print(f"{len(wanted) - len(lacking):5} of {len(wanted):4}  {name}")

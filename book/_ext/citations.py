@@ -25,11 +25,16 @@ class LinkCitations(SphinxPostTransform):
         if self.env.docname == PAGE or self.app.builder.format != "html":
             return
         bibliography = self.env.get_domain("cite").bibdata.data.entries  # type: ignore[attr-defined]
-        known = {address(entry.fields): (key, entry.fields["title"]) for key, entry in bibliography.items()}
+        known = {
+            address(entry.fields): (key, entry.fields["title"])
+            for key, entry in bibliography.items()
+        }
         for link in self.document.findall(nodes.reference):
             if link.get("refuri") in known:
                 key, title = known[link["refuri"]]
-                link["refuri"] = f"{self.app.builder.get_relative_uri(self.env.docname, PAGE)}#{anchor(key)}"
+                link["refuri"] = (
+                    f"{self.app.builder.get_relative_uri(self.env.docname, PAGE)}#{anchor(key)}"
+                )
                 link["reftitle"] = title.translate({ord("{"): "", ord("}"): ""})
                 link["classes"].append("citation")
                 link["internal"] = True

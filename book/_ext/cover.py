@@ -20,7 +20,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
-SHORT, LENGTH = 40, 160  # characters: a paragraph of fewer says nothing of the page; more of it is not shown
+SHORT, LENGTH = (
+    40,
+    160,
+)  # characters: a paragraph of fewer says nothing of the page; more of it is not shown
 PICTURE = "_static/screenshot.png"
 
 
@@ -64,7 +67,9 @@ def title_of(notebook: dict[str, Any]) -> str:
     return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), "")
 
 
-def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+def describe(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     """A description of the page, from its first paragraph, and the picture that goes with a link to it."""
     paragraphs = (node.astext() for node in doctree.findall(nodes.paragraph)) if doctree else ()
     text = " ".join(next((text for text in paragraphs if len(text) > SHORT), "").split())
@@ -75,7 +80,9 @@ def describe(app: Sphinx, page: str, template: str, context: dict[str, Any], doc
     if base := app.config.html_baseurl:  # a card's picture needs a whole address
         said["og:image"] = f"{base.rstrip('/')}/{PICTURE}"
     tags = [f'<meta name="description" content="{html.escape(short)}">']
-    tags += [f'<meta property="{key}" content="{html.escape(value)}">' for key, value in said.items()]
+    tags += [
+        f'<meta property="{key}" content="{html.escape(value)}">' for key, value in said.items()
+    ]
     context["metatags"] = "\n".join([context.get("metatags", ""), *tags, ""])
 
 

@@ -20,7 +20,9 @@ FOUR = "M{0} {1}l-8 14h14m-5 -7v15"
 
 
 def dots(places: list[tuple[float, float]], kind: str, r: float = 2) -> str:
-    return "".join(f'<circle class="f {kind}" cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>' for x, y in places)
+    return "".join(
+        f'<circle class="f {kind}" cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>' for x, y in places
+    )
 
 
 def lines(kind: str, *paths: str) -> str:
@@ -47,7 +49,9 @@ LEFT, RIGHT = (10, 21, 32, 43), (14, 27, 40)
 RING = [(48 + 17 * cos(k * 0.72), 27 + 15 * sin(k * 0.72)) for k in range(8)]
 
 EMBLEMS = {
-    "01-try-it": lines("", FOUR.format(30, 15)) + lines("q", "M52 32h32") + dots([(70, 32)], "a", 4),
+    "01-try-it": lines("", FOUR.format(30, 15))
+    + lines("q", "M52 32h32")
+    + dots([(70, 32)], "a", 4),
     "02-why-capsules": '<ellipse class="q" cx="48" cy="27" rx="17" ry="22"/>'
     + dots([(41, 21), (55, 21)], "", 2.5)
     + lines("", "M48 25l-3 8h4")
@@ -55,7 +59,8 @@ EMBLEMS = {
     "03-primary-capsules": lines("q", *(f"M{x} {y}h14v14h-14z" for x in (12, 26) for y in (13, 27)))
     + lines("a", "M26 13h14v14h-14z", "M44 20h8")
     + bars("a", 60, 4, 12, 22, 7, 28, 16, 9, 20, 14),
-    "04-squash": lines("q", "M14 46h70M14 46v-38M14 12h70") + lines("a", "M14 46C34 44 30 14 84 13"),
+    "04-squash": lines("q", "M14 46h70M14 46v-38M14 12h70")
+    + lines("a", "M14 46C34 44 30 14 84 13"),
     "05-prediction-vectors": lines("c", "M18 20l10 -8l10 8z")
     + lines("a", "M62 22l12 -10l12 10v20h-24z")
     + arrows("q", (42, 20, 14, 6)),
@@ -73,7 +78,8 @@ EMBLEMS = {
     + lines("", SEVEN.format(66, 16)),
     "09-training": lines("q", "M14 46h70M14 46v-38") + lines("a", "M16 10C24 42 40 36 84 43"),
     "10-sixteen-numbers": "".join(
-        turned(FOUR.format(x, 16), lean, x, 27, kind) for x, lean, kind in ((22, -18, "q"), (48, 0, "a"), (74, 18, "q"))
+        turned(FOUR.format(x, 16), lean, x, 27, kind)
+        for x, lean, kind in ((22, -18, "q"), (48, 0, "a"), (74, 18, "q"))
     ),
     "11-what-the-numbers-mean": bars("a", 16, 8, 14, 30, 8, 22, 5, 18, 34, 10, 26),
     "12-who-votes-who-decides": lines(
@@ -94,7 +100,10 @@ EMBLEMS = {
     + dots([(38, 18), (44, 18), (50, 18), (57, 18), (61, 18)], "a", 2.6)
     + dots([(36, 36), (43, 36), (47, 36), (54, 36), (59, 36)], "c", 2.6),
     "17-bugs-in-the-wild": '<ellipse cx="48" cy="29" rx="9" ry="13"/>'
-    + lines("", "M48 16v26M39 24l-11 -5M38 30h-12M40 37l-11 6M57 24l11 -5M58 30h12M56 37l11 6M44 17l-5 -8M52 17l5 -8"),
+    + lines(
+        "",
+        "M48 16v26M39 24l-11 -5M38 30h-12M40 37l-11 6M57 24l11 -5M58 30h12M56 37l11 6M44 17l-5 -8M52 17l5 -8",
+    ),
     "18-when-it-does-not-learn": lines("q", "M14 46h70M14 46v-38")
     + lines("c", "M16 14l6 3l7 -4l7 4l6 -3l7 3l6 -4l7 3l8 -2l8 3")
     + lines("a", "M16 14C30 40 50 36 84 40"),

@@ -49,7 +49,9 @@ def strip(app: Sphinx, page: str) -> dict[str, Any]:
             "name": part["name"],
             "shape": part["shape"],
             "lit": key in lit,
-            "links": [link(app, page, chapters[name]) for name in part["built"] if name in chapters],
+            "links": [
+                link(app, page, chapters[name]) for name in part["built"] if name in chapters
+            ],
         }
         for key, part in ((key, NETWORK["parts"][key]) for key in NETWORK["strip"])
     ]
@@ -70,7 +72,11 @@ def link(app: Sphinx, page: str, chapter: str) -> dict[str, Any]:
     """A link to a chapter, by its number and title."""
     number, _ = named(chapter)
     title = f"{number}. {app.env.titles[chapter].astext()}"
-    return {"title": title, "address": app.builder.get_relative_uri(page, chapter) or "#", "here": chapter == page}
+    return {
+        "title": title,
+        "address": app.builder.get_relative_uri(page, chapter) or "#",
+        "here": chapter == page,
+    }
 
 
 @cache
@@ -132,7 +138,9 @@ def add_stage(
         return None
     app.add_css_file(f"{FILE}.css")
     app.add_js_file("live-host.js", loading_method="defer")
-    app.add_js_file(f"{FILE}.js", loading_method="defer", priority=900)  # after the host, which loads the weights
+    app.add_js_file(
+        f"{FILE}.js", loading_method="defer", priority=900
+    )  # after the host, which loads the weights
     publish(app, page, {"glass": {"buffers": [{"encoding": "sha256", "data": sha256(app)}]}})
     if not CHAPTER.match(page):
         return None
@@ -143,7 +151,11 @@ def add_stage(
 def other_weights(app: Sphinx, page: str) -> int:
     """The bytes of the files that a page's widgets load, without the stage's own, and without digits: those are fetched
     when a reader wants to train."""
-    buffers = [buffer for model in notebook_models(app, page).values() for buffer in model.get("buffers", [])]
+    buffers = [
+        buffer
+        for model in notebook_models(app, page).values()
+        for buffer in model.get("buffers", [])
+    ]
     names = {buffer["data"] for buffer in buffers if buffer["encoding"] == "sha256"} - {sha256(app)}
     files = [file for name, file in files_by_hash(Path(app.srcdir)).items() if name in names]
     return sum(file.stat().st_size for file in files if file.parent.name != "digits")
@@ -165,8 +177,12 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         f'samples: "{samples(Path(app.srcdir, CHAPTERS))}" }});'
     )
     static = Path(app.outdir, "_static")
-    static.joinpath(f"{FILE}.js").write_text(f"{sources().script('glass/glass.js')}{call}\n", encoding="utf-8")
-    static.joinpath(f"{FILE}.css").write_text(sources().stylesheet("glass/glass.css"), encoding="utf-8")
+    static.joinpath(f"{FILE}.js").write_text(
+        f"{sources().script('glass/glass.js')}{call}\n", encoding="utf-8"
+    )
+    static.joinpath(f"{FILE}.css").write_text(
+        sources().stylesheet("glass/glass.css"), encoding="utf-8"
+    )
 
 
 def add_templates(app: Sphinx, config: Any) -> None:

@@ -35,20 +35,37 @@ def give_hands(app: Sphinx, page: str, source: list[str]) -> None:
     if Path(app.env.doc2path(page)).suffix != ".ipynb":
         return
     notebook = json.loads(source[0])
-    asked = {cell["id"]: cell["metadata"]["guess"] for cell in notebook["cells"] if "guess" in cell["metadata"]}
+    asked = {
+        cell["id"]: cell["metadata"]["guess"]
+        for cell in notebook["cells"]
+        if "guess" in cell["metadata"]
+    }
     cells = []
     for cell in notebook["cells"]:
         meta, text = cell["metadata"], "".join(cell["source"])
         if key := meta.get("answers"):
             if key not in asked or not told(asked[key], notebook["cells"]):
-                logger.warning(f"{page}: {cell['id']} answers {key}, which does not ask, or asks for another number")
+                logger.warning(
+                    f"{page}: {cell['id']} answers {key}, which does not ask, or asks for another number"
+                )
                 continue
             answer = f'<p class="guessed" data-key="{key}" hidden></p>'
-            cells.append({"cell_type": "markdown", "id": f"{key}-said", "metadata": {}, "source": raw(answer)})
+            cells.append(
+                {
+                    "cell_type": "markdown",
+                    "id": f"{key}-said",
+                    "metadata": {},
+                    "source": raw(answer),
+                }
+            )
         if key := meta.get("guess") and cell["id"]:
             blocks = text.split("\n\n")
-            last = max((k for k, block in enumerate(blocks) if ASKS.search(block)), default=len(blocks) - 1)
-            text = "\n\n".join([*blocks[: last + 1], raw(control(key, asked[key])), *blocks[last + 1 :]])
+            last = max(
+                (k for k, block in enumerate(blocks) if ASKS.search(block)), default=len(blocks) - 1
+            )
+            text = "\n\n".join(
+                [*blocks[: last + 1], raw(control(key, asked[key])), *blocks[last + 1 :]]
+            )
         if meta.get("guesses"):
             text = text.replace(LAST, f"{raw(tally(app))}\n\n{LAST}")
         cells.append(cell | {"source": text})
@@ -60,8 +77,15 @@ def told(guess: dict[str, Any], cells: list[dict[str, Any]]) -> bool:
     if "choices" in guess or "at" in guess:
         return True
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    shown = [each for output in outputs for kind, each in output.get("data", {}).items() if kind.startswith("text")]
-    said = json.dumps([[cell["source"] for cell in cells], [output.get("text") for output in outputs], shown])
+    shown = [
+        each
+        for output in outputs
+        for kind, each in output.get("data", {}).items()
+        if kind.startswith("text")
+    ]
+    said = json.dumps(
+        [[cell["source"] for cell in cells], [output.get("text") for output in outputs], shown]
+    )
     return bool(re.search(rf"(?<![\d.]){re.escape(str(guess['answer']))}(?!\d)", said))
 
 
@@ -75,7 +99,9 @@ def control(key: str, guess: dict[str, Any]) -> str:
     elif "at" in guess:
         hand = '<span class="guess-curve"></span>'  # the script makes it, with its sliders
     else:
-        low, high, step, unit = (escape(str(guess[name])) for name in ("from", "to", "step", "unit"))
+        low, high, step, unit = (
+            escape(str(guess[name])) for name in ("from", "to", "step", "unit")
+        )
         hand = (
             f'<input type="range" min="{low}" max="{high}" step="{step}" aria-label="Your guess, {unit}">'
             f"<output>?</output> {unit}"

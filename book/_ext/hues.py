@@ -19,7 +19,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 SPARED = re.compile(
-    r"(```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|\[[^\]]*\]\([^)]*\)|<[^>]*>|^#.*?$)", re.DOTALL | re.MULTILINE
+    r"(```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$\n]*\$|\[[^\]]*\]\([^)]*\)|<[^>]*>|^#.*?$)",
+    re.DOTALL | re.MULTILINE,
 )
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,9 @@ def colour(app: Sphinx, page: str, source: list[str]) -> None:
 
 def coloured(text: str, hues: dict[str, str]) -> str:
     """The text with a span round each of the words; code, links and headings stay."""
-    words = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, hues))})(?![A-Za-z])", re.IGNORECASE)
+    words = re.compile(
+        rf"(?<![A-Za-z])({'|'.join(map(re.escape, hues))})(?![A-Za-z])", re.IGNORECASE
+    )
     parts = SPARED.split(text)
     for k, part in enumerate(parts):
         if part in hues:

@@ -39,7 +39,9 @@ class EnglishAddresses(SphinxTransform):
         headings = json.loads(file.read_text(encoding="utf-8")).get(self.env.docname, [])
         sections = list(self.document.findall(nodes.section))
         if len(sections) != len(headings):
-            logger.warning(f"{len(sections)} sections, but {len(headings)} headings", location=self.env.docname)
+            logger.warning(
+                f"{len(sections)} sections, but {len(headings)} headings", location=self.env.docname
+            )
         slugs = getattr(self.document, "myst_slugs", {})
         for section, heading in zip(sections, headings, strict=False):
             for slug, (line, old, text) in list(slugs.items()):
@@ -61,8 +63,12 @@ class LatinEmphasis(SphinxTransform):
     default_priority = 500
 
     def apply(self, **kwargs: Any) -> None:
-        for emphasis in self.document.findall(nodes.emphasis) if self.config.language == CHINESE else ():
-            if all(sign < "\u2e80" for sign in emphasis.astext()):  # where Chinese signs and their marks begin
+        for emphasis in (
+            self.document.findall(nodes.emphasis) if self.config.language == CHINESE else ()
+        ):
+            if all(
+                sign < "\u2e80" for sign in emphasis.astext()
+            ):  # where Chinese signs and their marks begin
                 emphasis["classes"].append("latin")
 
 
@@ -83,7 +89,9 @@ function splitQuery(query) {
 
     def split(self, input: str) -> list[str]:
         runs = re.findall(r"[\u4e00-\u9fff]+", re.sub(f"[{self.dividing}]", " ", input))
-        return super().split(input) + [run[k : k + 2] for run in runs for k in range(max(1, len(run) - 1))]
+        return super().split(input) + [
+            run[k : k + 2] for run in runs for k in range(max(1, len(run) - 1))
+        ]
 
 
 def find_other(app: Sphinx, config: Config) -> None:

@@ -20,11 +20,19 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 FILE = "letters.css"  # in _static
-FACES = {"400-normal": "", "400-italic": " Italic", "700-normal": " Bold"}  # file: what a system calls the like
+FACES = {
+    "400-normal": "",
+    "400-italic": " Italic",
+    "700-normal": " Bold",
+}  # file: what a system calls the like
 WEIGHTS = {"": "400", " Italic": "400; font-style: italic", " Bold": "600 900"}
 UP, DOWN = 1.036, 0.335  # a line's room above and below its base, as the book's letters have it
 # How much wider the book's text is than the same text in a system's letters: upright, italic, bold.
-WIDER = {"Georgia": (1.071, 0.969, 0.951), "Noto Serif": (0.996, 0.941, 0.968), "DejaVu Serif": (0.92, 0.849, 0.861)}
+WIDER = {
+    "Georgia": (1.071, 0.969, 0.951),
+    "Noto Serif": (0.996, 0.941, 0.968),
+    "DejaVu Serif": (0.92, 0.849, 0.861),
+}
 AT_ONCE = """<script>
   if (location.protocol !== "file:")
     for (const face of ["400-normal", "700-normal"])
@@ -50,14 +58,18 @@ class KeepTogether(SphinxPostTransform):
         for formula in [*self.document.findall(nodes.math), *self.document.findall(live_prompt)]:
             after = formula.next_node(descend=False, siblings=True)
             if isinstance(after, nodes.Text) and (end := MARKS.match(after)):
-                whole = nodes.inline("", "", formula.deepcopy(), nodes.Text(end[0]), classes=["text-nowrap"])
+                whole = nodes.inline(
+                    "", "", formula.deepcopy(), nodes.Text(end[0]), classes=["text-nowrap"]
+                )
                 formula.parent.replace(after, nodes.Text(after[end.end() :]))
                 formula.parent.replace(formula, whole)
         for text in list(self.document.findall(nodes.Text)):
             if isinstance(text.parent, nodes.raw):
                 if any(each in text for each in WRITTEN):
                     text.parent.replace(text, nodes.Text(with_symbols(kept_together(text))))
-            elif not isinstance(text.parent, nodes.literal | nodes.literal_block | nodes.math | nodes.math_block):
+            elif not isinstance(
+                text.parent, nodes.literal | nodes.literal_block | nodes.math | nodes.math_block
+            ):
                 kept = kept_together(text)
                 if (html := with_symbols(escape(kept, quote=False))) != escape(kept, quote=False):
                     text.parent.replace(text, nodes.raw("", html, format="html"))
@@ -98,8 +110,12 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         Path(app.outdir, "_static", FILE).write_text(rules(), encoding="utf-8")
 
 
-def ask_at_once(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    context["metatags"] = context.get("metatags", "") + AT_ONCE % context["pathto"]("_static/fonts", 1)
+def ask_at_once(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    context["metatags"] = context.get("metatags", "") + AT_ONCE % context["pathto"](
+        "_static/fonts", 1
+    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -50,7 +50,9 @@ class FindPrompts(SphinxTransform):
             address = link.get("refuri", "")
             if address.startswith(OPENING):
                 widget, _, query = unquote(address.removeprefix(OPENING)).partition("?")
-                link.replace_self(live_prompt("", "", *link.children, widget=widget, values=trait_values(query)))
+                link.replace_self(
+                    live_prompt("", "", *link.children, widget=widget, values=trait_values(query))
+                )
 
 
 class AimPrompts(SphinxPostTransform):

@@ -97,7 +97,9 @@ class LiveWidget(SphinxDirective):
                 state = json.dumps({"state": with_sources(needed)})
                 network = network_of(model, needed, Path(self.env.srcdir))
                 return [live_widget("", model=model, name=name, network=network, state=state)]
-        return self.problem(f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)")
+        return self.problem(
+            f"{relative} shows no {name} (after a change, `make notebooks` executes the notebooks)"
+        )
 
     def problem(self, message: str) -> list[nodes.Node]:
         logger.warning(message, location=self.get_location(), type="live-widget")
@@ -127,11 +129,15 @@ class PlaceWidgets(SphinxPostTransform):
         for raw in list(self.document.findall(nodes.raw)):
             if not raw.astext().startswith(opening):
                 continue
-            model = json.loads(raw.astext().removeprefix(opening).removesuffix("</script>"))["model_id"]
+            model = json.loads(raw.astext().removeprefix(opening).removesuffix("</script>"))[
+                "model_id"
+            ]
             name = class_name(models.get(model, {}))
             if name:
                 network = network_of(model, models, Path(self.env.srcdir))
-                raw.replace_self(live_widget("", model=model, name=name, network=network, state=None))
+                raw.replace_self(
+                    live_widget("", model=model, name=name, network=network, state=None)
+                )
             else:
                 logger.warning(
                     "a widget of this page is no anywidget with a stored state; `make notebooks` stores it",
@@ -142,7 +148,9 @@ class PlaceWidgets(SphinxPostTransform):
 
 def notebook_models(app: Sphinx, page: str) -> Models:
     """The models that MyST-NB writes into a page."""
-    _, script = NbMetadataCollector.get_js_files(app.env, page).get("ipywidgets_state", (None, {"body": "{}"}))
+    _, script = NbMetadataCollector.get_js_files(app.env, page).get(
+        "ipywidgets_state", (None, {"body": "{}"})
+    )
     return json.loads(script["body"]).get("state", {})
 
 
@@ -177,7 +185,11 @@ def stills(name: str, builder: Any) -> str:
     for theme, suffix in (("light", ""), ("dark", "-dark")):
         wide, narrow = (folder / f"{name}{width}{suffix}.webp" for width in ("", "-narrow"))
         if wide.exists():
-            on_phones = f'<source media="(max-width: 600px)" srcset={placed(narrow, here)}>' if narrow.exists() else ""
+            on_phones = (
+                f'<source media="(max-width: 600px)" srcset={placed(narrow, here)}>'
+                if narrow.exists()
+                else ""
+            )
             picture = f'<img class="dark-light" src={placed(wide, here)} loading="lazy" alt="The widget {name}">'
             html += f'<picture class="live-still in-{theme}">{on_phones}{picture}</picture>\n'
     return html
@@ -206,7 +218,9 @@ def placed(still: Path, page: str) -> str:
     return f'"{relative_uri(page, f"_static/stills/{still.name}")}" width="{width // 2}" height="{height // 2}"'
 
 
-def add_host(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+def add_host(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     """Give a page with widgets the script that wakes them, and publish the buffers they name."""
     widgets = list(doctree.findall(live_widget)) if doctree else []
     if widgets:
@@ -241,7 +255,9 @@ def publish(app: Sphinx, page: str, models: Models) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             data = source.read_bytes()
             binary.write_bytes(data)
-            script.write_text(f'capsnetBuffers["{sha256}"] = "{base64.b64encode(data).decode()}";\n')
+            script.write_text(
+                f'capsnetBuffers["{sha256}"] = "{base64.b64encode(data).decode()}";\n'
+            )
 
 
 def unpack_notebook(app: Sphinx, page: str, source: list[str]) -> None:

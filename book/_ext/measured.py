@@ -27,12 +27,16 @@ def substitutions(results: Path) -> dict[str, str]:
             found[f"{path.stem}_threads"] = "one core" if threads == 1 else f"{threads} cores"
             found[f"{path.stem}_parameters"] = f"{run['parameters']:,}"
         for row in run.get("rows", []):
-            found[f"accuracy_after_{row['seconds']:.0f}_s"] = f"{sum(row['accuracy']) / len(row['accuracy']):.1f} %"
+            found[f"accuracy_after_{row['seconds']:.0f}_s"] = (
+                f"{sum(row['accuracy']) / len(row['accuracy']):.1f} %"
+            )
     return found
 
 
 def set_substitutions(app: Sphinx, config: Config) -> None:
-    config.myst_substitutions = config.myst_substitutions | substitutions(Path(app.srcdir) / "results")
+    config.myst_substitutions = config.myst_substitutions | substitutions(
+        Path(app.srcdir) / "results"
+    )
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

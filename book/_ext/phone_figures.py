@@ -31,7 +31,9 @@ def show_both(app: Sphinx, page: str, source: list[str]) -> None:
         alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
         for output in cell.get("outputs", []):
             if phone := output.get("metadata", {}).pop(PHONE, None):
-                wide, narrow = (published(app, page, png) for png in (output["data"]["image/png"], phone))
+                wide, narrow = (
+                    published(app, page, png) for png in (output["data"]["image/png"], phone)
+                )
                 picture = (
                     f'<picture class="two-forms"><source media="(max-width: 600px)" srcset={narrow}>'
                     f'<img src={wide} alt="{html.escape(alt)}" loading="lazy"></picture>'

@@ -60,14 +60,24 @@ class FoldPages(SphinxPostTransform):
     def fold_cell(self, cell: nodes.container) -> None:
         """One line in the place of a cell's code. One hidden in both ways keeps its own if the text leads to it."""
         before, after = cell.previous_sibling(), cell.next_node(descend=False, siblings=True)
-        alone = len(cell) == 1 and not (after and after.get("nb_element"))  # neither it nor the next shows anything
-        if cell.get("hide_mode") and alone and before is not None and before.astext().endswith(tuple(":,：，")):
+        alone = len(cell) == 1 and not (
+            after and after.get("nb_element")
+        )  # neither it nor the next shows anything
+        if (
+            cell.get("hide_mode")
+            and alone
+            and before is not None
+            and before.astext().endswith(tuple(":,：，"))
+        ):
             cell["classes"].append("announced")
         for part in cell.children:
             if part.get("nb_element") == "cell_code_source" and not cell.get("hide_mode"):
                 code = part.astext()
                 lines = sum(1 for line in code.splitlines() if line.strip())
-                part.insert(0, button(f"{said(code)} <small>{lines} line{'s' * (lines > 1)}</small>", "code"))
+                part.insert(
+                    0,
+                    button(f"{said(code)} <small>{lines} line{'s' * (lines > 1)}</small>", "code"),
+                )
 
     def fold_exercises(self, section: nodes.section) -> None:
         """A card in the place of the exercises; what follows them, "Read next", stays."""
@@ -79,7 +89,9 @@ class FoldPages(SphinxPostTransform):
         names = [strong.astext().strip("1234567890. ") for strong in section.findall(nodes.strong)]
         where = relative_uri(f"{self.env.docname}.html", f"_sources/{self.env.docname}.ipynb")
         text = f"{'; '.join(map(escape, names))} <small>to be done in the notebook</small>"
-        link = f'<a href="{where}" download>Take this chapter’s notebook</a> and open it in Jupyter.'
+        link = (
+            f'<a href="{where}" download>Take this chapter’s notebook</a> and open it in Jupyter.'
+        )
         notebook = nodes.raw("", f'<p class="get-notebook">{link}</p>', format="html")
         section.insert(1, [button(text, "exercise"), notebook])
 
@@ -107,12 +119,16 @@ class DropBlanks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for raw in list(self.document.findall(nodes.raw)):
             if "capsnet-report" in raw.astext() and UNWRITTEN in raw.astext():
-                raw.parent.parent.remove(raw.parent) if len(raw.parent) == 1 else raw.parent.remove(raw)
+                raw.parent.parent.remove(raw.parent) if len(raw.parent) == 1 else raw.parent.remove(
+                    raw
+                )
 
 
 def merge_quiet(section: nodes.section) -> None:
     """One fold for cells in a row that are hidden in both ways and print nothing: "Set-up, 3 cells"."""
-    quiet = [each for each in section.children if each.get("hide_mode") == "input" and len(each) == 1]
+    quiet = [
+        each for each in section.children if each.get("hide_mode") == "input" and len(each) == 1
+    ]
     for first in quiet:
         run = [first]
         while (after := run[-1].next_node(descend=False, siblings=True)) in quiet:
@@ -130,7 +146,9 @@ def merge_quiet(section: nodes.section) -> None:
 def button(html: str, kind: str) -> nodes.raw:
     """The button of a fold; `html` is its line."""
     return nodes.raw(
-        "", f'<button type="button" class="fold {kind}" aria-expanded="false">{html}</button>', format="html"
+        "",
+        f'<button type="button" class="fold {kind}" aria-expanded="false">{html}</button>',
+        format="html",
     )
 
 
@@ -149,11 +167,17 @@ def said(code: str) -> str:
         says = f": {escape(text.splitlines()[0])}" if text[:1].isalpha() else ""
         return f"defines {names([each.name for each in built])}{says}"
     stored = (each for part in body if isinstance(part, ast.Assign) for each in ast.walk(part))
-    made = [each.id for each in stored if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    made = [
+        each.id for each in stored if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+    ]
     if made := [name for name in dict.fromkeys(made) if name != "_"]:
         return f"computes {names(made)}"
     called = [each.func for part in body for each in ast.walk(part) if isinstance(each, ast.Call)]
-    return f"calls {names([ast.unparse(called[0])])}" if called and not prints(code) else "prints what follows"
+    return (
+        f"calls {names([ast.unparse(called[0])])}"
+        if called and not prints(code)
+        else "prints what follows"
+    )
 
 
 def prints(code: str) -> bool:
@@ -162,10 +186,14 @@ def prints(code: str) -> bool:
 
 def names(found: list[str]) -> str:
     """Code in HTML, with commas between; a long list is cut."""
-    return ", ".join(f"<code>{escape(name)}</code>" for name in found[:5]) + ", …" * (len(found) > 5)
+    return ", ".join(f"<code>{escape(name)}</code>" for name in found[:5]) + ", …" * (
+        len(found) > 5
+    )
 
 
-def add_way(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None) -> None:
+def add_way(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
     """The switch, on the pages that fold."""
     context["folds"] = page in app.env.found_docs and folds(app, page)
 

@@ -15,10 +15,14 @@ from sphinx.config import Config
 
 def set_buttons(app: Sphinx, config: Config) -> None:
     """Tell the theme where the repository is, and to offer each chapter in Colab."""
-    project = tomllib.loads((Path(app.srcdir) / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((Path(app.srcdir) / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     if address := project.get("urls", {}).get("Repository"):
         owner, name = address.rstrip("/").split("/")[-2:]
-        config.html_baseurl = f"https://{owner}.github.io/{name}/"  # GitHub Pages, where the workflow publishes
+        config.html_baseurl = (
+            f"https://{owner}.github.io/{name}/"  # GitHub Pages, where the workflow publishes
+        )
         config.html_theme_options |= {
             "repository_url": address,
             "repository_branch": "main",

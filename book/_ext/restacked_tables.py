@@ -29,14 +29,19 @@ def restacked(table: str) -> str:
     if not head:
         return table
     names = [text(name) for name in NAME.findall(head[1])]
-    rows = [[text(cell) for cell in INSIDE.findall(row)] for row in ROW.findall(table[head.end() :])]
+    rows = [
+        [text(cell) for cell in INSIDE.findall(row)] for row in ROW.findall(table[head.end() :])
+    ]
     if len(names) < WIDE or fits([names, *rows]):
         return table
     broad = "full-width " if len(names) >= BROAD else ""
 
     def named(row: re.Match[str]) -> str:
         columns = (name.replace(".", ".\N{ZERO WIDTH SPACE}") for name in names)  # may break there
-        return CELL.sub(lambda cell: f'{cell[0]} data-column="{html.escape(html.unescape(next(columns, "")))}"', row[0])
+        return CELL.sub(
+            lambda cell: f'{cell[0]} data-column="{html.escape(html.unescape(next(columns, "")))}"',
+            row[0],
+        )
 
     body = ROW.sub(named, table[head.end() :])
     return table[: head.end()].replace('class="', f'class="restacks {broad}', 1) + body

@@ -24,17 +24,24 @@ MATHJAX = (
     "sre/mathmaps/base.json",
     "sre/mathmaps/en.json",
 )
-SEARCH_ON_DISK = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+SEARCH_ON_DISK = (
+    'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+)
 
 
 def mathjax_where_needed(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Take MathJax off a page without formulas."""
-    if not (doctree and any(doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)))):
+    if not (
+        doctree
+        and any(doctree.findall(lambda node: isinstance(node, nodes.math | nodes.math_block)))
+    ):
         path = app.config.mathjax_path
         scripts = context["script_files"]
-        scripts[:] = [script for script in scripts if not str(getattr(script, "filename", "")).endswith(path)]
+        scripts[:] = [
+            script for script in scripts if not str(getattr(script, "filename", "")).endswith(path)
+        ]
 
 
 def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
@@ -45,7 +52,9 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
     try:
         package = files("mathjax")
     except ModuleNotFoundError as error:
-        raise ExtensionError("MathJax is missing: pip install -c requirements.txt django-static-mathjax") from error
+        raise ExtensionError(
+            "MathJax is missing: pip install -c requirements.txt django-static-mathjax"
+        ) from error
     with as_file(package / "static" / "mathjax" / "es5") as source:
         for part in reversed(MATHJAX):  # the first part last: where it stands, the copy is complete
             (target / part).parent.mkdir(parents=True, exist_ok=True)
@@ -58,6 +67,8 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register with Sphinx."""
     app.add_js_file(None, body=SEARCH_ON_DISK)
-    app.connect("html-page-context", mathjax_where_needed, priority=900)  # after Sphinx has added it
+    app.connect(
+        "html-page-context", mathjax_where_needed, priority=900
+    )  # after Sphinx has added it
     app.connect("build-finished", copy_mathjax)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,12 @@ from capsnet_book import palette
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
-PUBLISHED = ("weights", "zoo", "recordings", "digits")  # folders of the package with the large files that widgets show
+PUBLISHED = (
+    "weights",
+    "zoo",
+    "recordings",
+    "digits",
+)  # folders of the package with the large files that widgets show
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a model's state names another model
 LARGE = 32_768  # bytes
 TRAINED = "chapter-9"  # the file of weights that stands for a notebook's own
@@ -58,7 +63,10 @@ def pack(notebook: dict[str, Any], name: str, assets: Path, still: Still) -> Non
     for output in shown:
         model = output["data"].pop(VIEW)["model_id"]
         name = class_name(models[model])
-        output["metadata"] |= {OURS: {"model": renamed[model]}, "image/png": {"alt": f"The widget {name}. {SENTENCE}"}}
+        output["metadata"] |= {
+            OURS: {"model": renamed[model]},
+            "image/png": {"alt": f"The widget {name}. {SENTENCE}"},
+        }
         if "image/png" not in output["data"]:  # of a notebook just executed
             output["data"]["image/png"] = still(name)
     stored = {new: stable_model(models[old], renamed, assets) for old, new in renamed.items()}
@@ -72,7 +80,11 @@ def unpack(notebook: dict[str, Any]) -> None:
         notebook["metadata"]["widgets"] = {STATE: state}
     for output in outputs(notebook):
         if OURS in output.get("metadata", {}):
-            view = {"model_id": output["metadata"][OURS]["model"], "version_major": 2, "version_minor": 0}
+            view = {
+                "model_id": output["metadata"][OURS]["model"],
+                "version_major": 2,
+                "version_minor": 0,
+            }
             output["metadata"] = {}
             output["data"][VIEW] = view
 
@@ -81,9 +93,14 @@ def with_sources(models: Models) -> Models:
     """These models with today's JavaScript and styles, as their classes have them."""
     added = {}
     for key, model in models.items():
-        file = model["state"].get("_anywidget_id", "..").split(".")[-2]  # capsnet_book.widgets.pose_sliders.PoseSliders
+        file = (
+            model["state"].get("_anywidget_id", "..").split(".")[-2]
+        )  # capsnet_book.widgets.pose_sliders.PoseSliders
         if (WIDGETS / f"{file}.js").exists():
-            found = {"_esm": sources().module(f"{file}.js"), "_css": sources().stylesheet(f"{file}.css")}
+            found = {
+                "_esm": sources().module(f"{file}.js"),
+                "_css": sources().stylesheet(f"{file}.css"),
+            }
         else:  # nothing to look at
             found = {"_esm": "export default {};\n"}
         added[key] = {**model, "state": model["state"] | found}
@@ -140,10 +157,16 @@ def references(model: dict[str, Any]) -> dict[tuple[str, ...], re.Match[str]]:
 
     The page wakes a widget with the models of the first kind; those of the second are loaded when they are asked for.
     """
-    state = sorted(model["state"].items())  # as in a file; a kernel sends them in the order of Python's dictionaries
+    state = sorted(
+        model["state"].items()
+    )  # as in a file; a kernel sends them in the order of Python's dictionaries
     texts = {(trait,): value for trait, value in state}
     for trait, value in state:
-        texts |= {(trait, key): inner for key, inner in sorted(value.items())} if isinstance(value, dict) else {}
+        texts |= (
+            {(trait, key): inner for key, inner in sorted(value.items())}
+            if isinstance(value, dict)
+            else {}
+        )
     matches = {path: REFERENCE.match(text) for path, text in texts.items() if isinstance(text, str)}
     return {path: match for path, match in matches.items() if match}
 
@@ -155,7 +178,9 @@ def stable_id(name: str, count: int) -> str:
 
 def stable_model(model: dict[str, Any], renamed: dict[str, str], assets: Path) -> dict[str, Any]:
     """A model with the new ids in its state, no sources, and its large buffers named by hash."""
-    state = {trait: deepcopy(value) for trait, value in model["state"].items() if trait not in SOURCES}
+    state = {
+        trait: deepcopy(value) for trait, value in model["state"].items() if trait not in SOURCES
+    }
     for (*outer, key), reference in references(model).items():
         holder = state[outer[0]] if outer else state
         if reference[2] in renamed:
@@ -164,7 +189,9 @@ def stable_model(model: dict[str, Any], renamed: dict[str, str], assets: Path) -
             del holder[key]  # a layout
     stable = {**model, "state": state}
     if model.get("buffers"):
-        stable["buffers"] = sorted((by_hash(each, assets) for each in model["buffers"]), key=lambda each: each["path"])
+        stable["buffers"] = sorted(
+            (by_hash(each, assets) for each in model["buffers"]), key=lambda each: each["path"]
+        )
     return stable
 
 
@@ -188,5 +215,10 @@ def by_hash(buffer: dict[str, Any], assets: Path) -> dict[str, Any]:
 def files_by_hash(root: Path) -> dict[str, Path]:
     """SHA-256 -> file, for what the folders of both packages publish."""
     assets = [root / "capsnet_tutorial" / "assets", root / "book" / "capsnet_book" / "assets"]
-    files = sorted(file for place in assets for folder in PUBLISHED for file in (place / folder).glob("*.safetensors"))
+    files = sorted(
+        file
+        for place in assets
+        for folder in PUBLISHED
+        for file in (place / folder).glob("*.safetensors")
+    )
     return {hashlib.sha256(file.read_bytes()).hexdigest(): file for file in files}

@@ -10,7 +10,8 @@
       localStorage.setItem("guesses", JSON.stringify(kept));
     } catch {}
   };
-  const about = (key) => JSON.parse(document.querySelector(`.guess[data-key="${key}"]`).dataset.guess);
+  const about = (key) =>
+    JSON.parse(document.querySelector(`.guess[data-key="${key}"]`).dataset.guess);
   /** What the reader said: a number, or of a line to draw one for each place. */
   const saidOf = (key) => {
     const said = kept[key]?.said;
@@ -21,7 +22,8 @@
   const make = (tag, values) => Object.assign(document.createElement(tag), values);
 
   /** How far off a number is, or each place of a line. */
-  const apart = (guess, said) => [guess.answer].flat().map((each, k) => Math.abs(each - [said].flat()[k]));
+  const apart = (guess, said) =>
+    [guess.answer].flat().map((each, k) => Math.abs(each - [said].flat()[k]));
 
   /** How near a guess is: 0 right, 1 near, 2 far. Of a scale, a twentieth is right, and a fifth near. */
   const distance = (guess, said) => {
@@ -33,9 +35,13 @@
   const sentence = (guess, said, how) => {
     if (guess.choices) {
       const word = (k) => `“${guess.choices[k]}”`;
-      return how === 0 ? `You said ${word(said)}. So it is.` : `You said ${word(said)}. It is ${word(guess.answer)}.`;
+      return how === 0
+        ? `You said ${word(said)}. So it is.`
+        : `You said ${word(said)}. It is ${word(guess.answer)}.`;
     }
-    const ending = ["As good as right.", "Not far off.", "A good way off: worth a second look."][how];
+    const ending = ["As good as right.", "Not far off.", "A good way off: worth a second look."][
+      how
+    ];
     if (guess.at) {
       return `Your line is off by ${mean(apart(guess, said)).toFixed(2)} on average. ${ending}`;
     }
@@ -55,7 +61,8 @@
   };
 
   const SVG = "http://www.w3.org/2000/svg";
-  const corners = ({ from, to }, line) => line.map((y, k) => `${k},${(to - y) / (to - from)}`).join(" ");
+  const corners = ({ from, to }, line) =>
+    line.map((y, k) => `${k},${(to - y) / (to - from)}`).join(" ");
 
   /** A field with lines from left to right: the reader's dashed, then the answer's. */
   const plot = (guess, ...lines) => {
@@ -67,7 +74,9 @@
     picture.setAttribute("preserveAspectRatio", "none");
     picture.ariaHidden = "true";
     for (const line of lines)
-      picture.appendChild(document.createElementNS(SVG, "polyline")).setAttribute("points", corners(guess, line));
+      picture
+        .appendChild(document.createElementNS(SVG, "polyline"))
+        .setAttribute("points", corners(guess, line));
     return field;
   };
 
@@ -97,7 +106,10 @@
       last = undefined;
       stroke(event);
     });
-    field.addEventListener("pointermove", (event) => field.hasPointerCapture(event.pointerId) && stroke(event));
+    field.addEventListener(
+      "pointermove",
+      (event) => field.hasPointerCapture(event.pointerId) && stroke(event),
+    );
     return field;
   };
 
@@ -109,7 +121,8 @@
     const how = distance(guess, said);
     place.dataset.how = how;
     place.textContent = sentence(guess, said, how);
-    if (!guess.choices) place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
+    if (!guess.choices)
+      place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
   };
 
   const sum = (place) => {
@@ -136,12 +149,15 @@
   const showHand = (hand) => {
     const guess = about(hand.dataset.key);
     const said = saidOf(hand.dataset.key);
-    for (const each of hand.querySelectorAll("button")) each.setAttribute("aria-pressed", Number(each.value) === said);
+    for (const each of hand.querySelectorAll("button"))
+      each.setAttribute("aria-pressed", Number(each.value) === said);
     if (said === undefined) return;
-    for (const [k, slider] of hand.querySelectorAll("input").entries()) slider.value = [said].flat()[k];
+    for (const [k, slider] of hand.querySelectorAll("input").entries())
+      slider.value = [said].flat()[k];
     if (guess.at) hand.querySelector("polyline").setAttribute("points", corners(guess, said));
     else if (!guess.choices) hand.querySelector("output").textContent = show(said);
-    hand.querySelector("small").textContent = "Kept. How far off it was stands where the answer is.";
+    hand.querySelector("small").textContent =
+      "Kept. How far off it was stands where the answer is.";
   };
 
   /** The reader has pressed a button of a hand, or has moved its sliders. */
@@ -161,7 +177,10 @@
     if (guess.at) hand.querySelector(".guess-curve").replaceWith(pad(guess));
     showHand(hand);
     for (const event of ["input", "click"])
-      hand.addEventListener(event, ({ target }) => target.matches("button, input, .guess-curve") && say(hand, target));
+      hand.addEventListener(
+        event,
+        ({ target }) => target.matches("button, input, .guess-curve") && say(hand, target),
+      );
   }
   showRest();
 })();

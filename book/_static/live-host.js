@@ -29,15 +29,22 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   };
 
   const makeButton = (words, className, onclick) =>
-    Object.assign(document.createElement("button"), { type: "button", textContent: words, className, onclick });
+    Object.assign(document.createElement("button"), {
+      type: "button",
+      textContent: words,
+      className,
+      onclick,
+    });
 
   // --- Models ------------------------------------------------------------------------------------------------------
 
   // What all notebooks of this page stored: model id -> { state, buffers }.
   const stored = {};
-  for (const script of document.querySelectorAll(STATES)) Object.assign(stored, JSON.parse(script.textContent).state);
+  for (const script of document.querySelectorAll(STATES))
+    Object.assign(stored, JSON.parse(script.textContent).state);
 
-  const decode = (base64) => new DataView(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer);
+  const decode = (base64) =>
+    new DataView(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)).buffer);
 
   const runScript = (url) =>
     new Promise((resolve, reject) => {
@@ -123,7 +130,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     Object.assign(own, values);
     for (const figure of document.querySelectorAll(`${FITS}[data-live]`)) show(figure);
     document.dispatchEvent(new Event("capsnet:own"));
-    const put = inStore("readwrite", (store) => store.put({ bytes: own.bytes, asked: own.asked }, "own"));
+    const put = inStore("readwrite", (store) =>
+      store.put({ bytes: own.bytes, asked: own.asked }, "own"),
+    );
     return put.then(
       () => true,
       () => false,
@@ -139,7 +148,9 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   );
 
   const importModule = once(async (source) => {
-    const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    const module = await import(
+      URL.createObjectURL(new Blob([source], { type: "text/javascript" }))
+    );
     return module.default;
   });
 
@@ -161,8 +172,13 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     shown.set(figure, await widget.render({ model, el, host }));
     const caption = figure.querySelector(":scope > figcaption");
     caption.textContent = "";
-    const words = own.asked ? "It runs on your own network. Take the book’s" : "Take your own network";
-    if (mine) caption.append(makeButton(words, "live-prompt own-network", () => changeOwn({ asked: !own.asked })));
+    const words = own.asked
+      ? "It runs on your own network. Take the book’s"
+      : "Take your own network";
+    if (mine)
+      caption.append(
+        makeButton(words, "live-prompt own-network", () => changeOwn({ asked: !own.asked })),
+      );
   };
 
   /** Puts the living widget where the still picture is; or says why it cannot, and keeps the picture. */

@@ -14,7 +14,8 @@
     try {
       localStorage.setItem("way", way);
     } catch {} // where nothing may be stored, it is for this page
-    if (anchor?.checkVisibility()) scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
+    if (anchor?.checkVisibility())
+      scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
   };
 
   const open = (fold, opened) => fold.setAttribute("aria-expanded", opened);

@@ -16,7 +16,9 @@ _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"
 
 
-def check_function(function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]) -> Report:
+def check_function(
+    function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]
+) -> Report:
     """Does a function return what another returns?
 
     Args:
@@ -42,10 +44,14 @@ def check_function(function: Any, reference: Callable[..., Any], *examples: tupl
             if out is ... or (isinstance(out, tuple) and ... in out):
                 raise NotWritten
             if not isinstance(out, (Tensor, int, float)) or torch.as_tensor(out).is_complex():
-                raise Trouble(f"It returns {out!r}; expected {'a tensor' if expected.dim() else 'a number'}.")
+                raise Trouble(
+                    f"It returns {out!r}; expected {'a tensor' if expected.dim() else 'a number'}."
+                )
             came = torch.as_tensor(out).detach().double()
             if came.shape != expected.shape:
-                raise Trouble(f"It returns the shape {list(came.shape)}; expected {list(expected.shape)}.")
+                raise Trouble(
+                    f"It returns the shape {list(came.shape)}; expected {list(expected.shape)}."
+                )
             far = ~((came - expected).abs() <= _TOLERANCE * (1 + expected.abs()))
             if far.any():
                 return [_furthest(example, expected, came)]

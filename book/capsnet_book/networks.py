@@ -70,17 +70,28 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
             return ConvNet(sizes_in(about.get("config"), ConvNetConfig, path))
-        network, names = CapsNet(sizes_in(about.get("config"), CapsNetConfig, path), parts), about.get("parts", {})
-        expect(network.parts.names == names, f"parts named {names}, as in {path}", f"{network.parts.names}")
+        network, names = (
+            CapsNet(sizes_in(about.get("config"), CapsNetConfig, path), parts),
+            about.get("parts", {}),
+        )
+        expect(
+            network.parts.names == names,
+            f"parts named {names}, as in {path}",
+            f"{network.parts.names}",
+        )
         return network
 
     return filled(make, unpack(packed), path)
 
 
-def save_network(network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
+def save_network(
+    network: CapsNet | ConvNet, path: str | Path, dtype: torch.dtype = torch.float16
+) -> None:
     """Write a network's weights, sizes, kind and the names of its parts; in `torch.int8`, eight bits a number."""
     about = {"parts": network.parts.names} if isinstance(network, CapsNet) else {"network": "cnn"}
-    write_tensors(path, pack(network.state_dict(), dtype), {"config": asdict(network.config), **about})
+    write_tensors(
+        path, pack(network.state_dict(), dtype), {"config": asdict(network.config), **about}
+    )
 
 
 # --- eight bits a number
@@ -110,7 +121,10 @@ def _rows(name: str, tensor: Tensor) -> dict[str, Tensor]:
     rows = tensor.float().flatten(1)
     largest = rows.abs().amax(dim=1)
     scale = torch.where(largest > 0, largest, 1) / 127  # [N], a row of zeros has any
-    return {name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape), name + SCALE: scale}
+    return {
+        name: (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape),
+        name + SCALE: scale,
+    }
 
 
 def unpack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -120,12 +134,16 @@ def unpack(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
         ValueError: an int8 tensor without a float32 scale for each of its rows.
     """
     whole = {name for name, tensor in tensors.items() if tensor.dtype == torch.int8}
-    unpacked = {name: tensor for name, tensor in tensors.items() if name.removesuffix(SCALE) not in whole}
+    unpacked = {
+        name: tensor for name, tensor in tensors.items() if name.removesuffix(SCALE) not in whole
+    }
     for name in sorted(whole):
         rows, scale = tensors[name], tensors.get(name + SCALE)
         fits = scale is not None and scale.dtype == torch.float32 and scale.shape == rows.shape[:1]
         came = "none" if scale is None else f"{scale.dtype} {list(scale.shape)}"
-        expect(fits, f"float32 scales {list(rows.shape[:1])} beside {name} {list(rows.shape)}", came)
+        expect(
+            fits, f"float32 scales {list(rows.shape[:1])} beside {name} {list(rows.shape)}", came
+        )
         assert scale is not None
         unpacked[name] = rows * scale.view(-1, *[1] * (rows.dim() - 1))
     return unpacked

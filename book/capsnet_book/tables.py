@@ -16,6 +16,8 @@ def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
         rows: as many cells each, shown as `str` shows them.
     """
     body = [[str(cell) for cell in row] for row in rows]
-    numbers = (all(re.match(r"[+-]?\d", cell) for cell in column) for column in zip(*body, strict=True))
+    numbers = (
+        all(re.match(r"[+-]?\d", cell) for cell in column) for column in zip(*body, strict=True)
+    )
     lines = [columns.split("|"), ["--:" if each else ":--" for each in numbers], *body]
     return Markdown("\n".join(f"| {' | '.join(cell.strip() for cell in line)} |" for line in lines))

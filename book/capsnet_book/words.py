@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 WORDS = Path(__file__).with_name("words.json")
-VARIES = re.compile(r"[-+−]?\d+(?:[.,]\d+)*|(?<=^[✓✗…] )[^:]+(?=: )")  # a number; what a report is about
+VARIES = re.compile(
+    r"[-+−]?\d+(?:[.,]\d+)*|(?<=^[✓✗…] )[^:]+(?=: )"
+)  # a number; what a report is about
 FONTS = (
     "Noto Sans CJK SC",
     "Source Han Sans SC",
@@ -40,7 +42,11 @@ def said(text: str, known: Mapping[str, str]) -> str:
     bare = text.strip()
     varying = VARIES.findall(bare)
     following = iter(varying)
-    filled = re.sub(r"#(\d?)", lambda hole: varying[int(hole[1]) - 1] if hole[1] else next(following), translation)
+    filled = re.sub(
+        r"#(\d?)",
+        lambda hole: varying[int(hole[1]) - 1] if hole[1] else next(following),
+        translation,
+    )
     return text.replace(bare, filled) if bare else text
 
 
@@ -70,6 +76,8 @@ def speak() -> None:
         plain(self, said(s, known) if isinstance(s, str) else s)
 
     if fonts:
-        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it warns where a font has no bold
+        logging.getLogger("matplotlib.font_manager").setLevel(
+            logging.ERROR
+        )  # it warns where a font has no bold
         matplotlib.rcParams["font.family"] = [*matplotlib.rcParams["font.family"], fonts[0]]
         Text.set_text = set_text  # type: ignore[method-assign]

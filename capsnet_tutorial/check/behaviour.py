@@ -35,11 +35,19 @@ class Network:
 
     def __init__(self, thing: Any, images: Tensor, labels: Tensor, ends: float) -> None:
         self.thing, self.ends = thing, ends
-        sizes = ((name, value) for _, name, value in _attributes(thing) if type(value) is int and 1 < value <= 512)
+        sizes = (
+            (name, value)
+            for _, name, value in _attributes(thing)
+            if type(value) is int and 1 < value <= 512
+        )
         batches = [value for name, value in sizes if re.search("batch", name, re.I)]
-        ways = [way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)]
+        ways = [
+            way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)
+        ]
         ways = [way for way in ways if "attribute" not in way or _label_attributes(thing)]
-        first = Trouble(f"Expected a network(images) or network(images, labels); got {type(thing).__name__}.")
+        first = Trouble(
+            f"Expected a network(images) or network(images, labels); got {type(thing).__name__}."
+        )
         for batch in dict.fromkeys((3, *batches, len(images))):
             rows = torch.arange(batch) % len(images)
             self.images, self.labels = images[rows], labels[rows]
@@ -54,7 +62,11 @@ class Network:
     def target(self, labels: Tensor | None = None) -> Target:
         """The network as it is called, with these labels or its own."""
         labels = self.labels if labels is None else labels
-        given = F.one_hot(labels, max(10, int(labels.max()) + 1)).float() if "one-hot" in self.way else labels
+        given = (
+            F.one_hot(labels, max(10, int(labels.max()) + 1)).float()
+            if "one-hot" in self.way
+            else labels
+        )
 
         def call(thing: Any) -> Any:
             if self.way in _WAYS[:2]:
@@ -65,7 +77,9 @@ class Network:
 
         return Target(self.thing, call, self.images, self.ends)
 
-    def run(self, instead: Instead = None, labels: Tensor | None = None, train: bool = False) -> list[Tensor]:
+    def run(
+        self, instead: Instead = None, labels: Tensor | None = None, train: bool = False
+    ) -> list[Tensor]:
         """The tensors that it returns, with other numbers in the place of what some operations give.
 
         Raises:
@@ -88,7 +102,11 @@ def _attributes(network: Any) -> list[tuple[nn.Module, str, Any]]:
 
 def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:
     """Attributes that may be there for labels."""
-    return [(m, n) for m, n, value in _attributes(network) if _LABEL.search(n) and isinstance(value, Tensor | None)]
+    return [
+        (m, n)
+        for m, n, value in _attributes(network)
+        if _LABEL.search(n) and isinstance(value, Tensor | None)
+    ]
 
 
 def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
@@ -114,18 +132,27 @@ def alone_wrong(network: Network) -> Iterator[Finding | Looked]:
     alone.images, alone.labels = network.images[:1], network.labels[:1]
     for many, one in zip(network.returned, alone.run(), strict=False):
         if many.shape[:1] == (3,) and one.shape != (1, *many.shape[1:]):
-            yield Finding(None, f"With a batch of one image it returns a tensor of shape {list(one.shape)}.")
+            yield Finding(
+                None, f"With a batch of one image it returns a tensor of shape {list(one.shape)}."
+            )
 
 
 def remembers(target: Target, instead: Instead = None) -> bool:
     """Whether one and the same copy gives something else when it is called again."""
     thing = target.fresh()
-    calls = ([each.double() for each in tensors_in(target.run(Trace(instead, keep=()), thing=thing))] for _ in range(2))
+    calls = (
+        [each.double() for each in tensors_in(target.run(Trace(instead, keep=()), thing=thing))]
+        for _ in range(2)
+    )
     same = partial(torch.allclose, rtol=1e-3, atol=1e-5, equal_nan=True)
-    return any(one.shape != other.shape or not same(one, other) for one, other in zip(*calls, strict=False))
+    return any(
+        one.shape != other.shape or not same(one, other) for one, other in zip(*calls, strict=False)
+    )
 
 
-def mask_wrong(network: Network, classes: int, long: Mapping[int, Tensor]) -> Iterator[Finding | Looked]:
+def mask_wrong(
+    network: Network, classes: int, long: Mapping[int, Tensor]
+) -> Iterator[Finding | Looked]:
     """Whether a network that redraws does so whatever the labels; with ``long``, capsules long enough to show it."""
     size = network.images.numel()
     if not any(each.numel() == size for each in network.returned):
@@ -133,11 +160,20 @@ def mask_wrong(network: Network, classes: int, long: Mapping[int, Tensor]) -> It
         return
     yield Looked("mask")
     if network.way == "none":
-        yield Finding("mask-prediction", "It reconstructs and is given no label: it can only mask by its prediction.")
+        yield Finding(
+            "mask-prediction",
+            "It reconstructs and is given no label: it can only mask by its prediction.",
+        )
         return
-    for train in (False, True)[: 1 + isinstance(network.thing, nn.Module)]:  # many mask by labels in training alone
-        outputs = [network.run(long, (network.labels + step) % classes, train) for step in (0, 1, 3)]
+    for train in (False, True)[
+        : 1 + isinstance(network.thing, nn.Module)
+    ]:  # many mask by labels in training alone
+        outputs = [
+            network.run(long, (network.labels + step) % classes, train) for step in (0, 1, 3)
+        ]
         first, *others = [[each for each in out if each.numel() == size] for out in outputs]
-        if not all(torch.equal(*pair) for each in others for pair in zip(first, each, strict=False)):
+        if not all(
+            torch.equal(*pair) for each in others for pair in zip(first, each, strict=False)
+        ):
             return
     yield Finding("mask-prediction", "With other labels it reconstructs the very same.")

@@ -56,11 +56,15 @@ class Subject:
 
     def __call__(self, *arguments: Any) -> Any:
         """What the function returns for copies of the arguments: it may write into them."""
-        torch.default_generator.manual_seed(0)  # one that draws random numbers shall not look like one that remembers
+        torch.default_generator.manual_seed(
+            0
+        )  # one that draws random numbers shall not look like one that remembers
         copies = [each.clone() if isinstance(each, Tensor) else each for each in arguments]
         out = called(lambda: self.function(*copies), f"for {described(arguments)}")
         pairs = zip(arguments, copies, strict=True)
-        self.wrote |= any(isinstance(each, Tensor) and not torch.equal(each, copy) for each, copy in pairs)
+        self.wrote |= any(
+            isinstance(each, Tensor) and not torch.equal(each, copy) for each, copy in pairs
+        )
         return out
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
@@ -77,7 +81,9 @@ class Subject:
             try:
                 (gradient,) = torch.autograd.grad(out.sum(), leaf, allow_unused=True)
             except RuntimeError as error:
-                raise Trouble(WROTE if self.wrote else f"Its gradient cannot be computed: {error}") from error
+                raise Trouble(
+                    WROTE if self.wrote else f"Its gradient cannot be computed: {error}"
+                ) from error
         if gradient is None:
             raise Trouble(
                 "Its output carries no gradient back to its input, so nothing below it could learn "
@@ -129,13 +135,32 @@ def examined(
     seen = [each.at for each in looked if not each.why_not] or [checked] * (not needed)
     unseen = [f"{each.at} ({each.why_not})" for each in looked if each.why_not]
     order = [*BUGS, None]
-    findings = sorted((each for each in found if isinstance(each, Finding)), key=lambda each: order.index(each.bug))
+    findings = sorted(
+        (each for each in found if isinstance(each, Finding)),
+        key=lambda each: order.index(each.bug),
+    )
     bugs = tuple(dict.fromkeys(each.bug for each in findings if each.bug))
-    first = [k for k, each in enumerate(findings) if not each.bug or each.bug not in {x.bug for x in findings[:k]}]
-    findings = [replace(findings[k], convention=findings[k].convention and not strict) for k in first]
-    passed = all(each.convention for each in findings) and any(each.startswith(needed) for each in seen)
+    first = [
+        k
+        for k, each in enumerate(findings)
+        if not each.bug or each.bug not in {x.bug for x in findings[:k]}
+    ]
+    findings = [
+        replace(findings[k], convention=findings[k].convention and not strict) for k in first
+    ]
+    passed = all(each.convention for each in findings) and any(
+        each.startswith(needed) for each in seen
+    )
     agrees = "" if findings else agrees
-    return Report(passed, bugs, checked, tuple(findings), agrees, examined=tuple(seen), unexamined=tuple(unseen))
+    return Report(
+        passed,
+        bugs,
+        checked,
+        tuple(findings),
+        agrees,
+        examined=tuple(seen),
+        unexamined=tuple(unseen),
+    )
 
 
 def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) -> Tensor:
@@ -157,23 +182,31 @@ def numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) 
     if not shape and out.numel() == 1:
         out = out.reshape(())
     if list(out.shape) != list(shape):
-        raise Trouble(f"It returns a tensor of shape {list(out.shape)} for {given}; expected {wanted}.")
+        raise Trouble(
+            f"It returns a tensor of shape {list(out.shape)} for {given}; expected {wanted}."
+        )
     value = out.detach().cpu().double()
     if finite and not value.isfinite().all():
         first = float(value[~value.isfinite()].flatten()[0])
-        raise Trouble(f"It returns {first:g} for {given}, ordinary numbers; expected finite numbers.")
+        raise Trouble(
+            f"It returns {first:g} for {given}, ordinary numbers; expected finite numbers."
+        )
     return value
 
 
 def arguments_of(function: Any) -> Mapping[str, inspect.Parameter]:
     """The arguments of a function or module, by name; any number where that cannot be known."""
     try:  # a module's own are (*args, **kwargs)
-        return inspect.signature(function.forward if isinstance(function, torch.nn.Module) else function).parameters
+        return inspect.signature(
+            function.forward if isinstance(function, torch.nn.Module) else function
+        ).parameters
     except (TypeError, ValueError):  # a built-in without a signature
         return {"args": inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)}
 
 
-def nan_at_zero(subject: Subject, shape: Sequence[int], zeros: Tensor, *more: Any, name: str) -> list[Finding]:
+def nan_at_zero(
+    subject: Subject, shape: Sequence[int], zeros: Tensor, *more: Any, name: str
+) -> list[Finding]:
     """What the zero vector becomes, and its gradient."""
     value, gradient = subject.gradient(shape, zeros, *more)
     if not value.isfinite().all():

@@ -45,18 +45,44 @@ The file is run like an import, with all that this may do: check only code that 
 exit status: 0 right, 1 wrong, 2 cannot be judged, 3 nothing wrong found but not all of it examined"""
 
 KINDS = (*CHECKERS, "layer", "network")
-_SIDES = (28, 32, 36, 40, 48, 64, 96, 24)  # of the images that a network may be made for, as they are tried, in pixels
+_SIDES = (
+    28,
+    32,
+    36,
+    40,
+    48,
+    64,
+    96,
+    24,
+)  # of the images that a network may be made for, as they are tried, in pixels
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The command's options, for `capsnet check`."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.description = "Find known mistakes in a capsule network's code. The file is run, as by an import."
+    parser.description = (
+        "Find known mistakes in a capsule network's code. The file is run, as by an import."
+    )
     parser.epilog = _SIGNATURES
-    parser.add_argument("place", metavar="FILE[:NAME]", help="a file, a name in it, or an expression in quotes")
-    parser.add_argument("--as", dest="kind", choices=KINDS, help="what it is (default: by its name and what is in it)")
-    parser.add_argument("--time-limit", type=float, default=300, metavar="S", help="seconds before it is ended (300)")
-    parser.add_argument("--memory-limit", type=float, default=16, metavar="GB", help="of memory (16)")
+    parser.add_argument(
+        "place", metavar="FILE[:NAME]", help="a file, a name in it, or an expression in quotes"
+    )
+    parser.add_argument(
+        "--as",
+        dest="kind",
+        choices=KINDS,
+        help="what it is (default: by its name and what is in it)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=300,
+        metavar="S",
+        help="seconds before it is ended (300)",
+    )
+    parser.add_argument(
+        "--memory-limit", type=float, default=16, metavar="GB", help="of memory (16)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -88,7 +114,9 @@ def judgements(
         names = [name] if name else source.pieces()
         if not names or re.split(r"\W", names[0])[0] not in ("lambda", *vars(source.module)):
             wanted = f"something named {name}" if name else "a piece of a capsule network"
-            raise InputError(f"expected {wanted} in {path}; got {', '.join(source.defined) or 'nothing'}")
+            raise InputError(
+                f"expected {wanted} in {path}; got {', '.join(source.defined) or 'nothing'}"
+            )
     except InputError as problem:
         yield place, 2, f"? {problem}"
         return
@@ -120,12 +148,16 @@ def _judge(thing: Any, kind: str, seconds: float) -> Report:
     modules = thing.modules() if isinstance(thing, nn.Module) else ()
     channels = next((each.in_channels for each in modules if isinstance(each, nn.Conv2d)), 1)
     ends, reports = time.monotonic() + seconds, []
-    for side in _SIDES:  # a network that takes images of another size fails before anything is examined
+    for (
+        side
+    ) in _SIDES:  # a network that takes images of another size fails before anything is examined
         given = F.pad(images[:20], ((side - 28) // 2,) * 4).expand(-1, channels, -1, -1)
         reports.append(check_model(thing, given, labels[:20], seconds=ends - time.monotonic()))
         if reports[-1].examined or reports[-1].unexamined:
             return reports[-1]
-    return replace(reports[0], unexamined=(f"network (images of {_SIDES} pixels a side were tried)",))
+    return replace(
+        reports[0], unexamined=(f"network (images of {_SIDES} pixels a side were tried)",)
+    )
 
 
 def _kind_of(thing: Any, name: str) -> str:
@@ -135,7 +167,9 @@ def _kind_of(thing: Any, name: str) -> str:
         ValueError: neither says so.
     """
     named = fits(name)
-    if isinstance(thing, nn.Module) and not {"margin_loss", "mask", "reconstruction_loss"} & set(named):
+    if isinstance(thing, nn.Module) and not {"margin_loss", "mask", "reconstruction_loss"} & set(
+        named
+    ):
         if any(isinstance(each, nn.Conv2d) for each in thing.modules()):
             return "network"
         if next(thing.parameters(), None) is not None:
@@ -186,7 +220,11 @@ def in_a_process(options: dict[str, Any]) -> tuple[list[tuple[str, int, str]], s
         with printed.open(encoding="utf-8", errors="replace") as file:
             said = file.read(10_000)
     done = lines[-1:] == ["done"]
-    return [tuple(json.loads(line)) for line in lines if line.endswith("]")], "" if done else problem, said
+    return (
+        [tuple(json.loads(line)) for line in lines if line.endswith("]")],
+        "" if done else problem,
+        said,
+    )
 
 
 def _in_this_process() -> None:
@@ -196,7 +234,9 @@ def _in_this_process() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (int(options["memory_limit"] * 2**30),) * 2)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2**30,) * 2)  # of a file: what is printed in a loop without end
+        resource.setrlimit(
+            resource.RLIMIT_FSIZE, (2**30,) * 2
+        )  # of a file: what is printed in a loop without end
     sys.argv = [options["place"].partition(":")[0]]
     with found.open("w", encoding="utf-8", buffering=1) as file:
         for judgement in judgements(**options):

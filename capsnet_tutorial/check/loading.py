@@ -25,8 +25,19 @@ _WORDS = {
     "mask": r"mask",
     "reconstruction_loss": r"recon",
 }
-_OTHERS = re.compile(r"decod|^(show|plot|draw|save|load|train|test|main|get|print)(_|$)|dataset|loader", re.I)
-_RUN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.If, ast.Try)
+_OTHERS = re.compile(
+    r"decod|^(show|plot|draw|save|load|train|test|main|get|print)(_|$)|dataset|loader", re.I
+)
+_RUN = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.If,
+    ast.Try,
+)
 
 
 class Source:
@@ -41,7 +52,9 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         if not path.is_file() or path.suffix != ".py":
-            raise InputError(f"expected a Python file before the colon; got no file {path} whose name ends in .py")
+            raise InputError(
+                f"expected a Python file before the colon; got no file {path} whose name ends in .py"
+            )
         try:
             self.tree = ast.parse(path.read_bytes(), str(path))  # in any coding that it declares
         except (SyntaxError, ValueError) as problem:
@@ -51,18 +64,28 @@ class Source:
         self.module = _empty_module(path.resolve())
         for statement in self.tree.body:
             self._run(statement)
-        named = ((name, getattr(value, "__module__", ""), value) for name, value in vars(self.module).items())
-        self.defined = [name for name, of, value in named if callable(value) and of == self.module.__name__]
+        named = (
+            (name, getattr(value, "__module__", ""), value)
+            for name, value in vars(self.module).items()
+        )
+        self.defined = [
+            name for name, of, value in named if callable(value) and of == self.module.__name__
+        ]
         """The functions and classes of the file itself."""
 
     def _run(self, statement: ast.stmt) -> None:
         call = statement.value if isinstance(statement, ast.Expr) else None
-        needed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith((".add_argument", "sys.path.append"))
+        needed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
+            (".add_argument", "sys.path.append")
+        )
         guarded = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
         if guarded or not (isinstance(statement, _RUN) or needed):
             return
         try:
-            exec(compile(ast.Module([statement], []), str(self.module.__file__), "exec"), vars(self.module))
+            exec(
+                compile(ast.Module([statement], []), str(self.module.__file__), "exec"),
+                vars(self.module),
+            )
         except (Exception, SystemExit) as problem:
             line = ast.unparse(statement).splitlines()[0]
             self.failed.append(f"{line[:60]} ({type(problem).__name__}: {problem})")
@@ -75,7 +98,9 @@ class Source:
         """
         calls = [ast.unparse(each) for each in ast.walk(self.tree) if isinstance(each, ast.Call)]
         first: Exception | SystemExit | None = None
-        for each in dict.fromkeys([expression, *(call for call in calls if call.startswith(f"{expression}("))]):
+        for each in dict.fromkeys(
+            [expression, *(call for call in calls if call.startswith(f"{expression}("))]
+        ):
             try:
                 value = eval(each, vars(self.module))
                 return value() if inspect.isclass(value) else value
@@ -83,7 +108,9 @@ class Source:
                 first = first or problem
         hint = f'; with arguments: FILE:"{expression}(…)"' if "(" not in expression else ""
         more = f"; not run: {self.failed[0]}" if self.failed else ""
-        raise InputError(f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}") from first
+        raise InputError(
+            f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}"
+        ) from first
 
     def pieces(self) -> list[str]:
         """The names that say that they are pieces of a capsule network."""
@@ -111,7 +138,9 @@ def _empty_module(path: Path) -> ModuleType:
     try:
         importlib.import_module(package or "sys")
     except (Exception, SystemExit) as problem:
-        raise InputError(f"{package} cannot be imported: {type(problem).__name__}: {problem}") from problem
+        raise InputError(
+            f"{package} cannot be imported: {type(problem).__name__}: {problem}"
+        ) from problem
     module = ModuleType(".".join(names) if package else f"_checked_{path.stem}")
     module.__file__, module.__package__ = str(path), package
     sys.modules[module.__name__] = module

@@ -12,7 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.behaviour import Network, alone_wrong, lengths_wrong, mask_wrong, remembers
+from capsnet_tutorial.check.behaviour import (
+    Network,
+    alone_wrong,
+    lengths_wrong,
+    mask_wrong,
+    remembers,
+)
 from capsnet_tutorial.check.calls import Looked, NotWritten, Trouble, called, examined
 from capsnet_tutorial.check.primary_capsules import examine_within
 from capsnet_tutorial.check.report import Finding, Report
@@ -43,12 +49,18 @@ def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float 
     """
     network = getattr(network, "_orig_mod", network)  # what torch.compile was given
     expect_floating("images", images)
-    expect(images.dim() == 4 and len(images) >= 2, "at least two images [B, C, H, W]", f"shape {list(images.shape)}")
+    expect(
+        images.dim() == 4 and len(images) >= 2,
+        "at least two images [B, C, H, W]",
+        f"shape {list(images.shape)}",
+    )
     expect_tensor("labels", labels)
     fits = labels.shape == images.shape[:1] and not labels.is_floating_point()
     expect(fits, f"{len(images)} whole numbers as labels", f"{labels.dtype} {list(labels.shape)}")
     ends = time.monotonic() + seconds
-    return examined("network", lambda: _network(network, images.cpu(), labels.cpu(), ends), needed="routing")
+    return examined(
+        "network", lambda: _network(network, images.cpu(), labels.cpu(), ends), needed="routing"
+    )
 
 
 def check_layer(layer: Any, u: Tensor | None = None) -> Report:
@@ -61,7 +73,9 @@ def check_layer(layer: Any, u: Tensor | None = None) -> Report:
     Returns:
         A `Report`; bugs as `check_routing` knows them. It has passed only if the routing was found.
     """
-    return examined("layer", lambda: _layer(layer, u), "It is Procedure 1, image by image.", needed="routing")
+    return examined(
+        "layer", lambda: _layer(layer, u), "It is Procedure 1, image by image.", needed="routing"
+    )
 
 
 def _layer(layer: Any, u: Tensor | None) -> Iterator[Finding | Looked]:
@@ -85,17 +99,24 @@ def _with_input(layer: Any, u: Tensor | None) -> Target:
         except Trouble as trouble:
             problems.append(str(trouble))
             continue
-        if any(each.numel() % len(example) == 0 and each.numel() > len(example) for each in tensors_in(out)):
+        if any(
+            each.numel() % len(example) == 0 and each.numel() > len(example)
+            for each in tensors_in(out)
+        ):
             return target
     hint = "" if u is not None else " Give an example of its input: check_layer(layer, u)."
-    raise Trouble(f"Its routing was not found: it gives no capsules for u. {problems[0] if problems else ''}{hint}")
+    raise Trouble(
+        f"Its routing was not found: it gives no capsules for u. {problems[0] if problems else ''}{hint}"
+    )
 
 
 def _examples(layer: Any) -> Iterator[Tensor]:
     """u in the layouts that the sizes of parameters and attributes allow; the usual layout first, of all sizes."""
     modules = list(layer.modules()) if isinstance(layer, nn.Module) else []
     sizes = {size for each in (layer.parameters() if modules else ()) for size in each.shape}
-    sizes |= {value for module in modules for value in vars(module).values() if isinstance(value, int)}
+    sizes |= {
+        value for module in modules for value in vars(module).values() if isinstance(value, int)
+    }
     for layout in ("BID", "BDI", "BID1", "BI1D"):
         for capsules, depth in combinations(sorted(sizes - {0, 1}, reverse=True), 2):
             shape = [{"B": 3, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout]
@@ -129,11 +150,15 @@ def _routing(target: Target) -> Generator[Finding | Looked, None, tuple[list[Ver
     graph = Graph(target.run(trace), trace.operations, target)
     verdicts: list[Verdict] = []
     for sites in sites_in(target, graph):
-        findings, verdict = judge(sites, None if verdicts else declared)  # a second routing may have rounds of its own
+        findings, verdict = judge(
+            sites, None if verdicts else declared
+        )  # a second routing may have rounds of its own
         yield from findings
         verdicts.append(verdict)
         rounds = f", {verdict.known.rounds} rounds" if verdict.known else ""
-        yield Looked(f"routing ({verdict.site.sizes['I']} capsules below, {verdict.site.sizes['J']} above{rounds})")
+        yield Looked(
+            f"routing ({verdict.site.sizes['I']} capsules below, {verdict.site.sizes['J']} above{rounds})"
+        )
     if not verdicts:
         yield Looked("routing", "no couplings were seen that share out predictions")
     return verdicts, graph
@@ -146,7 +171,9 @@ def _primary_capsules(graph: Graph, verdicts: list[Verdict]) -> Iterator[Finding
         made, sizes = verdicts[0].site.made, verdicts[0].site.sizes
         known = examine_within(graph, made.inputs, made.index, {"B": sizes["B"], "I": sizes["I"]})
     elif graph.out and graph.out[0].dim() == 3:
-        known = examine_within(graph, graph.out[:1], math.inf, dict(zip("BID", graph.out[0].shape, strict=True)))
+        known = examine_within(
+            graph, graph.out[:1], math.inf, dict(zip("BID", graph.out[0].shape, strict=True))
+        )
     if not isinstance(known, str):
         # What explains the routing no better than "it differs" may be a layer that squashes its input itself.
         yield from (each for each in known if each.bug or not verdicts or verdicts[0].known)

@@ -9,9 +9,23 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import WROTE, Subject, Trouble, arguments_of, examined, nan_at_zero
+from capsnet_tutorial.check.calls import (
+    WROTE,
+    Subject,
+    Trouble,
+    arguments_of,
+    examined,
+    nan_at_zero,
+)
 from capsnet_tutorial.check.report import Finding, Report
-from capsnet_tutorial.check.variants import Deviation, close, differs, expected, fewest_first, recognise
+from capsnet_tutorial.check.variants import (
+    Deviation,
+    close,
+    differs,
+    expected,
+    fewest_first,
+    recognise,
+)
 
 
 def check_squash(function: Any) -> Report:
@@ -40,7 +54,12 @@ def check_routing(function: Any, *, strict: bool = False) -> Report:
         no-update-rounds.
     """
     agrees = "It is Procedure 1, image by image, for 1 to 4 rounds, and a second call gives what the first gave."
-    return examined("routing", lambda: _routing(Subject(function, "route(u_hat, iterations)")), agrees, strict=strict)
+    return examined(
+        "routing",
+        lambda: _routing(Subject(function, "route(u_hat, iterations)")),
+        agrees,
+        strict=strict,
+    )
 
 
 def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
@@ -88,8 +107,12 @@ def check_mask(function: Any, *, strict: bool = False) -> Report:
     Returns:
         A `Report`; the bug that it knows: mask-prediction.
     """
-    agrees = "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
-    return examined("mask", lambda: _mask(Subject(function, "mask(v, labels)")), agrees, strict=strict)
+    agrees = (
+        "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
+    )
+    return examined(
+        "mask", lambda: _mask(Subject(function, "mask(v, labels)")), agrees, strict=strict
+    )
 
 
 def _squash(subject: Subject) -> Iterator[Finding]:
@@ -116,10 +139,14 @@ def _squash(subject: Subject) -> Iterator[Finding]:
 def _loss(function: Any, signature: str, *batch: Tensor) -> Iterator[Finding]:
     """On a batch of three, on its first image alone, and by its gradient."""
     subject, piece = Subject(function, signature), signature.partition("(")[0]
-    probes = [(part, subject.tensor((), *part)) for part in (batch, tuple(each[:1] for each in batch))]
+    probes = [
+        (part, subject.tensor((), *part)) for part in (batch, tuple(each[:1] for each in batch))
+    ]
     deviations = recognise(piece, probes)
     if deviations is None:
-        arguments, came = next((probe for probe in probes if recognise(piece, [probe], at_most=0) is None), probes[0])
+        arguments, came = next(
+            (probe for probe in probes if recognise(piece, [probe], at_most=0) is None), probes[0]
+        )
         yield differs(piece, arguments, came)
     else:
         yield from (each.finding() for each in deviations)
@@ -132,7 +159,9 @@ def _mask(subject: Subject) -> Iterator[Finding]:
     longest = v.norm(dim=-1).argmax(dim=1)
     labels, others = (longest + 3) % 10, (longest + 5) % 10
     if getattr(subject(v, labels), "shape", None) == v[:, 0].shape:
-        raise Trouble(f"It returns the kept capsule alone; expected {list(v.shape)}, the others' numbers being 0.")
+        raise Trouble(
+            f"It returns the kept capsule alone; expected {list(v.shape)}, the others' numbers being 0."
+        )
     labelled = subject.tensor(v.shape, v, labels)
     right = close(labelled, expected("mask", (v, labels)))
     if not right and (labelled == 0).any() and close(labelled, subject.tensor(v.shape, v, others)):
@@ -154,13 +183,21 @@ def _mask(subject: Subject) -> Iterator[Finding]:
         yield from _gradient(subject, "mask", (v, labels))
 
 
-def _gradient(subject: Subject, piece: str, arguments: Sequence[Any], *deviations: Deviation) -> Iterator[Finding]:
+def _gradient(
+    subject: Subject, piece: str, arguments: Sequence[Any], *deviations: Deviation
+) -> Iterator[Finding]:
     """Whether the gradient is that of the values, which are right but for these deviations."""
     exact = arguments[0].double().requires_grad_()
     values = expected(piece, (exact, *arguments[1:]), deviations)
-    came, (wanted,) = subject.gradient(values.shape, *arguments)[1], torch.autograd.grad(values.sum(), exact)
+    came, (wanted,) = (
+        subject.gradient(values.shape, *arguments)[1],
+        torch.autograd.grad(values.sum(), exact),
+    )
     if not came.isfinite().all():
-        yield Finding("squash-nan" if piece == "squash" else None, "Its gradient is not finite, though its values are.")
+        yield Finding(
+            "squash-nan" if piece == "squash" else None,
+            "Its gradient is not finite, though its values are.",
+        )
     elif ((came - wanted).abs() > 1e-2 * wanted.abs().amax()).any():
         yield Finding(None, "Its gradient is not that of its values: is a part of it detached?")
 
@@ -187,10 +224,14 @@ class Known(NamedTuple):
     """Of the candidates for v, the one that it gives."""
 
 
-def recognised(candidates: Sequence[Tensor], u_hat: Tensor, rounds: int, copies: int = 1) -> Known | None:
+def recognised(
+    candidates: Sequence[Tensor], u_hat: Tensor, rounds: int, copies: int = 1
+) -> Known | None:
     """The fewest known mistakes that give one of these v, and how many rounds: rather those that were asked for."""
     for some in fewest_first("routing", at_most=3):
-        tried = (3, 2, 1, *range(4, 11 if not some else 6)) if len(some) < 2 else (max(rounds - 1, 1),)
+        tried = (
+            (3, 2, 1, *range(4, 11 if not some else 6)) if len(some) < 2 else (max(rounds - 1, 1),)
+        )
         for number in dict.fromkeys((rounds, *tried)):
             wanted = expected("routing", (u_hat, number), some, copies=copies)
             for which, came in enumerate(candidates):
@@ -214,18 +255,24 @@ def _routing(subject: Subject) -> Iterator[Finding]:
         yield differs("routing", (u_hat, 3), first)
         others = torch.cat([u_hat[:1], u_hat[1:].flip(-1)])
         if not close(subject.tensor(_SHAPE, others, 3)[:1], first[:1]):
-            yield Finding("batch-agreement", "An image's output depends on the images beside it in the batch.")
+            yield Finding(
+                "batch-agreement", "An image's output depends on the images beside it in the batch."
+            )
     yield from nan_at_zero(subject, _SHAPE, torch.zeros_like(u_hat), 3, name="û")
 
 
 def _rounds(subject: Subject, u_hat: Tensor, known: Known, stale: bool) -> Iterator[Finding]:
     """Whether it does as many rounds as it is asked for, and the same for an image alone."""
-    if any(each.value is torch.ones_like for each in known.deviations):  # couplings that never change: no rounds
+    if any(
+        each.value is torch.ones_like for each in known.deviations
+    ):  # couplings that never change: no rounds
         return
     came = {r: _at(subject, u_hat, r) for r in (1, 2, 3, 4)}
     settable = stale or not all(close(each, came[3]) for each in came.values())
     if known.rounds == 1:
-        yield Finding("no-update-rounds", "b is never updated: every round has the couplings of the first.")
+        yield Finding(
+            "no-update-rounds", "b is never updated: every round has the couplings of the first."
+        )
     elif not settable:
         yield Finding(None, f"The number of rounds is written in: {known.rounds}.", convention=True)
     elif known.rounds < 3:
@@ -233,11 +280,19 @@ def _rounds(subject: Subject, u_hat: Tensor, known: Known, stale: bool) -> Itera
     elif known.rounds > 3:
         many = "is one round" if known.rounds == 4 else f"are {known.rounds - 3} rounds"
         yield Finding(None, f"Not as in the paper: there {many} too many.")
-    for (images, rounds), v in [((1, 3), _at(subject, u_hat[:1], 3)), *(((3, r), v) for r, v in came.items())]:
+    for (images, rounds), v in [
+        ((1, 3), _at(subject, u_hat[:1], 3)),
+        *(((3, r), v) for r, v in came.items()),
+    ]:
         done = max(rounds + known.rounds - 3, 1) if settable else known.rounds
-        if not stale and not close(v, expected("routing", (u_hat[:images], done), known.deviations)):
+        if not stale and not close(
+            v, expected("routing", (u_hat[:images], done), known.deviations)
+        ):
             given = "a batch of one image" if images == 1 else f"{rounds} rounds"
-            yield Finding(None, f"With {given} it fails, or gives something else than with three images and 3 rounds.")
+            yield Finding(
+                None,
+                f"With {given} it fails, or gives something else than with three images and 3 rounds.",
+            )
             return
 
 

@@ -27,10 +27,14 @@ def check_primary_capsules(function: Any) -> Report:
         A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
     """
     agrees = "Every capsule is the numbers of one type at one place."
-    return examined("primary capsules", lambda: _examine(Subject(function, _SIGNATURE), (24, 4, 5), 8), agrees)
+    return examined(
+        "primary capsules", lambda: _examine(Subject(function, _SIGNATURE), (24, 4, 5), 8), agrees
+    )
 
 
-def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, int]) -> list[Finding] | str:
+def examine_within(
+    graph: Graph, to: list[Tensor], end: float, named: dict[str, int]
+) -> list[Finding] | str:
     """Findings about the primary capsules of a network, from its last convolutions to these tensors; or why none.
 
     The convolutions are made to give our features, and u is caught on its way, of these sizes B, I and perhaps D.
@@ -40,13 +44,21 @@ def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, 
     convolutions = [each for each in path if each.name == "conv2d"]
     if not convolutions:
         return "no convolution leads to them"
-    last = [each for each in convolutions if memory(each.inputs[0]) == memory(convolutions[-1].inputs[0])]
+    last = [
+        each
+        for each in convolutions
+        if memory(each.inputs[0]) == memory(convolutions[-1].inputs[0])
+    ]
     maps = [each.outputs[0] for each in last]
     numbers, batch = sum(each.numel() for each in maps), named["B"]
     dim, rest = divmod(numbers, batch * named["I"])
     fits = not rest and named.setdefault("D", dim) == dim
     made = graph.derived(maps, last[0].index)
-    u = [each for each in path if each.outputs[0].numel() == numbers and memory(each.outputs[0]) in made]
+    u = [
+        each
+        for each in path
+        if each.outputs[0].numel() == numbers and memory(each.outputs[0]) in made
+    ]
     axes = axes_of(u[-1].outputs[0].shape, named) if u and fits else []
     channels = [each.shape[1] for each in maps]
     if not axes or dim < 2 or sum(channels) % dim:
@@ -54,19 +66,26 @@ def examine_within(graph: Graph, to: list[Tensor], end: float, named: dict[str, 
 
     def primary(features: Tensor, dim: int) -> Tensor:
         rows = features if len(features) == batch else features.repeat(batch, 1, 1, 1)[:batch]
-        parts = {each.index: part.clone() for each, part in zip(last, rows.split(channels, dim=1), strict=True)}
+        parts = {
+            each.index: part.clone()
+            for each, part in zip(last, rows.split(channels, dim=1), strict=True)
+        }
         trace = Trace(parts, keep=[u[-1].index], stop=u[-1].index)
         graph.target.run(trace, grad=torch.is_grad_enabled())
         return gathered(trace.operations[0].outputs[0], axes[0], named, "BID")[: len(features)]
 
     cut = (sum(channels), *maps[0].shape[2:])
-    report = examined("primary capsules", lambda: _examine(Subject(primary, _SIGNATURE), cut, dim, inside=True))
+    report = examined(
+        "primary capsules", lambda: _examine(Subject(primary, _SIGNATURE), cut, dim, inside=True)
+    )
     if not report.bugs and any(each.topic != "unsquashed" for each in report.findings):
         return "what becomes of the last convolution's maps is no rearrangement and squash"
     return [each for each in report.findings if each.bug or each.topic == "unsquashed"]
 
 
-def _examine(subject: Subject, shape: Sequence[int], dim: int, *, inside: bool = False) -> list[Finding]:
+def _examine(
+    subject: Subject, shape: Sequence[int], dim: int, *, inside: bool = False
+) -> list[Finding]:
     """Findings, for features [channels, height, width]; in a network they have to be squashed on their way to W."""
     features = torch.randn(2, *shape, generator=torch.Generator().manual_seed(2))
     capsules = (features[0].numel() // dim, dim)
@@ -86,7 +105,9 @@ def _examine(subject: Subject, shape: Sequence[int], dim: int, *, inside: bool =
     squashed = not close(came, s)
     wrong = recognise("squash", [((s,), came)], at_most=2) if squashed else ()
     if not alone and not wrong:
-        findings.append(Finding(None, "With a batch of one image it gives other capsules than beside others."))
+        findings.append(
+            Finding(None, "With a batch of one image it gives other capsules than beside others.")
+        )
     elif wrong is None:
         findings.append(differs("squash", (s,), came))
     elif wrong:
@@ -95,7 +116,9 @@ def _examine(subject: Subject, shape: Sequence[int], dim: int, *, inside: bool =
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         findings.append(Finding(None, text, topic="unsquashed"))
     if squashed:
-        findings += nan_at_zero(subject, came.shape, torch.zeros_like(features), dim, name="features")
+        findings += nan_at_zero(
+            subject, came.shape, torch.zeros_like(features), dim, name="features"
+        )
     return findings
 
 

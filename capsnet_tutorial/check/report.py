@@ -13,7 +13,11 @@ from torch import Tensor
 from capsnet_tutorial.check.catalogue import BUGS
 
 # Colours of the page, light and dark, where there is one; else these.
-_RIGHT, _WRONG, _MUTED = "var(--caps-agree, #00745a)", "var(--caps-contrast, #b34700)", "var(--caps-muted, #566072)"
+_RIGHT, _WRONG, _MUTED = (
+    "var(--caps-agree, #00745a)",
+    "var(--caps-contrast, #b34700)",
+    "var(--caps-muted, #566072)",
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,12 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        colour = _RIGHT if self.status == 0 else _WRONG if self.written and self.status != 3 else _MUTED
-        parts = "".join(_paragraph(line, k == 0) for each in self.findings for k, line in enumerate(each.lines))
+        colour = (
+            _RIGHT if self.status == 0 else _WRONG if self.written and self.status != 3 else _MUTED
+        )
+        parts = "".join(
+            _paragraph(line, k == 0) for each in self.findings for k, line in enumerate(each.lines)
+        )
         quiet = f'<p style="margin:.5em 0 .2em;color:{_MUTED}">'
         parts += "".join(f"{quiet}{escape(line)}</p>" for line in self._coverage)
         return (
@@ -101,7 +109,9 @@ class Report:
         if self.status == 3:
             return f"? {self.checked}: nothing wrong found, but not all of it was examined"
         known = len(self.bugs)
-        return f"✗ {self.checked}: " + (f"{known} known mistake{'s' * (known > 1)}" if known else "not right yet")
+        return f"✗ {self.checked}: " + (
+            f"{known} known mistake{'s' * (known > 1)}" if known else "not right yet"
+        )
 
     @property
     def _coverage(self) -> list[str]:
@@ -109,14 +119,18 @@ class Report:
         if not self.unexamined and self.examined in ((), (self.checked,)):
             return []
         named = {"Examined": self.examined, "Not examined": self.unexamined}
-        return [f"{title}: {'; '.join(names) or 'nothing'}." for title, names in named.items() if names]
+        return [
+            f"{title}: {'; '.join(names) or 'nothing'}." for title, names in named.items() if names
+        ]
 
 
 def _paragraph(line: str, first: bool) -> str:
     """A line of a finding; the first stands out."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(line))
     text = f"<strong>{text}</strong>" if first else text
-    return f'<p style="margin:{".9em" if first else ".2em"} 0 .2em;overflow-wrap:anywhere">{text}</p>'
+    return (
+        f'<p style="margin:{".9em" if first else ".2em"} 0 .2em;overflow-wrap:anywhere">{text}</p>'
+    )
 
 
 def rounded(numbers: Tensor) -> str:
@@ -129,4 +143,7 @@ def rounded(numbers: Tensor) -> str:
 
 def described(arguments: Sequence[Any]) -> str:
     """Arguments of a call in a few words, tensors by their shapes."""
-    return ", ".join(f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x) for x in arguments)
+    return ", ".join(
+        f"a tensor of shape {list(x.shape)}" if isinstance(x, Tensor) else repr(x)
+        for x in arguments
+    )

@@ -19,7 +19,17 @@ from torch import Tensor, nn
 from capsnet_tutorial.check.calls import Subject, Trouble, arguments_of, nan_at_zero
 from capsnet_tutorial.check.pieces import Known, predictions, recognised
 from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.trace import Axes, Graph, Operation, Target, Trace, axes_of, gathered, memory, spread
+from capsnet_tutorial.check.trace import (
+    Axes,
+    Graph,
+    Operation,
+    Target,
+    Trace,
+    axes_of,
+    gathered,
+    memory,
+    spread,
+)
 
 _SOFTMAXES = {"softmax", "log_softmax", "exp", "sigmoid", "softmin", "sparsemax", "gumbel_softmax"}
 _ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
@@ -52,7 +62,11 @@ class Site:
     def laid_out(self, u_hat: Tensor) -> Tensor:
         """û [B, I, J, D] as the network computes it."""
         flat = spread(u_hat, "BIJD", self.votes).flatten()
-        return flat[self.where.flatten().argsort()].reshape(self.made.outputs[0].shape).to(self.made.outputs[0].dtype)
+        return (
+            flat[self.where.flatten().argsort()]
+            .reshape(self.made.outputs[0].shape)
+            .to(self.made.outputs[0].dtype)
+        )
 
     def outputs(self, u_hat: Tensor, finals: Sequence[int]) -> dict[Operation, Tensor]:
         """What these operations give, as v [B, J, D], the last first, with predictions of ours in the place of û."""
@@ -76,7 +90,12 @@ def sites_in(target: Target, graph: Graph) -> Iterator[list[Site]]:
     known: set[int] = set()
     for couplings, meeting, votes in fixed or found:
         made = graph.maker(votes)
-        if made is None or made.index in known or votes.numel() > _EXACT or votes.numel() % len(target.given):
+        if (
+            made is None
+            or made.index in known
+            or votes.numel() > _EXACT
+            or votes.numel() % len(target.given)
+        ):
             continue
         known.add(made.index)
         if sites := _readings(target, graph, couplings, meeting, votes, made):
@@ -90,7 +109,11 @@ def _meetings(graph: Graph) -> Iterator[tuple[Operation, Operation, Tensor]]:
         for operation in graph.after(couplings.index):
             if not any(memory(each) in known for each in operation.inputs):
                 continue
-            others = [each for each in operation.inputs if memory(each) not in known and each.is_floating_point()]
+            others = [
+                each
+                for each in operation.inputs
+                if memory(each) not in known and each.is_floating_point()
+            ]
             votes = [each for each in others if memory(each) in graph.of_images and each.dim() > 1]
             if votes:
                 yield couplings, operation, votes[0]
@@ -99,26 +122,45 @@ def _meetings(graph: Graph) -> Iterator[tuple[Operation, Operation, Tensor]]:
 
 
 def _readings(
-    target: Target, graph: Graph, couplings: Operation, meeting: Operation, votes: Tensor, made: Operation
+    target: Target,
+    graph: Graph,
+    couplings: Operation,
+    meeting: Operation,
+    votes: Tensor,
+    made: Operation,
 ) -> list[Site]:
     """The ways to read a place's axes; none where nothing is summed up after the meeting, or no axes fit."""
     numbers, batch = votes.numel(), len(target.given)
     sums = (each.outputs[0] for each in _results(graph, meeting))
-    s = next((each for each in sums if each.numel() < numbers and numbers % each.numel() == 0), None)
+    s = next(
+        (each for each in sums if each.numel() < numbers and numbers % each.numel() == 0), None
+    )
     if s is None or s.numel() % batch:
         return []
     moved = graph.moved(made)
-    all_uses = [each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)]
-    uses = [each for each in all_uses if each.index in graph.needed and memory(each.outputs[0]) not in moved]
+    all_uses = [
+        each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)
+    ]
+    uses = [
+        each
+        for each in all_uses
+        if each.index in graph.needed and memory(each.outputs[0]) not in moved
+    ]
     where = _places(target, made, meeting, votes) if uses else None
     if where is None:
         return []
-    large = [each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()]
-    finals = [index for index in large if index in graph.returned] or large  # no copy beside the way
+    large = [
+        each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()
+    ]
+    finals = [
+        index for index in large if index in graph.returned
+    ] or large  # no copy beside the way
     loops = sum(each.place == meeting.place and each.name == meeting.name for each in all_uses)
     if not finals:
         return []
-    place = partial(Site, target, couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), loops)
+    place = partial(
+        Site, target, couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), loops
+    )
     below, above, shares = numbers // s.numel(), s.numel() // batch, couplings.outputs[0]
     sites = []
     for J in dict.fromkeys((*s.shape, *votes.shape, *shares.shape)):
@@ -184,7 +226,9 @@ def _verdict(site: Site, declared: int | None) -> Verdict:
     u_hat = predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
     repeated = u_hat.repeat_interleave(copies, 1)
     came = site.outputs(repeated, site.finals)
-    known = recognised([each.detach().double().cpu() for each in came.values()], u_hat, declared or 3, copies)
+    known = recognised(
+        [each.detach().double().cpu() for each in came.values()], u_hat, declared or 3, copies
+    )
     final = [*came][known.which if known else 0] if came else None
     return Verdict(site, known, final, site.laid_out(repeated))
 
@@ -193,11 +237,16 @@ def _rounds(site: Site, rounds: int, declared: int | None) -> list[Finding]:
     """Whether as many rounds are done as are declared, or as the loop is gone through."""
     asked = f"It is set to {declared} rounds"
     if declared is None:
-        declared, asked = site.loops if rounds < site.loops <= 10 else rounds, f"Its loop goes {site.loops} times round"
+        declared, asked = (
+            site.loops if rounds < site.loops <= 10 else rounds,
+            f"Its loop goes {site.loops} times round",
+        )
     if rounds == declared:
         return []
     text = f"{asked}, and v is that of {rounds}."
-    return [Finding("no-update-rounds" if rounds < declared else None, text, line=site.meeting.line)]
+    return [
+        Finding("no-update-rounds" if rounds < declared else None, text, line=site.meeting.line)
+    ]
 
 
 def _at_zero(verdict: Verdict) -> list[Finding]:

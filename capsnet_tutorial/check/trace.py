@@ -41,7 +41,11 @@ class Operation:
     @property
     def line(self) -> str:
         path, number = self.place
-        return f"{Path(path).name}, line {number}: {linecache.getline(path, number).strip()}" if number else ""
+        return (
+            f"{Path(path).name}, line {number}: {linecache.getline(path, number).strip()}"
+            if number
+            else ""
+        )
 
 
 class Reached(BaseException):
@@ -62,7 +66,9 @@ class Trace(TorchFunctionMode):
     ends = math.inf
     """When an operation is refused, by the clock `time.monotonic`."""
 
-    def __init__(self, instead: Instead = None, keep: Collection[int] | None = None, stop: int | None = None) -> None:
+    def __init__(
+        self, instead: Instead = None, keep: Collection[int] | None = None, stop: int | None = None
+    ) -> None:
         super().__init__()
         self.instead, self.keep, self.stop, self.count = instead or {}, keep, stop, 0
         self.operations: list[Operation] = []
@@ -72,7 +78,11 @@ class Trace(TorchFunctionMode):
     ) -> Any:
         if time.monotonic() > self.ends:
             raise Trouble("It took too long, and was not examined to the end (seconds=…).")
-        kwargs = {key: value for key, value in (kwargs or {}).items() if key != "device" or not _is_cuda(value)}
+        kwargs = {
+            key: value
+            for key, value in (kwargs or {}).items()
+            if key != "device" or not _is_cuda(value)
+        }
         if func is Tensor.cuda:
             return args[0]
         if func is Tensor.to:
@@ -82,7 +92,9 @@ class Trace(TorchFunctionMode):
         index, self.count = self.count, self.count + 1
         out = self.instead[index] if index in self.instead else func(*args, **kwargs)
         if self.keep is None or index in self.keep:
-            outputs = tensors_in(out) or (tensors_in(args[:1]) if func is Tensor.__setitem__ else [])
+            outputs = tensors_in(out) or (
+                tensors_in(args[:1]) if func is Tensor.__setitem__ else []
+            )
             if outputs:
                 given = tensors_in((args, kwargs))
                 self.operations.append(Operation(index, func.__name__, given, outputs, _place()))
@@ -109,7 +121,11 @@ def tensors_in(value: Any) -> list[Tensor]:
     if isinstance(value, Mapping):
         value = list(value.values())
     elif not isinstance(value, (tuple, list)):
-        plain = hasattr(value, "__dict__") and not callable(value) and not isinstance(value, torch.Generator)
+        plain = (
+            hasattr(value, "__dict__")
+            and not callable(value)
+            and not isinstance(value, torch.Generator)
+        )
         value = list(vars(value).values()) if plain else []
     return [tensor for part in value for tensor in tensors_in(part)]
 
@@ -143,7 +159,9 @@ class Target(NamedTuple):
         thing, trace = self.fresh() if thing is None else thing, trace or Trace(keep=())
         trace.ends = self.ends
         torch.default_generator.manual_seed(0)
-        compiles = "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance")  # else nothing was compiled
+        compiles = "torch._dynamo" in sys.modules and hasattr(
+            torch.compiler, "set_stance"
+        )  # else nothing was compiled
         with (
             torch.compiler.set_stance("force_eager") if compiles else nullcontext(),
             torch.set_grad_enabled(grad),
@@ -160,7 +178,9 @@ class Graph:
 
     def __init__(self, out: Any, operations: Sequence[Operation], target: Target) -> None:
         self.target, self.operations, self.out = target, operations, tensors_in(out)
-        self.by_tensor = {id(tensor): operation for operation in operations for tensor in operation.outputs}
+        self.by_tensor = {
+            id(tensor): operation for operation in operations for tensor in operation.outputs
+        }
         self.of_images = self.derived([target.given])
         self.needed, self.returned = self.on_the_way(self.out), self.on_the_way(self.out, id)
 
@@ -168,12 +188,20 @@ class Graph:
         """The memory of everything that is computed from these tensors."""
         found = {memory(tensor) for tensor in tensors}
         for operation in self.operations:
-            made = operation.name.startswith("new_") or operation.name.endswith("_like")  # of its shape alone
-            if operation.index >= start and not made and any(memory(each) in found for each in operation.inputs):
+            made = operation.name.startswith("new_") or operation.name.endswith(
+                "_like"
+            )  # of its shape alone
+            if (
+                operation.index >= start
+                and not made
+                and any(memory(each) in found for each in operation.inputs)
+            ):
                 found |= {memory(each) for each in operation.outputs}
         return found
 
-    def on_the_way(self, tensors: Iterable[Tensor], which: Callable[[Tensor], int] = lambda x: memory(x)) -> set[int]:
+    def on_the_way(
+        self, tensors: Iterable[Tensor], which: Callable[[Tensor], int] = lambda x: memory(x)
+    ) -> set[int]:
         """The operations that these tensors are computed by, of the same memory or, by ``id``, themselves."""
         wanted, found = {which(tensor) for tensor in tensors}, set()
         for operation in reversed(self.operations):
@@ -185,7 +213,11 @@ class Graph:
     def maker(self, tensor: Tensor) -> Operation | None:
         """The operation that computed these numbers, before they were only moved about."""
         operation = self.by_tensor.get(id(tensor))
-        while operation and (moved := only_moved(operation)) is not None and id(moved) in self.by_tensor:
+        while (
+            operation
+            and (moved := only_moved(operation)) is not None
+            and id(moved) in self.by_tensor
+        ):
             operation = self.by_tensor[id(moved)]
         return operation
 
@@ -193,7 +225,11 @@ class Graph:
         """The memory of what an operation gave, moved about or not."""
         found = {memory(each) for each in operation.outputs}
         for each in self.after(operation.index):
-            if len(each.inputs) == 1 and memory(each.inputs[0]) in found and only_moved(each) is not None:
+            if (
+                len(each.inputs) == 1
+                and memory(each.inputs[0]) in found
+                and only_moved(each) is not None
+            ):
                 found |= {memory(out) for out in each.outputs}
         return found
 
@@ -206,9 +242,15 @@ def only_moved(operation: Operation) -> Tensor | None:
     if len(operation.inputs) != 1 or len(operation.outputs) != 1:
         return None
     source, out = operation.inputs[0].detach(), operation.outputs[0].detach()
-    if operation.inputs[0] is operation.outputs[0] or source.numel() != out.numel() or not out.is_floating_point():
+    if (
+        operation.inputs[0] is operation.outputs[0]
+        or source.numel() != out.numel()
+        or not out.is_floating_point()
+    ):
         return None
-    if memory(source) == memory(out) or source.flatten().sort().values.equal(out.to(source).flatten().sort().values):
+    if memory(source) == memory(out) or source.flatten().sort().values.equal(
+        out.to(source).flatten().sort().values
+    ):
         return operation.inputs[0]
     return None
 
@@ -237,7 +279,10 @@ def axes_of(shape: Sequence[int], sizes: Mapping[str, int]) -> list[Axes]:
             while math.prod(sizes[symbol] for symbol in group) < size and k < len(order):
                 group, k = (*group, order[k]), k + 1
             groups.append(group)
-        whole = all(math.prod(sizes[s] for s in group) == size for group, size in zip(groups, shape, strict=True))
+        whole = all(
+            math.prod(sizes[s] for s in group) == size
+            for group, size in zip(groups, shape, strict=True)
+        )
         if whole and k == len(order):
             ways[tuple(groups)] = None
     return sorted(ways, key=lambda axes: sum(len(group) > 1 for group in axes))
@@ -254,4 +299,6 @@ def spread(tensor: Tensor, symbols: str, axes: Axes) -> Tensor:
 def gathered(tensor: Tensor, axes: Axes, sizes: Mapping[str, int], symbols: str) -> Tensor:
     """The reverse of `spread`."""
     flat = [symbol for group in axes for symbol in group]
-    return tensor.reshape([sizes[symbol] for symbol in flat]).permute([flat.index(symbol) for symbol in symbols])
+    return tensor.reshape([sizes[symbol] for symbol in flat]).permute(
+        [flat.index(symbol) for symbol in symbols]
+    )

@@ -76,7 +76,9 @@ def margin_loss(
     lengths = lengths_of(lengths)
     present = F.one_hot(labels, lengths.shape[1]).to(lengths)
     missing = (0.9 - lengths, lengths - 0.1)
-    floored = (margin.relu() if zero else margin for margin, zero in zip(missing, floor, strict=True))
+    floored = (
+        margin.relu() if zero else margin for margin, zero in zip(missing, floor, strict=True)
+    )
     present_term, absent_term = (margin**k for margin, k in zip(floored, power, strict=True))
     return over_batch(over_classes(present * present_term + lambda_ * (1 - present) * absent_term))
 
@@ -107,8 +109,16 @@ class Deviation(NamedTuple):
 
     def finding(self, line: str = "") -> Finding:
         """What is said of it, with the line of code that is to blame."""
-        beginning = "Here" if self.bug else "Not as in the paper" + ", and as good" * self.convention
-        return Finding(self.bug, f"{beginning}: {self.description}.", self.convention, topic=self.option, line=line)
+        beginning = (
+            "Here" if self.bug else "Not as in the paper" + ", and as good" * self.convention
+        )
+        return Finding(
+            self.bug,
+            f"{beginning}: {self.description}.",
+            self.convention,
+            topic=self.option,
+            line=line,
+        )
 
 
 def _named(bug: str, option: str, values: dict[str, Any]) -> list[Deviation]:
@@ -151,7 +161,9 @@ _ROUTING = [
     Deviation("update", lambda b, a: a, None, "b is replaced by the agreement instead of added to"),
     Deviation("update", lambda b, a: b - a, None, "the agreement is subtracted from b instead of added to it"),
 ]  # fmt: skip
-_SUMMED = Deviation("over_batch", lambda losses: losses.sum(dim=0), None, "a sum over the images, no mean", True)
+_SUMMED = Deviation(
+    "over_batch", lambda losses: losses.sum(dim=0), None, "a sum over the images, no mean", True
+)
 _MARGIN = [
     *_named("margin-not-squared", "power", {
         "neither margin is squared": (1, 1),
@@ -168,13 +180,20 @@ _MARGIN = [
     Deviation("lambda_", 1.0, None, "λ is missing"),
 ]  # fmt: skip
 _RECONSTRUCTION = [
-    *_named("recon-mean", "over_pixels", {"the mean over the pixels, not the sum": lambda each: each.mean(dim=1)}),
+    *_named(
+        "recon-mean",
+        "over_pixels",
+        {"the mean over the pixels, not the sum": lambda each: each.mean(dim=1)},
+    ),
     _SUMMED,
     Deviation("weight", 1.0, None, "0.0005 is missing"),
 ]
 
 PIECES: dict[str, tuple[Callable[..., Tensor], list[Deviation]]] = {
-    "squash": (squash, [*_SQUASH, Deviation("divided", False, None, "s is not divided by its length ‖s‖")]),
+    "squash": (
+        squash,
+        [*_SQUASH, Deviation("divided", False, None, "s is not divided by its length ‖s‖")],
+    ),
     "routing": (route, _ROUTING),
     "margin_loss": (margin_loss, _MARGIN),
     "mask": (mask_capsules, []),
@@ -182,10 +201,17 @@ PIECES: dict[str, tuple[Callable[..., Tensor], list[Deviation]]] = {
 }
 
 
-def expected(piece: str, arguments: Sequence[Any], deviations: Sequence[Deviation] = (), **options: Any) -> Tensor:
+def expected(
+    piece: str, arguments: Sequence[Any], deviations: Sequence[Deviation] = (), **options: Any
+) -> Tensor:
     """What a piece returns, with these deviations, in float64."""
-    exact = [each.double() if isinstance(each, Tensor) and each.is_floating_point() else each for each in arguments]
-    return partial(PIECES[piece][0], **{each.option: each.value for each in deviations}, **options)(*exact)
+    exact = [
+        each.double() if isinstance(each, Tensor) and each.is_floating_point() else each
+        for each in arguments
+    ]
+    return partial(PIECES[piece][0], **{each.option: each.value for each in deviations}, **options)(
+        *exact
+    )
 
 
 def close(came: Tensor, wanted: Tensor) -> bool:

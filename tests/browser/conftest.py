@@ -26,12 +26,23 @@ import pytest
 import translation
 from chromium import launch
 from filelock import FileLock
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Playwright,
+    Request,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
 FIGURE = re.compile(r'<figure [^>]*data-widget="(\w+)".*?</figure>', re.DOTALL)
-NEEDLESS = re.compile(r'<script [^>]*(?:mathjax|glass)[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL)
+NEEDLESS = re.compile(
+    r'<script [^>]*(?:mathjax|glass)[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL
+)
 
 
 def build(source: Path, output: Path) -> subprocess.CompletedProcess[str]:
@@ -49,7 +60,9 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with FileLock(f"{output}.lock"):
         if not (output / "is-built").exists():
             chinese = output / "_build" / "html" / translation.LANGUAGE
-            chinese.mkdir(parents=True, exist_ok=True)  # by which the English pages know that there are others
+            chinese.mkdir(
+                parents=True, exist_ok=True
+            )  # by which the English pages know that there are others
             with ThreadPoolExecutor() as both:
                 status = both.submit(translation.book, output.with_name("chinese"), chinese)
                 result = build(ROOT, output)
@@ -63,7 +76,10 @@ class Quiet(SimpleHTTPRequestHandler):
     """The book's files, without a line of log for each."""
 
     # Said here because Windows takes these from its registry, where .js may be plain text.
-    extensions_map = SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript", ".css": "text/css"}
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {
+        ".js": "text/javascript",
+        ".css": "text/css",
+    }
 
     def log_message(self, *_: object) -> None:
         pass
@@ -105,10 +121,14 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 # A widget redraws with the screen: what was done to it shows by the second frame from now. What takes longer (a glide,
 # a long computation, parts that take turns) is waited for with Playwright's `expect`, or with `until`.
-FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+FRAMES = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+)
 
 
-NO_STORAGE = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
+NO_STORAGE = (
+    "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })"
+)
 
 
 def settled(widget: Locator) -> Locator:
@@ -129,7 +149,9 @@ def attribute(widget: Locator, name: str) -> str:
 
 def numbers(widget: Locator, name: str) -> list[float]:
     """`data-name` of a settled widget: numbers with commas or semicolons between them."""
-    return [float(number) for number in attribute(widget, name).replace(";", ",").split(",") if number]
+    return [
+        float(number) for number in attribute(widget, name).replace(";", ",").split(",") if number
+    ]
 
 
 def number(widget: Locator, name: str) -> float:
@@ -174,7 +196,9 @@ class Visit:
         """The root of the page's first widget of a class, alive and with its folds open."""
         figure = self.page.locator(f'figure.live-widget[data-widget="{name}"]').first
         wake(figure)
-        figure.evaluate("figure => figure.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+        figure.evaluate(
+            "figure => figure.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
+        )
         return figure.locator('.capsnet[data-ready="true"]')
 
     def all_alive(self) -> list[Locator]:
@@ -200,7 +224,9 @@ def visit(chromium: Browser, addresses: dict[str, str]) -> Iterator[Callable[...
 
         def logged(message: ConsoleMessage) -> None:
             url = message.location["url"]
-            if message.type == "error" and not url.endswith("/favicon.ico"):  # index.html, which leads on, has none
+            if message.type == "error" and not url.endswith(
+                "/favicon.ico"
+            ):  # index.html, which leads on, has none
                 seen.errors.append(f"{message.text} ({url})")
 
         seen.page.on("request", asked)
@@ -225,7 +251,9 @@ def alone(visit: Callable[..., Visit], addresses: dict[str, str], book: Path) ->
     and figures, test_pages.py tries.
     """
 
-    def open_alone(name: str, page: str, values: dict[str, Any] | None = None, **options: Any) -> Any:
+    def open_alone(
+        name: str, page: str, values: dict[str, Any] | None = None, **options: Any
+    ) -> Any:
         path = page.replace(".html", f".{name}{'.prompt' * bool(values)}.html")
         if not (book / path).exists():
             text = (book / page).read_text(encoding="utf-8")

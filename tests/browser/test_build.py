@@ -23,17 +23,28 @@ NOTEBOOK = "book/chapters/01-try-it.ipynb"
 def small_book(tmp_path: Path) -> Path:
     """A book of two pages, the front page and the first chapter, to be damaged."""
     source = tmp_path / "source"
-    for folder in ("book/_ext", "book/_static", "capsnet_tutorial/assets/weights", "book/capsnet_book"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (
+        "book/_ext",
+        "book/_static",
+        "capsnet_tutorial/assets/weights",
+        "book/capsnet_book",
+    ):
+        shutil.copytree(
+            ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__")
+        )
     (source / "book" / "chapters").mkdir()
     for file in ("_config.yml", "pyproject.toml", "book/references.bib"):
         shutil.copy(ROOT / file, source / file)
     notebook = json.loads((ROOT / NOTEBOOK).read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    notebook["cells"].insert(0, {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# A chapter"]})
+    notebook["cells"].insert(
+        0, {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# A chapter"]}
+    )
     write(source, notebook)
     front(source, "chapters/01-try-it.ipynb PoseSliders")
-    (source / "_toc.yml").write_text("format: jb-book\nroot: book/index\nchapters:\n- file: book/chapters/01-try-it\n")
+    (source / "_toc.yml").write_text(
+        "format: jb-book\nroot: book/index\nchapters:\n- file: book/chapters/01-try-it\n"
+    )
     return source
 
 
@@ -56,7 +67,9 @@ def built(source: Path) -> tuple[subprocess.CompletedProcess[str], str]:
     return result, " ".join((result.stdout + result.stderr).split())
 
 
-def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(small_book: Path) -> None:
+def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
+    small_book: Path,
+) -> None:
     result, said = built(small_book)
     assert result.returncode == 0, said
     page = small_book / "_build/html/book/index.html"
@@ -71,7 +84,9 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(s
     assert result.returncode == 0, said
     text = page.read_text(encoding="utf-8")
     assert "another widget" in text
-    assert "another widget </script>" not in text, "a widget's text must not end the script that holds it"
+    assert "another widget </script>" not in text, (
+        "a widget's text must not end the script that holds it"
+    )
 
 
 def test_what_finds_no_widget_fails(small_book: Path) -> None:
@@ -88,14 +103,18 @@ def test_what_finds_no_widget_fails(small_book: Path) -> None:
     result, said = built(small_book)
     assert result.returncode != 0
     warnings = said.split("WARNING: ")[1:]  # each of which alone fails a build
-    assert [message for message in wrong.values() if not any(message in warning for warning in warnings)] == []
+    assert [
+        message for message in wrong.values() if not any(message in warning for warning in warnings)
+    ] == []
 
 
 def prompt(source: Path, address: str) -> None:
     """A front page with a widget in a state of its own, and a prompt for it."""
     front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")
     page = source / "book/index.md"
-    page.write_text(page.read_text(encoding="utf-8") + f"\n[Another digit]({address}) bends as well.\n")
+    page.write_text(
+        page.read_text(encoding="utf-8") + f"\n[Another digit]({address}) bends as well.\n"
+    )
 
 
 def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> None:
@@ -103,7 +122,9 @@ def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> No
     result, said = built(small_book)
     assert result.returncode == 0, said
     page = (small_book / "_build/html/book/index.html").read_text(encoding="utf-8")
-    link = re.search(r'<a class="live-prompt" href="#(\w+)" data-values="([^"]+)">Another digit</a>', page)
+    link = re.search(
+        r'<a class="live-prompt" href="#(\w+)" data-values="([^"]+)">Another digit</a>', page
+    )
     assert link and f'<figure class="live-widget full-width" id="{link[1]}"' in page
     assert json.loads(unescape(link[2])) == {"index": 7, "offsets.2": 0.25}
     assert '"index": 3' in page, "the option :set: of the directive"

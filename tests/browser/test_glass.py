@@ -53,11 +53,15 @@ def routing(visit: Callable[..., Visit], address: str) -> Locator:
 
 
 @pytest.mark.parametrize("place", ["http", "file"])
-def test_the_chosen_digit_travels(visit: Callable[..., Visit], addresses: dict[str, str], place: str) -> None:
+def test_the_chosen_digit_travels(
+    visit: Callable[..., Visit], addresses: dict[str, str], place: str
+) -> None:
     page = visit(addresses[place] + PRIMARY).page
     strip = strip_of(page)
     assert attribute(strip, "prediction") == "7"
-    lit = strip.locator("summary .lit").evaluate_all("parts => parts.map((part) => part.dataset.part)")
+    lit = strip.locator("summary .lit").evaluate_all(
+        "parts => parts.map((part) => part.dataset.part)"
+    )
     assert lit == NETWORK["chapters"]["primary-capsules"]
     strip.locator("summary").click()
     strip.get_by_role("button", name="A handwritten 3").click()
@@ -68,7 +72,9 @@ def test_the_chosen_digit_travels(visit: Callable[..., Visit], addresses: dict[s
     assert attribute(strip_of(page), "prediction") == "3"
 
 
-def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(visit: Callable[..., Visit], address: str) -> None:
+def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(
+    visit: Callable[..., Visit], address: str
+) -> None:
     seen = visit(address + TRY_IT)
     pad, strip = seen.widget("DrawDigit"), strip_of(seen.page)
     click = "(sample, strip) => { sample.click(); return strip.dataset.prediction; }"
@@ -90,7 +96,10 @@ def test_a_part_that_is_pointed_at_says_what_it_does(front: Locator, part: str) 
     until(lambda: picture(lens) != before[1])
     until(lambda: words.inner_text() != before[2])
     front.page.mouse.move(2, 2)
-    until(lambda: settled(signs).inner_html() == before[0], "what is looked at stays in the lens alone")
+    until(
+        lambda: settled(signs).inner_html() == before[0],
+        "what is looked at stays in the lens alone",
+    )
     assert picture(lens) != before[1]
 
 
@@ -107,7 +116,9 @@ def test_it_is_taken_apart_and_put_together(front: Locator) -> None:
     mouse.down()
     mouse.move(box["x"] + 20, box["y"] + 60, steps=6)
     mouse.up()
-    expect(score).to_contain_text(re.compile(r"[1-9]\d* of 72 capsules out, \d+ votes cut, the 7 held down: "))
+    expect(score).to_contain_text(
+        re.compile(r"[1-9]\d* of 72 capsules out, \d+ votes cut, the 7 held down: ")
+    )
     front.get_by_role("button", name="One round of routing fewer").click()
     expect(score).to_contain_text("2 rounds")
     front.get_by_role("button", name="Put it together").click()
@@ -146,7 +157,9 @@ def test_a_digit_is_drawn_on_the_stage_and_an_empty_page_is_read(front: Locator)
     write_a_one(front)
     expect(front).to_have_attribute("data-prediction", "1")
     front.locator('[data-role="clear"]').click()
-    expect(front.locator('[data-role="score"]')).to_contain_text("The page is empty, and the network reads")
+    expect(front.locator('[data-role="score"]')).to_contain_text(
+        "The page is empty, and the network reads"
+    )
 
 
 WATCH = """() => {
@@ -173,7 +186,9 @@ def test_the_pad_follows_the_hand_and_the_network_comes_after(front: Locator) ->
     for x, y in ((90, 120), (50, 70)):
         mouse.move(box["x"] + x, box["y"] + y, steps=10)
     until(lambda: page.evaluate("painted.parts.length > 6"), "before the hand rests")
-    expect(front.locator('[data-role="score"]')).not_to_contain_text("empty")  # while the pen is down
+    expect(front.locator('[data-role="score"]')).not_to_contain_text(
+        "empty"
+    )  # while the pen is down
     mouse.up()
     painted = page.evaluate("painted")
     assert len(painted["pad"]) > 1
@@ -210,7 +225,9 @@ def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) ->
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])
-def test_nothing_moves_when_it_wakes(visit: Callable[..., Visit], address: str, viewport: dict[str, int]) -> None:
+def test_nothing_moves_when_it_wakes(
+    visit: Callable[..., Visit], address: str, viewport: dict[str, int]
+) -> None:
     options = {"viewport": viewport, "tolerate": True}
     page = visit("about:blank", **options).page
     page.route("**/glass.js*", lambda route: route.abort())
@@ -238,7 +255,9 @@ def test_keys_open_and_close_it_and_so_does_a_press_outside(routing: Locator) ->
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
-def test_every_chapter_has_one_stage_and_a_strip_whose_links_lead_somewhere(book: Path, page: str) -> None:
+def test_every_chapter_has_one_stage_and_a_strip_whose_links_lead_somewhere(
+    book: Path, page: str
+) -> None:
     text = (book / page).read_text(encoding="utf-8")
     assert text.count('<figure class="glass') == 1
     assert "figures.network_diagram" not in text  # the stage stands in its place
@@ -270,7 +289,9 @@ def test_no_heading_that_a_link_leads_to_is_covered(
     for heading in page.locator("article h2").all()[:3]:
         section = heading.evaluate("heading => heading.closest('section').id")
         page.evaluate("id => { location.hash = id }", section)
-        page.wait_for_function("id => document.getElementById(id).getBoundingClientRect().top < 200", arg=section)
+        page.wait_for_function(
+            "id => document.getElementById(id).getBoundingClientRect().top < 200", arg=section
+        )
         bar, top = strip.locator("summary").bounding_box(), heading.bounding_box()["y"]
         assert bar["y"] == 0, "it stays while one reads"
         assert top >= bar["height"], section
@@ -303,7 +324,9 @@ def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: 
         assert Axe().run(seen, places, rules).response["violations"] == []
 
 
-def test_without_javascript_it_opens_and_leads_on(visit: Callable[..., Visit], address: str) -> None:
+def test_without_javascript_it_opens_and_leads_on(
+    visit: Callable[..., Visit], address: str
+) -> None:
     page = visit(address + PRIMARY, java_script_enabled=False).page
     page.locator(".network-strip summary").click()
     expect(page.locator("figure.glass .live-still:visible")).to_have_count(1)

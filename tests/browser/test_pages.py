@@ -21,32 +21,50 @@ from .layout import CLIPPED, FIGURES, SHRUNK, SLABS, SMALL_TARGETS, STRETCHES, T
 pytestmark = pytest.mark.slow
 
 PAGES = [
-    f"{path}.html" for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    f"{path}.html"
+    for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 ]
 CHINESE = f"{translation.LANGUAGE}/"
 SAMPLE = {"book/index.html", "book/chapters/06-routing.html", "book/solutions/06-routing.html"}
-ALL = [*PAGES, *(CHINESE + page for page in PAGES)]  # of solutions and Chinese pages a few by day, and at night all
-DAY = [page for page in ALL if page.removeprefix(CHINESE) in SAMPLE or not re.match("zh_CN/|book/solutions/", page)]
+ALL = [
+    *PAGES,
+    *(CHINESE + page for page in PAGES),
+]  # of solutions and Chinese pages a few by day, and at night all
+DAY = [
+    page
+    for page in ALL
+    if page.removeprefix(CHINESE) in SAMPLE or not re.match("zh_CN/|book/solutions/", page)
+]
 WITH_WIDGETS = ["book/chapters/01-try-it.html", "book/chapters/14-two-digits-at-once.html"]
-TALL = [f"book/chapters/{name}.html" for name in ("06-routing", "11-what-the-numbers-mean", "16-does-routing-matter")]
+TALL = [
+    f"book/chapters/{name}.html"
+    for name in ("06-routing", "11-what-the-numbers-mean", "16-does-routing-matter")
+]
 PHONE = {"width": 375, "height": 800}
 AUDITED = {
     "include": [["article.bd-article"]],  # what the book says, not the theme around it
     "exclude": [[".citation-list"]],  # docutils marks it as a list whose items have another role
 }
 LOOKED_UP = {  # in them one looks for a word or a row, and reads no three screens on end: a picture would be filler
-    f"book/{name}.html" for name in ("glossary", "coming-from", "paper-and-code", "results", "references")
+    f"book/{name}.html"
+    for name in ("glossary", "coming-from", "paper-and-code", "results", "references")
 }
 NIGHT = pytest.mark.nightly
 IN_BOTH = [*DAY, *(pytest.param(page, marks=NIGHT) for page in ALL if page not in DAY)]
 THEMES = {"light": {*DAY} - LOOKED_UP, "dark": SAMPLE}  # by day
-IN_A_THEME = [pytest.param(by, page, marks=[NIGHT] * (page not in day)) for by, day in THEMES.items() for page in ALL]
+IN_A_THEME = [
+    pytest.param(by, page, marks=[NIGHT] * (page not in day))
+    for by, day in THEMES.items()
+    for page in ALL
+]
 EQUATIONS = "mjx-container[display]"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
 @pytest.mark.parametrize(("scheme", "page"), IN_A_THEME)
-def test_a_page_on_a_desk(visit: Callable[..., Visit], address: str, book: Path, scheme: str, page: str) -> None:
+def test_a_page_on_a_desk(
+    visit: Callable[..., Visit], address: str, book: Path, scheme: str, page: str
+) -> None:
     """Loaded once and read to the end: at peace, light enough, and legible to everybody in either theme."""
     seen = visit("about:blank", color_scheme=scheme)
     requests: set[str] = set()
@@ -60,7 +78,9 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], address: str, book: Path,
     seen.page.wait_for_load_state("networkidle")
     weighed(book, requests)
     assert not serious(seen.page)
-    assert not seen.page.evaluate(CLIPPED, f"pre, table, {FIGURES}, {EQUATIONS}"), "parts that are clipped"
+    assert not seen.page.evaluate(CLIPPED, f"pre, table, {FIGURES}, {EQUATIONS}"), (
+        "parts that are clipped"
+    )
     seen.page.emulate_media(color_scheme="dark")
     expect(seen.page.locator("html")).to_have_attribute("data-theme", "dark")
     assert not seen.page.evaluate(SLABS), "figures that are light slabs in the dark"
@@ -72,26 +92,36 @@ def test_a_page_on_a_desk(visit: Callable[..., Visit], address: str, book: Path,
 
 
 @pytest.mark.parametrize("place", ["http", "file"])
-@pytest.mark.parametrize("page", ["index.html", "search.html?q=capsule", "genindex.html", "zh_CN/search.html?q=胶囊"])
-def test_a_page_of_no_chapter(visit: Callable[..., Visit], addresses: dict[str, str], page: str, place: str) -> None:
+@pytest.mark.parametrize(
+    "page", ["index.html", "search.html?q=capsule", "genindex.html", "zh_CN/search.html?q=胶囊"]
+)
+def test_a_page_of_no_chapter(
+    visit: Callable[..., Visit], addresses: dict[str, str], page: str, place: str
+) -> None:
     at_peace(visit(addresses[place] + page))
 
 
 @pytest.mark.parametrize("page", IN_BOTH)
-def test_a_page_from_the_disk_fits_a_phone(visit: Callable[..., Visit], addresses: dict[str, str], page: str) -> None:
+def test_a_page_from_the_disk_fits_a_phone(
+    visit: Callable[..., Visit], addresses: dict[str, str], page: str
+) -> None:
     seen = visit(addresses["file"] + page, viewport=PHONE, color_scheme="dark")
     at_peace(seen)
     for scheme in ("dark", "light"):
         seen.page.emulate_media(color_scheme=scheme)
         expect(seen.page.locator("html")).to_have_attribute("data-theme", scheme)
         assert seen.page.evaluate(OVERFLOW) <= 0, f"the page scrolls sideways in the {scheme} theme"
-    assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}, {EQUATIONS}"), "parts that are clipped"
+    assert not seen.page.evaluate(CLIPPED, f"table, {FIGURES}, {EQUATIONS}"), (
+        "parts that are clipped"
+    )
     assert not seen.page.evaluate(SHRUNK), "figures whose letters cannot be read"
     assert not seen.page.evaluate(SMALL_TARGETS, [40, 34]), "targets too small for a finger"
 
 
 @pytest.mark.parametrize("place", ["http", "file"])
-def test_the_switch_keeps_page_and_place(visit: Callable[..., Visit], addresses: dict[str, str], place: str) -> None:
+def test_the_switch_keeps_page_and_place(
+    visit: Callable[..., Visit], addresses: dict[str, str], place: str
+) -> None:
     page = visit(addresses[place] + "book/chapters/06-routing.html#rounds-2-and-3").page
     for language, other in (("en", "中文"), ("zh-CN", "English"), ("en", "中文")):
         expect(page.locator("html")).to_have_attribute("lang", language)
@@ -116,7 +146,9 @@ def serious(page: Page) -> str:
     options = {"preload": False, "resultTypes": ["violations"]}
     page.evaluate(Axe().axe_script)
     page.evaluate(THREE_OF_A_KIND)
-    violations = page.evaluate("async (how) => (await axe.run(...how)).violations", [AUDITED, options])
+    violations = page.evaluate(
+        "async (how) => (await axe.run(...how)).violations", [AUDITED, options]
+    )
     return "\n".join(
         f"{violation['id']}: {node['target']} {node['failureSummary']}"
         for violation in violations
@@ -127,9 +159,13 @@ def serious(page: Page) -> str:
 
 def weighed(book: Path, requests: set[str]) -> None:
     """Under 2 MB over the wire, the network included; text counted as a server compresses it."""
-    files = {path: book / path.lstrip("/") for path in requests if (book / path.lstrip("/")).is_file()}
+    files = {
+        path: book / path.lstrip("/") for path in requests if (book / path.lstrip("/")).is_file()
+    }
     sizes = {path: transferred(file) for path, file in files.items()}
-    heaviest = "\n".join(f"{size:>9,} {path}" for path, size in sorted(sizes.items(), key=lambda item: -item[1])[:8])
+    heaviest = "\n".join(
+        f"{size:>9,} {path}" for path, size in sorted(sizes.items(), key=lambda item: -item[1])[:8]
+    )
     print(f"first visit: {sum(sizes.values()):,} bytes in {len(sizes)} files\n{heaviest}")
     assert sum(sizes.values()) < 2_000_000, heaviest
 
@@ -144,7 +180,9 @@ def test_the_front_page_opens_at_the_books_address(
 
 
 @pytest.mark.parametrize("page", WITH_WIDGETS)
-def test_without_javascript_a_picture_and_a_sentence_stay(visit: Callable[..., Visit], address: str, page: str) -> None:
+def test_without_javascript_a_picture_and_a_sentence_stay(
+    visit: Callable[..., Visit], address: str, page: str
+) -> None:
     seen = visit(address + page, java_script_enabled=False).page
     seen.wait_for_load_state("networkidle")
     figures = seen.locator("figure.live-widget").all()
@@ -159,7 +197,9 @@ def test_without_javascript_a_picture_and_a_sentence_stay(visit: Callable[..., V
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("page", [*WITH_WIDGETS, *(pytest.param(page, marks=NIGHT) for page in TALL)])
+@pytest.mark.parametrize(
+    "page", [*WITH_WIDGETS, *(pytest.param(page, marks=NIGHT) for page in TALL)]
+)
 def test_nothing_jumps_when_a_widget_comes_alive(
     visit: Callable[..., Visit], addresses: dict[str, str], page: str, viewport: dict[str, int]
 ) -> None:
@@ -169,16 +209,22 @@ def test_nothing_jumps_when_a_widget_comes_alive(
     still.goto(addresses["http"] + page)
     alive = visit(addresses["http"] + page, viewport=viewport)
     for before, after in zip(still.locator(".live-widget").all(), alive.all_alive(), strict=True):
-        assert before.bounding_box()["height"] == pytest.approx(after.bounding_box()["height"], abs=10)
+        assert before.bounding_box()["height"] == pytest.approx(
+            after.bounding_box()["height"], abs=10
+        )
 
 
-def test_a_widgets_styles_outlast_the_next_ones(visit: Callable[..., Visit], addresses: dict[str, str]) -> None:
+def test_a_widgets_styles_outlast_the_next_ones(
+    visit: Callable[..., Visit], addresses: dict[str, str]
+) -> None:
     seen = visit(addresses["http"] + WITH_WIDGETS[0])
     assert len(seen.all_alive()) > 1
     expect(seen.page.locator(".large .slider .caption").first).to_have_css("font-size", "15px")
 
 
-def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(visit: Callable[..., Visit], address: str) -> None:
+def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
+    visit: Callable[..., Visit], address: str
+) -> None:
     seen = visit(address + "search.html", tolerate=True)
     seen.page.context.route("**/widget-buffers/*", lambda route: route.fulfill(status=404))
     seen.page.goto(address + "book/chapters/10-sixteen-numbers.html")
@@ -193,7 +239,11 @@ def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(visit: Callabl
 def transferred(file: Path) -> int:
     """Bytes of a file on its way: servers compress text, and little else."""
     data = file.read_bytes()
-    return len(gzip.compress(data, 6)) if file.suffix in {".html", ".css", ".js", ".svg", ".json"} else len(data)
+    return (
+        len(gzip.compress(data, 6))
+        if file.suffix in {".html", ".css", ".js", ".svg", ".json"}
+        else len(data)
+    )
 
 
 # --- what the built book holds: each network once, and every icon in its fonts
@@ -204,7 +254,9 @@ BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
 def test_networks_lie_in_the_book_once(book: Path) -> None:
     buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
     large = len({*TRAINED} - {"paper"}) + 1  # and the playground's digits
-    assert buffers == [".js"] * large + [".safetensors"] * large, "for the disk, as a script, and for a server"
+    assert buffers == [".js"] * large + [".safetensors"] * large, (
+        "for the disk, as a script, and for a server"
+    )
     for page in book.rglob("*.html"):
         longest = max(map(len, BASE64.findall(page.read_text(encoding="utf-8"))), default=0)
         assert longest < 100_000, f"{page.name} holds a buffer of {longest:,} letters"
@@ -217,7 +269,9 @@ ICONS = """() => [...document.querySelectorAll("*")].flatMap(element => ["::befo
 
 
 @pytest.mark.parametrize("page", ["book/index.html", "book/chapters/04-squash.html", "search.html"])
-def test_the_icon_fonts_hold_every_icon(visit: Callable[..., Visit], address: str, book: Path, page: str) -> None:
+def test_the_icon_fonts_hold_every_icon(
+    visit: Callable[..., Visit], address: str, book: Path, page: str
+) -> None:
     held: dict[str, set[str]] = {}
     for font in sorted((book / "_static" / "icons").glob("*.woff")):
         held.setdefault("Brands" if font.stem == "brands" else "Free", set()).update(
@@ -225,5 +279,9 @@ def test_the_icon_fonts_hold_every_icon(visit: Callable[..., Visit], address: st
         )
     shown = visit(address + page).page.evaluate(ICONS)
     assert len(shown) > 5
-    missing = [(hex(ord(icon)), family) for icon, family in shown if icon not in held[family.strip('"').split()[-1]]]
+    missing = [
+        (hex(ord(icon)), family)
+        for icon, family in shown
+        if icon not in held[family.strip('"').split()[-1]]
+    ]
     assert not missing, "book/_static/icons/icons.css says how to make the fonts"

@@ -51,7 +51,9 @@ def has_seen(widget: Any, least: int, seconds: int = 60) -> None:
 
 
 @pytest.mark.parametrize("place", ["http", "file"])  # the digits come by other ways
-def test_it_learns_to_read(visit: Callable[..., Any], addresses: dict[str, str], place: str) -> None:
+def test_it_learns_to_read(
+    visit: Callable[..., Any], addresses: dict[str, str], place: str
+) -> None:
     widget = visit(addresses[place] + PAGE).widget("RaiseOne")
     asked: list[str] = []
     widget.page.on("request", lambda request: asked.append(request.url))
@@ -61,7 +63,9 @@ def test_it_learns_to_read(visit: Callable[..., Any], addresses: dict[str, str],
     has_seen(widget, 4000)
     assert number(widget, "right") > 85
     assert picture(widget.locator('[data-role="wall"]').first) != fog
-    assert len([url for url in asked if "widget-buffers" in url]) == 1, "the digits, once they are asked for"
+    assert len([url for url in asked if "widget-buffers" in url]) == 1, (
+        "the digits, once they are asked for"
+    )
 
 
 def test_it_can_be_followed_paused_and_started_over(raise_one: Any) -> None:
@@ -78,7 +82,9 @@ def test_it_can_be_followed_paused_and_started_over(raise_one: Any) -> None:
     has_seen(raise_one, int(seen) + 16)
     press.click()
     raise_one.locator('[data-role="over"]').click()
-    expect(raise_one).to_have_attribute("data-seen", "0", timeout=30 * SECONDS)  # a new worker, and it draws the wall
+    expect(raise_one).to_have_attribute(
+        "data-seen", "0", timeout=30 * SECONDS
+    )  # a new worker, and it draws the wall
 
 
 def test_a_hidden_tab_rests(raise_one: Any) -> None:
@@ -126,7 +132,8 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
     for _ in range(25):
         slider.press("ArrowRight")
     raise_one.page.wait_for_function(
-        "([canvas, before]) => canvas.toDataURL() !== before", arg=[drawing.element_handle(), before]
+        "([canvas, before]) => canvas.toDataURL() !== before",
+        arg=[drawing.element_handle(), before],
     )
 
 
@@ -155,14 +162,18 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
     expect(widget.locator('[data-setting="rounds"]')).to_have_value("1")  # nothing is lost
     for role in ("download", "keep"):
         widget.locator(f'[data-role="{role}"]').click()
-        expect(widget.locator('[data-role="kept"]')).to_have_text("Not done: there is no network yet: press Train.")
+        expect(widget.locator('[data-role="kept"]')).to_have_text(
+            "Not done: there is no network yet: press Train."
+        )
 
 
 def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., Any]) -> None:
     """As chapter 16 shows them; the smallest network, since each of a pair learns from 8,000 digits."""
     widget = alone("RaiseOne", "book/chapters/16-does-routing-matter.html")
     for k in (0, 1):
-        widget.locator("summary", has_text="What can be changed").evaluate("(node) => (node.parentNode.open = true)")
+        widget.locator("summary", has_text="What can be changed").evaluate(
+            "(node) => (node.parentNode.open = true)"
+        )
         widget.locator('[data-setting="types"]').nth(k).select_option("2")
     train(widget)
     has_seen(widget, 500)
@@ -182,7 +193,9 @@ def test_more_seeds_end_where_training_goes_on(alone: Callable[..., Any]) -> Non
     assert begun.value not in widget.page.workers
 
 
-def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any], tmp_path: Path) -> None:
+def test_what_is_kept_serves_other_widgets_and_python(
+    alone: Callable[..., Any], tmp_path: Path
+) -> None:
     widget = alone("RaiseOne", PAGE)
     page = widget.page
     train(widget)
@@ -201,12 +214,17 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Opened")
     expect(widget).to_have_attribute("data-seen", "0")
     shown = page.evaluate("rights")
-    assert all(abs(int(each) - right) <= 1 for each in shown), f"nothing but the loaded network was shown: {shown}"
+    assert all(abs(int(each) - right) <= 1 for each in shown), (
+        f"nothing but the loaded network was shown: {shown}"
+    )
     whole = load_file(tmp_path / "my_capsnet.safetensors")
     config = {"config": json.dumps(asdict(network.config))}
     save_file(whole | {"conv.bias": whole["conv.bias"][:3]}, tmp_path / "torn", config)
     (tmp_path / "none").write_bytes(b"no network at all")
-    for name, words in (("torn", "expected conv.bias [64]; got [3]"), ("none", "weights: expected a whole")):
+    for name, words in (
+        ("torn", "expected conv.bias [64]; got [3]"),
+        ("none", "weights: expected a whole"),
+    ):
         widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
         expect(widget.locator('[data-role="kept"]')).to_contain_text(f"Not done: {words}")
         assert number(widget, "right") == pytest.approx(right, abs=1), "nothing is lost"
@@ -221,14 +239,21 @@ def test_what_is_kept_serves_other_widgets_and_python(alone: Callable[..., Any],
     drawing = figure.locator(".capsnet")
     theirs = attribute(drawing, "lengths")
     pad = DrawDigit()
-    digit = torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)[[pad.digit]] / 255
-    assert numbers(drawing, "lengths") == pytest.approx(network(digit).lengths[0].tolist(), abs=1e-5)
+    digit = (
+        torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)[[pad.digit]]
+        / 255
+    )
+    assert numbers(drawing, "lengths") == pytest.approx(
+        network(digit).lengths[0].tolist(), abs=1e-5
+    )
     switch.click()
     expect(switch).to_contain_text("Take your own")
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs)
 
 
-def test_without_webassembly_and_store_it_learns_still(visit: Callable[..., Any], address: str) -> None:
+def test_without_webassembly_and_store_it_learns_still(
+    visit: Callable[..., Any], address: str
+) -> None:
     """A page that may have neither: plain JavaScript learns, and what is kept lasts as long as the page."""
     seen = visit("about:blank")
     seen.page.add_init_script("""
@@ -242,7 +267,9 @@ def test_without_webassembly_and_store_it_learns_still(visit: Callable[..., Any]
     has_seen(widget, 64)
     expect(widget.locator(".sentence")).to_contain_text("plain JavaScript")
     widget.locator('[data-role="keep"]').click()
-    expect(widget.locator('[data-role="kept"]')).to_contain_text("while this page is open", timeout=30 * SECONDS)
+    expect(widget.locator('[data-role="kept"]')).to_contain_text(
+        "while this page is open", timeout=30 * SECONDS
+    )
 
 
 def test_without_a_worker_it_says_so(visit: Callable[..., Any], address: str) -> None:
@@ -256,7 +283,12 @@ def test_without_a_worker_it_says_so(visit: Callable[..., Any], address: str) ->
 
 
 def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any]) -> None:
-    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True, "color_scheme": "dark"}
+    phone = {
+        "viewport": {"width": 375, "height": 800},
+        "has_touch": True,
+        "is_mobile": True,
+        "color_scheme": "dark",
+    }
     widget = alone("RaiseOne", PAGE, **phone)
     train(widget)
     has_seen(widget, 100)

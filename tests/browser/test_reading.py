@@ -15,7 +15,9 @@ PAGE = "book/chapters/04-squash.html"
 CODE = "div.cell:not(.tag_hide-input, .tag_remove-cell) > .cell_input pre"
 
 
-def test_read_folds_code_and_exercises_and_build_shows_them(visit: Callable[..., Visit], address: str) -> None:
+def test_read_folds_code_and_exercises_and_build_shows_them(
+    visit: Callable[..., Visit], address: str
+) -> None:
     page = visit(address + PAGE).page
     code, exercise = page.locator(CODE).first, page.locator(f"#exercises {CODE}").first
     expect(code).to_be_hidden()
@@ -52,11 +54,14 @@ def test_without_javascript_all_is_there(visit: Callable[..., Visit], address: s
 # --- guesses
 
 CHOICE, NUMBER, LAST = (
-    f"book/chapters/{name}.html" for name in ("05-prediction-vectors", "13-message-passing", "19-where-next")
+    f"book/chapters/{name}.html"
+    for name in ("05-prediction-vectors", "13-message-passing", "19-where-next")
 )
 
 
-def test_a_guess_is_kept_told_at_its_answer_and_counted(visit: Callable[..., Visit], address: str) -> None:
+def test_a_guess_is_kept_told_at_its_answer_and_counted(
+    visit: Callable[..., Visit], address: str
+) -> None:
     page = visit(address + CHOICE).page
     expect(page.locator(".guessed")).to_be_hidden()
     page.locator(".guess").get_by_role("button", name="all").click()
@@ -105,7 +110,9 @@ def test_both_work_where_nothing_may_be_stored(visit: Callable[..., Visit], addr
     expect(page.get_by_role("button", name="Build")).to_have_attribute("aria-pressed", "true")
 
 
-def test_without_javascript_a_question_stands_alone(visit: Callable[..., Visit], address: str) -> None:
+def test_without_javascript_a_question_stands_alone(
+    visit: Callable[..., Visit], address: str
+) -> None:
     page = visit(address + CHOICE, java_script_enabled=False).page
     expect(page.get_by_text("How many numbers of the matrix must change")).to_be_visible()
     expect(page.locator(".guess")).to_be_hidden()

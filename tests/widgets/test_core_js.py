@@ -78,13 +78,24 @@ def in_javascript(
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     images.numpy().tofile(folder / "images")
     R = rounds[0] if rounds else 3
-    shapes = {"edges": (64, 10, 10), "u": (72, 8), "b": (R, 72, 10), "c": (R, 72, 10), "v": (R, 10, 16)}
+    shapes = {
+        "edges": (64, 10, 10),
+        "u": (72, 8),
+        "b": (R, 72, 10),
+        "c": (R, 72, 10),
+        "v": (R, 10, 16),
+    }
     shapes |= {"capsules": (10, 16), "lengths": (10,), "reconstruction": (784,)}
     paths = {"weights": str(weights), "images": str(folder / "images"), "out": str(folder / "out")}
-    report = evaluate(FORWARD, {**paths, "rounds": rounds, "parts": list(shapes)}, m="shared/core.js")
+    report = evaluate(
+        FORWARD, {**paths, "rounds": rounds, "parts": list(shapes)}, m="shared/core.js"
+    )
     numbers = np.fromfile(folder / "out", dtype=np.float32).reshape(len(images), -1)
     parts = np.split(numbers, np.cumsum([np.prod(shape) for shape in shapes.values()])[:-1], axis=1)
-    named = {name: part.reshape(-1, *shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+    named = {
+        name: part.reshape(-1, *shape)
+        for (name, shape), part in zip(shapes.items(), parts, strict=True)
+    }
     return {**named, "prediction": np.array(report["predictions"])}, report
 
 
@@ -104,11 +115,19 @@ def in_torch(model: CapsNet, images: torch.Tensor) -> dict[str, np.ndarray]:
 
 
 def farthest(came: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> dict[str, float]:
-    return {name: float(np.abs(came[name] - expected[name]).max()) for name in expected if name != "prediction"}
+    return {
+        name: float(np.abs(came[name] - expected[name]).max())
+        for name in expected
+        if name != "prediction"
+    }
 
 
-@pytest.mark.parametrize(("weights", "rounds"), [("in float32", 3), ("shipped", 3), ("shipped", 1), ("shipped", 5)])
-def test_all_that_it_computes_agrees_with_pytorch_to_1e_5(evaluate, images, exact, tmp_path, weights, rounds):
+@pytest.mark.parametrize(
+    ("weights", "rounds"), [("in float32", 3), ("shipped", 3), ("shipped", 1), ("shipped", 5)]
+)
+def test_all_that_it_computes_agrees_with_pytorch_to_1e_5(
+    evaluate, images, exact, tmp_path, weights, rounds
+):
     model, path, images = load_pretrained("small"), SHIPPED, images if rounds == 3 else images[:10]
     if weights == "in float32":
         model, path = exact, save(exact, tmp_path / "weights", torch.float32)
@@ -141,7 +160,9 @@ def test_fp16_weights_agree_to_1e_3(evaluate, images, exact, tmp_path):
 def test_it_is_fast_enough_to_follow_the_hand(evaluate, images, tmp_path):
     _, report = in_javascript(evaluate, SHIPPED, images, tmp_path)
     forward, decode = report["forward_ms"], report["decode_ms"]
-    assert min(forward.values()) <= FORWARD_MS, forward  # by the clock; on a busy machine, of the processor's time
+    assert min(forward.values()) <= FORWARD_MS, (
+        forward
+    )  # by the clock; on a busy machine, of the processor's time
     assert min(decode.values()) <= DECODE_MS, decode
 
 
@@ -177,7 +198,9 @@ def test_what_is_no_whole_file_of_weights_is_refused_in_words(evaluate, tmp_path
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
     body = "return data.map((file) => complaint(() => m.makeNetwork(bytes(file))));"
-    for content, said in zip(contents, evaluate(body, [*map(str, paths)], m="shared/core.js"), strict=True):
+    for content, said in zip(
+        contents, evaluate(body, [*map(str, paths)], m="shared/core.js"), strict=True
+    ):
         assert said.startswith("weights: expected a whole safetensors file")
         assert f"got {len(content)} bytes" in said
 

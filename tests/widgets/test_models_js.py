@@ -21,7 +21,14 @@ from capsnet_book.widgets import PartVotes, turn_scene
 from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
 
-from capsnet_tutorial import capsule_lengths, digits, load_pretrained, margin_loss, prediction_vectors, route
+from capsnet_tutorial import (
+    capsule_lengths,
+    digits,
+    load_pretrained,
+    margin_loss,
+    prediction_vectors,
+    route,
+)
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.weights import read_tensors
@@ -29,11 +36,16 @@ from capsnet_tutorial.weights import read_tensors
 Evaluate = Callable[..., Any]
 SMALL = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")
 CNN, SHIFTED, PAIRS = (
-    str(files("capsnet_book.assets") / "weights" / f"small-{name}.safetensors") for name in ("cnn", "shifted", "pairs")
+    str(files("capsnet_book.assets") / "weights" / f"small-{name}.safetensors")
+    for name in ("cnn", "shifted", "pairs")
 )
 PICASSO = [(0.42, 0.5, 35, 1), (-0.3, -0.62, -20, 1.2), (0.55, -0.3, 70, 1), (-0.5, 0.25, -60, 1)]
-U_HAT = torch.tensor([[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]])
-OTHERS = torch.tensor([[[0.0, 0.4], [-3.0, 0.1]], [[0.9, -0.2], [-2.5, 0.3]], [[1.1, 1.3], [0.0, 0.0]]])
+U_HAT = torch.tensor(
+    [[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]]
+)
+OTHERS = torch.tensor(
+    [[[0.0, 0.4], [-3.0, 0.1]], [[0.9, -0.2], [-2.5, 0.3]], [[1.1, 1.3], [0.0, 0.0]]]
+)
 
 
 def stored(images: torch.Tensor, folder: Path) -> str:
@@ -44,8 +56,12 @@ def stored(images: torch.Tensor, folder: Path) -> str:
 # --- weights of eight bits --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["routed.weight", "primary.conv.weight", "decoder.0.weight", "decoder.0.bias"])
-def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["routed.weight", "primary.conv.weight", "decoder.0.weight", "decoder.0.bias"]
+)
+def test_eight_bits_are_unpacked_as_in_pytorch(
+    evaluate: Evaluate, tmp_path: Path, name: str
+) -> None:
     save_network(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
     body = "const { shape, data: x } = m.readSafetensors(bytes(data.path)).tensors[data.name]; return { shape, x };"
     came = evaluate(body, {"path": str(path), "name": name}, m="shared/core.js")
@@ -60,19 +76,30 @@ def test_eight_bits_are_unpacked_as_in_pytorch(evaluate: Evaluate, tmp_path: Pat
 def test_margin_loss_and_its_gradients_are_pytorchs(evaluate: Evaluate) -> None:
     body = "return data.map(({ lengths, present }) => m.marginTerms(lengths, new Set(present)));"
     draw = np.random.default_rng(0)
-    cases = [{"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}]
-    cases += [{"lengths": draw.random(10), "present": draw.choice(10, size, replace=False)} for size in (0, 1, 5, 10)]
+    cases = [
+        {"lengths": [0.0, 0.1, 0.9, 0.95, 0.05, 0.5, 0.999, 0.1, 0.9, 0.0], "present": [2, 3, 7]}
+    ]
+    cases += [
+        {"lengths": draw.random(10), "present": draw.choice(10, size, replace=False)}
+        for size in (0, 1, 5, 10)
+    ]
     for case, came in zip(cases, evaluate(body, cases, m="margin_loss.js"), strict=True):
         lengths = torch.tensor(np.array([case["lengths"]]), requires_grad=True)
         present = torch.zeros(1, 10, dtype=torch.float64)
         present[0, case["present"]] = 1
         loss = margin_loss(lengths, present)
         assert came["total"] == pytest.approx(loss.item(), abs=1e-9)
-        np.testing.assert_allclose(came["gradients"], torch.autograd.grad(loss, lengths)[0][0], atol=1e-9)
+        np.testing.assert_allclose(
+            came["gradients"], torch.autograd.grad(loss, lengths)[0][0], atol=1e-9
+        )
 
 
-@pytest.mark.parametrize("poses", [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))])
-def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: Evaluate, poses: Any) -> None:
+@pytest.mark.parametrize(
+    "poses", [((25, -1.5, 1.1), (-15, 1.1, -1.2)), ((170, 2.0, -0.5), (-130, -1.2, 1.7))]
+)
+def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(
+    evaluate: Evaluate, poses: Any
+) -> None:
     widget = PartVotes()
     widget.poses = [list(map(float, pose)) for pose in poses]
     body = """
@@ -86,9 +113,13 @@ def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: 
     now, house, boat, turned = evaluate(body, state, m="part_votes.js")
     matrices = torch.tensor(widget.weight, dtype=torch.float64).view(2, 2, 4, 4)
     for scene in (now, house, boat, turned):
-        expected = prediction_vectors(torch.tensor(scene["u"], dtype=torch.float64)[None], matrices)[0]
+        expected = prediction_vectors(
+            torch.tensor(scene["u"], dtype=torch.float64)[None], matrices
+        )[0]
         np.testing.assert_allclose(scene["votes"], expected, atol=1e-6)
-        np.testing.assert_allclose(scene["apart"], (expected[0] - expected[1]).norm(dim=-1), atol=1e-6)
+        np.testing.assert_allclose(
+            scene["apart"], (expected[0] - expected[1]).norm(dim=-1), atol=1e-6
+        )
     assert house["apart"][0] < 1e-5 < 1 < house["apart"][1]
     assert boat["apart"][1] < 1e-5 < 1 < boat["apart"][0]
     cos, sin = math.cos(math.pi / 6), math.sin(math.pi / 6)
@@ -99,7 +130,9 @@ def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(evaluate: 
 def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
     generator = np.random.default_rng(0)
     scrambled = [
-        np.column_stack([generator.uniform(-1, 1, (4, 2)), generator.uniform(-180, 180, 4), [1, 0.6, 1.5, 1]])
+        np.column_stack(
+            [generator.uniform(-1, 1, (4, 2)), generator.uniform(-180, 180, 4), [1, 0.6, 1.5, 1]]
+        )
         for _ in range(20)
     ]
     every, no_eye = [True] * 4, [True, False, True, True]
@@ -116,12 +149,16 @@ def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
         return data.cases.map(([poses, shown]) => m.judge(poses, shown, W, waves));"""
     answers = evaluate(body, data, m="face_parts.js")
     for (poses, shown), came in zip(cases, answers, strict=True):
-        opinions = prediction_vectors(torch.tensor(pose_numbers(poses))[None], torch.tensor(weight()))  # [1, I, J, 4]
+        opinions = prediction_vectors(
+            torch.tensor(pose_numbers(poses))[None], torch.tensor(weight())
+        )  # [1, I, J, 4]
         phases = opinions @ torch.tensor(WAVES).T
         u_hat = VOICE / math.sqrt(len(WAVES)) * torch.cat([phases.cos(), phases.sin()], dim=-1)
         v, trace = route(u_hat * torch.tensor(shown)[None, :, None, None], 3, return_trace=True)
         np.testing.assert_allclose(came["opinions"], opinions[0, :, 0], atol=1e-5)
-        np.testing.assert_allclose(came["couplings"], trace.c[-1][0, :, 0] * torch.tensor(shown), atol=1e-4)
+        np.testing.assert_allclose(
+            came["couplings"], trace.c[-1][0, :, 0] * torch.tensor(shown), atol=1e-4
+        )
         np.testing.assert_allclose(came["lengths"], v[0].norm(dim=-1), atol=1e-4)
     face, picasso, one_eye, nothing = answers[:4]
     assert (face["bag"], picasso["bag"], one_eye["bag"], nothing["bag"]) == (1, 1, 1, 0)
@@ -138,11 +175,21 @@ def test_the_steps_of_routing_are_pytorchs(evaluate: Evaluate, u_hat: torch.Tens
     _, trace = route(u_hat[None], 3, return_trace=True)
     b, c, v = (getattr(trace, name)[:, 0] for name in "bcv")
     s = torch.einsum("rij,ijd->rjd", c, u_hat)
-    for name, expected in {"b": b, "c": c, "s": s, "v": v, "a": torch.einsum("rjd,ijd->rij", v, u_hat)}.items():
-        np.testing.assert_allclose(came["trace"][name], expected[: len(came["trace"][name])].flatten(1), atol=1e-6)
+    for name, expected in {
+        "b": b,
+        "c": c,
+        "s": s,
+        "v": v,
+        "a": torch.einsum("rjd,ijd->rij", v, u_hat),
+    }.items():
+        np.testing.assert_allclose(
+            came["trace"][name], expected[: len(came["trace"][name])].flatten(1), atol=1e-6
+        )
     for moment, arrows in zip(came["moments"], came["arrows"], strict=True):
         r = moment["round"] - 1
-        if moment["kind"] == "sum":  # the votes, cut to their shares, lie end to end and end where s does
+        if (
+            moment["kind"] == "sum"
+        ):  # the votes, cut to their shares, lie end to end and end where s does
             np.testing.assert_allclose([tip for _, tip in arrows[-2:]], s[r], atol=1e-5)
         if moment["kind"] == "squash":
             np.testing.assert_allclose(moment["lengths"], capsule_lengths(v)[r], atol=1e-6)
@@ -151,10 +198,23 @@ def test_the_steps_of_routing_are_pytorchs(evaluate: Evaluate, u_hat: torch.Tens
 
 
 @torch.no_grad()
-def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(evaluate: Evaluate, tmp_path: Path) -> None:
+def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
     draw = np.random.default_rng(0)
-    one_by_one = [{}, {"turn": 20.0}, {"turn": -75.0}, {"shear": 0.4}, {"size": 1.5}, {"size": 0.6}, {"right": 3.0}]
-    bends = [*one_by_one, *({name: draw.uniform(*bounds) for name, bounds in BOUNDS.items()} for _ in range(24))]
+    one_by_one = [
+        {},
+        {"turn": 20.0},
+        {"turn": -75.0},
+        {"shear": 0.4},
+        {"size": 1.5},
+        {"size": 0.6},
+        {"right": 3.0},
+    ]
+    bends = [
+        *one_by_one,
+        *({name: draw.uniform(*bounds) for name, bounds in BOUNDS.items()} for _ in range(24)),
+    ]
     images = digits("test", source="sample").images[: len(bends)]
     body = """
         const [cnn, capsnet] = [conv.makeConvNet(bytes(data.cnn)), core.makeNetwork(bytes(data.capsnet))];
@@ -168,7 +228,9 @@ def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(evaluate: Evaluate,
     cnn, capsnet = trained_network("small-cnn"), trained_network("small-shifted")
     for image, bend, came in zip(images, bends, evaluate(body, data, **modules), strict=True):
         full = {"turn": 0.0, "size": 1.0, "shear": 0.0, "right": 0.0, "down": 0.0} | bend
-        pose = Pose(full["turn"], full["size"], full["size"], full["shear"], full["right"], full["down"])
+        pose = Pose(
+            full["turn"], full["size"], full["size"], full["shear"], full["right"], full["down"]
+        )
         bent = transform(image[None], pose)
         np.testing.assert_allclose(np.reshape(came["bent"], (28, 28)), bent[0, 0], atol=2e-5)
         np.testing.assert_allclose(came["scores"], class_scores(cnn, bent)[0], atol=2e-3, rtol=1e-4)
@@ -182,7 +244,12 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
     labels = sample.labels[:40].view(20, 2).tolist()
     layers = torch.stack(
         [
-            torch.cat([F.pad(sample.images[2 * n + k], (4 + x, 4 - x, 4 + y, 4 - y)) for k, (x, y) in enumerate(both)])
+            torch.cat(
+                [
+                    F.pad(sample.images[2 * n + k], (4 + x, 4 - x, 4 + y, 4 - y))
+                    for k, (x, y) in enumerate(both)
+                ]
+            )
             for n, both in enumerate(at)
         ]
     )  # [20, 2, 36, 36]
@@ -195,7 +262,12 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
           const seen = m.look(network, image, data.labels[n], n % 11 - 1);
           return { image, ...seen, words: m.inWords(data.labels[n], seen) };
         });"""
-    data = {"weights": PAIRS, "images": stored(sample.images[:40], tmp_path), "at": at, "labels": labels}
+    data = {
+        "weights": PAIRS,
+        "images": stored(sample.images[:40], tmp_path),
+        "at": at,
+        "labels": labels,
+    }
     model, images = trained_network("small-pairs"), overlay(layers)
     output = model(images)
     for n, came in enumerate(evaluate(body, data, m="two_digits.js", core="shared/core.js")):
@@ -208,7 +280,11 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
         drawn = drawings(model, output.capsules[n : n + 1], asked)[0]
         np.testing.assert_allclose([*came["drawings"], came["absent"]], drawn, atol=1e-4)
         found = len(set(labels[n]) & set(came["classes"]))
-        opening = "Two of" if len(set(labels[n])) == 1 else ("Both wrong", "One right", "Both right")[found]
+        opening = (
+            "Two of"
+            if len(set(labels[n])) == 1
+            else ("Both wrong", "One right", "Both right")[found]
+        )
         assert came["words"].startswith(opening)
 
 
@@ -230,7 +306,9 @@ def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: 
     masked[0, label] = model(image).capsules[0, label] + offsets
     drawn = model.decode(masked)
     np.testing.assert_allclose(came["drawn"], drawn.flatten(), atol=1e-4)
-    assert came["error"] == pytest.approx((drawn.flatten() - image.flatten()).square().sum().item(), rel=1e-3)
+    assert came["error"] == pytest.approx(
+        (drawn.flatten() - image.flatten()).square().sum().item(), rel=1e-3
+    )
 
 
 # --- the glass network ------------------------------------------------------------------------------------------------
@@ -244,7 +322,9 @@ TAKEN_OUT = [
 
 
 @pytest.mark.parametrize("taken", TAKEN_OUT)
-def test_what_is_left_of_the_network_answers_as_in_pytorch(evaluate: Evaluate, tmp_path: Path, taken: Any) -> None:
+def test_what_is_left_of_the_network_answers_as_in_pytorch(
+    evaluate: Evaluate, tmp_path: Path, taken: Any
+) -> None:
     network, images = load_pretrained("small"), digits("test", source="sample").images[:3]
     rounds = taken.get("rounds", 3)
     body = """
@@ -295,8 +375,12 @@ def scenes(clutter: int) -> Scenes:
     return Scenes(torch.stack([angle.cos(), angle.sin(), x, y], dim=2), types, torch.arange(10))
 
 
-@pytest.mark.parametrize(("kind", "rounds", "clutter"), [("matrices", 3, 7), ("vectors", 3, 12), ("vectors", 1, 0)])
-def test_a_turned_scene_is_read_as_in_pytorch(evaluate: Any, kind: str, rounds: int, clutter: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rounds", "clutter"), [("matrices", 3, 7), ("vectors", 3, 12), ("vectors", 1, 0)]
+)
+def test_a_turned_scene_is_read_as_in_pytorch(
+    evaluate: Any, kind: str, rounds: int, clutter: int
+) -> None:
     network = Capsules(matrices=kind == "matrices")
     network.weight.data = torch.tensor(SHOWN["weights"][kind]).view_as(network.weight)
     expected = network(turned(scenes(clutter), math.radians(70)), rounds).detach()
@@ -304,12 +388,20 @@ def test_a_turned_scene_is_read_as_in_pytorch(evaluate: Any, kind: str, rounds: 
       const reading = m.read(data.kind, data.weight, m.turned(parts.slice(0, data.count), 70), data.rounds);
       return { ...reading, spread: m.spreadOf(reading, j) };
     });"""
-    given = {"scenes": SHOWN["scenes"], "weight": SHOWN["weights"][kind], "kind": kind, "count": 5 + clutter}
+    given = {
+        "scenes": SHOWN["scenes"],
+        "weight": SHOWN["weights"][kind],
+        "kind": kind,
+        "count": 5 + clutter,
+    }
     came = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
     np.testing.assert_allclose([each["lengths"] for each in came], expected, atol=1e-5)
     for j, each in enumerate(came):
         votes = np.reshape(each["u_hat"], (5 + clutter, 10, each["D"]))[:5, j]
-        far = np.linalg.norm(votes - votes.mean(axis=0), axis=1).mean() / np.linalg.norm(votes, axis=1).mean()
+        far = (
+            np.linalg.norm(votes - votes.mean(axis=0), axis=1).mean()
+            / np.linalg.norm(votes, axis=1).mean()
+        )
         assert each["spread"] == pytest.approx(far, abs=1e-5)
 
 
@@ -347,7 +439,9 @@ HAND = """
     return { begun, shown, rested };"""
 
 
-@pytest.mark.parametrize(("pad", "part", "longest", "least"), [(2, 2, 16, 120), (6, 7, 16, 40), (20, 7, 32, 20)])
+@pytest.mark.parametrize(
+    ("pad", "part", "longest", "least"), [(2, 2, 16, 120), (6, 7, 16, 40), (20, 7, 32, 20)]
+)
 def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
     evaluate: Evaluate, pad: int, part: int, longest: int, least: int
 ) -> None:

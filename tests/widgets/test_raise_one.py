@@ -67,14 +67,20 @@ PLAYGROUND = {
 class Engine:
     """What the engine computed: losses of each step, weights and gradients by name, what it makes of the last batch."""
 
-    def __init__(self, evaluate: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any) -> None:
+    def __init__(
+        self, evaluate: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any
+    ) -> None:
         self.settings = SETTINGS | settings
         sample = digits("train", source="sample")
         labels = sample.labels[:64]
         images = (sample.images[:64] * 15).round() / 15
         images.numpy().tofile(folder / "images")
         paths = {"images": str(folder / "images"), "out": str(folder / "out")}
-        job = {"settings": self.settings, "steps": STEPS, "rate": 0.003, "labels": labels} | job | paths
+        job = (
+            {"settings": self.settings, "steps": STEPS, "rate": 0.003, "labels": labels}
+            | job
+            | paths
+        )
         report = evaluate(TRAINEE, job, **PLAYGROUND)
         self.losses = report["losses"]
         self.bytes = (folder / "out").read_bytes()
@@ -87,7 +93,11 @@ class Engine:
         shaped = [piece.view(shape) for piece, shape in zip(pieces, shapes * 2, strict=False)]
         self.weights = dict(zip(names, shaped, strict=False))
         self.slopes = dict(zip(names, shaped[len(names) :], strict=True))
-        self.lengths, self.capsules, self.drawings = pieces[-3].view(B, 10), pieces[-2].view(B, 10, 16), pieces[-1]
+        self.lengths, self.capsules, self.drawings = (
+            pieces[-3].view(B, 10),
+            pieces[-2].view(B, 10, 16),
+            pieces[-1],
+        )
         first = STEPS * B % 64 if job["steps"] == STEPS else 0
         self.images, self.labels = images[first : first + B].double(), labels[first : first + B]
 
@@ -121,7 +131,9 @@ def reference(
     T, power = F.one_hot(labels, 10), 1 if bug == "margin-not-squared" else 2
     present = T * (settings["m_plus"] - lengths).relu() ** power
     absent = settings["lambda"] * (1 - T) * (lengths - settings["m_minus"]).relu() ** power
-    wrong = (draw(lengths.argmax(1) if bug == "mask-prediction" else labels) - images.flatten(1)) ** 2
+    wrong = (
+        draw(lengths.argmax(1) if bug == "mask-prediction" else labels) - images.flatten(1)
+    ) ** 2
     drawing = settings["drawing"] * (wrong.mean(1) if bug == "recon-mean" else wrong.sum(1)).mean()
     return lengths, draw(lengths.argmax(1)), (present + absent).sum(1).mean(), drawing
 
@@ -132,23 +144,34 @@ CASES = [
     {"rounds": 5, "types": 4},
     {"types": 2, "m_plus": 0.8, "m_minus": 0.2, "lambda": 1.0, "drawing": 0.01},
     {"drawing": 0},
-    *({"bug": bug} for bug in ("softmax-axis", "capsule-view", "no-update-rounds", "margin-not-squared")),
+    *(
+        {"bug": bug}
+        for bug in ("softmax-axis", "capsule-view", "no-update-rounds", "margin-not-squared")
+    ),
     *({"bug": bug} for bug in ("mask-prediction", "recon-mean")),
 ]
 
 
-PLAIN = [CASES[0], CASES[2], {"bug": "softmax-axis"}]  # what differs between the kernels shows in these
+PLAIN = [
+    CASES[0],
+    CASES[2],
+    {"bug": "softmax-axis"},
+]  # what differs between the kernels shows in these
 
 
 @pytest.mark.parametrize(
     ("settings", "kernels"),
     [*((settings, "fast") for settings in CASES), *((settings, "plain") for settings in PLAIN)],
-    ids=lambda case: case if isinstance(case, str) else ",".join(map(str, case.values())) or "default",
+    ids=lambda case: (
+        case if isinstance(case, str) else ",".join(map(str, case.values())) or "default"
+    ),
 )
 def test_gradients_are_those_of_autograd(evaluate, tmp_path, settings, kernels):
     engine = Engine(evaluate, tmp_path, settings, kernels=kernels)
     weights = {name: tensor.double().requires_grad_() for name, tensor in engine.weights.items()}
-    lengths, drawings, margin, drawing = reference(weights, engine.images, engine.labels, engine.settings)
+    lengths, drawings, margin, drawing = reference(
+        weights, engine.images, engine.labels, engine.settings
+    )
     (margin + drawing).backward()
 
     assert engine.losses[-1]["margin"] == pytest.approx(margin.item(), rel=1e-5)
@@ -177,13 +200,17 @@ def test_a_step_is_adams(evaluate, tmp_path):
     images, labels = ((sample.images[:64] * 15).round() / 15).double(), sample.labels[:64]
     for step in range(STEPS):
         at = step * 8 % 64
-        *_, margin, drawing = reference(weights, images[at : at + 8], labels[at : at + 8], engine.settings)
+        *_, margin, drawing = reference(
+            weights, images[at : at + 8], labels[at : at + 8], engine.settings
+        )
         assert engine.losses[step]["margin"] == pytest.approx(margin.item(), rel=2e-3)
         optimizer.zero_grad()
         (margin + drawing).backward()
         optimizer.step()
     for name, weight in weights.items():
-        assert (engine.weights[name] - weight).norm() < 0.01 * (first.weights[name] - weight).norm(), name
+        assert (engine.weights[name] - weight).norm() < 0.01 * (
+            first.weights[name] - weight
+        ).norm(), name
 
 
 @pytest.mark.slow
@@ -198,7 +225,9 @@ def test_what_reads_is_the_average_of_the_weights_of_late(evaluate):
             });
         });
     """
-    newest, averaged = map(np.array, evaluate(body, SETTINGS, n="playground/network.js", k="playground/kernels.js"))
+    newest, averaged = map(
+        np.array, evaluate(body, SETTINGS, n="playground/network.js", k="playground/kernels.js")
+    )
     expected = 0.0
     for step, weights in enumerate(newest):
         expected = expected + max(1 / 20, 10 / (10 + step)) * (weights - expected)
@@ -322,7 +351,11 @@ def test_a_network_travels_between_the_page_and_python(evaluate, tmp_path, types
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("nothing", "save_weights"), ("other sizes", "of this page’s sizes"), ("no config", "save_weights")],
+    [
+        ("nothing", "save_weights"),
+        ("other sizes", "of this page’s sizes"),
+        ("no config", "save_weights"),
+    ],
 )
 def test_a_file_that_is_no_such_network_is_refused_in_words(evaluate, tmp_path, name, words):
     path = tmp_path / "file"
@@ -340,14 +373,28 @@ def test_settings_from_python_are_taken_or_said_to_be_none(evaluate):
     one, other = came["settings"]
     assert (one["rounds"], other["rounds"]) == (1, 3), "what is wrong is left out"
     assert {"drawing": 1e-5, "lambda": 0.25}.items() <= one.items() & other.items()
-    assert came["problems"] == "There is no setting colour. For rounds, expected one of 1, 2, 3, 5; got 4."
+    assert (
+        came["problems"]
+        == "There is no setting colour. For rounds, expected one of 1, 2, 3, 5; got 4."
+    )
 
 
 def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
     hashes = ["#how-it-works", "#", "#rounds=1,3&seed=7", "#rate=0.01&bug=softmax-axis&m_plus=0.8"]
-    nonsense = ["#rounds=4", "#rate=fast", "#colour=red", "#seed=1.5", "#rounds=1,2,3", "#m_plus=", "#bug=<b>", "#="]
+    nonsense = [
+        "#rounds=4",
+        "#rate=fast",
+        "#colour=red",
+        "#seed=1.5",
+        "#rounds=1,2,3",
+        "#m_plus=",
+        "#bug=<b>",
+        "#=",
+    ]
     texts = (path.read_text(encoding="utf-8") for path in all_notebooks(ROOT))
-    linked = sorted({found for text in texts for found in re.findall(r"raise-one\.ipynb(#[^)]*)", text)})
+    linked = sorted(
+        {found for text in texts for found in re.findall(r"raise-one\.ipynb(#[^)]*)", text)}
+    )
     body = """
         return data.map((hash) => {
           const found = s.fromAddress(hash);
@@ -373,14 +420,20 @@ def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
 def test_the_interval_is_students(evaluate):
     differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
     for n in (2, 5, 10):
-        came = evaluate("return m.pairedInterval(data);", differences[:n], m="playground/comparison.js")
-        low, high = stats.t.interval(0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n]))
+        came = evaluate(
+            "return m.pairedInterval(data);", differences[:n], m="playground/comparison.js"
+        )
+        low, high = stats.t.interval(
+            0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n])
+        )
         assert came["mean"] - came["half"] == pytest.approx(low, rel=1e-3)
         assert came["mean"] + came["half"] == pytest.approx(high, rel=1e-3)
 
 
 def test_two_networks_are_a_list_of_two():
-    assert RaiseOne(rounds=[1, 3], lambda_=0.25).settings == [{"rounds": k, "lambda": 0.25} for k in (1, 3)]
+    assert RaiseOne(rounds=[1, 3], lambda_=0.25).settings == [
+        {"rounds": k, "lambda": 0.25} for k in (1, 3)
+    ]
     assert repr(RaiseOne(rounds=[1, 3])) == "RaiseOne(rounds=[1, 3])"
 
 

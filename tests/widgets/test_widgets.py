@@ -82,10 +82,19 @@ WIDGETS = [getattr(widgets, name) for name in widgets.__all__]
 @pytest.mark.parametrize("widget", WIDGETS)
 def test_the_source_is_one_module_that_needs_nothing_else(widget):
     source = widget._esm
-    code = re.sub(r"/\*.*?\*/", "", source, flags=re.DOTALL)  # comments may name a type of another file
+    code = re.sub(
+        r"/\*.*?\*/", "", source, flags=re.DOTALL
+    )  # comments may name a type of another file
     assert not re.search(r"^\s*import\b|\bimport\(", code, re.MULTILINE)
     assert source.count("export default ") == 1
-    for forbidden in ("innerHTML", "insertAdjacentHTML", "http://", "https://", "eval(", "localStorage"):
+    for forbidden in (
+        "innerHTML",
+        "insertAdjacentHTML",
+        "http://",
+        "https://",
+        "eval(",
+        "localStorage",
+    ):
         assert forbidden not in source.replace("http://www.w3.org/2000/svg", "")
 
 
@@ -135,11 +144,15 @@ def test_digits_come_as_whatever_they_are(sample):
         sample.images[:3].tolist(),
     ):
         assert widgets.PoseSliders(images, labels).images == expected
-    assert set(widgets.PoseSliders(np.full((1, 28, 28), 0.999), [0]).images) == {255}  # the nearest, not the one below
+    assert set(widgets.PoseSliders(np.full((1, 28, 28), 0.999), [0]).images) == {
+        255
+    }  # the nearest, not the one below
     widget = widgets.PoseSliders(Digits(sample.images[:3], labels, "sample"))
     assert widget.images == expected
     assert widget.labels == labels.tolist()
-    assert widgets.PoseSliders(SimpleNamespace(images=sample.images[:3], labels=labels), [7, 8, 9]).labels == [7, 8, 9]
+    assert widgets.PoseSliders(
+        SimpleNamespace(images=sample.images[:3], labels=labels), [7, 8, 9]
+    ).labels == [7, 8, 9]
 
 
 @pytest.mark.parametrize(
@@ -184,16 +197,29 @@ NAN = float("nan")
 
 REFUSED = [
     (widgets.PoseSliders, {"index": 10}, "index from 0 to 9; got 10"),
-    *((widgets.PoseSliders, {"offsets": offsets}, "expected offsets") for offsets in ([0.1] * 15, [NAN] * 16)),
-    *((widgets.SquashVector, {"s": s}, r"s as finite .* \[2\]") for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])),
+    *(
+        (widgets.PoseSliders, {"offsets": offsets}, "expected offsets")
+        for offsets in ([0.1] * 15, [NAN] * 16)
+    ),
+    *(
+        (widgets.SquashVector, {"s": s}, r"s as finite .* \[2\]")
+        for s in ([1.0], [1.0, 2.0, 3.0], [1, NAN], [NAN, 0])
+    ),
     (widgets.MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
     (widgets.MarginLoss, {"selected": 10}, "0 to 9"),
     *(
         (widgets.PartVotes, {"poses": poses}, "expected poses")
         for poses in ([[0, 0, 0]], [[0, 0], [0, 0]], [[0, 0, NAN]] * 2)
     ),
-    *((widgets.FaceParts, {"poses": poses}, "expected poses") for poses in (FACE[:3], [*FACE[:3], [0, 0, NAN, 1]])),
-    (widgets.FaceParts, {"poses": [[1.7, 0, 0, 1], *FACE[1:]]}, r"left eye within 1.6 of the centre; got \(1.7"),
+    *(
+        (widgets.FaceParts, {"poses": poses}, "expected poses")
+        for poses in (FACE[:3], [*FACE[:3], [0, 0, NAN, 1]])
+    ),
+    (
+        widgets.FaceParts,
+        {"poses": [[1.7, 0, 0, 1], *FACE[1:]]},
+        r"left eye within 1.6 of the centre; got \(1.7",
+    ),
     (widgets.FaceParts, {"shown": [True] * 3}, "4 truth values"),
     (widgets.BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
     (widgets.TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
@@ -207,7 +233,9 @@ REFUSED = [
 @pytest.mark.parametrize(("widget", "state", "words"), REFUSED)
 def test_what_is_wrong_is_refused_in_words(widget, state, words):
     """Whether Python says it or a front end sends it."""
-    state = {name: list(map(list, value)) if name == "poses" else value for name, value in state.items()}
+    state = {
+        name: list(map(list, value)) if name == "poses" else value for name, value in state.items()
+    }
     with pytest.raises(ValueError, match=words):
         widget().set_state(state)
     made = widget()
@@ -235,7 +263,9 @@ def test_what_the_text_tells_to_press_is_a_label():
     named = set()
     for chapter in sorted((Path(__file__).parents[2] / "book" / "chapters").glob("*.ipynb")):
         cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        text = "\n".join(
+            "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+        )
         named |= set(NAMED.findall(text))
     assert {"Picasso", "Fifteen more"} <= named
     assert not {label for label in named if label.split(" by ")[0] not in sources}

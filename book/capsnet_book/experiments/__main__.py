@@ -49,11 +49,15 @@ def _train(options: argparse.Namespace) -> None:
     network = setup.build()
     commit = code_version()  # now: the files may have changed when the run is done
     source = resolved_source(options.source, options.data)
-    training, validation, test = (digits(split, source, options.data) for split in ("train", "validation", "test"))
+    training, validation, test = (
+        digits(split, source, options.data) for split in ("train", "validation", "test")
+    )
     measured_on = {"validation": task.to_measure_on(validation), "test": task.to_measure_on(test)}
     watched = "validation"
     if options.everything:
-        images, labels = (torch.cat(each) for each in zip(training[:2], validation[:2], strict=True))
+        images, labels = (
+            torch.cat(each) for each in zip(training[:2], validation[:2], strict=True)
+        )
         training = Digits(images, labels, training.source)
         del measured_on["validation"]
         # Only the test digits are left to tell when it is accurate enough.
@@ -82,7 +86,9 @@ def _train(options: argparse.Namespace) -> None:
     finished = plain(trained)
     save_network(finished, folder / "weights.safetensors")
     parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) else None
-    saved = load_network(folder / "weights.safetensors", parts)  # what is measured is what is in the file
+    saved = load_network(
+        folder / "weights.safetensors", parts
+    )  # what is measured is what is in the file
     saved.to(next(trained.parameters()).device)
     if task.harder is not None:
         measured_on["test_bent"] = task.harder(test)
@@ -111,12 +117,17 @@ def _train(options: argparse.Namespace) -> None:
         **evidence(saved, measured_on),
     }
     write_json(folder / "result.json", record)
-    print(*(f"{split}: {1 - errors['error']:.2%} right;" for split, errors in found.items()), folder)
+    print(
+        *(f"{split}: {1 - errors['error']:.2%} right;" for split, errors in found.items()), folder
+    )
 
 
 def _point(point: dict[str, float], watched: str) -> dict[str, float]:
     """A point of the curve as a record has it: the error is called after the images that it is of."""
-    named = {f"{watched}_error" if key == "validation_error" else key: value for key, value in point.items()}
+    named = {
+        f"{watched}_error" if key == "validation_error" else key: value
+        for key, value in point.items()
+    }
     return {key: float(f"{value:.6g}") for key, value in named.items()}
 
 
@@ -125,7 +136,9 @@ def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
     sizes = {name: getattr(options, name) for name in ("task", "network", "preset", "iterations")}
     recipe = recipe_of(options)
     if not hasattr(options, "shift"):
-        recipe = replace(recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift))
+        recipe = replace(
+            recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift)
+        )
     return TrainingSetup(**sizes, changes=tuple(options.change)), recipe
 
 
@@ -156,7 +169,9 @@ def command_line() -> argparse.ArgumentParser:
         help=f"do one thing differently from the paper, can be given again: {_listed(VARIANTS)}",
     )
     train.add_argument(
-        "--everything", action="store_true", help="train on the validation digits too: MNIST's 60,000; no validation"
+        "--everything",
+        action="store_true",
+        help="train on the validation digits too: MNIST's 60,000; no validation",
     )
     add_training_options(train)
 

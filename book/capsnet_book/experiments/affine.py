@@ -70,4 +70,6 @@ def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
         sweep: how they are bent.
     """
     bent = (transform(digits.images, sweep.pose(amount)) for amount in sweep.amounts)
-    return torch.stack([scores_of(network, images).argmax(dim=1) == digits.labels for images in bent])
+    return torch.stack(
+        [scores_of(network, images).argmax(dim=1) == digits.labels for images in bent]
+    )

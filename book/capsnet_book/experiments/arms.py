@@ -27,14 +27,20 @@ def between(ends: tuple[float, float], count: int, generator: torch.Generator) -
 
 
 def trained(
-    build: Callable[[], Network], loss: Callable[[Network, torch.Generator], Tensor], seed: int, rate: float, steps: int
+    build: Callable[[], Network],
+    loss: Callable[[Network, torch.Generator], Tensor],
+    seed: int,
+    rate: float,
+    steps: int,
 ) -> Network:
     """A fresh network that minimises a loss, each step's of new chance; all of it follows from the seed."""
     torch.manual_seed(seed)
     network = build()
     generator = torch.Generator().manual_seed(10_000 + seed)
     adam = torch.optim.Adam(network.parameters(), lr=rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(adam, rate, total_steps=steps, cycle_momentum=False)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(
+        adam, rate, total_steps=steps, cycle_momentum=False
+    )
     for _ in range(steps):
         adam.zero_grad()
         loss(network, generator).backward()
@@ -43,7 +49,9 @@ def trained(
     return network.eval()
 
 
-def do_missing(name: str, arms: Arms, about: dict[str, Any], run: Callable[[str, int], Run]) -> None:
+def do_missing(
+    name: str, arms: Arms, about: dict[str, Any], run: Callable[[str, int], Run]
+) -> None:
     """Do the runs that a file of results/ lacks, seed by seed, and write it after each.
 
     Whatever stops it, the next call goes on.
@@ -67,7 +75,10 @@ def do_missing(name: str, arms: Arms, about: dict[str, Any], run: Callable[[str,
 
 
 def table_of_errors(
-    found: dict[str, Any], arms: Arms, titles: Sequence[str], errors: Callable[[Run], Sequence[float]]
+    found: dict[str, Any],
+    arms: Arms,
+    titles: Sequence[str],
+    errors: Callable[[Run], Sequence[float]],
 ) -> str:
     """Per cent wrong, the mean over the seeds, a row an arm: a table in Markdown.
 
@@ -80,7 +91,9 @@ def table_of_errors(
     lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(titles)]
     for name, arm in arms.items():
         runs = [errors(each) for each in found["runs"] if each["arm"] == name]
-        cells = [f"{fmean(100 * each for each in column):.1f}" for column in zip(*runs, strict=True)]
+        cells = [
+            f"{fmean(100 * each for each in column):.1f}" for column in zip(*runs, strict=True)
+        ]
         cells += [f"{len(runs)}"] * (titles[-1] == "seeds")
         lines.append(f"| {' | '.join([arm.summary, *cells])} |")
     return "\n".join(lines) + "\n"

@@ -61,7 +61,9 @@ class ConvNetConfig:
         channels, widths = (32, 64, 64), {28: 245, 36: 331, 40: 438}
         if recognising:
             channels, widths = (24, 48, 48), {28: 115, 36: 197, 40: 278}
-        return cls(image_size=image_size, channels=channels, stride=2, hidden=(widths[image_size], 192))
+        return cls(
+            image_size=image_size, channels=channels, stride=2, hidden=(widths[image_size], 192)
+        )
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -81,7 +83,10 @@ class ConvNet(nn.Module):
         layers: list[nn.Module] = []
         widths = (config.in_channels, *config.channels)
         for (before, after), kernel in zip(pairwise(widths), config.kernels, strict=True):
-            layers += [nn.Conv2d(before, after, kernel, config.stride, padding=kernel // 2), nn.ReLU()]
+            layers += [
+                nn.Conv2d(before, after, kernel, config.stride, padding=kernel // 2),
+                nn.ReLU(),
+            ]
             if config.pool > 1:
                 layers.append(nn.MaxPool2d(config.pool))
         layers.append(nn.Flatten())
@@ -102,13 +107,21 @@ def cross_entropy(scores: Tensor, images: Tensor, targets: Tensor) -> Tensor:
     """
     if targets.dim() == 1:
         return F.cross_entropy(scores, targets)
-    return F.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype), reduction="none").sum(dim=1).mean()
+    return (
+        F.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype), reduction="none")
+        .sum(dim=1)
+        .mean()
+    )
 
 
 def recognising_and_drawing(network: CapsNet | ConvNet) -> tuple[int, int]:
     """How many numbers a network learns to recognise with, and how many to draw with: those of its decoder."""
     every = sum(parameter.numel() for parameter in network.parameters())
-    drawing = sum(parameter.numel() for name, parameter in network.named_parameters() if name.startswith("decoder."))
+    drawing = sum(
+        parameter.numel()
+        for name, parameter in network.named_parameters()
+        if name.startswith("decoder.")
+    )
     return every - drawing, drawing
 
 

@@ -47,7 +47,9 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
         what `measure_inside` finds on the test images.
     """
     scores = {split: scores_of(network, each.images) for split, each in data.items()}
-    wrong = {split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()}
+    wrong = {
+        split: read_wrongly(each, data[split].labels).tolist() for split, each in scores.items()
+    }
     if not isinstance(network, CapsNet):
         return {"wrong": wrong}
     test = data["test"]
@@ -56,7 +58,12 @@ def evidence(network: CapsNet | ConvNet, data: Mapping[str, Labelled]) -> dict[s
     scores["test_noisy"] = scores_of(network, tests["test_noisy"].images)
     rounds, wrong_after = measure_rounds(network, tests)
     calibration = {split: calibrate(scores[split], each.labels) for split, each in tests.items()}
-    about = {"wrong": wrong, "rounds": rounds, "wrong_after": wrong_after, "calibration": calibration}
+    about = {
+        "wrong": wrong,
+        "rounds": rounds,
+        "wrong_after": wrong_after,
+        "calibration": calibration,
+    }
     return about | measure_inside(network, test)
 
 
@@ -98,7 +105,11 @@ def measure_rounds(
     def measure(images: Tensor) -> tuple[Tensor, ...]:
         u_hat = prediction_vectors(network.primary_capsules(images), routed.weight)
         if not routed.routes_as_paper:
-            return (torch.stack([capsule_lengths(routed.routing(u_hat, r)) for r in range(1, ROUNDS + 1)], dim=1),)
+            return (
+                torch.stack(
+                    [capsule_lengths(routed.routing(u_hat, r)) for r in range(1, ROUNDS + 1)], dim=1
+                ),
+            )
         _, trace = route(u_hat, ROUNDS, return_trace=True)
         lengths = torch.stack([capsule_lengths(v) for v in trace.v], dim=1)  # [B, R, J]
         return lengths, (coupling_entropy(trace.c) / even).T
@@ -108,7 +119,9 @@ def measure_rounds(
     for split, each in tests.items():
         lengths, *entropy = over_batches(network, measure, each.images, batch_size=batch_size)
         wrong = [read_wrongly(after, each.labels) for after in lengths.unbind(dim=1)]
-        wrong_after[split] = [pack_wrong(positions.tolist(), len(each.labels)) for positions in wrong]
+        wrong_after[split] = [
+            pack_wrong(positions.tolist(), len(each.labels)) for positions in wrong
+        ]
         for r, found in enumerate(rounds):
             if split == "test" and entropy:
                 found["entropy"] = round(entropy[0][:, r].double().mean().item(), 6)
@@ -171,7 +184,10 @@ def measure_inside(network: CapsNet, data: Labelled, batch_size: int = 50) -> di
             c = offered(u_hat, routed.iterations)
         is_shared = (c >= 0).all() and ((c.sum(dim=2) - 1).abs() < 1e-3).all()
         entropy = coupling_entropy(c if is_shared else c * math.nan)
-        votes, asked = u_hat.norm(dim=3), classes.unsqueeze(1).expand(-1, u.shape[1], -1)  # [B, I, J], [B, I, K]
+        votes, asked = (
+            u_hat.norm(dim=3),
+            classes.unsqueeze(1).expand(-1, u.shape[1], -1),
+        )  # [B, I, J], [B, I, K]
         lengths = torch.stack([each.gather(2, asked) for each in (votes, c * votes)], dim=1)
         shares = lengths / lengths.sum(dim=2, keepdim=True).clamp_min(1e-30)  # [B, 2, I, K]
         # Without any votes all shares are 0: then none counts for more than another.

@@ -47,12 +47,16 @@ class Pairs:
         """As many as there are digits: each is once the chosen one in an epoch."""
         return len(self.digits.labels)
 
-    def batch(self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def batch(
+        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Layers [B, 2, 36, 36] of the pairs of the chosen digits (int64 [B]), and which classes they are [B, 10]."""
         both = torch.stack([chosen, self._partners(chosen, generator)], dim=1)  # [B, 2]
         labels, order = self.digits.labels[both].sort(dim=1)
         both = both.gather(1, order).flatten()
-        layers = augmentation(F.pad(self.digits.images[both], (PADDING,) * 4), generator)  # [2 B, 1, 36, 36]
+        layers = augmentation(
+            F.pad(self.digits.images[both], (PADDING,) * 4), generator
+        )  # [2 B, 1, 36, 36]
         present = torch.zeros(len(chosen), _CLASSES).scatter(1, labels, 1.0)
         return layers.unflatten(0, (-1, 2)).squeeze(2), present
 
@@ -62,7 +66,9 @@ class Pairs:
         own = self.digits.labels[chosen]
         others = len(by_class) - size[own]
         place = (torch.rand(len(chosen), generator=generator, dtype=torch.float64) * others).long()
-        return by_class[place + size[own] * (place >= first[own])]  # sorted by class, jump over one's own
+        return by_class[
+            place + size[own] * (place >= first[own])
+        ]  # sorted by class, jump over one's own
 
     @cached_property
     def _classes(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -93,7 +99,9 @@ class PairSet(NamedTuple):
 def fixed_pairs(digits: Digits, seed: int = 0) -> PairSet:
     """One pair for each digit, the same for the same seed, each digit shifted by up to `SHIFT` pixels."""
     generator = torch.Generator().manual_seed(seed)
-    return PairSet(*Pairs(digits).batch(torch.arange(len(digits.labels)), Augmentation(shift=SHIFT), generator))
+    return PairSet(
+        *Pairs(digits).batch(torch.arange(len(digits.labels)), Augmentation(shift=SHIFT), generator)
+    )
 
 
 def overlay(layers: Tensor) -> Tensor:
@@ -141,7 +149,9 @@ def drawings(network: CapsNet, v: Tensor, classes: Tensor) -> Tensor:
     Returns:
         [B, K, pixels].
     """
-    return torch.stack([network.decode(mask_capsules(v, asked)) for asked in classes.unbind(dim=1)], dim=1)
+    return torch.stack(
+        [network.decode(mask_capsules(v, asked)) for asked in classes.unbind(dim=1)], dim=1
+    )
 
 
 class PairEvaluation(NamedTuple):
@@ -161,8 +171,13 @@ class PairEvaluation(NamedTuple):
 
 def evaluate_pairs(network: CapsNet, pairs: PairSet, seed: int = 0) -> PairEvaluation:
     """Error and drawings of a CapsNet on pairs, in eval mode. The same seed asks for the same absent digits."""
-    absent = torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed)) - pairs.present
-    asked = torch.cat([pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1)  # two that are there, one that is not
+    absent = (
+        torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed))
+        - pairs.present
+    )
+    asked = torch.cat(
+        [pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1
+    )  # two that are there, one that is not
 
     def measure(layers: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         output = network(overlay(layers))

@@ -50,7 +50,9 @@ def draw(labels: Tensor, angles: Tensor, moves: Tensor) -> Tensor:
     flanks = [(beside - 0.3 * (4 - along)) / slope, (-beside - 0.3 * (4 - along)) / slope]
     triangle = torch.stack([-along - 3, *flanks])  # its base at -3, its tip at 4
     box = torch.stack([bar[..., 0].abs() - 4, bar[..., 1].abs() - 1.2])
-    outside = torch.minimum(triangle.amax(dim=0), box.amax(dim=0))  # signed distance to the nearer part's edge
+    outside = torch.minimum(
+        triangle.amax(dim=0), box.amax(dim=0)
+    )  # signed distance to the nearer part's edge
     return (0.5 - outside).clamp(0, 1).unsqueeze(1)
 
 
@@ -108,8 +110,12 @@ def convolutions(first: int) -> ConvNet:
 ARMS = {
     "capsnet-r1": Arm("capsules, one round", lambda: capsules(1)),
     "capsnet-r3": Arm("capsules, three rounds", lambda: capsules(3)),
-    "capsnet-r3-decoder": Arm("capsules, three rounds, with decoder", lambda: capsules(3), paper_objective()),
-    "capsnet-r3-shared": Arm("capsules, three rounds, one W for all places", lambda: capsules(3, shared=True)),
+    "capsnet-r3-decoder": Arm(
+        "capsules, three rounds, with decoder", lambda: capsules(3), paper_objective()
+    ),
+    "capsnet-r3-shared": Arm(
+        "capsules, three rounds, one W for all places", lambda: capsules(3, shared=True)
+    ),
     "cnn-5": Arm("CNN, first kernel 5 × 5", lambda: convolutions(5), cross_entropy),
     "cnn-9": Arm("CNN, first kernel 9 × 9", lambda: convolutions(9), cross_entropy),
 }
@@ -135,7 +141,9 @@ def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
     return arms.trained(arm.build, loss, seed, 0.003, steps)
 
 
-def error(network: nn.Module, images: Tensor, labels: Tensor, among: Sequence[int] = range(CLASSES)) -> float:
+def error(
+    network: nn.Module, images: Tensor, labels: Tensor, among: Sequence[int] = range(CLASSES)
+) -> float:
     """Share of pictures whose class is not told among some classes, 0 to 1."""
     chosen = torch.tensor(among)
     found = chosen[scores_of(network, images)[:, chosen].argmax(dim=1)]
@@ -177,7 +185,9 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
 def error_table(found: dict[str, Any]) -> str:
     """Per cent of pictures read wrongly, the mean over the seeds: a table in Markdown of results/pictures.json."""
     titles = [*VIEWS.values(), "seeds"]
-    return arms.table_of_errors(found, ARMS, titles, lambda run: [run["errors"][view] for view in VIEWS])
+    return arms.table_of_errors(
+        found, ARMS, titles, lambda run: [run["errors"][view] for view in VIEWS]
+    )
 
 
 def main() -> None:

@@ -115,14 +115,22 @@ class Experiments:
         found: dict[str, list[str]] = {}
         for run, about in self.runs.items():
             arguments = shlex.split(f"{about.get('common', self.common)} {about['arguments']}")
-            jobs = {f"{run}-{seed}": [*arguments, "--seed", f"{seed}"] for seed in self.seeds_of(run)}
+            jobs = {
+                f"{run}-{seed}": [*arguments, "--seed", f"{seed}"] for seed in self.seeds_of(run)
+            }
             found |= {job: each for job, each in jobs.items() if run in wanted or job in wanted}
         known = {*self.runs, *found}
         for name in wanted:
-            expect(name in known, f"a table or a run, one of {', '.join([*rows, *self.runs])}", repr(name))
+            expect(
+                name in known,
+                f"a table or a run, one of {', '.join([*rows, *self.runs])}",
+                repr(name),
+            )
         return found
 
-    def run_missing(self, wanted: Sequence[str], train: Callable[[Sequence[str]], None], work: Path) -> None:
+    def run_missing(
+        self, wanted: Sequence[str], train: Callable[[Sequence[str]], None], work: Path
+    ) -> None:
         """Do the jobs that have no record yet, one after another; one that was interrupted, from its checkpoint on.
 
         Args:
@@ -130,7 +138,9 @@ class Experiments:
             train: does one: the command with its arguments.
             work: a folder for checkpoints and weights.
         """
-        missing = {job: each for job, each in self.jobs(wanted).items() if not self.result(job).exists()}
+        missing = {
+            job: each for job, each in self.jobs(wanted).items() if not self.result(job).exists()
+        }
         for number, (job, arguments) in enumerate(missing.items(), start=1):
             print(f"{number} of {len(missing)}: {job}")
             train(["train", *arguments, "--output", str(work / job), "--resume"])

@@ -71,7 +71,9 @@ def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
         amounts: [N, 6], in the order of `CHANGES`.
     """
     rotation, shear, scale, thickness, shift_x, shift_y = amounts.unbind(dim=1)
-    return transform(thicken(images, thickness), Pose(rotation, 1 + scale, 1 + scale, shear, shift_x, shift_y))
+    return transform(
+        thicken(images, thickness), Pose(rotation, 1 + scale, 1 + scale, shear, shift_x, shift_y)
+    )
 
 
 @torch.no_grad()
@@ -92,7 +94,11 @@ def draw(model: CapsNet, pose: Tensor, label: int) -> Tensor:
     """Decode poses of one class: [..., D_out] -> images [..., 28, 28]."""
     config = model.config
     expect(0 <= label < config.classes, f"a class from 0 to {config.classes - 1}", f"{label}")
-    expect(pose.shape[-1] == config.class_dim, f"poses of {config.class_dim} numbers", f"{pose.shape[-1]}")
+    expect(
+        pose.shape[-1] == config.class_dim,
+        f"poses of {config.class_dim} numbers",
+        f"{pose.shape[-1]}",
+    )
     capsules = pose.new_zeros(pose.numel() // config.class_dim, config.classes, config.class_dim)
     capsules[:, label] = pose.reshape(-1, config.class_dim)
     return model.decode(capsules).reshape(*pose.shape[:-1], config.image_size, config.image_size)
@@ -110,13 +116,17 @@ def traverse(model: CapsNet, pose: Tensor, label: int, offsets: Tensor = OFFSETS
     Returns:
         [D_out, K, 28, 28]: row d has number d moved.
     """
-    moved = pose + offsets.to(pose)[None, :, None] * torch.eye(len(pose)).to(pose)[:, None, :]  # [D_out, K, D_out]
+    moved = (
+        pose + offsets.to(pose)[None, :, None] * torch.eye(len(pose)).to(pose)[:, None, :]
+    )  # [D_out, K, D_out]
     return draw(model, moved, label)
 
 
 def responses(model: CapsNet, images: Tensor, labels: Tensor, change: Change) -> Tensor:
     """Poses of digits under one change, for each of its amounts: [7, N, D_out]."""
-    return torch.stack([poses(model, change.apply(images, float(amount)), labels) for amount in change.amounts])
+    return torch.stack(
+        [poses(model, change.apply(images, float(amount)), labels) for amount in change.amounts]
+    )
 
 
 def mixed_responses(
@@ -129,7 +139,9 @@ def mixed_responses(
     """
     reach = torch.tensor([change.reach for change in CHANGES])
     amounts = (2 * torch.rand(times, len(images), len(CHANGES), generator=generator) - 1) * reach
-    return amounts, torch.stack([poses(model, apply_changes(images, each), labels) for each in amounts])
+    return amounts, torch.stack(
+        [poses(model, apply_changes(images, each), labels) for each in amounts]
+    )
 
 
 def follow(amounts: Tensor, response: Tensor) -> Tensor:
@@ -166,7 +178,9 @@ def readout(amounts: Tensor, response: Tensor) -> float:
     """
     a, p = _within_digits(amounts, response)
     fitted, tried = slice(0, None, 2), slice(1, None, 2)
-    weights = torch.linalg.lstsq(p[:, fitted].flatten(0, 1), a[:, fitted].flatten().unsqueeze(1)).solution
+    weights = torch.linalg.lstsq(
+        p[:, fitted].flatten(0, 1), a[:, fitted].flatten().unsqueeze(1)
+    ).solution
     guess = (p[:, tried] @ weights).squeeze(2)
     return float(1 - (a[:, tried] - guess).square().sum() / a[:, tried].square().sum())
 

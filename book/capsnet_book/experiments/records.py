@@ -46,7 +46,9 @@ def hardware(network: torch.nn.Module, threads: int) -> dict[str, Any]:
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that compute."""
     packages = ("torch", "torchvision")
-    return {"python": platform.python_version()} | {package: metadata.version(package) for package in packages}
+    return {"python": platform.python_version()} | {
+        package: metadata.version(package) for package in packages
+    }
 
 
 def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
@@ -58,12 +60,19 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
     """
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
         return done.stdout.strip()
 
     try:
-        git("ls-files", "--error-unmatch", "__init__.py")  # an installed package may lie in somebody's checkout
-        return {"id": git("rev-parse", "HEAD"), "dirty": git("status", "--porcelain", "--", ".") != ""}
+        git(
+            "ls-files", "--error-unmatch", "__init__.py"
+        )  # an installed package may lie in somebody's checkout
+        return {
+            "id": git("rev-parse", "HEAD"),
+            "dirty": git("status", "--porcelain", "--", ".") != "",
+        }
     except (OSError, subprocess.CalledProcessError):
         return None
 
@@ -101,5 +110,7 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
     inside = r'(?:"[^"]*"|[^][{}"])*'
     plain = rf"\[{inside}\]|(?<=  )\{{{inside}\}}"
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    text = re.sub(plain, lambda found: re.sub(r"(,?)\n\s*", lambda end: end[1] and ", ", found[0]), text)
+    text = re.sub(
+        plain, lambda found: re.sub(r"(,?)\n\s*", lambda end: end[1] and ", ", found[0]), text
+    )
     write_whole(path, text.encode())

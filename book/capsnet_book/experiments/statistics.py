@@ -54,7 +54,9 @@ def unpaired(first: Numbers, second: Numbers) -> Difference | None:
     """
     if min(len(first), len(second)) < 2:
         return None
-    return _judged(float(np.mean(second) - np.mean(first)), [_of_mean(each) for each in (first, second)])
+    return _judged(
+        float(np.mean(second) - np.mean(first)), [_of_mean(each) for each in (first, second)]
+    )
 
 
 def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Difference | None:
@@ -81,7 +83,9 @@ def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Di
         rest = sample - seeds[:, None] - sample.mean(axis=0) + sample.mean()
         free = (len(seeds) - 1) * (len(images) - 1)
         parts += [_of_mean(seeds), (-float((rest**2).sum()) / free / rest.size, free)]
-    if sum(variance for variance, _ in parts) < max(parts)[0]:  # what is subtracted is an estimate, too
+    if (
+        sum(variance for variance, _ in parts) < max(parts)[0]
+    ):  # what is subtracted is an estimate, too
         parts = [max(parts)]
     return _judged(float(arms[1].mean() - arms[0].mean()), parts)
 
@@ -93,7 +97,9 @@ def holm(values: Sequence[float]) -> list[float]:
     """
     order = np.argsort(values)
     adjusted = np.empty(len(values))
-    adjusted[order] = np.maximum.accumulate(np.sort(values) * np.arange(len(values), 0, -1)).clip(max=1)
+    adjusted[order] = np.maximum.accumulate(np.sort(values) * np.arange(len(values), 0, -1)).clip(
+        max=1
+    )
     return adjusted.tolist()
 
 
@@ -105,7 +111,9 @@ def _of_mean(values: ArrayLike) -> tuple[float, int]:
 
 def _judged(value: float, parts: Sequence[tuple[float, int]]) -> Difference | None:
     """A value whose variance is the sum of these, with Satterthwaite's degrees of freedom; None of no variance."""
-    from scipy import stats  # here, since it takes a while to import and most of the package does without
+    from scipy import (
+        stats,
+    )  # here, since it takes a while to import and most of the package does without
 
     variance = sum(each for each, _ in parts)
     if variance < _ROUNDING:

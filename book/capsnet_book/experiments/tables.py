@@ -47,8 +47,12 @@ def _rounds(run: Result, key: str) -> list[float]:
 
 COLUMNS = {
     "error": Column("error, %", lambda run: 100 * run["test"]["error"], split="test"),
-    "validation": Column("error on validation digits, %", lambda run: 100 * run["validation"]["error"]),
-    "bent": Column("error on bent digits, %", lambda run: 100 * run["test_bent"]["error"], split="test_bent"),
+    "validation": Column(
+        "error on validation digits, %", lambda run: 100 * run["validation"]["error"]
+    ),
+    "bent": Column(
+        "error on bent digits, %", lambda run: 100 * run["test_bent"]["error"], split="test_bent"
+    ),
     "noisy": Column("error in noise, %", _noisy, 1),
     "drawn": Column("reconstruction, MSE a pixel", _drawn, 4),
     "ink": Column("ink of a digit", lambda run: run["test"]["ink"], 0),
@@ -58,14 +62,26 @@ COLUMNS = {
     "epochs": Column("epochs", lambda run: run["curve"][-1]["epoch"], 1),
     "parameters": Column("parameters", lambda run: run["parameters"], 0),
     "recognising": Column("of them recognise", lambda run: run["recognising_parameters"], 0),
-    "entropy": Column("entropy, round by round", lambda run: [each["entropy"] for each in run["rounds"]]),
+    "entropy": Column(
+        "entropy, round by round", lambda run: [each["entropy"] for each in run["rounds"]]
+    ),
     "entropy_last": Column("entropy of the couplings", lambda run: run["entropy"]),
-    "saturated": Column("primary capsules longer than 0.99, %", lambda run: 100 * run["saturated"], 1),
-    "voting": Column("capsules whose votes count", lambda run: run["vote_shares"]["before"]["effective_capsules"], 1),
-    "heard": Column("… after routing", lambda run: run["vote_shares"]["after"]["effective_capsules"], 1),
+    "saturated": Column(
+        "primary capsules longer than 0.99, %", lambda run: 100 * run["saturated"], 1
+    ),
+    "voting": Column(
+        "capsules whose votes count",
+        lambda run: run["vote_shares"]["before"]["effective_capsules"],
+        1,
+    ),
+    "heard": Column(
+        "… after routing", lambda run: run["vote_shares"]["after"]["effective_capsules"], 1
+    ),
     "stopped": Column("error after each round, %", lambda run: _rounds(run, "error")),
     "stopped_bent": Column("bent: error after each round, %", lambda run: _rounds(run, "bent")),
-    "stopped_noisy": Column("noise: error after each round, %", lambda run: _rounds(run, "noisy"), 1),
+    "stopped_noisy": Column(
+        "noise: error after each round, %", lambda run: _rounds(run, "noisy"), 1
+    ),
 }
 """Every column that a table can have, by its name."""
 
@@ -102,7 +118,9 @@ class Numbers(NamedTuple):
 
 def numbers(column: Column, results: Sequence[Result]) -> Numbers | None:
     """Of those runs that have such a number."""
-    values = [value for result in results if isinstance(value := column.value(result), (int, float))]
+    values = [
+        value for result in results if isinstance(value := column.value(result), (int, float))
+    ]
     return Numbers(values) if values else None
 
 
@@ -130,11 +148,15 @@ def table_rows(experiments: Experiments, table: Table) -> str:
             lines.append([row.label, first, row.paper, *others, seeds])
     if len(lines) == 1:
         return ""
-    kept = [place for place, each in enumerate(zip(*lines[1:], strict=True)) if set(each) - {"", "–"}]
+    kept = [
+        place for place, each in enumerate(zip(*lines[1:], strict=True)) if set(each) - {"", "–"}
+    ]
     lines = [[line[place] for place in kept] for line in lines]
     widths = [max(map(len, each)) for each in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
-    return "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
+    return (
+        "\n".join("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines) + "\n"
+    )
 
 
 def not_run(experiments: Experiments) -> str:

@@ -89,7 +89,9 @@ class TrainingSetup:
             alike = self.iterations is None and not self.changes
             expect(alike, "iterations of routing and changes for a CapsNet only", "a CNN")
         if self.network == "cnn-recognising":
-            expect(self.preset == "small", "the preset small for cnn-recognising", repr(self.preset))
+            expect(
+                self.preset == "small", "the preset small for cnn-recognising", repr(self.preset)
+            )
 
     @property
     def config(self) -> CapsNetConfig | ConvNetConfig:
@@ -99,10 +101,16 @@ class TrainingSetup:
             capsnet = replace(PRESETS[self.preset](), image_size=size)
             for change in variants.chosen(self.changes):
                 capsnet = replace(capsnet, **change.sizes)
-            return capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
+            return (
+                capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
+            )
         if self.preset == "small":
             return ConvNetConfig.small(size, recognising=self.network == "cnn-recognising")
-        return ConvNetConfig.paper_pairs() if self.task == "pairs" else replace(ConvNetConfig.paper(), image_size=size)
+        return (
+            ConvNetConfig.paper_pairs()
+            if self.task == "pairs"
+            else replace(ConvNetConfig.paper(), image_size=size)
+        )
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
         """A fresh network, ready for `fit`."""

@@ -16,7 +16,13 @@ from torch.nn.utils import parametrize
 
 from capsnet_book.bugs import variant
 from capsnet_book.routings.biased import BiasedRouting
-from capsnet_book.routings.controls import LengthShares, OthersAgreement, ScaledAgreement, SelfRouting, StaticShares
+from capsnet_book.routings.controls import (
+    LengthShares,
+    OthersAgreement,
+    ScaledAgreement,
+    SelfRouting,
+    StaticShares,
+)
 from capsnet_book.routings.zoo import ZOO
 from capsnet_tutorial import functional
 from capsnet_tutorial.errors import expect
@@ -60,7 +66,9 @@ def draw_as_released(network: CapsNet) -> None:
 def move_bias(network: CapsNet) -> None:
     """Let the divided primary capsules start with the convolution's whole bias, of which they get a share already."""
     part = cast(DividedPrimary, network.primary.group)
-    part.bias.copy_((1 - 1 / part.types) * network.primary.conv.get_parameter("bias").view_as(part.bias))
+    part.bias.copy_(
+        (1 - 1 / part.types) * network.primary.conv.get_parameter("bias").view_as(part.bias)
+    )
 
 
 class _Shared(nn.Module):
@@ -79,14 +87,20 @@ class _Shared(nn.Module):
 
 def share_matrices(network: CapsNet) -> None:
     """Let all capsules below use the same matrices: W_ij is one W_j for every i (Gu and Tresp, 2020)."""
-    parametrize.register_parametrization(network.routed, "weight", _Shared(network.config.primary_capsules))
+    parametrize.register_parametrization(
+        network.routed, "weight", _Shared(network.config.primary_capsules)
+    )
 
 
 def with_own_matrices(network: CapsNet) -> CapsNet:
     """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
     if not parametrize.is_parametrized(network.routed):
         return network
-    state = {name: each for name, each in network.state_dict().items() if ".parametrizations." not in name}
+    state = {
+        name: each
+        for name, each in network.state_dict().items()
+        if ".parametrizations." not in name
+    }
     weight = network.routed.weight.detach()
     ordinary = CapsNet(network.config, network.parts).to(weight.device)
     ordinary.load_state_dict(state | {"routed.weight": weight})
@@ -121,7 +135,9 @@ class Variant(NamedTuple):
 VARIANTS: dict[str, Variant] = {
     "loss-released": Variant(
         "margin loss times 0.5 and averaged over the classes: 1/20 of the paper's (released code)",
-        margin_loss=lambda lengths, targets: functional.margin_loss(lengths, targets) / (2 * lengths.shape[1]),
+        margin_loss=lambda lengths, targets: (
+            functional.margin_loss(lengths, targets) / (2 * lengths.shape[1])
+        ),
     ),
     "init-released": Variant(
         "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 (released code)",
@@ -133,20 +149,31 @@ VARIANTS: dict[str, Variant] = {
         start=move_bias,
     ),
     "bias-released": Variant(
-        "a bias on s_j, 0.1 at first (released code)", lambda config: BiasedRouting(config.classes, config.class_dim)
+        "a bias on s_j, 0.1 at first (released code)",
+        lambda config: BiasedRouting(config.classes, config.class_dim),
     ),
-    "stop-gradient": Variant("the gradient of the last round of routing alone", lambda config: route_last),
+    "stop-gradient": Variant(
+        "the gradient of the last round of routing alone", lambda config: route_last
+    ),
     "mask-prediction": Variant(
-        "decoder masked by the prediction in training too", mask=lambda config: variant("mask", "mask-prediction")
+        "decoder masked by the prediction in training too",
+        mask=lambda config: variant("mask", "mask-prediction"),
     ),
     "recon-mean": Variant(
         "reconstruction loss averaged over the pixels instead of summed: 784 times weaker",
-        reconstruction_loss=lambda reconstruction, images: F.mse_loss(reconstruction, images.flatten(1)),
+        reconstruction_loss=lambda reconstruction, images: F.mse_loss(
+            reconstruction, images.flatten(1)
+        ),
     ),
     "softmax-axis": Variant(
-        "couplings that sum to 1 over the layer below", lambda config: variant("routing", "softmax-axis")
+        "couplings that sum to 1 over the layer below",
+        lambda config: variant("routing", "softmax-axis"),
     ),
-    **{name: Variant(kind.summary, kind.make) for name, kind in ZOO.items() if name not in ("paper", "even")},
+    **{
+        name: Variant(kind.summary, kind.make)
+        for name, kind in ZOO.items()
+        if name not in ("paper", "even")
+    },
     "self-routing": Variant(
         "each capsule below chooses by itself",
         lambda config: SelfRouting(config.primary_capsules, config.classes, config.class_dim),
@@ -155,8 +182,12 @@ VARIANTS: dict[str, Variant] = {
         "learned couplings, the same for every image",
         lambda config: StaticShares(config.primary_capsules, config.classes),
     ),
-    "length-shares": Variant("couplings by the lengths of the votes alone", lambda config: LengthShares()),
-    "others-agreement": Variant("trained with another image's couplings", lambda config: OthersAgreement()),
+    "length-shares": Variant(
+        "couplings by the lengths of the votes alone", lambda config: LengthShares()
+    ),
+    "others-agreement": Variant(
+        "trained with another image's couplings", lambda config: OthersAgreement()
+    ),
     "beta-0.25": Variant("agreement times 0.25", lambda config: ScaledAgreement(0.25)),
     "beta-4": Variant("agreement times 4", lambda config: ScaledAgreement(4.0)),
     "beta-16": Variant("agreement times 16", lambda config: ScaledAgreement(16.0)),
@@ -183,7 +214,10 @@ def build_variant(config: CapsNetConfig, names: Sequence[str] = ()) -> CapsNet:
     """
     wanted = chosen(names)
     parts = [
-        (field, make) for each in wanted for field in ("routing", "primary", "mask") if (make := getattr(each, field))
+        (field, make)
+        for each in wanted
+        for field in ("routing", "primary", "mask")
+        if (make := getattr(each, field))
     ]
     expect(len(dict(parts)) == len(parts), "one variant of each part", " ".join(names))
     network = CapsNet(config, Parts(**{field: make(config) for field, make in parts}))

@@ -12,7 +12,14 @@ from capsnet_book.experiments import records
 from capsnet_book.experiments.evidence import unpack_wrong
 from capsnet_book.experiments.plan import Claim, Experiments, Question
 from capsnet_book.experiments.statistics import Difference, holm, paired, two_way, unpaired
-from capsnet_book.experiments.tables import COLUMNS, Column, Result, numbers, results_by_seed, results_of
+from capsnet_book.experiments.tables import (
+    COLUMNS,
+    Column,
+    Result,
+    numbers,
+    results_by_seed,
+    results_of,
+)
 
 OTHER_WAY = "the other way round"
 CONTRARY_HINT = "a hint of the other way round"
@@ -57,7 +64,10 @@ def answers(experiments: Experiments) -> list[Verdict]:
     A question is judged when all its seeds are there. The p that judges is Holm's, among all of them.
     """
     questions = experiments.questions
-    arms = [[_errors(experiments, each, side) for side in (each.smaller, each.larger)] for each in questions]
+    arms = [
+        [_errors(experiments, each, side) for side in (each.smaller, each.larger)]
+        for each in questions
+    ]
     differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
     adjusted = holm([each.p if each else 1.0 for each in differences])
     return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]
@@ -68,15 +78,23 @@ def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) 
     if question.measure == "viewpoints":
         runs = records.read(experiments.folder / "viewpoints.json")["runs"]
         errors = {run["seed"]: run["errors"] for run in runs if run["arm"] == side["arm"]}
-        found = {seed: each[side["view"]][f"{side['clutter']}"][side["rounds"] - 1] for seed, each in errors.items()}
+        found = {
+            seed: each[side["view"]][f"{side['clutter']}"][side["rounds"] - 1]
+            for seed, each in errors.items()
+        }
     else:
         by_seed = results_by_seed(experiments, side["run"])
-        found = {seed: wrong_after(each, question.measure, side["rounds"]) for seed, each in by_seed.items()}
+        found = {
+            seed: wrong_after(each, question.measure, side["rounds"])
+            for seed, each in by_seed.items()
+        }
     whole = found.keys() >= {*question.seeds}
     return np.array([found[seed] for seed in question.seeds] if whole else [], dtype=float)
 
 
-def _answer(question: Question, arms: Sequence[np.ndarray], difference: Difference | None, p: float) -> Verdict:
+def _answer(
+    question: Question, arms: Sequence[np.ndarray], difference: Difference | None, p: float
+) -> Verdict:
     if difference is None:
         return Verdict(question, NOT_RUN, NOT_RUN, None, (), math.nan)
     smaller, larger = (100 * arm.reshape(len(arm), -1).mean(axis=1) for arm in arms)
@@ -108,7 +126,10 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
     that would leave out a third of an arm's seeds or more. Then, and with a CNN, all seeds of both sides count.
     """
     column = COLUMNS[claim.column]
-    arms = [results_by_seed(experiments, _chosen(experiments, side)) for side in (claim.smaller, claim.larger)]
+    arms = [
+        results_by_seed(experiments, _chosen(experiments, side))
+        for side in (claim.smaller, claim.larger)
+    ]
     shared = sorted(arms[0].keys() & arms[1].keys())
     capsnets = all(result["network"] == "capsnet" for arm in arms for result in arm.values())
     in_pairs = capsnets and 3 * len(shared) > 2 * max(map(len, arms))
@@ -132,7 +153,13 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
         difference = (paired if in_pairs else unpaired)(smaller.values, larger.values)
     word = NO_INTERVAL
     if difference is not None:
-        word = NO_DIFFERENCE if difference.p >= LEVEL else HINT if difference.value > 0 else CONTRARY_HINT
+        word = (
+            NO_DIFFERENCE
+            if difference.p >= LEVEL
+            else HINT
+            if difference.value > 0
+            else CONTRARY_HINT
+        )
     found = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
     sentence = _sentence(word, found, difference, column.digits, basis)
     return Verdict(claim, word, sentence, difference, apart, larger.mean)
@@ -154,7 +181,9 @@ def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
     return min(side, key=lambda run: error.mean if (error := errors[run]) else math.inf)
 
 
-def _sentence(word: str, found: str, each: Difference | None, digits: int, basis: str, adjusted: str = "") -> str:
+def _sentence(
+    word: str, found: str, each: Difference | None, digits: int, basis: str, adjusted: str = ""
+) -> str:
     if each is None:
         return f"{word}. {found}; {basis}."
 
@@ -165,7 +194,9 @@ def _sentence(word: str, found: str, each: Difference | None, digits: int, basis
     hidden = ""
     if word == NO_DIFFERENCE:
         could, seen = show(max(-each.low, each.high), ""), show(each.detectable, "")
-        hidden = f"; it could be as large as {could}, and one of {seen} would most likely have been seen"
+        hidden = (
+            f"; it could be as large as {could}, and one of {seen} would most likely have been seen"
+        )
     return f"{word}. {found}; difference {interval}; p {_p(each.p)}{adjusted}; {basis}{hidden}."
 
 

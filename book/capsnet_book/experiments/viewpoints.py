@@ -61,11 +61,17 @@ def make_wholes(generator: torch.Generator) -> tuple[Tensor, Tensor]:
 def rotated(points: Tensor, angle: Tensor) -> Tensor:
     """Points [..., 2] turned about the origin by angles that broadcast to [...]."""
     x, y = points.unbind(dim=-1)
-    return torch.stack([angle.cos() * x - angle.sin() * y, angle.sin() * x + angle.cos() * y], dim=-1)
+    return torch.stack(
+        [angle.cos() * x - angle.sin() * y, angle.sin() * x + angle.cos() * y], dim=-1
+    )
 
 
 def make_scenes(
-    wholes: tuple[Tensor, Tensor], count: int, clutter: int | Tensor, generator: torch.Generator, turn: float = FAMILIAR
+    wholes: tuple[Tensor, Tensor],
+    count: int,
+    clutter: int | Tensor,
+    generator: torch.Generator,
+    turn: float = FAMILIAR,
 ) -> Scenes:
     """Scenes with one whole each, turned by up to ``turn`` radians, moved, and among parts that belong to none.
 
@@ -82,21 +88,31 @@ def make_scenes(
     angle = turn * (2 * torch.rand((count, 1), generator=generator) - 1)
     angles = wholes[0][labels] + angle
     places = rotated(wholes[1][labels], angle) + in_disk((count, 1), generator)
-    angles = torch.cat([angles, 2 * math.pi * torch.rand((count, others), generator=generator)], dim=1)
+    angles = torch.cat(
+        [angles, 2 * math.pi * torch.rand((count, others), generator=generator)], dim=1
+    )
     places = torch.cat([places, in_disk((count, others), generator, radius=2.0)], dim=1)
     kinds = torch.cat(
-        [torch.arange(PARTS).expand(count, -1), torch.randint(PARTS, (count, others), generator=generator)], dim=1
+        [
+            torch.arange(PARTS).expand(count, -1),
+            torch.randint(PARTS, (count, others), generator=generator),
+        ],
+        dim=1,
     )
     there = torch.arange(PARTS + others) < PARTS + clutter.unsqueeze(1)
     poses = torch.cat([angles.cos().unsqueeze(2), angles.sin().unsqueeze(2), places], dim=2)
-    return Scenes(poses * there.unsqueeze(2), F.one_hot(kinds, PARTS).float() * there.unsqueeze(2), labels)
+    return Scenes(
+        poses * there.unsqueeze(2), F.one_hot(kinds, PARTS).float() * there.unsqueeze(2), labels
+    )
 
 
 def turned(scenes: Scenes, angle: Tensor | float) -> Scenes:
     """The same seen from elsewhere: every part turned about the origin by an angle, or by one for each scene [N]."""
     angle = torch.as_tensor(angle).expand(len(scenes.labels)).unsqueeze(1)
     directions, places = scenes.poses.split(2, dim=2)
-    return scenes._replace(poses=torch.cat([rotated(directions, angle), rotated(places, angle)], dim=2))
+    return scenes._replace(
+        poses=torch.cat([rotated(directions, angle), rotated(places, angle)], dim=2)
+    )
 
 
 class Capsules(nn.Module):
@@ -118,7 +134,9 @@ class Capsules(nn.Module):
         super().__init__()
         self.matrices = matrices
         numbers, votes = (3, 3) if matrices else (5, 8)
-        self.weight = nn.Parameter(torch.randn(PARTS * numbers, WHOLES * votes) / math.sqrt(numbers))
+        self.weight = nn.Parameter(
+            torch.randn(PARTS * numbers, WHOLES * votes) / math.sqrt(numbers)
+        )
         self.beta, self.shares = beta, shares
         self.gate = nn.Parameter(torch.zeros(PARTS * 5, WHOLES)) if shares == "gate" else None
         self.gain = nn.Parameter(torch.ones(1)) if shares == "length" else None
@@ -146,8 +164,12 @@ class Capsules(nn.Module):
 
     def votes(self, scenes: Scenes) -> Tensor:
         """û: [N, I, 10, 8 or 9]; zeros of a part that is not there."""
-        rows = _matrices(scenes.poses) if self.matrices else _vectors(scenes.poses)  # [N, rows, I, numbers]
-        found = (_by_type(rows, scenes.types) @ self.weight).unflatten(3, (WHOLES, -1))  # [N, rows, I, 10, votes]
+        rows = (
+            _matrices(scenes.poses) if self.matrices else _vectors(scenes.poses)
+        )  # [N, rows, I, numbers]
+        found = (_by_type(rows, scenes.types) @ self.weight).unflatten(
+            3, (WHOLES, -1)
+        )  # [N, rows, I, 10, votes]
         return found.permute(0, 2, 3, 1, 4).flatten(3)
 
 
@@ -162,7 +184,9 @@ class NoCapsules(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         width = 64
-        self.each = nn.Sequential(nn.Linear(PARTS * 5, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        self.each = nn.Sequential(
+            nn.Linear(PARTS * 5, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()
+        )
         self.all = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, WHOLES))
 
     def forward(self, scenes: Scenes, rounds: int) -> Tensor:
@@ -202,18 +226,34 @@ class Arm(NamedTuple):
 
 ARMS = {
     "none": Arm("no capsules", NoCapsules, loss=F.cross_entropy),
-    "none-all": Arm("no capsules, trained at every angle", NoCapsules, turn=math.pi, loss=F.cross_entropy),
+    "none-all": Arm(
+        "no capsules, trained at every angle", NoCapsules, turn=math.pi, loss=F.cross_entropy
+    ),
     "vectors-r1": Arm("vectors, one round", lambda: Capsules(False)),
     "vectors-r3": Arm("vectors, three rounds", lambda: Capsules(False), 3),
-    "vectors-gate": Arm("vectors, a gate without agreement", lambda: Capsules(False, shares="gate"), 3),
+    "vectors-gate": Arm(
+        "vectors, a gate without agreement", lambda: Capsules(False, shares="gate"), 3
+    ),
     "matrices-r1": Arm("matrices, one round", lambda: Capsules(True)),
     "matrices-r3": Arm("matrices, three rounds", lambda: Capsules(True), 3),
-    "matrices-gate": Arm("matrices, a gate without agreement", lambda: Capsules(True, shares="gate"), 3),
-    "matrices-length": Arm("matrices, shares by the votes' lengths", lambda: Capsules(True, shares="length"), 3),
-    "matrices-others": Arm("matrices, agreement of another scene", lambda: Capsules(True, shares="others"), 3),
-    "matrices-beta-0.25": Arm("matrices, three rounds, agreement times ¼", lambda: Capsules(True, beta=0.25), 3),
-    "matrices-beta-4": Arm("matrices, three rounds, agreement times 4", lambda: Capsules(True, beta=4.0), 3),
-    "matrices-beta-16": Arm("matrices, three rounds, agreement times 16", lambda: Capsules(True, beta=16.0), 3),
+    "matrices-gate": Arm(
+        "matrices, a gate without agreement", lambda: Capsules(True, shares="gate"), 3
+    ),
+    "matrices-length": Arm(
+        "matrices, shares by the votes' lengths", lambda: Capsules(True, shares="length"), 3
+    ),
+    "matrices-others": Arm(
+        "matrices, agreement of another scene", lambda: Capsules(True, shares="others"), 3
+    ),
+    "matrices-beta-0.25": Arm(
+        "matrices, three rounds, agreement times ¼", lambda: Capsules(True, beta=0.25), 3
+    ),
+    "matrices-beta-4": Arm(
+        "matrices, three rounds, agreement times 4", lambda: Capsules(True, beta=4.0), 3
+    ),
+    "matrices-beta-16": Arm(
+        "matrices, three rounds, agreement times 16", lambda: Capsules(True, beta=16.0), 3
+    ),
 }
 """Every arm, by its name."""
 
@@ -253,7 +293,9 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
         scenes = make_scenes(wholes, TESTED, clutter, generator)
         new = turned(scenes, between(NEW, TESTED, generator))
         for view, seen in (("familiar", scenes), ("new", new)):
-            found[view][f"{clutter}"] = [error(network, seen, rounds) for rounds in range(1, READ + 1)]
+            found[view][f"{clutter}"] = [
+                error(network, seen, rounds) for rounds in range(1, READ + 1)
+            ]
         if clutter in (0, 6):
             angles = [turned(scenes, math.radians(angle)) for angle in ANGLES]
             by_angle[f"{clutter}"] = [error(network, each, arm.rounds) for each in angles]
@@ -289,13 +331,18 @@ def for_the_page(seed: int = 10) -> dict[str, Any]:
     """
     wholes = make_wholes(torch.Generator().manual_seed(seed))
     networks = {kind: train(ARMS[f"{kind}-r3"], wholes, seed) for kind in ("matrices", "vectors")}
-    shown = make_scenes(wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed), turn=0)
+    shown = make_scenes(
+        wholes, 500, max(CLUTTER), torch.Generator().manual_seed(30_000 + seed), turn=0
+    )
     cos, sin, x, y = shown.poses.unbind(dim=2)
     parts = torch.stack([torch.atan2(sin, cos), x, y, shown.types.argmax(dim=2)], dim=2)
     first = [int((shown.labels == whole).nonzero()[0]) for whole in range(WHOLES)]
     return {
         "command": "python -m capsnet_book.experiments.viewpoints",
-        "weights": {kind: _rounded(each.get_parameter("weight").flatten()) for kind, each in networks.items()},
+        "weights": {
+            kind: _rounded(each.get_parameter("weight").flatten())
+            for kind, each in networks.items()
+        },
         "scenes": [[_rounded(part) for part in parts[each]] for each in first],
     }
 

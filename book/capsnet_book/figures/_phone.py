@@ -23,7 +23,13 @@ PHONE = 3.43  # inches: the 343 pixels that a phone of 375 leaves for the text, 
 SMALLEST = 8.6  # points of a label there, which are 11.9 of the phone's pixels
 LONG = 30  # letters of a text within a panel that is broken into lines there
 APART = 0.25  # of a letter's height: what two labels of a line need between them
-ROOM = {"left": 0.16, "right": 0.97, "top": 0.97, "bottom": 0.06, "hspace": 0.5}  # where no layout engine makes it
+ROOM = {
+    "left": 0.16,
+    "right": 0.97,
+    "top": 0.97,
+    "bottom": 0.06,
+    "hspace": 0.5,
+}  # where no layout engine makes it
 
 
 def register() -> None:
@@ -66,7 +72,9 @@ def phone_form_of(figure: Figure) -> Figure:
         below = GridSpec(rows * columns // across, across, figure=phone, **room)
         titled = {spec.rowspan.start for spec, axes in panels.items() if axes.get_title()}
         # Of a column that has one title, the rest stands below it.
-        first, then = ("colspan", "rowspan") if titled == {0} < set(range(rows)) else ("rowspan", "colspan")
+        first, then = (
+            ("colspan", "rowspan") if titled == {0} < set(range(rows)) else ("rowspan", "colspan")
+        )
         places = {spec: (getattr(spec, first).start, getattr(spec, then).start) for spec in panels}
         in_order = sorted(panels.items(), key=lambda panel: places[panel[0]])
         for k, (_, axes) in enumerate(in_order):
@@ -84,7 +92,9 @@ def phone_form_of(figure: Figure) -> Figure:
     phone.set_size_inches(PHONE, height)
     if meeting(phone):
         break_titles(phone)
-    for _ in range(0 if phone.get_layout_engine() else 2):  # what stands beyond the axes takes its part of the width
+    for _ in range(
+        0 if phone.get_layout_engine() else 2
+    ):  # what stands beyond the axes takes its part of the width
         phone.draw_without_rendering()
         phone.set_figwidth(phone.get_figwidth() * PHONE / (phone.get_tightbbox().width + 0.04))
     return phone
@@ -94,7 +104,11 @@ def break_titles(figure: Figure) -> None:
     """Set the titles that are wider than their panels in lines."""
     figure.draw_without_rendering()
     for axes in figure.axes:
-        for title in (part for part in axes.get_children() if isinstance(part, Text) and part not in axes.texts):
+        for title in (
+            part
+            for part in axes.get_children()
+            if isinstance(part, Text) and part not in axes.texts
+        ):
             if (wide := title.get_window_extent().width) > axes.bbox.width:
                 words = title.get_text()
                 letters = int(len(words) * axes.bbox.width / wide)
@@ -123,11 +137,15 @@ def meeting(figure: Figure) -> list[tuple[str, str]]:
         # Boxes say nothing of two that are slanted alike.
         slanted = one.get_rotation() == other.get_rotation() and float(one.get_rotation()) % 90
         letter = min(float(text.get_fontsize()) for text in (one, other)) / 72 * figure.dpi
-        if not slanted and box.padded(APART / 2 * letter, -1.5).overlaps(its.padded(APART / 2 * letter, -1.5)):
+        if not slanted and box.padded(APART / 2 * letter, -1.5).overlaps(
+            its.padded(APART / 2 * letter, -1.5)
+        ):
             found.append((one.get_text(), other.get_text()))
     for axes in figure.axes:
         pictures = [picture.get_window_extent() for picture in axes.get_images()]
         for text, box in shown.items():
-            if text.axes is not axes and any(box.padded(-1.5).overlaps(picture) for picture in pictures):
+            if text.axes is not axes and any(
+                box.padded(-1.5).overlaps(picture) for picture in pictures
+            ):
                 found.append((text.get_text(), "a picture"))
     return found

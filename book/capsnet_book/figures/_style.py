@@ -39,7 +39,9 @@ _STYLE = {
     "ytick.color": LIGHT["muted"],
 }
 INK: Colormap = LinearSegmentedColormap.from_list("ink", [LIGHT["paper"], LIGHT["stroke"]])
-SIGNED: Colormap = LinearSegmentedColormap.from_list("signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]])
+SIGNED: Colormap = LinearSegmentedColormap.from_list(
+    "signed", [LIGHT["contrast"], LIGHT["surface"], LIGHT["accent"]]
+)
 
 
 Drawing = TypeVar("Drawing", bound=Callable[..., Figure])
@@ -82,7 +84,11 @@ def one_plot(height: float) -> Iterator[tuple[Figure, Axes]]:
 def grid_of_plots(rows: int, columns: int, height: float) -> Iterator[tuple[Figure, np.ndarray]]:
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(
-            rows, columns, figsize=(WIDTH, height), squeeze=False, gridspec_kw={"wspace": 0.06, "hspace": 0.06}
+            rows,
+            columns,
+            figsize=(WIDTH, height),
+            squeeze=False,
+            gridspec_kw={"wspace": 0.06, "hspace": 0.06},
         )
         for axis in axes.flat:
             axis.set(xticks=[], yticks=[])

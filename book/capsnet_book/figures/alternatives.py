@@ -14,7 +14,9 @@ from capsnet_book.palette import LIGHT
 _COLOURS = (LIGHT["accent"], LIGHT["contrast"])
 
 
-def two_agreements(votes: Tensor, shares: Mapping[str, Sequence[float]], names: tuple[str, str]) -> Figure:
+def two_agreements(
+    votes: Tensor, shares: Mapping[str, Sequence[float]], names: tuple[str, str]
+) -> Figure:
     """The votes for two wholes, and which of them gets the parts, round by round.
 
     Args:
@@ -32,7 +34,9 @@ def two_agreements(votes: Tensor, shares: Mapping[str, Sequence[float]], names: 
         for (name, line), style in zip(shares.items(), ("o-", "s--"), strict=True):
             axes.plot(range(len(line)), line, style, color=LIGHT["ink"], markersize=4, label=name)
         axes.legend(loc="center right")
-        axes.set(ylim=(-0.04, 1.04), xticks=range(max(map(len, shares.values()))), yticks=(0, 0.5, 1))
+        axes.set(
+            ylim=(-0.04, 1.04), xticks=range(max(map(len, shares.values()))), yticks=(0, 0.5, 1)
+        )
         axes.set(xlabel="rounds", title=f"share of “{names[0]}”")
         plt.close(figure)
     return figure
@@ -47,7 +51,13 @@ def in_proportion(first: Tensor, second: Tensor) -> Figure:
         for j, (across, up) in enumerate(zip(first.T, second.T, strict=True)):
             colour = LIGHT["accent" if j == steep else "muted"]
             ends = [float(across.min()), float(across.max())]
-            axes.plot(ends, [float(slopes[j]) * end for end in ends], color=colour, linewidth=0.8, alpha=0.6)
+            axes.plot(
+                ends,
+                [float(slopes[j]) * end for end in ends],
+                color=colour,
+                linewidth=0.8,
+                alpha=0.6,
+            )
             axes.plot(across, up, "o", color=colour, markersize=3, alpha=0.7)
         where = int(first[:, steep].argmax())
         axes.annotate(f"class {steep}", (first[where, steep], second[where, steep]), xytext=(-6, 0), ha="right",

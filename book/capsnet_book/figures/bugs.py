@@ -27,7 +27,12 @@ def bug_curves() -> Figure:
     rows = -(-(len(bugs) + 1) // _COLUMNS)
     with plt.rc_context(_STYLE):
         figure, grid = plt.subplots(
-            rows, _COLUMNS, figsize=(WIDTH, 1.75 * rows), sharex=True, sharey=True, layout="constrained"
+            rows,
+            _COLUMNS,
+            figsize=(WIDTH, 1.75 * rows),
+            sharex=True,
+            sharey=True,
+            layout="constrained",
         )
         for axes, bug in zip(grid.flat, bugs, strict=False):
             _draw(axes, steps, runs["none"]["error"], LIGHT["accent"], 1.2)
@@ -42,11 +47,19 @@ def bug_curves() -> Figure:
         key = grid.flat[len(bugs)]
         for y, words, colour in ((0.75, "right", "accent"), (0.55, "with the bug", "contrast")):
             key.text(0.05, y, words, color=LIGHT[colour], weight="bold", transform=key.transAxes)
-        key.text(0.05, 0.2, "wrong of the digits,\nby steps of training", color=LIGHT["muted"], transform=key.transAxes)
+        key.text(
+            0.05,
+            0.2,
+            "wrong of the digits,\nby steps of training",
+            color=LIGHT["muted"],
+            transform=key.transAxes,
+        )
         plt.close(figure)
     return figure
 
 
-def _draw(axes: Axes, steps: list[int], errors: list[list[float]], colour: str, width: float) -> None:
+def _draw(
+    axes: Axes, steps: list[int], errors: list[list[float]], colour: str, width: float
+) -> None:
     for each in errors:
         axes.plot(steps, each, color=colour, linewidth=width)

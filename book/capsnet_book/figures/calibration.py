@@ -24,7 +24,12 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
     """
     with plt.rc_context(_STYLE):
         figure, panels = plt.subplots(
-            1, len(splits), figsize=(WIDTH, 0.5 + WIDTH / len(splits)), sharey=True, squeeze=False, layout="constrained"
+            1,
+            len(splits),
+            figsize=(WIDTH, 0.5 + WIDTH / len(splits)),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
         )
         for axes, (heading, split) in zip(panels.flat, splits.items(), strict=True):
             axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
@@ -34,10 +39,23 @@ def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, s
                     if split not in record.get("calibration", {}):
                         continue
                     lengths, shares = bins(record["calibration"][split])
-                    axes.plot(lengths, shares, "o-", color=colour_of(name, k), markersize=3, linewidth=1.2, label=label)
+                    axes.plot(
+                        lengths,
+                        shares,
+                        "o-",
+                        color=colour_of(name, k),
+                        markersize=3,
+                        linewidth=1.2,
+                        label=label,
+                    )
                     label = None
             axes.set_title(heading, loc="left")
-            axes.set(xlim=(0, 1.02), ylim=(0, 1.02), xlabel="length of the longest capsule", aspect="equal")
+            axes.set(
+                xlim=(0, 1.02),
+                ylim=(0, 1.02),
+                xlabel="length of the longest capsule",
+                aspect="equal",
+            )
         panels.flat[0].set_ylabel("share that is right")
         panels.flat[0].legend(loc="lower right")
         plt.close(figure)

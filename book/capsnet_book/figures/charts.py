@@ -16,7 +16,11 @@ _STYLES = ("o-", "s--", "^:", "D-.", "v-")
 
 @phone_form(letters=18)
 def bars(
-    panels: Mapping[str, Mapping[str, float]], form: str = "{:g}", *, shared: bool = False, letters: int = 30
+    panels: Mapping[str, Mapping[str, float]],
+    form: str = "{:g}",
+    *,
+    shared: bool = False,
+    letters: int = 30,
 ) -> Figure:
     """Bars with their numbers: a panel each title, a row each name, the first row at the top.
 
@@ -38,7 +42,13 @@ def bars(
             places = [names.index(name) for name in values]
             axes.barh(places, values.values(), color=LIGHT["accent"], height=0.7)
             for place, value in zip(places, values.values(), strict=True):
-                axes.annotate(form.format(value), (value, place), (5, 0), textcoords="offset points", va="center")
+                axes.annotate(
+                    form.format(value),
+                    (value, place),
+                    (5, 0),
+                    textcoords="offset points",
+                    va="center",
+                )
             longest = max(largest if shared else values.values())
             axes.set(xlim=(0, 1.25 * longest), xticks=[], ylim=(len(names) - 0.4, -0.6))
             axes.set_yticks(range(len(names)), labels)
@@ -49,7 +59,9 @@ def bars(
     return figure
 
 
-def lines(panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float], xlabel: str) -> Figure:
+def lines(
+    panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float], xlabel: str
+) -> Figure:
     """Lines over the same numbers: a panel each title, a line each name, from 0 upwards. An empty name has no legend.
 
     Args:
@@ -58,11 +70,22 @@ def lines(panels: Mapping[str, Mapping[str, Sequence[float]]], x: Sequence[float
         xlabel: what x is.
     """
     with plt.rc_context(_STYLE):
-        figure, grid = plt.subplots(1, len(panels), figsize=(WIDTH, 2.5), squeeze=False, layout="constrained")
+        figure, grid = plt.subplots(
+            1, len(panels), figsize=(WIDTH, 2.5), squeeze=False, layout="constrained"
+        )
         for axes, (title, series) in zip(grid[0], panels.items(), strict=True):
-            for k, ((name, heights), style) in enumerate(zip(series.items(), _STYLES, strict=False)):
+            for k, ((name, heights), style) in enumerate(
+                zip(series.items(), _STYLES, strict=False)
+            ):
                 dense = len(x) > 20
-                axes.plot(x, heights, style[1:] if dense else style, color=colour_of(name, k), markersize=4, label=name)
+                axes.plot(
+                    x,
+                    heights,
+                    style[1:] if dense else style,
+                    color=colour_of(name, k),
+                    markersize=4,
+                    label=name,
+                )
             top = max(max(heights) for heights in series.values())
             axes.set(ylim=(0, 1.08 * top), xlabel=xlabel)
             if len(x) <= 10:
@@ -82,7 +105,9 @@ def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
     labels = [textwrap.fill(name, letters) for name in works]
     tall = max(label.count("\n") for label in labels) + 1
     with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(figsize=(WIDTH, (0.12 + 0.16 * tall) * len(works) + 0.6), layout="constrained")
+        figure, axes = plt.subplots(
+            figsize=(WIDTH, (0.12 + 0.16 * tall) * len(works) + 0.6), layout="constrained"
+        )
         for row, theme in enumerate(works.values()):
             column = columns.index(theme)
             axes.axhline(row, color=LIGHT["line"], linewidth=0.5, zorder=0)
@@ -92,7 +117,9 @@ def themes(works: Mapping[str, str], *, on_a_phone: bool = False) -> Figure:
         axes.set(ylim=(len(works) - 0.4, -0.6), xlim=(-0.5, len(columns) - 0.5))
         axes.xaxis.tick_top()
         if on_a_phone:
-            axes.set_xticks(range(len(columns)), columns, rotation=50, ha="left", rotation_mode="anchor")
+            axes.set_xticks(
+                range(len(columns)), columns, rotation=50, ha="left", rotation_mode="anchor"
+            )
         axes.tick_params(length=0, labelcolor=LIGHT["ink"])
         for side in axes.spines.values():
             side.set_visible(False)

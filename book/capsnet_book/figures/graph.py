@@ -27,9 +27,15 @@ def one_round() -> Figure:
                 _edge(share, start, end, "contrast" if lit else "line", "-", 2.4 if lit else 1)
                 _edge(message, start, end, "accent" if end is _ABOVE[0] else "line", "->", 2)
                 _edge(answer, end, start, "agree" if end is _ABOVE[0] else "line", "->", 2)
-        share.text(0.5, -0.24, "softmax over the edges\nthat leave one capsule", ha="center", va="top")
-        message.text(0.5, -0.24, "the sum over the edges\nthat arrive at one capsule", ha="center", va="top")
-        answer.text(0.5, -0.24, "û · v goes back along\neach edge, onto its b", ha="center", va="top")
+        share.text(
+            0.5, -0.24, "softmax over the edges\nthat leave one capsule", ha="center", va="top"
+        )
+        message.text(
+            0.5, -0.24, "the sum over the edges\nthat arrive at one capsule", ha="center", va="top"
+        )
+        answer.text(
+            0.5, -0.24, "û · v goes back along\neach edge, onto its b", ha="center", va="top"
+        )
         for axes in panels:
             axes.plot(*zip(*_BELOW, strict=True), "o", color=LIGHT["ink"], markersize=9)
             axes.plot(*zip(*_ABOVE, strict=True), "s", color=LIGHT["ink"], markersize=10)
@@ -40,7 +46,18 @@ def one_round() -> Figure:
 
 
 def _edge(
-    axes: Axes, start: tuple[float, float], end: tuple[float, float], role: str, arrow: str, width: float
+    axes: Axes,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    role: str,
+    arrow: str,
+    width: float,
 ) -> None:
-    style = {"arrowstyle": arrow, "color": LIGHT[role], "linewidth": width, "shrinkA": 7, "shrinkB": 7}
+    style = {
+        "arrowstyle": arrow,
+        "color": LIGHT[role],
+        "linewidth": width,
+        "shrinkA": 7,
+        "shrinkB": 7,
+    }
     axes.annotate("", xy=end, xytext=start, arrowprops=style)

@@ -21,10 +21,20 @@ def margin_curves(m_plus: float = 0.9, m_minus: float = 0.1) -> Figure:
         _loss_curves(left, lengths, m_plus, m_minus)
         p = np.linspace(0, 1, 401)
         reach = m_plus - m_minus
-        for weight, width, name, at in ((1.0, 1.2, "λ = 1", (0.55, 0.43)), (0.5, 2.0, "λ = 0.5", (0.42, 0.745))):
-            right.plot(p, m_minus + reach * p / (p + weight * (1 - p)), color=LIGHT["ink"], linewidth=width)
+        for weight, width, name, at in (
+            (1.0, 1.2, "λ = 1", (0.55, 0.43)),
+            (0.5, 2.0, "λ = 0.5", (0.42, 0.745)),
+        ):
+            right.plot(
+                p, m_minus + reach * p / (p + weight * (1 - p)), color=LIGHT["ink"], linewidth=width
+            )
             right.text(*at, name)
-        right.plot([0, 1 / 3, 1 / 3, 1], [m_minus, m_minus, m_plus, m_plus], color=LIGHT["soft"], linestyle=(0, (4, 2)))
+        right.plot(
+            [0, 1 / 3, 1 / 3, 1],
+            [m_minus, m_minus, m_plus, m_plus],
+            color=LIGHT["soft"],
+            linestyle=(0, (4, 2)),
+        )
         right.text(0.37, 0.93, "not squared, λ = 0.5", color=LIGHT["soft"])
         right.set(xlim=(0, 1), ylim=(0, 1.02), xlabel="p, how often the class is present")
         right.set_title("the length that costs least", loc="left")
@@ -39,14 +49,20 @@ def _loss_curves(axes: plt.Axes, lengths: np.ndarray, m_plus: float, m_minus: fl
     for low, high in ((0, m_minus), (m_plus, 1)):
         axes.axvspan(low, high, color=LIGHT["agree"], alpha=0.12, linewidth=0)
     axes.plot(lengths, np.maximum(0, m_plus - lengths) ** 2, color=LIGHT["accent"])
-    axes.plot(lengths, np.maximum(0, lengths - m_minus) ** 2, color=LIGHT["contrast"], linewidth=1.2)
+    axes.plot(
+        lengths, np.maximum(0, lengths - m_minus) ** 2, color=LIGHT["contrast"], linewidth=1.2
+    )
     axes.plot(lengths, 0.5 * np.maximum(0, lengths - m_minus) ** 2, color=LIGHT["contrast"])
     axes.text(0.13, 0.66, "present", color=LIGHT["accent"], weight="bold")
     axes.text(0.88, 0.1, "absent", color=LIGHT["contrast"], weight="bold", ha="right")
     axes.text(0.88, 0.05, "λ = 0.5", color=LIGHT["contrast"], ha="right")
     axes.text(0.87, 0.68, "absent, λ = 1", color=LIGHT["contrast"], ha="right")
-    axes.text(m_minus / 2, 0.02, "flat", color=LIGHT["agree"], ha="center", va="bottom", rotation=90)
-    axes.text((1 + m_plus) / 2, 0.02, "flat", color=LIGHT["agree"], ha="center", va="bottom", rotation=90)
+    axes.text(
+        m_minus / 2, 0.02, "flat", color=LIGHT["agree"], ha="center", va="bottom", rotation=90
+    )
+    axes.text(
+        (1 + m_plus) / 2, 0.02, "flat", color=LIGHT["agree"], ha="center", va="bottom", rotation=90
+    )
     axes.set(xlim=(0, 1), ylim=(0, 0.85), xlabel="‖v‖, length of the capsule")
     axes.set_title("what a length costs", loc="left")
 

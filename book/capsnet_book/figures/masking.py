@@ -14,7 +14,12 @@ from capsnet_book.palette import LIGHT
 
 @phone_form(on_a_phone=True)
 def ten_drawings(
-    images: Tensor, drawings: Tensor, lengths: Tensor, labels: Sequence[int], *, on_a_phone: bool = False
+    images: Tensor,
+    drawings: Tensor,
+    lengths: Tensor,
+    labels: Sequence[int],
+    *,
+    on_a_phone: bool = False,
 ) -> Figure:
     """One row an image: the image, then what each of its ten capsules draws. The longest is framed.
 
@@ -45,7 +50,9 @@ def ten_drawings(
                     side.set(visible=framed, color=LIGHT["accent"], linewidth=1.6)
                 if k and not (on_a_phone and k - 1 not in (longest, label)):
                     colour = LIGHT["agree"] if k - 1 == label else LIGHT["muted"]
-                    weight = "bold" if k - 1 == label and not on_a_phone else "normal"  # bold neighbours meet there
+                    weight = (
+                        "bold" if k - 1 == label and not on_a_phone else "normal"
+                    )  # bold neighbours meet there
                     value = f"{float(lengths[row, k - 1]):.2f}"
                     axis.set_xlabel(value, fontsize=7.5, color=colour, weight=weight, labelpad=2)
         axes[0, 0].set_title("image", fontsize=9)

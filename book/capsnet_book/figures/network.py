@@ -88,7 +88,9 @@ def _frame_runs(axes: Axes, bright: set[str]) -> None:
             else:
                 runs.append([x])
         for run in runs:
-            box = FancyBboxPatch((run[0] - 0.48, row - 0.6), run[-1] - run[0] + 0.96, 1.45, zorder=0)
+            box = FancyBboxPatch(
+                (run[0] - 0.48, row - 0.6), run[-1] - run[0] + 0.96, 1.45, zorder=0
+            )
             box.set_boxstyle("round", pad=0.0, rounding_size=0.08)
             box.set(facecolor=LIGHT["raised"], edgecolor=LIGHT["accent"], linewidth=1.2)
             axes.add_patch(box)
@@ -101,10 +103,25 @@ def _draw_part(axes: Axes, name: str, part: Part, bright: bool, bold: bool) -> N
     align = "center" if name == "total" else "bottom"
     size = 8.8 if "reconstruction\n" in part.name else 10  # the longest word
     axes.text(
-        part.x, above, part.name, ha="center", va=align, fontsize=size, linespacing=1.0, alpha=alpha, weight=weight
+        part.x,
+        above,
+        part.name,
+        ha="center",
+        va=align,
+        fontsize=size,
+        linespacing=1.0,
+        alpha=alpha,
+        weight=weight,
     )
     axes.text(
-        part.x, part.y - 0.5, part.shape, ha="center", va="center", fontsize=9.5, color=LIGHT["muted"], alpha=alpha
+        part.x,
+        part.y - 0.5,
+        part.shape,
+        ha="center",
+        va="center",
+        fontsize=9.5,
+        color=LIGHT["muted"],
+        alpha=alpha,
     )
     _PICTURES.get(name, lambda *_: None)(axes, part.x, part.y, alpha)
 
@@ -117,11 +134,27 @@ def _arrow(axes: Axes, start: Part, end: Part, words: str, bright: bool) -> None
         a, b = (start.x + step, start.y), (end.x - step, end.y)
     else:
         a, b = (start.x, start.y - 0.6), (end.x, end.y + (0.84 if "\n" in end.name else 0.68))
-    style = {"arrowstyle": "-|>", "color": LIGHT["muted"], "linewidth": 1.3, "shrinkA": 0, "shrinkB": 0, "alpha": alpha}
+    style = {
+        "arrowstyle": "-|>",
+        "color": LIGHT["muted"],
+        "linewidth": 1.3,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "alpha": alpha,
+    }
     axes.annotate("", b, a, arrowprops=style)
     if words:
         middle = (a[0] + b[0]) / 2
-        axes.text(middle, start.y + 0.06, words, ha="center", va="bottom", fontsize=8.5, alpha=alpha, linespacing=0.95)
+        axes.text(
+            middle,
+            start.y + 0.06,
+            words,
+            ha="center",
+            va="bottom",
+            fontsize=8.5,
+            alpha=alpha,
+            linespacing=0.95,
+        )
 
 
 def _elbow(axes: Axes, bright: bool) -> None:
@@ -140,7 +173,14 @@ def _to_total(axes: Axes, side: Part, bright: bool) -> None:
 def _line(axes: Axes, places: list[tuple[float, float]], bright: bool) -> None:
     alpha = 1.0 if bright else DIM
     axes.plot(*zip(*places[:-1], strict=True), color=LIGHT["muted"], linewidth=1.3, alpha=alpha)
-    style = {"arrowstyle": "-|>", "color": LIGHT["muted"], "linewidth": 1.3, "shrinkA": 0, "shrinkB": 0, "alpha": alpha}
+    style = {
+        "arrowstyle": "-|>",
+        "color": LIGHT["muted"],
+        "linewidth": 1.3,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "alpha": alpha,
+    }
     axes.annotate("", places[-1], places[-2], arrowprops=style)
 
 
@@ -160,7 +200,9 @@ def _digit(axes: Axes, x: float, y: float, alpha: float, blurred: bool) -> None:
     shown = F.avg_pool2d(image, 3, 1, 1)[0, 0] if blurred else image[0, 0]
     half = BOX / 2
     place = (x - half, x + half, y - half, y + half)
-    axes.imshow(shown.numpy(), cmap=INK, vmin=0, vmax=1, extent=place, alpha=alpha, aspect="auto", zorder=2)
+    axes.imshow(
+        shown.numpy(), cmap=INK, vmin=0, vmax=1, extent=place, alpha=alpha, aspect="auto", zorder=2
+    )
     _frame(axes, x - half, y - half, BOX, BOX, alpha)
 
 
@@ -185,7 +227,18 @@ def _predictions(axes: Axes, x: float, y: float, alpha: float) -> None:
             _vector(axes, a, b, 0.14 - 0.03 * turn, 0.04 * turn, alpha, "soft")
 
 
-_LENGTHS = (0.06, 0.08, 0.12, 0.05, 0.07, 0.05, 0.04, 0.93, 0.07, 0.1)  # drawn, not computed: a seven is there
+_LENGTHS = (
+    0.06,
+    0.08,
+    0.12,
+    0.05,
+    0.07,
+    0.05,
+    0.04,
+    0.93,
+    0.07,
+    0.1,
+)  # drawn, not computed: a seven is there
 
 
 def _classes(axes: Axes, x: float, y: float, alpha: float) -> None:
@@ -207,11 +260,15 @@ def _mask(axes: Axes, x: float, y: float, alpha: float) -> None:
         b = y + 0.33 - 0.073 * k
         kept = k == 7
         colour = LIGHT["agree"] if kept else LIGHT["line"]
-        axes.plot([x - 0.32, x + 0.32], [b, b], color=colour, alpha=alpha, linewidth=3.0 if kept else 1.2)
+        axes.plot(
+            [x - 0.32, x + 0.32], [b, b], color=colour, alpha=alpha, linewidth=3.0 if kept else 1.2
+        )
 
 
 def _decoder(axes: Axes, x: float, y: float, alpha: float) -> None:
-    shape = Polygon([(x + 0.3, y - 0.15), (x + 0.3, y + 0.15), (x - 0.32, y + 0.36), (x - 0.32, y - 0.36)])
+    shape = Polygon(
+        [(x + 0.3, y - 0.15), (x + 0.3, y + 0.15), (x - 0.32, y + 0.36), (x - 0.32, y - 0.36)]
+    )
     shape.set(facecolor=LIGHT["surface"], edgecolor=LIGHT["accent"], linewidth=1.3, alpha=alpha)
     axes.add_patch(shape)
 
@@ -223,7 +280,9 @@ def _label(axes: Axes, x: float, y: float, alpha: float) -> None:
 
 def _loss(axes: Axes, x: float, y: float, alpha: float) -> None:
     _frame(axes, x - 0.3, y - 0.3, 0.6, 0.6, alpha, fill="surface", edge="contrast")
-    axes.text(x, y, "L", ha="center", va="center", fontsize=15, style="italic", alpha=alpha, zorder=3)
+    axes.text(
+        x, y, "L", ha="center", va="center", fontsize=15, style="italic", alpha=alpha, zorder=3
+    )
 
 
 _PICTURES = {
@@ -253,11 +312,20 @@ def _frame(
     edge: str = "muted",
 ) -> None:
     box = Rectangle((x, y), width, height, zorder=2)
-    box.set(facecolor=LIGHT[fill] if fill else "none", edgecolor=LIGHT[edge], linewidth=1.0, alpha=alpha)
+    box.set(
+        facecolor=LIGHT[fill] if fill else "none", edgecolor=LIGHT[edge], linewidth=1.0, alpha=alpha
+    )
     axes.add_patch(box)
 
 
 def _vector(axes: Axes, x: float, y: float, dx: float, dy: float, alpha: float, role: str) -> None:
-    style = {"arrowstyle": "->", "color": LIGHT[role], "linewidth": 1.2, "shrinkA": 0, "shrinkB": 0, "alpha": alpha}
+    style = {
+        "arrowstyle": "->",
+        "color": LIGHT[role],
+        "linewidth": 1.2,
+        "shrinkA": 0,
+        "shrinkB": 0,
+        "alpha": alpha,
+    }
     style["mutation_scale"] = 5
     axes.annotate("", (x + dx, y + dy), (x, y), arrowprops=style)

@@ -61,8 +61,18 @@ def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]], *, on_a_phone: bool =
             axis.axis("off")
         at = 0
         for heading, pairs in groups.items():
-            middle = (axes[0, at].get_position().x0 + axes[0, at + len(pairs) - 1].get_position().x1) / 2
-            figure.text(middle, 1 - 0.12 / height, heading, ha="center", va="top", fontsize=9.5, weight="bold")
+            middle = (
+                axes[0, at].get_position().x0 + axes[0, at + len(pairs) - 1].get_position().x1
+            ) / 2
+            figure.text(
+                middle,
+                1 - 0.12 / height,
+                heading,
+                ha="center",
+                va="top",
+                fontsize=9.5,
+                weight="bold",
+            )
             for column, pair in enumerate(pairs, start=at):
                 _draw_column(axes[:, column], pair, 1 if on_a_phone else 2)
             at += len(pairs) + 1
@@ -73,12 +83,18 @@ def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]], *, on_a_phone: bool =
 def _draw_column(axes: np.ndarray, pair: DrawnPair, decimals: int) -> None:
     drawings = pair.drawings.reshape(2, 36, 36)
     show_digit(axes[0], pair.image.reshape(36, 36))
-    axes[0].set_title(f"{pair.present[0]}, {pair.present[1]}", fontsize=8.5, pad=3, color=LIGHT["muted"])
+    axes[0].set_title(
+        f"{pair.present[0]}, {pair.present[1]}", fontsize=8.5, pad=3, color=LIGHT["muted"]
+    )
     axes[1].imshow(tinted(drawings), interpolation="nearest")
-    for axis, drawing, tint, asked, length in zip(axes[2:], drawings, TINTS, pair.asked, pair.lengths, strict=True):
+    for axis, drawing, tint, asked, length in zip(
+        axes[2:], drawings, TINTS, pair.asked, pair.lengths, strict=True
+    ):
         axis.imshow(tinted(drawing[None], [tint]), interpolation="nearest")
         star = "" if asked in pair.present else "*"
-        axis.set_title(f"{asked}{star}: {length:.{decimals}f}", fontsize=8, pad=2, color=tint, weight="bold")
+        axis.set_title(
+            f"{asked}{star}: {length:.{decimals}f}", fontsize=8, pad=2, color=tint, weight="bold"
+        )
 
 
 def tinted(drawings: Tensor, tints: Sequence[str] = TINTS) -> np.ndarray:

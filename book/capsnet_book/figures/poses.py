@@ -8,7 +8,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import SIGNED, WIDTH, grid_of_plots, one_plot, phone_form, show_digit
+from capsnet_book.figures._style import (
+    SIGNED,
+    WIDTH,
+    grid_of_plots,
+    one_plot,
+    phone_form,
+    show_digit,
+)
 from capsnet_book.palette import LIGHT
 
 
@@ -19,11 +26,16 @@ def traversal_grid(drawings: Tensor, offsets: Tensor, *, on_a_phone: bool = Fals
     On a phone only the first, the middle and the last offset are written.
     """
     dimensions, steps = drawings.shape[:2]
-    with grid_of_plots(dimensions, steps, height=WIDTH * dimensions / (steps + 0.5)) as (figure, axes):
+    with grid_of_plots(dimensions, steps, height=WIDTH * dimensions / (steps + 0.5)) as (
+        figure,
+        axes,
+    ):
         for d in range(dimensions):
             for k in range(steps):
                 show_digit(axes[d, k], drawings[d, k])
-            axes[d, 0].text(-0.2, 0.5, str(d + 1), transform=axes[d, 0].transAxes, ha="right", va="center")
+            axes[d, 0].text(
+                -0.2, 0.5, str(d + 1), transform=axes[d, 0].transAxes, ha="right", va="center"
+            )
         for k in (0, steps // 2, steps - 1) if on_a_phone else range(steps):
             axes[0, k].set_title(f"{float(offsets[k]):+.2f}", fontsize=8, color=LIGHT["muted"])
         middle = steps // 2
@@ -39,7 +51,12 @@ def pose_bars(pose: Tensor, *, on_a_phone: bool = False) -> Figure:
     """The numbers of one capsule, every second of them numbered on a phone. pose: [D]."""
     with one_plot(height=1.9) as (figure, axes):
         numbers = np.arange(1, len(pose) + 1)
-        axes.bar(numbers, pose.numpy(), color=np.where(pose.numpy() < 0, LIGHT["contrast"], LIGHT["accent"]), width=0.7)
+        axes.bar(
+            numbers,
+            pose.numpy(),
+            color=np.where(pose.numpy() < 0, LIGHT["contrast"], LIGHT["accent"]),
+            width=0.7,
+        )
         axes.axhline(0, color=LIGHT["line"], linewidth=1)
         axes.set(xticks=numbers[:: 1 + on_a_phone], xlabel="dimension", ylabel="value")
     return figure
@@ -57,9 +74,13 @@ def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = 
         for row in range(rows):
             for d in range(0 if on_a_phone else dimensions):
                 value = float(strengths[row, d])
-                light = np.square(SIGNED((value + 1) / 2)[:3]) @ [0.21, 0.72, 0.07] > 0.21  # reads ink better
+                light = (
+                    np.square(SIGNED((value + 1) / 2)[:3]) @ [0.21, 0.72, 0.07] > 0.21
+                )  # reads ink better
                 colour = LIGHT["ink"] if light else LIGHT["surface"]
-                axes.text(d, row, f"{value:+.1f}", ha="center", va="center", fontsize=7.5, color=colour)
+                axes.text(
+                    d, row, f"{value:+.1f}", ha="center", va="center", fontsize=7.5, color=colour
+                )
         numbered = range(0, dimensions, 1 + on_a_phone)
         axes.set_xticks(numbered, [str(d + 1) for d in numbered])
         axes.set_yticks(range(rows), list(changes))
@@ -71,7 +92,9 @@ def follow_map(strengths: Tensor, changes: Sequence[str], *, on_a_phone: bool = 
 
 
 @phone_form(on_a_phone=True)
-def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], *, on_a_phone: bool = False) -> Figure:
+def alone_and_together(
+    alone: Tensor, together: Tensor, changes: Sequence[str], *, on_a_phone: bool = False
+) -> Figure:
     """What one dimension tells of a change, and what all of them tell: R², a dot a class.
 
     Args:
@@ -88,9 +111,18 @@ def alone_and_together(alone: Tensor, together: Tensor, changes: Sequence[str], 
             for column in range(len(changes)):
                 spread = np.linspace(-0.1, 0.1, len(values))
                 label = name if column == 0 else None
-                axes.plot(column + shift + spread, values[:, column], "o", color=colour, markersize=3.5, label=label)
                 axes.plot(
-                    [column + shift - 0.13, column + shift + 0.13], [values[:, column].median()] * 2, color=colour
+                    column + shift + spread,
+                    values[:, column],
+                    "o",
+                    color=colour,
+                    markersize=3.5,
+                    label=label,
+                )
+                axes.plot(
+                    [column + shift - 0.13, column + shift + 0.13],
+                    [values[:, column].median()] * 2,
+                    color=colour,
                 )
         axes.set_xticks(range(len(changes)), changes)
         for tick in axes.get_xticklabels()[1::2] if on_a_phone else ():

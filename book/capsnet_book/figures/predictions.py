@@ -10,7 +10,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
 from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, WIDTH, grid_of_plots, one_plot, phone_form, show_digit
+from capsnet_book.figures._style import (
+    _STYLE,
+    WIDTH,
+    grid_of_plots,
+    one_plot,
+    phone_form,
+    show_digit,
+)
 from capsnet_book.palette import LIGHT
 
 
@@ -52,7 +59,12 @@ def vote_rings(u_hat: Tensor, image: Tensor, label: int, *, on_a_phone: bool = F
             total = _draw_ring(axes, path, longest, colour, written=not on_a_phone)
             x, y = (path.max(axis=0) + path.min(axis=0)) / 2
             axes.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2))
-            axes.set_title(f"“{j}”: {total:.1f}" if on_a_phone else f"votes for “{j}”", color=colour, fontsize=9, pad=2)
+            axes.set_title(
+                f"“{j}”: {total:.1f}" if on_a_phone else f"votes for “{j}”",
+                color=colour,
+                fontsize=9,
+                pad=2,
+            )
             axes.set_aspect("equal")
             axes.axis("off")
         plt.close(figure)
@@ -76,13 +88,21 @@ def broadcast_grid(parts: int = 3, wholes: int = 4, *, stacked: bool = False) ->
             left, top = k * right, -k * down
             for i in range(parts):
                 for j in range(wholes):
-                    index = {"u": f"{i + 1}", "W": f"{i + 1}{j + 1}", "û": rf"{j + 1}\mid {i + 1}"}[name]
+                    index = {"u": f"{i + 1}", "W": f"{i + 1}{j + 1}", "û": rf"{j + 1}\mid {i + 1}"}[
+                        name
+                    ]
                     _cell(axes, left + j, top - i, f"${name if name != 'û' else chr(92) + 'hat u'}_{{{index}}}$",
                           LIGHT["muted"] if name == "W" else hues[i % 3], ghost=j >= columns)  # fmt: skip
             axes.text(left + wholes / 2, top + 1.25, f"{name}  {shape}", ha="center", weight="bold")
             if k:
-                axes.text(left - 0.8, top + 1 - parts / 2, " @="[k], ha="center", va="center", fontsize=16)
-        axes.set(xlim=(-1.1 if stacked else -0.1, left + wholes + 0.1), ylim=(top + 0.9 - parts, 1.9), aspect="equal")
+                axes.text(
+                    left - 0.8, top + 1 - parts / 2, " @="[k], ha="center", va="center", fontsize=16
+                )
+        axes.set(
+            xlim=(-1.1 if stacked else -0.1, left + wholes + 0.1),
+            ylim=(top + 0.9 - parts, 1.9),
+            aspect="equal",
+        )
         axes.axis("off")
     return figure
 
@@ -94,11 +114,25 @@ def roof_and_house(*angles: float) -> Figure:
     with grid_of_plots(1, len(angles), height=2.4) as (figure, plots):
         for axes, angle in zip(plots[0], angles, strict=True):
             a = np.radians(angle)
-            turned = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])  # for points as rows
-            axes.add_patch(Polygon(triangle @ turned, fill=False, edgecolor=LIGHT["contrast"], linewidth=2))
-            axes.add_patch(Polygon(walls @ turned, fill=False, edgecolor=LIGHT["ink"], linewidth=1.5, linestyle="--"))
+            turned = np.array(
+                [[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]]
+            )  # for points as rows
+            axes.add_patch(
+                Polygon(triangle @ turned, fill=False, edgecolor=LIGHT["contrast"], linewidth=2)
+            )
+            axes.add_patch(
+                Polygon(
+                    walls @ turned,
+                    fill=False,
+                    edgecolor=LIGHT["ink"],
+                    linewidth=1.5,
+                    linestyle="--",
+                )
+            )
             below = 0.4 * np.array([np.sin(a), -np.cos(a)])
-            axes.annotate("", below, (0, 0), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"]})
+            axes.annotate(
+                "", below, (0, 0), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"]}
+            )
             axes.text(*(below / 2 + [0.06, 0]), "0.4", va="center")
             axes.set(xlim=(-1.2, 1.2), ylim=(-0.9, 0.6), aspect="equal")
             axes.set_title(f"roof at {angle:g}°")
@@ -130,13 +164,23 @@ def _draw_ring(axes: Axes, path: np.ndarray, longest: int, colour: str, *, writt
     """Draw a ring with the sum of its votes, whose length is returned, and written where there is room."""
     axes.plot(*path.T, color=colour, linewidth=1.6, solid_joinstyle="round")
     axes.plot(*path.T, ".", color=colour, markersize=2.6)
-    axes.plot(*path[longest : longest + 2].T, color=LIGHT["contrast"], linewidth=2.8, solid_capstyle="round")
+    axes.plot(
+        *path[longest : longest + 2].T,
+        color=LIGHT["contrast"],
+        linewidth=2.8,
+        solid_capstyle="round",
+    )
     (x, y), total = path[0], float(path[-1, 1] - path[0, 1])
     axes.annotate(
-        "", path[-1], path[0], arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "shrinkA": 0, "shrinkB": 0}
+        "",
+        path[-1],
+        path[0],
+        arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "shrinkA": 0, "shrinkB": 0},
     )
     inwards = np.sign(path[:, 0].mean() - x)
     if written:
         align = "left" if inwards > 0 else "right"
-        axes.text(x + 0.35 * inwards, y + total / 2, f"{total:.1f}", ha=align, va="center", weight="bold")
+        axes.text(
+            x + 0.35 * inwards, y + total / 2, f"{total:.1f}", ha=align, va="center", weight="bold"
+        )
     return total

@@ -32,7 +32,13 @@ def capsule_cuts(cuts: dict[str, Tensor], place: int = 4) -> Figure:
             _draw_borders(axis, cut)
             axis.add_patch(
                 Rectangle(
-                    (place - 0.5, -0.5), 1, channels, fill=False, edgecolor=LIGHT["contrast"], linewidth=2, zorder=3
+                    (place - 0.5, -0.5),
+                    1,
+                    channels,
+                    fill=False,
+                    edgecolor=LIGHT["contrast"],
+                    linewidth=2,
+                    zorder=3,
                 )
             )
             axis.set_xticks(range(places))

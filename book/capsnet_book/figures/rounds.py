@@ -37,15 +37,25 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
                 colour = colour_of(name, k)
                 seeds = [[100 * each[key] for each in result["rounds"]] for result in arm.values()]
                 for each in seeds:
-                    axes.plot(range(1, len(each) + 1), each, color=colour, linewidth=0.7, alpha=0.35)
+                    axes.plot(
+                        range(1, len(each) + 1), each, color=colour, linewidth=0.7, alpha=0.35
+                    )
                 mean = [fmean(at) for at in zip(*seeds, strict=True)]
                 axes.plot(range(1, len(mean) + 1), mean, color=colour, linewidth=2, label=name)
                 trained = next(iter(arm.values()))["config"]["iterations"]
-                axes.plot(trained, mean[trained - 1], "o", color=colour, markerfacecolor=LIGHT["surface"])
-            evenly = [100 * result["rounds"][0][key] for arm in arms.values() for result in arm.values()]
-            axes.set(xlabel="rounds, in reading", xticks=range(1, 6), ylim=(0, _HIGHEST * max(evenly)))
+                axes.plot(
+                    trained, mean[trained - 1], "o", color=colour, markerfacecolor=LIGHT["surface"]
+                )
+            evenly = [
+                100 * result["rounds"][0][key] for arm in arms.values() for result in arm.values()
+            ]
+            axes.set(
+                xlabel="rounds, in reading", xticks=range(1, 6), ylim=(0, _HIGHEST * max(evenly))
+            )
             axes.set_title(title, loc="left")
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=8)
+        figure.legend(
+            *grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=8
+        )
         plt.close(figure)
     return figure
 
@@ -72,13 +82,19 @@ def errors_by_strength(series: Mapping[str, Mapping[float, Sequence[float]]]) ->
         for (name, points), marker in zip(series.items(), cycle("os^DvPX"), strict=False):
             means = {strength: max(fmean(seeds), _LEAST) for strength, seeds in points.items()}
             colour = colours[name.partition(",")[0]]
-            axes.plot(means.keys(), means.values(), marker + "-", color=colour, markersize=7, label=name)
+            axes.plot(
+                means.keys(), means.values(), marker + "-", color=colour, markersize=7, label=name
+            )
             for strength, seeds in points.items():
-                axes.plot([strength] * len(seeds), seeds, ".", color=colour, alpha=0.4, markersize=4)
+                axes.plot(
+                    [strength] * len(seeds), seeds, ".", color=colour, alpha=0.4, markersize=4
+                )
                 if fmean(seeds) < _LEAST:
                     axes.annotate(f"−{-fmean(seeds):.0f} %", (strength, _LEAST), (-6, 4), textcoords="offset points",
                                   ha="right", fontsize=8, color=colour)  # fmt: skip
-        axes.set(xscale="log", xlabel="strength of the routing, β J / I", ylabel="errors taken away, %")
+        axes.set(
+            xscale="log", xlabel="strength of the routing, β J / I", ylabel="errors taken away, %"
+        )
         axes.set_ylim(_LEAST - 3, 60)
         figure.legend(loc="outside upper center", ncols=2, fontsize=8)
         plt.close(figure)

@@ -39,16 +39,26 @@ def coupling_maps(
     count, classes = len(images), couplings.shape[3]
     with grid_of_plots(count, 1 + 2 * len(rounds), height=1.02 * count + 0.55) as (figure, axes):
         axes[0, 0].get_gridspec().set_width_ratios([0.62, *[1, 0.3] * len(rounds)])
-        figure.subplots_adjust(left=0.01, right=0.99, bottom=0.08, top=0.93, wspace=0.1, hspace=0.16)
+        figure.subplots_adjust(
+            left=0.01, right=0.99, bottom=0.08, top=0.93, wspace=0.1, hspace=0.16
+        )
         for n, line in enumerate(axes):
             show_digit(line[0], images[n].reshape(28, 28))
             line[0].set_xlim(-0.5, 38)  # room for the class
             for k, r in enumerate(rounds):
-                strength = (couplings[r - 1, n].T * classes).clamp_min(1e-6).log() / math.log(FULL)  # [J, I]
+                strength = (couplings[r - 1, n].T * classes).clamp_min(1e-6).log() / math.log(
+                    FULL
+                )  # [J, I]
                 shades = {"cmap": SIGNED, "vmin": -1, "vmax": 1}
-                line[1 + 2 * k].imshow(strength.numpy(), aspect="auto", interpolation="nearest", **shades)
-                colours = [LIGHT["accent"] if j == labels[n] else LIGHT["muted"] for j in range(classes)]
-                line[2 + 2 * k].barh(range(classes), lengths[r - 1, n].numpy(), color=colours, height=0.75)
+                line[1 + 2 * k].imshow(
+                    strength.numpy(), aspect="auto", interpolation="nearest", **shades
+                )
+                colours = [
+                    LIGHT["accent"] if j == labels[n] else LIGHT["muted"] for j in range(classes)
+                ]
+                line[2 + 2 * k].barh(
+                    range(classes), lengths[r - 1, n].numpy(), color=colours, height=0.75
+                )
                 line[2 + 2 * k].set(xlim=(0, 1), ylim=(classes - 0.5, -0.5))
                 for axis in line[1 + 2 * k : 3 + 2 * k]:
                     for side in axis.spines.values():
@@ -90,6 +100,10 @@ def share_bars(couplings: Tensor, parts: Sequence[str], wholes: Sequence[str]) -
             axis.invert_yaxis() if r == 1 else None
             axis.spines[["left", "bottom"]].set_visible(False)
             axis.tick_params(length=0)
-        figure.supxlabel(f"left: what it gives to {wholes[0]}; right: to {wholes[1]}", fontsize=9, color=LIGHT["muted"])
+        figure.supxlabel(
+            f"left: what it gives to {wholes[0]}; right: to {wholes[1]}",
+            fontsize=9,
+            color=LIGHT["muted"],
+        )
         plt.close(figure)
     return figure

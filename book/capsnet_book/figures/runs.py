@@ -23,20 +23,28 @@ def seed_points(experiments: Experiments, table: Table, letters: int = 60) -> Fi
     found = [(row, numbers(column, results_of(experiments, row.run))) for row in table.rows]
     shown = [(row, each) for row, each in found if each]
     with plt.rc_context(_STYLE):
-        together = (row.label.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for row, _ in shown)
+        together = (
+            row.label.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}") for row, _ in shown
+        )
         labels = [textwrap.fill(label, letters) for label in together]
         lines = max(label.count("\n") for label in labels) + 1
-        figure, axes = plt.subplots(figsize=(WIDTH, (0.14 + 0.18 * lines) * len(shown) + 0.9), layout="constrained")
+        figure, axes = plt.subplots(
+            figsize=(WIDTH, (0.14 + 0.18 * lines) * len(shown) + 0.9), layout="constrained"
+        )
         for place, (row, each) in enumerate(shown):
             heights = [place + beside for beside in side_by_side(len(each.values), 0.14)]
             axes.plot(each.values, heights, "o", color=LIGHT["accent"], markersize=5, alpha=0.7)
-            axes.plot([each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5)
+            axes.plot(
+                [each.mean] * 2, [place - 0.3, place + 0.3], color=LIGHT["accent"], linewidth=1.5
+            )
             if row.paper:
                 mean, _, spread = row.paper.partition(" ± ")
                 axes.errorbar(float(mean), place, xerr=float(spread) if spread else None, fmt="D", markersize=5,
                               markerfacecolor=LIGHT["surface"], color=LIGHT["contrast"], linewidth=1.5)  # fmt: skip
         axes.set_yticks(range(len(shown)), labels)
-        axes.set(xlabel=column.title, xlim=(0, 1.04 * axes.get_xlim()[1]), ylim=(len(shown) - 0.5, -0.5))
+        axes.set(
+            xlabel=column.title, xlim=(0, 1.04 * axes.get_xlim()[1]), ylim=(len(shown) - 0.5, -0.5)
+        )
         axes.grid(axis="x", color=LIGHT["line"], linewidth=0.5)
         axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
         plt.close(figure)

@@ -13,7 +13,11 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from capsnet_book.figures._style import _STYLE, WIDTH
 from capsnet_book.palette import LIGHT
 
-_COLOURS = {"einsum": LIGHT["contrast"], "all rounds": LIGHT["accent"], "last round": LIGHT["agree"]}
+_COLOURS = {
+    "einsum": LIGHT["contrast"],
+    "all rounds": LIGHT["accent"],
+    "last round": LIGHT["agree"],
+}
 _AXES = {
     "batch": "images of a batch",
     "in_capsules": "capsules below",
@@ -26,8 +30,12 @@ def layer_bars(rows: dict[str, dict[str, Any]]) -> Figure:
     """Time and memory of each way to route, forward and backward, the fewer the better."""
     names = sorted(rows, key=lambda name: -rows[name]["ms"])
     with plt.rc_context(_STYLE):
-        figure, panels = plt.subplots(1, 2, figsize=(WIDTH, 0.45 * len(names) + 0.8), sharey=True, layout="constrained")
-        for axes, key, title in zip(panels, ("ms", "megabytes"), ("milliseconds", "extra megabytes"), strict=True):
+        figure, panels = plt.subplots(
+            1, 2, figsize=(WIDTH, 0.45 * len(names) + 0.8), sharey=True, layout="constrained"
+        )
+        for axes, key, title in zip(
+            panels, ("ms", "megabytes"), ("milliseconds", "extra megabytes"), strict=True
+        ):
             values = [rows[name][key] for name in names]
             axes.barh(names, values, color=[_COLOURS.get(name, LIGHT["muted"]) for name in names])
             for place, value in enumerate(values):
@@ -40,7 +48,9 @@ def layer_bars(rows: dict[str, dict[str, Any]]) -> Figure:
     return figure
 
 
-def growth_lines(growth: dict[str, Any], measure: str = "ms", label: str = "milliseconds") -> Figure:
+def growth_lines(
+    growth: dict[str, Any], measure: str = "ms", label: str = "milliseconds"
+) -> Figure:
     """What the layer costs against each of its sizes, both on logarithmic axes, with the exponents that fit."""
     with plt.rc_context(_STYLE):
         figure, panels = plt.subplots(2, 2, figsize=(WIDTH, 5.6), sharey=True, layout="constrained")
@@ -63,7 +73,9 @@ def growth_lines(growth: dict[str, Any], measure: str = "ms", label: str = "mill
 
 def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure:
     """Work a second against work a byte: under the slope memory is the limit, under the flat roof arithmetic is."""
-    rows = {name: row for name, row in rows.items() if "gigaflops" in row}  # of compiled code nothing is counted
+    rows = {
+        name: row for name, row in rows.items() if "gigaflops" in row
+    }  # of compiled code nothing is counted
     peak = machine["peak"]["float32_gigaflops_a_second"]
     bandwidth = machine["peak"]["gigabytes_a_second"]
     intensity = {name: row["gigaflops"] / row["gigabytes_moved"] for name, row in rows.items()}
@@ -74,8 +86,12 @@ def roofline(machine: dict[str, Any], rows: dict[str, dict[str, Any]]) -> Figure
         axes.text(reach[-1], peak * 1.1, f"{peak:,.0f} GFLOP/s", ha="right", color=LIGHT["muted"])
         speeds = {name: row["gigaflops"] / row["ms"] * 1000 for name, row in rows.items()}
         for name, own in speeds.items():
-            crowded = any(own / 1.3 < other < own for other in speeds.values())  # the name stands above that one's
-            above = own > min(peak, intensity[name] * bandwidth)  # the name stands where the slope is not
+            crowded = any(
+                own / 1.3 < other < own for other in speeds.values()
+            )  # the name stands above that one's
+            above = own > min(
+                peak, intensity[name] * bandwidth
+            )  # the name stands where the slope is not
             _point(axes, name, intensity[name], own, 6 if crowded else -3, left=above)
         axes.set(xscale="log", yscale="log", ylim=(None, 2 * peak))
         axes.set(xlabel="floating-point operations a byte", ylabel="GFLOP/s")
@@ -89,4 +105,6 @@ def _point(axes: Axes, name: str, x: float, y: float, up: float, left: bool) -> 
     colour = _COLOURS.get(name, LIGHT["muted"])
     axes.plot(x, y, "o", color=colour)
     align = "right" if left else "left"
-    axes.annotate(name, (x, y), (-8 if left else 6, up), textcoords="offset points", color=colour, ha=align)
+    axes.annotate(
+        name, (x, y), (-8 if left else 6, up), textcoords="offset points", color=colour, ha=align
+    )

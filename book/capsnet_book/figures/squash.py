@@ -15,7 +15,9 @@ def squash_curve() -> Figure:
     lengths = np.linspace(0, 6, 400)
     with one_plot(height=3.1) as (figure, axes):
         axes.plot(lengths, lengths, color=LIGHT["line"], linewidth=1.2)
-        axes.text(0.93, 1.0, "unchanged", color=LIGHT["muted"], rotation=62, ha="center", va="center")
+        axes.text(
+            0.93, 1.0, "unchanged", color=LIGHT["muted"], rotation=62, ha="center", va="center"
+        )
         axes.axhline(1, color=LIGHT["line"], linewidth=1.2, linestyle=(0, (4, 3)))
         axes.plot(lengths, np.tanh(lengths), color=LIGHT["muted"], linewidth=1.4)
         axes.text(2.05, 0.9, "tanh", color=LIGHT["muted"])
@@ -39,10 +41,14 @@ def two_floors(floor: float = 0.4) -> Figure:
     x = np.linspace(0, 1, 400)
     ink, slope, green = LIGHT["ink"], LIGHT["soft"], LIGHT["agree"]
     with plt.rc_context(_STYLE):
-        figure, (after, before) = plt.subplots(1, 2, figsize=(WIDTH, 2.7), sharey=True, layout="constrained")
+        figure, (after, before) = plt.subplots(
+            1, 2, figsize=(WIDTH, 2.7), sharey=True, layout="constrained"
+        )
         after.plot(x, np.sqrt(x), color=ink, linewidth=1.2)
         after.axhline(floor, color=green)
-        after.plot([0, 0], [0, 0.28], color=slope, linewidth=4, solid_capstyle="butt", clip_on=False)
+        after.plot(
+            [0, 0], [0, 0.28], color=slope, linewidth=4, solid_capstyle="butt", clip_on=False
+        )
         after.text(0.04, 0.05, "the root: slope ∞", color=slope)
         after.text(0.98, floor - 0.03, "the floor: slope 0", color=green, ha="right", va="top")
         after.set_title("the root, then the floor: 0 · ∞ = nan", loc="left")
@@ -56,7 +62,9 @@ def two_floors(floor: float = 0.4) -> Figure:
         before.text(floor**2 + 0.06, floor - 0.03, "the root: steep, not ∞", color=slope, va="top")
         before.set_title("the floor, then the root: 0 · steep = 0", loc="left")
         for axes in (after, before):
-            axes.set(xlim=(0, 1), ylim=(0, 1.05), xticks=[0, floor**2, 1], xticklabels=["0", "ε²", "1"])
+            axes.set(
+                xlim=(0, 1), ylim=(0, 1.05), xticks=[0, floor**2, 1], xticklabels=["0", "ε²", "1"]
+            )
             axes.set(yticks=[floor, 1], yticklabels=["ε", "1"], xlabel="sum of the squares")
         after.set_ylabel("length")
         plt.close(figure)

@@ -26,7 +26,17 @@ def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
         side.set_visible(False)
     if answer:
         ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 1.2}
-        axes.text(26.5, 1, answer, ha="right", va="top", fontsize=7.5, weight="bold", color=colour, bbox=ground)
+        axes.text(
+            26.5,
+            1,
+            answer,
+            ha="right",
+            va="top",
+            fontsize=7.5,
+            weight="bold",
+            color=colour,
+            bbox=ground,
+        )
 
 
 class LiveCurve:
@@ -40,7 +50,9 @@ class LiveCurve:
         show: what displays the figure and returns a handle with `update`; in a notebook, `display(…, display_id=True)`.
     """
 
-    def __init__(self, epochs: float, data: Digits, show: Callable[[Figure], Any] | None = None) -> None:
+    def __init__(
+        self, epochs: float, data: Digits, show: Callable[[Figure], Any] | None = None
+    ) -> None:
         self.epochs = epochs
         self.images = data.images[:8]
         self.show = _display if show is None else show
@@ -65,7 +77,9 @@ class LiveCurve:
         answers = output.lengths.argmax(dim=1).tolist()
         with plt.rc_context(_STYLE):
             figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
-            first, second = figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
+            first, second = (
+                figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
+            )
             self._curves(first.subplots(), history)
             grid = second.subplots(4, -(-len(self.images) // 2), squeeze=False)
             for row, axes in enumerate(grid):
@@ -74,7 +88,12 @@ class LiveCurve:
                     if n == len(self.images):  # an odd number leaves a place free
                         each.axis("off")
                         continue
-                    _frame(each, pairs[row % 2][n].numpy(), str(answers[n]) if row % 2 else "", LIGHT["accent"])
+                    _frame(
+                        each,
+                        pairs[row % 2][n].numpy(),
+                        str(answers[n]) if row % 2 else "",
+                        LIGHT["accent"],
+                    )
             plt.close(figure)
         return figure
 
@@ -101,14 +120,18 @@ def epoch_histograms(recorded: Mapping[str, Sequence[Any]], bins: int = 40) -> F
         bins: so many of equal width, from the smallest to the largest value of all epochs.
     """
     with plt.rc_context(_STYLE):
-        figure, panels = plt.subplots(1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained")
+        figure, panels = plt.subplots(
+            1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained"
+        )
         for axes, (title, epochs) in zip(panels[0], recorded.items(), strict=True):
             values = [np.asarray(epoch) for epoch in epochs]
             edges = np.histogram_bin_edges(np.concatenate(values), bins)
             for row, own in enumerate(values):
                 counts, _ = np.histogram(own, edges)
                 height = row + 1.6 * counts / counts.max()
-                axes.stairs(height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row)
+                axes.stairs(
+                    height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row
+                )
                 axes.stairs(height, edges, baseline=row, color=LIGHT["accent"], zorder=-row)
             axes.set(title=title, yticks=[0, len(values) - 1], yticklabels=["1", f"{len(values)}"])
         panels[0, 0].set_ylabel("epoch")

@@ -6,10 +6,23 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from capsnet_book.experiments.verdicts import CONTRARY_HINT, HINT, NO_DIFFERENCE, OTHER_WAY, SEEN, Verdict
+from capsnet_book.experiments.verdicts import (
+    CONTRARY_HINT,
+    HINT,
+    NO_DIFFERENCE,
+    OTHER_WAY,
+    SEEN,
+    Verdict,
+)
 from capsnet_book.palette import LIGHT
 
-_COLOURS = {OTHER_WAY: "contrast", CONTRARY_HINT: "contrast", NO_DIFFERENCE: "muted", HINT: "accent", SEEN: "accent"}
+_COLOURS = {
+    OTHER_WAY: "contrast",
+    CONTRARY_HINT: "contrast",
+    NO_DIFFERENCE: "muted",
+    HINT: "accent",
+    SEEN: "accent",
+}
 _EDGE = 60.0
 """Per cent, either way; what is farther away stands there as an arrow."""
 _STYLE = f"""
@@ -85,20 +98,25 @@ def _strip(each: Verdict) -> str:
         return _svg(drawn, "no numbers yet")
     part = 100 / each.whole
     drawn += [
-        f'<circle cx="{_place(part * value):.1f}" cy="21" r="2" fill="{colour}" opacity=".55"/>' for value in each.apart
+        f'<circle cx="{_place(part * value):.1f}" cy="21" r="2" fill="{colour}" opacity=".55"/>'
+        for value in each.apart
     ]
     mean = part * (each.difference.value if each.difference else sum(each.apart) / len(each.apart))
     said = f"{mean:+.0f} %"
     if each.difference:
         low, high = part * each.difference.low, part * each.difference.high
-        drawn.append(f'<path d="M{_place(low):.1f} 12H{_place(high):.1f}" stroke="{colour}" stroke-width="2.5"/>')
+        drawn.append(
+            f'<path d="M{_place(low):.1f} 12H{_place(high):.1f}" stroke="{colour}" stroke-width="2.5"/>'
+        )
         drawn += [_arrow(end, colour) for end in (low, high) if abs(end) > _EDGE]
         said += f", interval {low:+.0f} to {high:+.0f} %"
     hollow = "" if each.difference else f' style="fill:var(--caps-surface, {LIGHT["surface"]})"'
     if abs(mean) > _EDGE:
         drawn.append(_arrow(mean, colour))
     else:
-        drawn.append(f'<circle cx="{_place(mean):.1f}" cy="12" r="4.5" fill="{colour}" stroke="{colour}"{hollow}/>')
+        drawn.append(
+            f'<circle cx="{_place(mean):.1f}" cy="12" r="4.5" fill="{colour}" stroke="{colour}"{hollow}/>'
+        )
     return _svg(drawn, said)
 
 

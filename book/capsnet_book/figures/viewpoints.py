@@ -33,16 +33,25 @@ def errors_by_angle(found: Mapping[str, Any], arms: Mapping[str, str]) -> Figure
         for axes, clutter in zip(grid, ("0", "6"), strict=True):
             _ground(axes, "six parts of no whole" if clutter == "6" else "the whole alone")
             for colour, (name, arm) in zip(_COLOURS, arms.items(), strict=False):
-                seeds = [[100 * each for each in run["by_angle"][clutter]] for run in _runs(found, arm)]
+                seeds = [
+                    [100 * each for each in run["by_angle"][clutter]] for run in _runs(found, arm)
+                ]
                 _lines(axes, found["about"]["angles"], seeds, colour, name)
             axes.set_xlabel("the scene is turned further by, degrees")
             axes.set_xticks([0, 45, 90, 135, 180], ["training", "45", "90", "135", "180"])
-        figure.legend(*grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(arms), fontsize=8)
+        figure.legend(
+            *grid[0].get_legend_handles_labels(),
+            loc="outside upper center",
+            ncols=len(arms),
+            fontsize=8,
+        )
         plt.close(figure)
     return figure
 
 
-def errors_by_clutter(found: Mapping[str, Any], lines: Mapping[str, tuple[str, int]], view: str = "new") -> Figure:
+def errors_by_clutter(
+    found: Mapping[str, Any], lines: Mapping[str, tuple[str, int]], view: str = "new"
+) -> Figure:
     """Per cent of wholes not told at new angles, over the number of parts that belong to none; chance is dashed.
 
     Args:
@@ -56,7 +65,13 @@ def errors_by_clutter(found: Mapping[str, Any], lines: Mapping[str, tuple[str, i
         for colour, (name, (arm, rounds)) in zip(_COLOURS, lines.items(), strict=False):
             runs = [run["errors"][view] for run in _runs(found, arm)]
             clutter = [int(each) for each in runs[0]]
-            _lines(axes, clutter, [[100 * each[rounds - 1] for each in run.values()] for run in runs], colour, name)
+            _lines(
+                axes,
+                clutter,
+                [[100 * each[rounds - 1] for each in run.values()] for run in runs],
+                colour,
+                name,
+            )
         axes.set(xlabel="parts of no whole", xticks=clutter)
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0, 0.86))
         plt.close(figure)

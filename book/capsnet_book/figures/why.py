@@ -17,7 +17,12 @@ def pictures_and_bags(images: Tensor, features: Tensor, titles: Sequence[str]) -
     """Pictures, and under each what max pooling keeps of it. images: [N, 1, 28, 28]; features: [N, C]."""
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(
-            2, len(images), figsize=(WIDTH, 2.9), height_ratios=(1.0, 0.55), layout="constrained", squeeze=False
+            2,
+            len(images),
+            figsize=(WIDTH, 2.9),
+            height_ratios=(1.0, 0.55),
+            layout="constrained",
+            squeeze=False,
         )
         for above, below, image, bag, title in zip(*axes, images, features, titles, strict=True):
             show_digit(above, image[0])
@@ -33,7 +38,9 @@ def pictures_and_bags(images: Tensor, features: Tensor, titles: Sequence[str]) -
     return figure
 
 
-def length_and_direction(images: Tensor, angles: Tensor, lengths: Tensor, directions: Tensor, seen: float) -> Figure:
+def length_and_direction(
+    images: Tensor, angles: Tensor, lengths: Tensor, directions: Tensor, seen: float
+) -> Figure:
     """Turned digits; below them how long the capsule is, and how far its direction has moved.
 
     Args:

@@ -81,7 +81,9 @@ class ScaledAgreement(nn.Module):
         """c of the last round: [B, I, J]."""
         b = u_hat.new_zeros(u_hat.shape[:3])
         for _ in range(iterations - 1):
-            b = b + self.beta * torch.einsum("bijd,bjd->bij", u_hat, _weighted(b.softmax(dim=2), u_hat))
+            b = b + self.beta * torch.einsum(
+                "bijd,bjd->bij", u_hat, _weighted(b.softmax(dim=2), u_hat)
+            )
         return b.softmax(dim=2)
 
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:

@@ -22,9 +22,14 @@ class EMRouting(nn.Module):
     (u_hat [B, I, J, D], iterations) -> v [B, J, D]. ``inverse_temperature`` is λ; ``least_variance`` is added to σ².
     """
 
-    def __init__(self, capsules: int, inverse_temperature: float = 4.0, least_variance: float = 1e-2) -> None:
+    def __init__(
+        self, capsules: int, inverse_temperature: float = 4.0, least_variance: float = 1e-2
+    ) -> None:
         super().__init__()
-        self.cost, self.benefit = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(capsules))  # β_u, β_j
+        self.cost, self.benefit = (
+            nn.Parameter(torch.zeros(())),
+            nn.Parameter(torch.zeros(capsules)),
+        )  # β_u, β_j
         self.inverse_temperature, self.least_variance = inverse_temperature, least_variance
 
     def clusters(self, u_hat: Tensor, iterations: int) -> tuple[Tensor, Tensor, Tensor]:

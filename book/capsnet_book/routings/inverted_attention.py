@@ -26,7 +26,9 @@ class InvertedAttention(nn.Module):
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.gain = nn.Parameter(torch.ones(dim))  # of the layer normalisation, one for all capsules above
+        self.gain = nn.Parameter(
+            torch.ones(dim)
+        )  # of the layer normalisation, one for all capsules above
         self.offset = nn.Parameter(torch.zeros(dim))
 
     def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:

@@ -20,7 +20,13 @@ from typing import Any, Literal, overload
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating, expect_shape, expect_tensor
+from capsnet_tutorial.errors import (
+    expect,
+    expect_count,
+    expect_floating,
+    expect_shape,
+    expect_tensor,
+)
 from capsnet_tutorial.functional import RoutingTrace, at_least_float32, squash
 
 try:
@@ -49,7 +55,9 @@ class CapsuleRouting(MessagePassing):
         expect_count("iterations", iterations)
         self.iterations = iterations
 
-    def forward(self, edge_index: Tensor, u_hat: Tensor, below: int, above: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    def forward(
+        self, edge_index: Tensor, u_hat: Tensor, below: int, above: int
+    ) -> list[tuple[Tensor, Tensor, Tensor]]:
         """All rounds.
 
         Args:
@@ -68,7 +76,9 @@ class CapsuleRouting(MessagePassing):
             votes = at_least_float32(u_hat)
             b = votes.new_zeros(len(votes))  # [E]
             for r in range(self.iterations):
-                c = softmax(b, index=edge_index[0], num_nodes=below)  # over the edges that leave a node below
+                c = softmax(
+                    b, index=edge_index[0], num_nodes=below
+                )  # over the edges that leave a node below
                 v = self.propagate(edge_index, size=size, c=c, u_hat=votes)  # [above, D_out]
                 rounds.append((b, c, v))
                 if r < self.iterations - 1:  # an update after the last round would not be used
@@ -99,7 +109,11 @@ def all_pairs(below: int, above: int) -> Tensor:
 
 @overload
 def route_by_messages(
-    u_hat: Tensor, iterations: int = 3, *, links: Tensor | None = None, return_trace: Literal[False] = False
+    u_hat: Tensor,
+    iterations: int = 3,
+    *,
+    links: Tensor | None = None,
+    return_trace: Literal[False] = False,
 ) -> Tensor: ...
 @overload
 def route_by_messages(
@@ -164,7 +178,11 @@ def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[E, D_out]")
     for name, count in (("below", below), ("above", above)):
-        expect(type(count) is int and count >= 0, f"{name} to be a whole number, at least 0", repr(count))
+        expect(
+            type(count) is int and count >= 0,
+            f"{name} to be a whole number, at least 0",
+            repr(count),
+        )
     expect_tensor("edge_index", edge_index)
     expect(
         edge_index.dtype == torch.int64 and edge_index.shape == (2, len(u_hat)),
@@ -172,7 +190,10 @@ def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None
         f"{edge_index.dtype} of shape {list(edge_index.shape)}",
     )
     if edge_index.numel():
-        (first_i, first_j), (last_i, last_j) = edge_index.amin(1).tolist(), edge_index.amax(1).tolist()
+        (first_i, first_j), (last_i, last_j) = (
+            edge_index.amin(1).tolist(),
+            edge_index.amax(1).tolist(),
+        )
         inside = min(first_i, first_j) >= 0 and last_i < below and last_j < above
         came = f"from {first_i} … {last_i} to {first_j} … {last_j}"
         expect(inside, f"edges from 0 … {below - 1} to 0 … {above - 1}", came)

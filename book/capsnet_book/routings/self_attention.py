@@ -24,7 +24,9 @@ def attention_couplings(u_hat: Tensor) -> Tensor:
     expect_shape("u_hat", u_hat, "[B, I, J, D]")
     with torch.autocast(u_hat.device.type, enabled=False):
         votes = at_least_float32(u_hat)
-        agreement = torch.einsum("bijd,bjd->bij", votes, votes.sum(dim=1)) / math.sqrt(votes.shape[3])
+        agreement = torch.einsum("bijd,bjd->bij", votes, votes.sum(dim=1)) / math.sqrt(
+            votes.shape[3]
+        )
         return agreement.softmax(dim=2)
 
 
@@ -36,7 +38,11 @@ def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
     c = attention_couplings(u_hat)  # [B, I, J]
     if prior is not None:
         expect_floating("prior", prior)
-        expect(prior.shape == c.shape[1:], f"a prior of shape {list(c.shape[1:])}", f"shape {list(prior.shape)}")
+        expect(
+            prior.shape == c.shape[1:],
+            f"a prior of shape {list(c.shape[1:])}",
+            f"shape {list(prior.shape)}",
+        )
         c = c + prior
     with torch.autocast(u_hat.device.type, enabled=False):
         return squash(torch.einsum("bij,bijd->bjd", c, at_least_float32(u_hat))).to(u_hat.dtype)

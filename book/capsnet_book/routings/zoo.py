@@ -30,8 +30,12 @@ class Species(NamedTuple):
 
 
 ZOO: dict[str, Species] = {
-    "paper": Species("routing by agreement: Procedure 1", "Sabour, Frosst and Hinton 2017", lambda config: route),
-    "even": Species("even shares: nothing is routed", "Sabour, Frosst and Hinton 2017", lambda config: route),
+    "paper": Species(
+        "routing by agreement: Procedure 1", "Sabour, Frosst and Hinton 2017", lambda config: route
+    ),
+    "even": Species(
+        "even shares: nothing is routed", "Sabour, Frosst and Hinton 2017", lambda config: route
+    ),
     "learned-gain": Species(
         "even shares with a learned gain for each class",
         "this book, after Sabour et al. 2017",

@@ -65,8 +65,17 @@ def network_of(model: Any) -> Network:
     from capsnet_tutorial.weights import as_capsnet, save_weights
 
     model = as_capsnet(model)
-    sizes = (model.config.image_size, model.config.in_channels, model.config.classes, model.config.class_dim)
-    expect(sizes == (28, 1, 10, 16), "a network for digits of 28×28 pixels with 10 capsules of 16", f"{sizes}")
+    sizes = (
+        model.config.image_size,
+        model.config.in_channels,
+        model.config.classes,
+        model.config.class_dim,
+    )
+    expect(
+        sizes == (28, 1, 10, 16),
+        "a network for digits of 28×28 pixels with 10 capsules of 16",
+        f"{sizes}",
+    )
     expect(not model.parts.names, "a network of the paper's own parts", f"{model.parts.names}")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "own.safetensors"

@@ -31,13 +31,17 @@ def pixels(images: Any) -> np.ndarray:
     if array.ndim == 4 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 3 or array.shape[1:] != (SIDE, SIDE) or len(array) == 0:
-        raise ValueError(f"expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; got {list(_array(images).shape)}")
+        raise ValueError(
+            f"expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; got {list(_array(images).shape)}"
+        )
     if array.dtype == np.uint8:
         return array
     if not np.issubdtype(array.dtype, np.floating):
         raise ValueError(f"expected digits as floats in [0, 1] or as uint8; got {array.dtype}")
     if not np.isfinite(array).all() or array.min() < 0 or array.max() > 1:
-        raise ValueError(f"expected digits within [0, 1]; got numbers from {array.min():g} to {array.max():g}")
+        raise ValueError(
+            f"expected digits within [0, 1]; got numbers from {array.min():g} to {array.max():g}"
+        )
     return np.rint(array * 255).astype(np.uint8)
 
 
@@ -81,7 +85,9 @@ def numbers(name: str, values: Any, *shapes: tuple[int, ...]) -> np.ndarray:
     """Finite numbers of one of these shapes, float64, or a `ValueError` that says what came."""
     expected = f"expected {name} as finite numbers of shape {' or '.join(str(list(shape)) for shape in shapes)}"
     try:
-        array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, dtype=float)
+        array = np.asarray(
+            values.detach().cpu() if hasattr(values, "detach") else values, dtype=float
+        )
     except (TypeError, ValueError):
         raise ValueError(f"{expected}; got {values!r}") from None
     if array.shape not in shapes:
@@ -111,7 +117,9 @@ class DigitsWidget(anywidget.AnyWidget):
     @traitlets.validate("index")
     def _index_is_a_digit(self, proposal: dict[str, Any]) -> int:
         if not 0 <= proposal["value"] < len(self.labels):
-            raise ValueError(f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}")
+            raise ValueError(
+                f"expected an index from 0 to {len(self.labels) - 1}; got {proposal['value']}"
+            )
         return int(proposal["value"])
 
     def __repr__(self) -> str:

@@ -58,7 +58,9 @@ def _files(name: str) -> list[tuple[str, str]]:
 
         text = _IMPORT.sub(constant, text)
         if unknown := _OTHER.search(_EXPORT.sub("", text)):
-            raise ValueError(f"expected exports of declarations, and imports of names; got in {name}: {unknown[0]}")
+            raise ValueError(
+                f"expected exports of declarations, and imports of names; got in {name}: {unknown[0]}"
+            )
         found[name] = text
 
     take(name, ())

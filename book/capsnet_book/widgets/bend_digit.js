@@ -39,7 +39,8 @@ function runsOf(answers) {
 }
 
 /** How far a run goes. */
-const reachOf = ({ inWords, amounts }, { from, to }) => `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
+const reachOf = ({ inWords, amounts }, { from, to }) =>
+  `from ${inWords(amounts[from])} to ${inWords(amounts[to])}`;
 
 /** How far a way can go before each network says something else. readings: answers along the way, by name */
 function remarkOnReach(way, bend, readings, truth) {
@@ -73,7 +74,12 @@ function makePanel({ id, name, unit }) {
 /** What a network says along a slider; the sentence says it in words. */
 function makeStrip({ id, name }) {
   const strip = element("div", { class: "strip", "data-role": `strip-${id}` });
-  const line = element("div", { class: "strip-line", "aria-hidden": "true" }, element("span", {}, name), strip);
+  const line = element(
+    "div",
+    { class: "strip-line", "aria-hidden": "true" },
+    element("span", {}, name),
+    strip,
+  );
 
   /** answers: a digit for each amount, -1 where it is not known yet. @param {number[]} answers */
   function show(answers, truth) {
@@ -81,7 +87,11 @@ function makeStrip({ id, name }) {
     strip.replaceChildren(
       ...runsOf(answers).map(({ answer, from, to }) => {
         const kind = answer < 0 ? "open" : answer === truth ? "right" : "wrong";
-        const run = element("span", { class: `run ${kind}` }, answer >= 0 && to > from ? String(answer) : "");
+        const run = element(
+          "span",
+          { class: `run ${kind}` },
+          answer >= 0 && to > from ? String(answer) : "",
+        );
         run.style.flexGrow = String(to - from + 1);
         return run;
       }),
@@ -92,93 +102,99 @@ function makeStrip({ id, name }) {
 
 const LABEL = "Bend a digit: what a capsule network and a CNN make of it";
 
-export default defineWidget("BendDigit", LABEL, async ({ root, get, set, layOut, painter, stops, ...widget }) => {
-  const capsules = await widget.network();
-  const convolutions = makeConvNet(await widget.weights("cnn"));
-  const readers = [
-    { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: capsules.forward },
-    { id: "cnn", name: "CNN", unit: "softmax: shares of 1", read: convolutions.forward },
-  ];
-  const samples = greysOf(get("images")); // [N, 784]
-  const labels = get("labels");
-  let moved = WAYS[0]; // the way that was used last
-  let answers = []; // of each reader along that way; -1: not known yet
-  let computed = ""; // what they are of
-  let timer; // until the next stretch of strips
-  let says = ""; // what each says now
+export default defineWidget(
+  "BendDigit",
+  LABEL,
+  async ({ root, get, set, layOut, painter, stops, ...widget }) => {
+    const capsules = await widget.network();
+    const convolutions = makeConvNet(await widget.weights("cnn"));
+    const readers = [
+      { id: "capsnet", name: "CapsNet", unit: "length of each capsule", read: capsules.forward },
+      { id: "cnn", name: "CNN", unit: "softmax: shares of 1", read: convolutions.forward },
+    ];
+    const samples = greysOf(get("images")); // [N, 784]
+    const labels = get("labels");
+    let moved = WAYS[0]; // the way that was used last
+    let answers = []; // of each reader along that way; -1: not known yet
+    let computed = ""; // what they are of
+    let timer; // until the next stretch of strips
+    let says = ""; // what each says now
 
-  const bend = () => /** @type {typeof STRAIGHT} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
-  const image = () => digitAt(samples, get("index"));
-  const truth = () => labels[get("index")];
-  const subject = digitCanvas("bent", "");
-  const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
-  const panels = readers.map(makePanel);
-  const slides = WAYS.map(({ key, name, min, max, step }) => {
-    const oninput = () => set({ [key]: slider.input.valueAsNumber });
-    const slider = namedSlider(name, { min, max, step, "data-way": key, oninput });
-    return { ...slider, row: element("div", { class: "slide" }, slider.node) };
-  });
-  const strips = readers.map(makeStrip);
-  const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line));
-  const name = (label) => `Bend the handwritten ${label}`;
-  const digits = digitRow(labels, samples, name, (index) => set({ index }));
-  const [first, ...others] = slides.map(({ row }) => row);
-  const subjects = element("div", {}, subject, element("div", { class: "bar" }, straight));
-  const answering = element("div", { class: "readers" }, ...panels.map(({ figure }) => figure));
-  const { say, rest } = layOut({
-    stage: element("div", { class: "bending" }, subjects, answering),
-    hands: [element("div", { class: "slides" }, first), digits.row],
-    more: [element("div", { class: "slides" }, ...others)],
-    about: "Shear it, resize it, move it",
-  });
-  root.dataset.sticks = "";
-  stops.push(() => clearTimeout(timer));
-
-  /** The strips stand under the slider that was moved last, and do not depend on it. */
-  function begin() {
-    const at = WAYS.indexOf(moved);
-    if (stripes.parentElement !== slides[at].row) slides[at].row.append(stripes);
-    if (at > 0) rest.open = true;
-    const of = JSON.stringify({ ...bend(), index: get("index"), [moved.key]: moved.name });
-    if (of === computed) return;
-    computed = of;
-    answers = readers.map(() => new Array(moved.amounts.length).fill(-1));
-    clearTimeout(timer);
-    timer = setTimeout(workOff, QUIET);
-  }
-
-  /** Computes the strips place by place, while nothing else happens. */
-  function workOff() {
-    const at = answers[0].indexOf(-1);
-    const bent = bendDigit(image(), { ...bend(), [moved.key]: moved.amounts[at] });
-    for (const [n, { read }] of readers.entries()) answers[n][at] = read(bent).prediction;
-    if (answers[0].includes(-1)) timer = setTimeout(workOff);
-    describe();
-  }
-
-  function describe() {
-    strips.forEach(({ show }, n) => show(answers[n], truth()));
-    const readings = readers.map(({ name }, n) => ({ name, answers: answers[n] }));
-    const known = !answers[0].includes(-1);
-    say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);
-  }
-
-  let before = bend();
-  return () => {
-    moved = WAYS.find(({ key }) => get(key) !== before[key] && get(key) !== STRAIGHT[key]) ?? moved;
-    before = bend();
-    begin();
-    const bent = bendDigit(image(), before);
-    const words = readers.map(({ name, read }, n) => {
-      const answer = read(bent);
-      panels[n].show(answer.lengths ?? answer.probabilities, answer.prediction, truth());
-      return `${name} says ${answer.prediction}`;
+    const bend = () =>
+      /** @type {typeof STRAIGHT} */ (Object.fromEntries(WAYS.map(({ key }) => [key, get(key)])));
+    const image = () => digitAt(samples, get("index"));
+    const truth = () => labels[get("index")];
+    const subject = digitCanvas("bent", "");
+    const straight = pushButton("straight", "Straighten", () => set(STRAIGHT));
+    const panels = readers.map(makePanel);
+    const slides = WAYS.map(({ key, name, min, max, step }) => {
+      const oninput = () => set({ [key]: slider.input.valueAsNumber });
+      const slider = namedSlider(name, { min, max, step, "data-way": key, oninput });
+      return { ...slider, row: element("div", { class: "slide" }, slider.node) };
     });
-    says = words.join(", ");
-    painter.paint(subject, bent);
-    subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. ${says}`);
-    WAYS.forEach(({ key, inWords }, n) => slides[n].show(before[key], inWords(before[key])));
-    digits.show(get("index"), painter);
-    describe();
-  };
-});
+    const strips = readers.map(makeStrip);
+    const stripes = element("div", { class: "strips" }, ...strips.map(({ line }) => line));
+    const name = (label) => `Bend the handwritten ${label}`;
+    const digits = digitRow(labels, samples, name, (index) => set({ index }));
+    const [first, ...others] = slides.map(({ row }) => row);
+    const subjects = element("div", {}, subject, element("div", { class: "bar" }, straight));
+    const answering = element("div", { class: "readers" }, ...panels.map(({ figure }) => figure));
+    const { say, rest } = layOut({
+      stage: element("div", { class: "bending" }, subjects, answering),
+      hands: [element("div", { class: "slides" }, first), digits.row],
+      more: [element("div", { class: "slides" }, ...others)],
+      about: "Shear it, resize it, move it",
+    });
+    root.dataset.sticks = "";
+    stops.push(() => clearTimeout(timer));
+
+    /** The strips stand under the slider that was moved last, and do not depend on it. */
+    function begin() {
+      const at = WAYS.indexOf(moved);
+      if (stripes.parentElement !== slides[at].row) slides[at].row.append(stripes);
+      if (at > 0) rest.open = true;
+      const of = JSON.stringify({ ...bend(), index: get("index"), [moved.key]: moved.name });
+      if (of === computed) return;
+      computed = of;
+      answers = readers.map(() => new Array(moved.amounts.length).fill(-1));
+      clearTimeout(timer);
+      timer = setTimeout(workOff, QUIET);
+    }
+
+    /** Computes the strips place by place, while nothing else happens. */
+    function workOff() {
+      const at = answers[0].indexOf(-1);
+      const bent = bendDigit(image(), { ...bend(), [moved.key]: moved.amounts[at] });
+      for (const [n, { read }] of readers.entries()) answers[n][at] = read(bent).prediction;
+      if (answers[0].includes(-1)) timer = setTimeout(workOff);
+      describe();
+    }
+
+    function describe() {
+      strips.forEach(({ show }, n) => show(answers[n], truth()));
+      const readings = readers.map(({ name }, n) => ({ name, answers: answers[n] }));
+      const known = !answers[0].includes(-1);
+      say(`${says}. ${known ? remarkOnReach(moved, bend(), readings, truth()) : "…"}`);
+    }
+
+    let before = bend();
+    return () => {
+      moved =
+        WAYS.find(({ key }) => get(key) !== before[key] && get(key) !== STRAIGHT[key]) ?? moved;
+      before = bend();
+      begin();
+      const bent = bendDigit(image(), before);
+      const words = readers.map(({ name, read }, n) => {
+        const answer = read(bent);
+        panels[n].show(answer.lengths ?? answer.probabilities, answer.prediction, truth());
+        return `${name} says ${answer.prediction}`;
+      });
+      says = words.join(", ");
+      painter.paint(subject, bent);
+      subject.setAttribute("aria-label", `a handwritten ${truth()}, bent. ${says}`);
+      WAYS.forEach(({ key, inWords }, n) => slides[n].show(before[key], inWords(before[key])));
+      digits.show(get("index"), painter);
+      describe();
+    };
+  },
+);

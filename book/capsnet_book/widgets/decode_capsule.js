@@ -13,7 +13,8 @@ function capsulesKept(keep, { lengths, prediction }, label) {
 }
 
 /** The reconstruction loss of one image: squared differences, summed over the pixels. */
-export const squaredError = (drawing, image) => image.reduce((sum, grey, k) => sum + (drawing[k] - grey) ** 2, 0);
+export const squaredError = (drawing, image) =>
+  image.reduce((sum, grey, k) => sum + (drawing[k] - grey) ** 2, 0);
 
 /** What this choice shows; errors: of each capsule's drawing. @param {number[]} kept */
 function remarkOn(kept, { prediction, lengths }, label, errors) {
@@ -44,69 +45,85 @@ function makeChoice(j, onclick) {
     button.classList.toggle("kept", kept.includes(j));
     button.classList.toggle("label", isLabel);
     const label = `Capsule ${j}, ${format(length)} long, squared error ${format(error, 1)}`;
-    setAttributes(button, { "aria-pressed": kept.length === 1 && kept[0] === j, "aria-label": label });
+    setAttributes(button, {
+      "aria-pressed": kept.length === 1 && kept[0] === j,
+      "aria-label": label,
+    });
   };
   return { button, canvas, show };
 }
 
 const LABEL = "Choose which of ten capsules is decoded";
 
-export default defineWidget("DecodeCapsule", LABEL, async ({ root, get, set, layOut, painter, network: load }) => {
-  const network = await load();
-  const images = greysOf(get("images")); // [N, 784]
-  const labels = get("labels");
-  const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept));
-  let image, seen, errors; // the digit, the network's answer, the error of each capsule's drawing
+export default defineWidget(
+  "DecodeCapsule",
+  LABEL,
+  async ({ root, get, set, layOut, painter, network: load }) => {
+    const network = await load();
+    const images = greysOf(get("images")); // [N, 784]
+    const labels = get("labels");
+    const drawnBy = (...kept) => network.decode(network.mask(seen.capsules, ...kept));
+    let image, seen, errors; // the digit, the network's answer, the error of each capsule's drawing
 
-  const original = digitFigure("original");
-  const drawing = digitFigure("redrawn", "result");
-  const error = element("strong");
-  const pair = element("div", { class: "pair" }, original.node, drawing.node);
-  const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error);
-  const name = (label) => `Decode the handwritten ${label}`;
-  const digits = digitRow(labels, images, name, (index) => set({ index }));
-  const rules = Object.entries(RULES).map(([keep, text]) =>
-    pushButton("rule", text, () => set({ keep }), { "data-keep": keep }),
-  );
-  const choices = [...Array(network.J).keys()].map((j) => makeChoice(j, () => set({ keep: String(j) })));
-  const group = (kind, label, nodes) => element("div", { class: kind, role: "group", "aria-label": label }, ...nodes);
-  const buttons = choices.map(({ button }) => button);
-  const lead = element("p", { class: "lead" }, "What each capsule would draw. Choose one, or let a rule choose.");
-  const ten = element("div", {}, lead, group("ten", "The ten capsules", buttons));
-  const { say } = layOut({
-    stage: element("div", { class: "decode" }, element("div", {}, pair, loss), ten),
-    hands: [group("modes", "What the mask lets through", rules), digits.row],
-  });
-
-  /** A new digit: ten drawings anew. */
-  const look = onNews((index) => {
-    image = digitAt(images, index);
-    seen = network.forward(image);
-    errors = choices.map(({ canvas }, j) => {
-      const picture = drawnBy(j);
-      painter.paint(canvas, picture);
-      return squaredError(picture, image);
+    const original = digitFigure("original");
+    const drawing = digitFigure("redrawn", "result");
+    const error = element("strong");
+    const pair = element("div", { class: "pair" }, original.node, drawing.node);
+    const loss = element("p", { class: "error" }, element("span", {}, "squared error"), error);
+    const name = (label) => `Decode the handwritten ${label}`;
+    const digits = digitRow(labels, images, name, (index) => set({ index }));
+    const rules = Object.entries(RULES).map(([keep, text]) =>
+      pushButton("rule", text, () => set({ keep }), { "data-keep": keep }),
+    );
+    const choices = [...Array(network.J).keys()].map((j) =>
+      makeChoice(j, () => set({ keep: String(j) })),
+    );
+    const group = (kind, label, nodes) =>
+      element("div", { class: kind, role: "group", "aria-label": label }, ...nodes);
+    const buttons = choices.map(({ button }) => button);
+    const lead = element(
+      "p",
+      { class: "lead" },
+      "What each capsule would draw. Choose one, or let a rule choose.",
+    );
+    const ten = element("div", {}, lead, group("ten", "The ten capsules", buttons));
+    const { say } = layOut({
+      stage: element("div", { class: "decode" }, element("div", {}, pair, loss), ten),
+      hands: [group("modes", "What the mask lets through", rules), digits.row],
     });
-    painter.paint(original.canvas, image);
-    original.name(...asWritten(labels[index]));
-  });
 
-  return () => {
-    const [index, keep] = [get("index"), get("keep")];
-    const label = labels[index];
-    look([index, painter.shades()], index);
-    digits.show(index, painter);
-    const kept = capsulesKept(keep, seen, label);
-    const picture = drawnBy(...kept);
-    const wrong = squaredError(picture, image);
-    const by = kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
-    painter.paint(drawing.canvas, picture);
-    drawing.name(by, `The digit as drawn ${by}`);
-    error.textContent = format(wrong, 1);
-    for (const button of rules) button.setAttribute("aria-pressed", String(button.dataset.keep === keep));
-    choices.forEach(({ show }, j) => show(seen.lengths[j], errors[j], kept, j === label));
-    root.dataset.squaredError = wrong.toFixed(4);
-    const about = remarkOn(kept, seen, label, errors);
-    say(about, `${label}, drawn ${by}, squared error ${error.textContent}. ${about}`);
-  };
-});
+    /** A new digit: ten drawings anew. */
+    const look = onNews((index) => {
+      image = digitAt(images, index);
+      seen = network.forward(image);
+      errors = choices.map(({ canvas }, j) => {
+        const picture = drawnBy(j);
+        painter.paint(canvas, picture);
+        return squaredError(picture, image);
+      });
+      painter.paint(original.canvas, image);
+      original.name(...asWritten(labels[index]));
+    });
+
+    return () => {
+      const [index, keep] = [get("index"), get("keep")];
+      const label = labels[index];
+      look([index, painter.shades()], index);
+      digits.show(index, painter);
+      const kept = capsulesKept(keep, seen, label);
+      const picture = drawnBy(...kept);
+      const wrong = squaredError(picture, image);
+      const by =
+        kept.length === 1 ? `by capsule ${kept[0]}` : kept.length ? "by all ten" : "by none";
+      painter.paint(drawing.canvas, picture);
+      drawing.name(by, `The digit as drawn ${by}`);
+      error.textContent = format(wrong, 1);
+      for (const button of rules)
+        button.setAttribute("aria-pressed", String(button.dataset.keep === keep));
+      choices.forEach(({ show }, j) => show(seen.lengths[j], errors[j], kept, j === label));
+      root.dataset.squaredError = wrong.toFixed(4);
+      const about = remarkOn(kept, seen, label, errors);
+      say(about, `${label}, drawn ${by}, squared error ${error.textContent}. ${about}`);
+    };
+  },
+);

@@ -47,5 +47,7 @@ def _plain_and_misread() -> tuple[np.ndarray, list[int]]:
 
     plain, classes = _parts.one_of_each()
     sample = digits("test", source="sample")
-    hard, answers = _parts.digits_and_labels(sample.images[list(_MISREAD)], sample.labels[list(_MISREAD)])
+    hard, answers = _parts.digits_and_labels(
+        sample.images[list(_MISREAD)], sample.labels[list(_MISREAD)]
+    )
     return np.concatenate([plain, hard]), classes + answers

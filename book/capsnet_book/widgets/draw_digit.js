@@ -11,8 +11,10 @@ function inWords(lengths, empty) {
   const order = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
   const [[best, next], long] = [order, order.filter((j) => lengths[j] >= LONG)];
   const length = (j) => format(lengths[j]);
-  if (empty) return `Nothing drawn yet. Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
-  if (long.length === 0) return `I see no digit: the longest capsule, ${best}, is only ${length(best)} long.`;
+  if (empty)
+    return `Nothing drawn yet. Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
+  if (long.length === 0)
+    return `I see no digit: the longest capsule, ${best}, is only ${length(best)} long.`;
   if (long.length === 1)
     return `I see ${withArticle(best)}: its capsule is ${length(best)} long, the next, ${next}, ${length(next)}.`;
   if (long.length === 2) return `Two? I see ${withArticle(long[0])} and ${withArticle(long[1])}.`;
@@ -34,7 +36,10 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const drawn = digitFigure("reconstruction", "result");
   const pair = element("div", { class: "pair" }, seen.node, drawn.node);
   const left = element("div", { class: "left" }, pad.frame, pad.buttons);
-  const { say } = layOut({ stage: element("div", { class: "drawing" }, left, bars.list, pair), hands: [digits.row] });
+  const { say } = layOut({
+    stage: element("div", { class: "drawing" }, left, bars.list, pair),
+    hands: [digits.row],
+  });
 
   function load(digit) {
     pad.show(digitAt(samples, digit));

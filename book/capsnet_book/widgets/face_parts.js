@@ -5,7 +5,16 @@ import { carry } from "./shared/controls.js";
 import { norm, predictionVectors, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { bytesOf, clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+import {
+  bytesOf,
+  clamp,
+  element,
+  format,
+  pushButton,
+  rowOf,
+  setAttributes,
+  svg,
+} from "./shared/ui.js";
 
 /** @typedef {number[]} Pose  x, y, turn in degrees, size */
 
@@ -67,12 +76,16 @@ export function judge(poses, shown, weight, waves) {
   const all = predictionVectors(u, { shape: [I, J, D_in, D_in], data: weight }); // [I, J, 4]
   const u_hat = new Float32Array(I * J * D); // a part that is not there says nothing: 0
   for (let k = 0; k < I * J; k++)
-    if (shown[Math.floor(k / J)]) u_hat.set(inWaves(all.subarray(k * D_in, (k + 1) * D_in), waves), k * D);
+    if (shown[Math.floor(k / J)])
+      u_hat.set(inWaves(all.subarray(k * D_in, (k + 1) * D_in), waves), k * D);
   const { c, v } = route(u_hat, I, J, D, ROUNDS);
   const couplings = Array.from({ length: I }, (_, i) => (shown[i] ? c[ROUNDS - 1][i * J] : 0));
-  const opinions = Array.from({ length: I }, (_, i) => Array.from(all.subarray(i * J * D_in, i * J * D_in + D_in)));
+  const opinions = Array.from({ length: I }, (_, i) =>
+    Array.from(all.subarray(i * J * D_in, i * J * D_in + D_in)),
+  );
   const total = couplings.reduce((sum, c_i) => sum + c_i, 0) || 1;
-  const mean = (d) => opinions.reduce((sum, opinion, i) => sum + couplings[i] * opinion[d], 0) / total;
+  const mean = (d) =>
+    opinions.reduce((sum, opinion, i) => sum + couplings[i] * opinion[d], 0) / total;
   const found = Object.values(KINDS).map((parts) => Number(parts.some((i) => shown[i]))); // the max pooling
   return {
     opinions,
@@ -103,7 +116,8 @@ function remarkOn({ length, opinions, face, shown, turn }) {
     const other = `the ${apart[0]} thinks the face is somewhere else, or turned, or of another size`;
     return `Three parts agree; ${other}. The other three still make a face.`;
   }
-  if (length > SURE) return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
+  if (length > SURE)
+    return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
   return (
     "Everything is there, so the bag is content. But each part believes in another face: " +
     "their vectors point different ways, and the sum stays short."
@@ -143,7 +157,8 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const onView = (x, y) => [HALF + x * UNIT, HALF + y * UNIT];
 const inPlane = ({ x, y }) => [x, y].map((share) => (share * SIDE_OF_VIEW - HALF) / UNIT);
 const inOwnAxes = (/** @type {Pose} */ [, , turn, size]) => `rotate(${turn}) scale(${size * UNIT})`;
-const transformOf = (/** @type {Pose} */ pose) => `translate(${onView(pose[0], pose[1])}) ${inOwnAxes(pose)}`;
+const transformOf = (/** @type {Pose} */ pose) =>
+  `translate(${onView(pose[0], pose[1])}) ${inOwnAxes(pose)}`;
 
 /** The parts, to be dragged, and what each thinks of the face. move(i, [x, y]) */
 function makePicture(posesNow, move) {
@@ -156,13 +171,28 @@ function makePicture(posesNow, move) {
     const limits = { "aria-valuemin": -REACH, "aria-valuemax": REACH };
     const rings = ["touch", "ring"].map((kind) => svg("circle", { class: kind, r: 26 }));
     const drawing = svg("g", { class: "drawing-of" }, ...drawingOf(i));
-    return svg("g", { class: `part part-${i}`, tabindex: 0, role: "slider", ...about, ...limits }, ...rings, drawing);
+    return svg(
+      "g",
+      { class: `part part-${i}`, tabindex: 0, role: "slider", ...about, ...limits },
+      ...rings,
+      drawing,
+    );
   });
-  const view = { viewBox: `0 0 ${SIDE_OF_VIEW} ${SIDE_OF_VIEW}`, class: "plane face", "data-role": "picture" };
+  const view = {
+    viewBox: `0 0 ${SIDE_OF_VIEW} ${SIDE_OF_VIEW}`,
+    class: "plane face",
+    "data-role": "picture",
+  };
   const picture = svg("svg", view, whole, ...ghosts, ...threads, ...parts, ...centres);
   parts.forEach((part, i) => {
     const place = () => posesNow()[i].slice(0, 2);
-    carry(part, { area: picture, steps: [0.05, 0.25], inUnits: inPlane, place, move: (to) => move(i, to) });
+    carry(part, {
+      area: picture,
+      steps: [0.05, 0.25],
+      inUnits: inPlane,
+      place,
+      move: (to) => move(i, to),
+    });
   });
 
   /** opinions: the face as each part sees it, and `seen`, as the capsule does, poses all. */
@@ -173,7 +203,8 @@ function makePicture(posesNow, move) {
       ghosts[i].setAttribute("transform", transformOf(opinions[i]));
       threads[i].setAttribute("d", `M${from}L${to}`);
       setAttributes(centres[i], { cx: to[0], cy: to[1] });
-      for (const node of [ghosts[i], threads[i], centres[i]]) node.toggleAttribute("hidden", !shown[i]);
+      for (const node of [ghosts[i], threads[i], centres[i]])
+        node.toggleAttribute("hidden", !shown[i]);
       const where = `${format(x)} across, ${format(y)} down, turned ${format(turn, 0)} degrees`;
       setAttributes(parts[i], {
         transform: `translate(${from})`,
@@ -204,7 +235,9 @@ function makeVerdict(role, title, question) {
 const LABEL = "Move the parts of a face; a bag of parts and a face capsule judge";
 
 export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, animate, halt }) => {
-  const [weight, waves] = ["weight", "waves"].map((name) => new Float32Array(bytesOf(get(name)).slice().buffer));
+  const [weight, waves] = ["weight", "waves"].map(
+    (name) => new Float32Array(bytesOf(get(name)).slice().buffer),
+  );
   const poses = () => get("poses");
   const round = (/** @type {number} */ x) => Math.round(x * 1e4) / 1e4;
   /** Within bounds: inside the disc, turned by −180° to 180°, of a possible size; rounded. */
@@ -221,12 +254,15 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
   };
   function turnAll() {
     const start = poses();
-    const at = (angle) => start.map(([x, y, turn, size]) => [...turnedPoint([x, y], angle), turn + angle, size]);
+    const at = (angle) =>
+      start.map(([x, y, turn, size]) => [...turnedPoint([x, y], angle), turn + angle, size]);
     animate((t) => put(at(TURN * t)));
   }
   const bag = makeVerdict("bag", "Bag of parts", "Is each kind of part somewhere?");
   const capsule = makeVerdict("capsule", "Face capsule", "Do the parts agree on a face?");
-  const nose = pushButton("nose", "", () => set({ shown: get("shown").with(NOSE, !get("shown")[NOSE]) }));
+  const nose = pushButton("nose", "", () =>
+    set({ shown: get("shown").with(NOSE, !get("shown")[NOSE]) }),
+  );
   const buttons = rowOf(
     pushButton("picasso", "Picasso", () => go(PICASSO), { class: "primary-action" }),
     pushButton("face", "A face", () => go(FACE)),
@@ -234,7 +270,10 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     nose,
   );
   const verdicts = element("div", { class: "verdicts" }, bag.node, capsule.node);
-  const { say } = layOut({ stage: element("div", { class: "faces" }, picture.picture, verdicts), hands: [buttons] });
+  const { say } = layOut({
+    stage: element("div", { class: "faces" }, picture.picture, verdicts),
+    hands: [buttons],
+  });
 
   return () => {
     const shown = get("shown");

@@ -12,7 +12,12 @@ from capsnet_book.widgets import _parts
 
 PARTS = ("left eye", "right eye", "nose", "mouth")
 
-FACE = ((-0.38, -0.22, 0.0, 1.0), (0.38, -0.22, 0.0, 1.0), (0.0, 0.12, 0.0, 1.0), (0.0, 0.52, 0.0, 1.0))
+FACE = (
+    (-0.38, -0.22, 0.0, 1.0),
+    (0.38, -0.22, 0.0, 1.0),
+    (0.0, 0.12, 0.0, 1.0),
+    (0.0, 0.52, 0.0, 1.0),
+)
 """Where each part sits in an upright face at the centre: x to the right, y downwards, turn in degrees clockwise, size.
 
 The unit is half the height of the head.
@@ -105,9 +110,13 @@ class FaceParts(anywidget.AnyWidget):
         ).tolist()
         for part, (x, y, _, size) in zip(PARTS, poses, strict=True):
             if np.hypot(x, y) > REACH + 1e-3:
-                raise ValueError(f"expected the {part} within {REACH} of the centre; got ({x:g}, {y:g})")
+                raise ValueError(
+                    f"expected the {part} within {REACH} of the centre; got ({x:g}, {y:g})"
+                )
             if not SIZES[0] <= size <= SIZES[1]:
-                raise ValueError(f"expected the {part}'s size from {SIZES[0]} to {SIZES[1]}; got {size:g}")
+                raise ValueError(
+                    f"expected the {part}'s size from {SIZES[0]} to {SIZES[1]}; got {size:g}"
+                )
         return poses
 
     @traitlets.validate("shown")

@@ -11,7 +11,9 @@ const RATE = 0.25; // a step downhill: this much of the gradient. The arrows sho
 
 /** Equation 4, a class at a time, and its derivative. @param {number[]} lengths @param {Set<number>} present */
 export function marginTerms(lengths, present) {
-  const missed = lengths.map((length, k) => Math.max(0, present.has(k) ? M_PLUS - length : length - M_MINUS));
+  const missed = lengths.map((length, k) =>
+    Math.max(0, present.has(k) ? M_PLUS - length : length - M_MINUS),
+  );
   const losses = missed.map((by, k) => (present.has(k) ? by ** 2 : LAMBDA * by ** 2));
   const gradients = missed.map((by, k) => (present.has(k) ? -2 * by : 2 * LAMBDA * by));
   return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
@@ -19,7 +21,9 @@ export function marginTerms(lengths, present) {
 
 /** The lengths after one step downhill. @param {number[]} lengths @param {number[]} gradients */
 const stepDown = (lengths, gradients) =>
-  lengths.map((length, k) => clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST));
+  lengths.map((length, k) =>
+    clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST),
+  );
 
 /** What the class whose curve is shown is told. */
 function aboutClass(there, length) {
@@ -30,7 +34,8 @@ function aboutClass(there, length) {
   if (there) {
     return `Present and ${format(M_PLUS - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
   }
-  if (length < M_MINUS + near) return "Absent and short enough: the curve is flat here, and nothing pushes.";
+  if (length < M_MINUS + near)
+    return "Absent and short enough: the curve is flat here, and nothing pushes.";
   return `Absent and ${format(length - M_MINUS)} beyond m⁻: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
@@ -84,7 +89,10 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     pushButton("step-margin", "Step down the margin loss", step, { class: "primary-action" }),
     pushButton("reset", "Reset", () => set(first, start)),
   );
-  const { say } = layOut({ stage: element("div", { class: "contest" }, ten.panel, one.panel), hands: [buttons] });
+  const { say } = layOut({
+    stage: element("div", { class: "contest" }, ten.panel, one.panel),
+    hands: [buttons],
+  });
 
   return () => {
     const [lengths, there, selected] = [get("lengths"), present(), get("selected")];
@@ -103,7 +111,9 @@ function makeCurve() {
   const { x: atX, y: atY, floor, end } = chart;
   const title = element("p", { class: "heading" });
   const flat = svg("rect", { class: "flat", y: top, height: floor - top });
-  const edges = MARGINS.map((at) => svg("path", { class: "limit", d: `M${atX(at)} ${top - 8}V${floor}` }));
+  const edges = MARGINS.map((at) =>
+    svg("path", { class: "limit", d: `M${atX(at)} ${top - 8}V${floor}` }),
+  );
   const names = ["m⁺", "m⁻"].map((name, k) =>
     chart.text(name, atX(MARGINS[k]), floor + 15, { "text-anchor": "middle" }),
   );
@@ -118,7 +128,20 @@ function makeCurve() {
     chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
   ];
   const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the bars say it
-  const picture = svg("svg", view, flat, axis, ...edges, ...names, ...labels, other, graph, guides, arrow.node, dot);
+  const picture = svg(
+    "svg",
+    view,
+    flat,
+    axis,
+    ...edges,
+    ...names,
+    ...labels,
+    other,
+    graph,
+    guides,
+    arrow.node,
+    dot,
+  );
   const panel = element("div", { class: "one" }, title, picture);
 
   /** The curve of one class alone, as if it were present or absent. */
@@ -144,17 +167,30 @@ function makeCurve() {
 
 /** A bar a class, and the sum of the losses. */
 function makeTen(bars) {
-  const lines = MARGINS.map((at) => element("span", { class: "line", style: `bottom: ${percents(at)}` }));
+  const lines = MARGINS.map((at) =>
+    element("span", { class: "line", style: `bottom: ${percents(at)}` }),
+  );
   const all = (part) => bars.map((bar) => bar[part]);
   const total = element("strong", { "data-role": "total" });
-  const lead = element("p", { class: "heading" }, "Drag a bar. Press a digit to put it into the image, or out.");
+  const lead = element(
+    "p",
+    { class: "heading" },
+    "Drag a bar. Press a digit to put it into the image, or out.",
+  );
   const rails = element("div", { class: "rails", "data-role": "bars" }, ...lines, ...all("rail"));
   const under = ["loss", "button"].map((part) => element("div", { class: "under" }, ...all(part)));
-  const sum = element("p", { class: "sum" }, element("span", {}, "margin loss, the sum of the ten"), total);
+  const sum = element(
+    "p",
+    { class: "sum" },
+    element("span", {}, "margin loss, the sum of the ten"),
+    total,
+  );
   const panel = element("div", { class: "ten" }, lead, rails, ...under, sum);
 
   function show(lengths, present, selected, { losses, gradients, total: lost }) {
-    bars.forEach((bar, k) => bar.show(lengths[k], losses[k], gradients[k], present.has(k), k === selected));
+    bars.forEach((bar, k) =>
+      bar.show(lengths[k], losses[k], gradients[k], present.has(k), k === selected),
+    );
     total.textContent = format(lost, 3);
   }
   return { panel, show };
@@ -162,15 +198,35 @@ function makeTen(bars) {
 
 /** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
 function makeBar(k, { get, set, setLength, flip }) {
-  const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) => element("span", { class: kind }));
-  const slider = { role: "slider", "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1 };
-  const about = { class: "bar-rail", tabindex: 0, "data-class": k, onfocus: () => set({ selected: k }) };
+  const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) =>
+    element("span", { class: kind }),
+  );
+  const slider = {
+    role: "slider",
+    "aria-orientation": "vertical",
+    "aria-valuemin": 0,
+    "aria-valuemax": 1,
+  };
+  const about = {
+    class: "bar-rail",
+    tabindex: 0,
+    "data-class": k,
+    onfocus: () => set({ selected: k }),
+  };
   const rail = element("div", { ...about, ...slider }, fill, pull, knob);
   const toHeight = ({ y }) => setLength(k, 1 - y);
   drag(rail, { focus: rail, start: toHeight, move: toHeight });
-  const by = (dx, dy, { shiftKey }) => setLength(k, get("lengths")[k] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
-  arrowKeys(rail, by, { Home: () => setLength(k, 0), End: () => setLength(k, 1), " ": () => flip(k) });
-  const button = pushButton("present", String(k), () => flip(k), { class: "digit", "data-class": k });
+  const by = (dx, dy, { shiftKey }) =>
+    setLength(k, get("lengths")[k] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
+  arrowKeys(rail, by, {
+    Home: () => setLength(k, 0),
+    End: () => setLength(k, 1),
+    " ": () => flip(k),
+  });
+  const button = pushButton("present", String(k), () => flip(k), {
+    class: "digit",
+    "data-class": k,
+  });
   const loss = element("span", { class: "loss" });
 
   function show(length, lost, gradient, isThere, isSelected) {

@@ -36,7 +36,9 @@ class MarginLoss(anywidget.AnyWidget):
     def _lengths_are_lengths(self, proposal: dict) -> list[float]:
         lengths = _parts.numbers("lengths", proposal["value"], (CLASSES,)).tolist()
         if min(lengths) < 0 or max(lengths) > 1:
-            raise ValueError(f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}")
+            raise ValueError(
+                f"expected lengths from 0 to 1; got {min(lengths):g} to {max(lengths):g}"
+            )
         return lengths
 
     @traitlets.validate("present")

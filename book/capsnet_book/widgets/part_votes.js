@@ -21,7 +21,9 @@ export const capsuleOf = ([angle, x, y]) => [...direction(angle), x, y];
 /** All four predictions, û [2 parts][2 wholes][4]. @param {Pose[]} poses @param {any} weight  [2, 2, 4, 4] */
 export function votesOf(poses, weight) {
   const u_hat = predictionVectors(poses.flatMap(capsuleOf), { shape: [2, 2, 4, 4], data: weight });
-  return [0, 1].map((i) => [0, 1].map((j) => Array.from(u_hat.subarray((2 * i + j) * 4, (2 * i + j + 1) * 4))));
+  return [0, 1].map((i) =>
+    [0, 1].map((j) => Array.from(u_hat.subarray((2 * i + j) * 4, (2 * i + j + 1) * 4))),
+  );
 }
 
 /** How far apart the two parts' predictions are, for each whole: ‖û_j|▲ − û_j|■‖ */
@@ -35,7 +37,11 @@ function placed(/** @type {Pose} */ [angle, x, y], /** @type {Pose} */ [turn, dx
 }
 
 /** Both parts where whole `j` wants them: the one that the rectangle predicts, moved inwards if need be. */
-export function arranged(j, /** @type {Pose[]} */ [, [turned, ...at]], /** @type {Pose[]} */ places) {
+export function arranged(
+  j,
+  /** @type {Pose[]} */ [, [turned, ...at]],
+  /** @type {Pose[]} */ places,
+) {
   const [turn, dx, dy] = places[2 + j];
   const angle = wrapped(turned - turn);
   const [, ...middle] = placed([angle, ...at], [0, -dx, -dy]);
@@ -85,15 +91,33 @@ function makeScene(poseOf, move) {
     const about = { "data-role": part, "aria-label": `The ${part}. Arrow keys move it.` };
     const limits = { "aria-valuemin": -FARTHEST, "aria-valuemax": FARTHEST };
     const shape = svg("path", { class: "body", d: SHAPES[part].body });
-    return svg("g", { class: `part ${part}`, tabindex: 0, role: "slider", ...about, ...limits }, shape);
+    return svg(
+      "g",
+      { class: `part ${part}`, tabindex: 0, role: "slider", ...about, ...limits },
+      shape,
+    );
   });
   const knobs = PARTS.map((part) => {
-    const about = { "data-role": `turn-${part}`, "aria-label": `Angle of the ${part}. Arrow keys turn it.` };
-    return grip({ class: `handle ${part}`, "aria-valuemin": -180, "aria-valuemax": 180, ...about }, 12, 7);
+    const about = {
+      "data-role": `turn-${part}`,
+      "aria-label": `Angle of the ${part}. Arrow keys turn it.`,
+    };
+    return grip(
+      { class: `handle ${part}`, "aria-valuemin": -180, "aria-valuemax": 180, ...about },
+      12,
+      7,
+    );
   });
   const arms = PARTS.map((part) => svg("path", { class: `arm ${part}` }));
   const axis = svg("path", { class: "axis", d: `M0 ${SIZE / 2}H${SIZE}M${SIZE / 2} 0V${SIZE}` });
-  const scene = svg("svg", { ...VIEW, class: "plane scene", "data-role": "scene" }, axis, ...bodies, ...arms, ...knobs);
+  const scene = svg(
+    "svg",
+    { ...VIEW, class: "plane scene", "data-role": "scene" },
+    axis,
+    ...bodies,
+    ...arms,
+    ...knobs,
+  );
   PARTS.forEach((_, i) => {
     const shift = (/** @type {number[]} */ at) => move(i, [poseOf(i)[0], ...at]);
     const turn = (/** @type {number} */ angle) => move(i, [angle, ...poseOf(i).slice(1)]);
@@ -107,7 +131,9 @@ function makeScene(poseOf, move) {
         turn(angleOf(inPlane(at)[1] - y, x - inPlane(at)[0])); // the knob is above the part
       },
     });
-    arrowKeys(knobs[i], (dx, dy, { shiftKey }) => turn(poseOf(i)[0] - (dx + dy) * (shiftKey ? 15 : 5)));
+    arrowKeys(knobs[i], (dx, dy, { shiftKey }) =>
+      turn(poseOf(i)[0] - (dx + dy) * (shiftKey ? 15 : 5)),
+    );
   });
 
   function show(poses, apart) {
@@ -119,8 +145,14 @@ function makeScene(poseOf, move) {
       const turn = `turned by ${format(angle, 0)}°; ${distances}`;
       join(arms[i], above(up), above(knob));
       const place = { transform: placeAt([cos, sin, x, y]), "aria-valuenow": x.toFixed(2) };
-      setAttributes(bodies[i], { ...place, "aria-valuetext": `at ${format(x, 1)}, ${format(y, 1)}, ${turn}` });
-      const rotation = { transform: `translate(${above(knob)})`, "aria-valuenow": angle.toFixed(0) };
+      setAttributes(bodies[i], {
+        ...place,
+        "aria-valuetext": `at ${format(x, 1)}, ${format(y, 1)}, ${turn}`,
+      });
+      const rotation = {
+        transform: `translate(${above(knob)})`,
+        "aria-valuenow": angle.toFixed(0),
+      };
       setAttributes(knobs[i], { ...rotation, "aria-valuetext": turn });
     });
   }
@@ -174,7 +206,9 @@ export default defineWidget("PartVotes", LABEL, (widget) => {
   /** Part `i` somewhere else: not too far out, in thousandths. */
   const move = (i, [angle, x, y]) => {
     halt();
-    const pose = [wrapped(angle), ...within([x, y], FARTHEST)].map((n) => Math.round(n * 1000) / 1000);
+    const pose = [wrapped(angle), ...within([x, y], FARTHEST)].map(
+      (n) => Math.round(n * 1000) / 1000,
+    );
     set({ poses: poses().with(i, pose) });
   };
 
@@ -186,9 +220,17 @@ export default defineWidget("PartVotes", LABEL, (widget) => {
     pushButton("make-boat", "Make a boat", arrange(1)),
     pushButton("turn-both", `Turn both by ${TURN}°`, () => go(turned(poses(), TURN), TURNED)),
   );
-  const parts = element("div", { class: "parts-side" }, element("p", { class: "heading" }, "Two parts"), scene);
+  const parts = element(
+    "div",
+    { class: "parts-side" },
+    element("p", { class: "heading" }, "Two parts"),
+    scene,
+  );
   const wholes = element("div", { class: "panels" }, ...panels.map(({ panel }) => panel));
-  const { say } = layOut({ stage: element("div", { class: "part-votes" }, parts, wholes), hands: [buttons] });
+  const { say } = layOut({
+    stage: element("div", { class: "part-votes" }, parts, wholes),
+    hands: [buttons],
+  });
 
   return () => {
     const u_hat = votesOf(poses(), weight);

@@ -44,7 +44,9 @@ class PartVotes(anywidget.AnyWidget):
 
     def __init__(self) -> None:
         places = [list(map(float, PLACES[whole][part])) for part in PARTS for whole in WHOLES]
-        super().__init__(weight=_house_and_boat().ravel().tolist(), places=places, poses=list(map(list, _APART)))
+        super().__init__(
+            weight=_house_and_boat().ravel().tolist(), places=places, poses=list(map(list, _APART))
+        )
 
     @traitlets.validate("poses")
     def _poses_are_two(self, proposal: dict) -> list[list[float]]:
@@ -63,6 +65,11 @@ def _house_and_boat() -> np.ndarray:
             angle, x, y = PLACES[whole][part]
             cos, sin = math.cos(math.radians(angle)), -math.sin(math.radians(angle))
             dx, dy = sin * y - cos * x, -sin * x - cos * y
-            matrix = [[cos, -sin, 0, 0], [sin, cos, 0, 0], [dx, -dy, 1, 0], [dy, dx, 0, 1]]  # û = matrix · u
+            matrix = [
+                [cos, -sin, 0, 0],
+                [sin, cos, 0, 0],
+                [dx, -dy, 1, 0],
+                [dy, dx, 0, 1],
+            ]  # û = matrix · u
             weight[i, j] = np.transpose(matrix)  # the module multiplies from the left, u · W
     return np.round(weight, 12) + 0.0  # no -0.0

@@ -23,11 +23,24 @@ function makeSlider(d, set) {
   const oninput = () => set(input.valueAsNumber);
   const limits = { min: -REACH, max: REACH, step: 0.01 };
   const { input, show } = rangeInput({ ...limits, "data-dimension": d, oninput });
-  const ends = [-REACH, REACH].map((offset) => thumbnail({ class: "end", onclick: () => set(offset) }));
+  const ends = [-REACH, REACH].map((offset) =>
+    thumbnail({ class: "end", onclick: () => set(offset) }),
+  );
   const name = element("span", { class: "name" });
   const value = element("output", { "aria-hidden": "true" });
-  const caption = element("div", { class: "caption" }, element("b", {}, `number ${d + 1}`), name, value);
-  const row = element("div", { class: "slider" }, caption, element("div", { class: "track" }, ends[0], input, ends[1]));
+  const caption = element(
+    "div",
+    { class: "caption" },
+    element("b", {}, `number ${d + 1}`),
+    name,
+    value,
+  );
+  const row = element(
+    "div",
+    { class: "slider" },
+    caption,
+    element("div", { class: "track" }, ends[0], input, ends[1]),
+  );
   return {
     row,
     show(offset) {
@@ -58,66 +71,74 @@ function inWords({ label, offsets, names, changed }) {
 
 const LABEL = "Bend a digit: sixteen sliders move the numbers of its capsule";
 
-export default defineWidget("PoseSliders", LABEL, async ({ root, get, set, layOut, painter, host, network: load }) => {
-  const network = await load();
-  const own = (await host.getModel(get("network"))).get("own"); // the reader's, in the place of what was named
-  const names = () => (own ? {} : get("names"));
-  const images = greysOf(get("images")); // [N, 784]
-  const labels = get("labels");
-  const none = new Array(network.D_out).fill(0);
-  let capsules; // [J, D], zero but for the label's capsule
-  let straight; // what it draws when nothing is added
-  let primary = 0; // the number that changes the drawing most
+export default defineWidget(
+  "PoseSliders",
+  LABEL,
+  async ({ root, get, set, layOut, painter, host, network: load }) => {
+    const network = await load();
+    const own = (await host.getModel(get("network"))).get("own"); // the reader's, in the place of what was named
+    const names = () => (own ? {} : get("names"));
+    const images = greysOf(get("images")); // [N, 784]
+    const labels = get("labels");
+    const none = new Array(network.D_out).fill(0);
+    let capsules; // [J, D], zero but for the label's capsule
+    let straight; // what it draws when nothing is added
+    let primary = 0; // the number that changes the drawing most
 
-  const original = digitFigure("original");
-  const redrawn = digitFigure("redrawn", "result");
-  const picture = element("div", { class: "bent-digit" }, redrawn.node, original.node);
-  redrawn.name("drawn from 16 numbers", "The digit redrawn from the 16 numbers");
-  const choose = (index) => set({ index, offsets: none });
-  const digits = digitRow(labels, images, (label) => `Bend the handwritten ${label}`, choose);
-  const sliders = none.map((_, d) => makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })));
-  const large = element("div", { class: "large" });
-  const others = element("div", { class: "sliders" });
-  const reset = rowOf(pushButton("reset", "Reset", () => choose(get("index"))));
-  const { say, rest } = layOut({
-    stage: picture,
-    hands: [large, digits.row, reset],
-    more: [others],
-    about: "Fifteen more",
-    beside: true,
-  });
-  root.dataset.sticks = "";
-  rest.open = Object.keys(names()).length > 0; // who names them wants all in view
-
-  /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
-  const look = onNews((index) => {
-    const [image, label] = [digitAt(images, index), labels[index]];
-    capsules = network.mask(network.forward(image).capsules, label);
-    straight = network.decode(capsules);
-    painter.paint(original.canvas, image);
-    original.name(...asWritten(label));
-    const effects = sliders.map(({ showEnds }, d) =>
-      showEnds(names()[label]?.[d] ?? "", (canvas, offset) => {
-        const bent = network.decode(withOffsets(capsules, label, none.with(d, offset)));
-        painter.paint(canvas, bent);
-        return bent;
-      }),
+    const original = digitFigure("original");
+    const redrawn = digitFigure("redrawn", "result");
+    const picture = element("div", { class: "bent-digit" }, redrawn.node, original.node);
+    redrawn.name("drawn from 16 numbers", "The digit redrawn from the 16 numbers");
+    const choose = (index) => set({ index, offsets: none });
+    const digits = digitRow(labels, images, (label) => `Bend the handwritten ${label}`, choose);
+    const sliders = none.map((_, d) =>
+      makeSlider(d, (offset) => set({ offsets: get("offsets").with(d, offset) })),
     );
-    primary = effects.indexOf(Math.max(...effects));
-    Object.assign(root.dataset, { index, label, primary });
-    large.replaceChildren(sliders[primary].row);
-    others.replaceChildren(...sliders.filter((_, d) => d !== primary).map(({ row }) => row));
-  });
+    const large = element("div", { class: "large" });
+    const others = element("div", { class: "sliders" });
+    const reset = rowOf(pushButton("reset", "Reset", () => choose(get("index"))));
+    const { say, rest } = layOut({
+      stage: picture,
+      hands: [large, digits.row, reset],
+      more: [others],
+      about: "Fifteen more",
+      beside: true,
+    });
+    root.dataset.sticks = "";
+    rest.open = Object.keys(names()).length > 0; // who names them wants all in view
 
-  return () => {
-    const [index, offsets] = [get("index"), get("offsets")];
-    const label = labels[index];
-    look([index, painter.shades()], index);
-    digits.show(index, painter);
-    if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
-    const bent = network.decode(withOffsets(capsules, label, offsets));
-    painter.paint(redrawn.canvas, bent);
-    sliders.forEach(({ show }, d) => show(offsets[d]));
-    say(inWords({ label, offsets, names: names()[label], changed: pixelsChanged(bent, straight) }));
-  };
-});
+    /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
+    const look = onNews((index) => {
+      const [image, label] = [digitAt(images, index), labels[index]];
+      capsules = network.mask(network.forward(image).capsules, label);
+      straight = network.decode(capsules);
+      painter.paint(original.canvas, image);
+      original.name(...asWritten(label));
+      const effects = sliders.map(({ showEnds }, d) =>
+        showEnds(names()[label]?.[d] ?? "", (canvas, offset) => {
+          const bent = network.decode(withOffsets(capsules, label, none.with(d, offset)));
+          painter.paint(canvas, bent);
+          return bent;
+        }),
+      );
+      primary = effects.indexOf(Math.max(...effects));
+      Object.assign(root.dataset, { index, label, primary });
+      large.replaceChildren(sliders[primary].row);
+      others.replaceChildren(...sliders.filter((_, d) => d !== primary).map(({ row }) => row));
+    });
+
+    return () => {
+      const [index, offsets] = [get("index"), get("offsets")];
+      const label = labels[index];
+      look([index, painter.shades()], index);
+      digits.show(index, painter);
+      if (offsets.some((offset, d) => offset && d !== primary)) rest.open = true;
+      const bent = network.decode(withOffsets(capsules, label, offsets));
+      painter.paint(redrawn.canvas, bent);
+      sliders.forEach(({ show }, d) => show(offsets[d]));
+      say(
+        inWords({ label, offsets, names: names()[label], changed: pixelsChanged(bent, straight) }),
+      );
+    };
+  },
+);

@@ -25,7 +25,8 @@ function tieToPage({ model, stops }, session, addressed) {
   }
 
   function take({ settings, problems }) {
-    if (problems || JSON.stringify(settings) !== JSON.stringify(session.settings)) session.change(settings, problems);
+    if (problems || JSON.stringify(settings) !== JSON.stringify(session.settings))
+      session.change(settings, problems);
   }
 
   function addressChanged() {
@@ -89,7 +90,11 @@ function build(widget) {
     middle.classList.toggle("two", two);
     walls[1].node.hidden = comparison.node.hidden = !two; // at once, not at their turn
     const right = frames.map((frame) => frame.right).join(",");
-    Object.assign(root.dataset, { right, seen: Math.max(...frames.map(({ seen }) => seen)), running: session.running });
+    Object.assign(root.dataset, {
+      right,
+      seen: Math.max(...frames.map(({ seen }) => seen)),
+      running: session.running,
+    });
     const happens = inWords(session);
     tell([happens], happens);
     for (const part of [page, bar, changes]) part.show(frames);
@@ -98,4 +103,8 @@ function build(widget) {
   };
 }
 
-export default defineWidget("RaiseOne", "Raise a capsule network: trained from nothing, in this page", build);
+export default defineWidget(
+  "RaiseOne",
+  "Raise a capsule network: trained from nothing, in this page",
+  build,
+);

@@ -40,9 +40,13 @@ class RaiseOne(anywidget.AnyWidget):
 
     digits = traitlets.Dict().tag(sync=True)  # a reference that the page follows when it needs them
     settings = traitlets.List(traitlets.Dict(), minlen=1, maxlen=2).tag(sync=True)
-    weights = traitlets.Bytes().tag(sync=True, from_json=lambda value, _: bytes(value))  # a memoryview, from the page
+    weights = traitlets.Bytes().tag(
+        sync=True, from_json=lambda value, _: bytes(value)
+    )  # a memoryview, from the page
     records = traitlets.List(traitlets.Float(), maxlen=20).tag(sync=True)
-    addressed = traitlets.Bool(False).tag(sync=True)  # whether the page's address holds the settings
+    addressed = traitlets.Bool(False).tag(
+        sync=True
+    )  # whether the page's address holds the settings
 
     def __init__(self, *, records: Sequence[float] = (), **settings: Any) -> None:
         digits = {"digits": f"anywidget:{shared_network('digits', 'digits').model_id}"}
@@ -57,15 +61,23 @@ class RaiseOne(anywidget.AnyWidget):
         from capsnet_tutorial.weights import load_weights
 
         if not self.weights:
-            raise ValueError('expected a network that was kept (press "Keep it for this book"); got none')
+            raise ValueError(
+                'expected a network that was kept (press "Keep it for this book"); got none'
+            )
         with TemporaryDirectory() as folder:
             path = Path(folder) / "kept.safetensors"
             path.write_bytes(self.weights)
             return load_weights(path)
 
     def __repr__(self) -> str:
-        names = {name: [each.get(name) for each in self.settings] for each in self.settings for name in each}
-        shown = [f"{name}={values if len(values) > 1 else values[0]!r}" for name, values in names.items()]
+        names = {
+            name: [each.get(name) for each in self.settings]
+            for each in self.settings
+            for name in each
+        }
+        shown = [
+            f"{name}={values if len(values) > 1 else values[0]!r}" for name, values in names.items()
+        ]
         return f"RaiseOne({', '.join(shown)})"
 
 

@@ -113,14 +113,16 @@ export function pointsOf(trace) {
     [1, 1],
   ]);
   for (const laid of [0, 1])
-    for (const c of trace.c) arrowsOf(trace, { c, laid }).forEach(([, tip], k) => points[k % J].push(tip));
+    for (const c of trace.c)
+      arrowsOf(trace, { c, laid }).forEach(([, tip], k) => points[k % J].push(tip));
   return points;
 }
 
 // ---------------------------------------------------------------------------------------------- in words
 
 /** "a", "a and b", "a, b and c". @param {string[]} words */
-const listed = (words) => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+const listed = (words) =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
 /** @param {number[]} values  of the two wholes */
 const ofEach = (values) => listed(values.map((x, j) => `${format(x)} for the ${WHOLES[j]}`));
@@ -130,14 +132,20 @@ const ofParts = (numbers, say) => listed(PARTS.map((part, i) => say(numbers[i * 
 
 /** @type {Record<string, (trace: Trace, r: number) => [string, string]>} */
 const WORDS = {
-  parts: () => ["Three parts", "A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?"],
+  parts: () => [
+    "Three parts",
+    "A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?",
+  ],
   votes: () => [
     "Each part votes twice",
     "“If I belong to a 7, its pose is this. If I belong to a 1, it is that.” One arrow for each.",
   ],
   shares: ({ c }, r) =>
     r === 0
-      ? ["Even shares", "Nothing is known yet: all logits are 0. So each whole gets one half of every part."]
+      ? [
+          "Even shares",
+          "Nothing is known yet: all logits are 0. So each whole gets one half of every part.",
+        ]
       : [
           "New shares",
           `The softmax of the new logits. Now the ${WHOLES[0]} has ` +

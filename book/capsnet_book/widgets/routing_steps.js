@@ -1,8 +1,36 @@
 // Routing by agreement, a step at a time. In the book the page's scrolling moves it, elsewhere buttons and arrow keys.
-import { arrowsOf, I, J, LAST, momentAt, PARTS, pointsOf, STEPS, traceOf, WHOLES, wordsOf } from "./routing_model.js";
-import { arrowKeys, eased, makeArrow, measure, mixed, rangeInput, wantsCalm } from "./shared/controls.js";
+import {
+  arrowsOf,
+  I,
+  J,
+  LAST,
+  momentAt,
+  PARTS,
+  pointsOf,
+  STEPS,
+  traceOf,
+  WHOLES,
+  wordsOf,
+} from "./routing_model.js";
+import {
+  arrowKeys,
+  eased,
+  makeArrow,
+  measure,
+  mixed,
+  rangeInput,
+  wantsCalm,
+} from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, makeAnnouncer, pushButton, setAttributes, svg } from "./shared/ui.js";
+import {
+  clamp,
+  element,
+  format,
+  makeAnnouncer,
+  pushButton,
+  setAttributes,
+  svg,
+} from "./shared/ui.js";
 
 const PACE = 700; // milliseconds a step
 
@@ -56,9 +84,13 @@ const STROKES = [
 function layoutOf(width, points) {
   const narrow = width < 480;
   const [gap, label] = [narrow ? 8 : 14, narrow ? 11 : 13];
-  const ends = (d) => points.map((each) => [Math.min, Math.max].map((end) => end(...each.map((point) => point[d]))));
+  const ends = (d) =>
+    points.map((each) => [Math.min, Math.max].map((end) => end(...each.map((point) => point[d]))));
   const [across, up] = [ends(0), ends(1)];
-  const [low, top] = [Math.min(...up.map(([from]) => from)) - 0.25, Math.max(...up.map(([, to]) => to)) + 0.25];
+  const [low, top] = [
+    Math.min(...up.map(([from]) => from)) - 0.25,
+    Math.max(...up.map(([, to]) => to)) + 0.25,
+  ];
   const wide = (width - gap) / 2; // a plane
   const widest = wide / 1.12 / Math.max(...across.map(([from, to]) => to - from)); // pixels for 1
   const high = Math.min(Math.ceil(widest * (top - low)), narrow ? 150 : 230);
@@ -120,15 +152,22 @@ function makeScene(trace, changed) {
     const votes = votesOf(layout, moment, arrowsOf(trace, moment));
     const places = placesOf(layout, votes);
     const beside = (kind, word) =>
-      places.map((place, k) => svg("text", { class: `tip ${kind} ${partOf(k)}`, ...place }, word(k)));
+      places.map((place, k) =>
+        svg("text", { class: `tip ${kind} ${partOf(k)}`, ...place }, word(k)),
+      );
     const arrows = (kind, vectors) =>
-      WHOLES.map((_, j) => arrow(kind, layout.at(j, [0, 0]), layout.at(j, pairOf(vectors, j)), layout.narrow ? 9 : 13));
+      WHOLES.map((_, j) =>
+        arrow(kind, layout.at(j, [0, 0]), layout.at(j, pairOf(vectors, j)), layout.narrow ? 9 : 13),
+      );
     /** From the lowest: how strongly it is seen, and what it is made of. @type {[number, SVGElement[]][]} */
     const layers = [
       [1.5 * gathered, groundOf(layout)],
       [shared, sharesOf(layout, moment)],
       [1, partsOf(layout, moment)],
-      [measured, [...agreementOf(layout, moment), ...beside("product", (k) => format(moment.a[k], 2, true))]],
+      [
+        measured,
+        [...agreementOf(layout, moment), ...beside("product", (k) => format(moment.a[k], 2, true))],
+      ],
       [1, votes.map(({ mark }) => mark)],
       [gathered * (1 - laid) * (1 - measured), beside("", nameOf)],
       [seen.s, arrows("sum", moment.s)],
@@ -148,7 +187,14 @@ const pairOf = (vectors, j) => [vectors[2 * j], vectors[2 * j + 1]];
 function groundOf({ planes, plane, unit, at }) {
   return planes.flatMap((x, j) => {
     const [cx, cy] = at(j, [0, 0]);
-    const ground = svg("rect", { class: "ground", rx: 10, x, y: 0, width: plane.wide, height: plane.high });
+    const ground = svg("rect", {
+      class: "ground",
+      rx: 10,
+      x,
+      y: 0,
+      width: plane.wide,
+      height: plane.high,
+    });
     return [ground, svg("circle", { class: "disc", cx, cy, r: unit })];
   });
 }
@@ -159,7 +205,8 @@ function wholesOf({ planes, plane, at, narrow }, { lengths }) {
     const [x, wide] = [planes[j] + 12, plane.wide - 24];
     const [cx, cy] = at(j, [0, 0]);
     const length = lengths?.[j];
-    const gauge = (kind, width) => svg("rect", { class: kind, rx: 2.5, x, y: 10, width, height: 5 });
+    const gauge = (kind, width) =>
+      svg("rect", { class: kind, rx: 2.5, x, y: 10, width, height: 5 });
     const said = length === undefined ? "" : `‖v‖ = ${format(length)}`;
     return [
       ...[gauge("gauge-rail", wide), gauge("gauge", wide * clamp(length ?? 0, 0, 1))],
@@ -175,15 +222,26 @@ function partsOf({ big, columns, middle, icon, label }, { gathered }) {
   const t = eased(gathered);
   return PARTS.flatMap((part, i) => {
     const size = big.size + (icon - big.size) * t;
-    const [x, y] = mixed([big.x - size / 2, big.y - size / 2], [columns[i] - size / 2, middle - size / 2], t);
+    const [x, y] = mixed(
+      [big.x - size / 2, big.y - size / 2],
+      [columns[i] - size / 2, middle - size / 2],
+      t,
+    );
     const strokes = STROKES.filter((_, k) => k !== i).map(({ d }) => svg("path", { d }));
     const others = svg("g", { class: "others", opacity: t }, ...strokes);
     const own = svg("path", { class: "own", d: STROKES[i].d });
     const transform = `translate(${x} ${y}) scale(${size})`;
     const seven = svg("g", { class: `icon ${part}`, transform }, others, own);
     const { words, x: nameX, y: nameY, anchor } = STROKES[i].name;
-    const [atX, atY] = mixed([x + nameX * size, y + nameY * size], [columns[i], middle + icon / 2 + 14], t);
-    const about = { "text-anchor": t > 0.5 ? "middle" : anchor, style: `font-size: ${label + 4 * (1 - t)}px` };
+    const [atX, atY] = mixed(
+      [x + nameX * size, y + nameY * size],
+      [columns[i], middle + icon / 2 + 14],
+      t,
+    );
+    const about = {
+      "text-anchor": t > 0.5 ? "middle" : anchor,
+      style: `font-size: ${label + 4 * (1 - t)}px`,
+    };
     return [seven, svg("text", { class: `part-name ${part}`, x: atX, y: atY, ...about }, words)];
   });
 }
@@ -205,12 +263,23 @@ function sharesOf({ bar, columns, planes, plane, middle, icon, narrow }, { c, b,
     const [side, away] = j === 0 ? [left, -1] : [left + bar.wide, 1];
     const beside = { "text-anchor": j === 0 ? "end" : "start" };
     const share = narrow ? format(c[k]).replace(/^0/, "") : format(c[k]);
-    const flow = ribbon([x, x + width, bar.y], [top, top + width, bar.y + (plane.high - bar.y) * shared]);
+    const flow = ribbon(
+      [x, x + width, bar.y],
+      [top, top + width, bar.y + (plane.high - bar.y) * shared],
+    );
     return [
       svg("path", { class: `ribbon ${partOf(k)}`, d: flow }),
       svg("rect", { class: `segment ${partOf(k)}`, x, y: bar.y, width, height: bar.high }),
-      svg("text", { class: "share", x: side + away * (narrow ? 3 : 5), y: bar.y + bar.high - 1, ...beside }, share),
-      svg("text", { class: "logit", x: columns[i] + away * far, y: middle + 5, ...beside }, format(b[k], 2, true)),
+      svg(
+        "text",
+        { class: "share", x: side + away * (narrow ? 3 : 5), y: bar.y + bar.high - 1, ...beside },
+        share,
+      ),
+      svg(
+        "text",
+        { class: "logit", x: columns[i] + away * far, y: middle + 5, ...beside },
+        format(b[k], 2, true),
+      ),
     ];
   }).flat();
 }
@@ -222,7 +291,10 @@ function votesOf({ at, narrow }, { c, laid, gathered, seen: { v } }, arrows) {
   return arrows.map(([from, tip], k) => {
     const [start, end] = [at(k % J, from), at(k % J, mixed(from, tip, gathered))];
     const mark = arrow(`vote ${partOf(k)}`, start, end, (narrow ? 8 : 11) + 4 * c[k]);
-    setAttributes(mark, { opacity: gathered * (1 - 0.8 * faded), "stroke-width": thin + thick * c[k] });
+    setAttributes(mark, {
+      opacity: gathered * (1 - 0.8 * faded),
+      "stroke-width": thin + thick * c[k],
+    });
     return { mark, end, to: [end[0] - start[0], end[1] - start[1]], j: k % J };
   });
 }
@@ -240,9 +312,16 @@ function placesOf({ label, planes, plane }, votes) {
       const leftwards = to[0] < 0 && (space > 0 || to[1] < 0);
       const over = Math.max(0, end[0] + 7 + room - left - plane.wide); // beyond the plane's edge: then below the tip
       const aside = leftwards ? Math.min(0, space) : over;
-      const y = Math.max(end[1] + label / 3 + (aside && label * Math.sign(aside)), above + label + 1);
+      const y = Math.max(
+        end[1] + label / 3 + (aside && label * Math.sign(aside)),
+        above + label + 1,
+      );
       above = y;
-      places[k] = { x: end[0] + (leftwards ? -7 : 7) - aside, y, "text-anchor": leftwards ? "end" : "start" };
+      places[k] = {
+        x: end[0] + (leftwards ? -7 : 7) - aside,
+        y,
+        "text-anchor": leftwards ? "end" : "start",
+      };
     }
   });
   return places;
@@ -289,7 +368,10 @@ function followScrolling(track, stage, reached) {
   const covered = () => Number.parseFloat(getComputedStyle(stage).top) || 0; // of the window, by the page's own bar
   const size = measure(stage, () => {
     const fits = stage.offsetHeight <= window.innerHeight - 2 * covered();
-    track.toggleAttribute("data-pinned", fits && !wantsCalm() && track.closest("figure.live-widget") !== null);
+    track.toggleAttribute(
+      "data-pinned",
+      fits && !wantsCalm() && track.closest("figure.live-widget") !== null,
+    );
   });
 
   /** Scrolls to the middle of a step's stretch, or past the last; the stage, which sticks, stands still. */
@@ -303,7 +385,10 @@ function followScrolling(track, stage, reached) {
 
 // ----------------------------------------------------------------------------------------------- the widget
 
-const START = { title: "Routing, step by step", text: "Three parts vote for two wholes, and agree in three rounds." };
+const START = {
+  title: "Routing, step by step",
+  text: "Three parts vote for two wholes, and agree in three rounds.",
+};
 const LABEL = "Routing by agreement, step by step: three parts vote for two wholes";
 const POSTER = STEPS.findIndex(({ kind }) => kind === "votes"); // before the reader begins: no answer yet
 
@@ -317,11 +402,27 @@ export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops 
   const title = element("p", { class: "step-title", "data-role": "title" });
   const text = element("p", { class: "step-text", "data-role": "text" });
   const oninput = () => goTo(input.valueAsNumber);
-  const { input, show: showAt } = rangeInput({ min: 0, max: LAST, "data-role": "time", "aria-label": "Step", oninput });
-  const back = pushButton("back", "‹", () => at > 0 && goTo(at - 1), { class: "step", "aria-label": "One step back" });
-  const next = pushButton("next", "Start", () => at < LAST && goTo(at + 1), { class: "primary-action" });
+  const { input, show: showAt } = rangeInput({
+    min: 0,
+    max: LAST,
+    "data-role": "time",
+    "aria-label": "Step",
+    oninput,
+  });
+  const back = pushButton("back", "‹", () => at > 0 && goTo(at - 1), {
+    class: "step",
+    "aria-label": "One step back",
+  });
+  const next = pushButton("next", "Start", () => at < LAST && goTo(at + 1), {
+    class: "primary-action",
+  });
   const skip = pushButton("skip", "Skip ↓", () => scrolling.scrollTo(LAST + 1), { class: "skip" });
-  const side = element("div", { class: "side" }, element("div", { class: "words" }, title, text), procedure.node);
+  const side = element(
+    "div",
+    { class: "side" },
+    element("div", { class: "words" }, title, text),
+    procedure.node,
+  );
   const board = element("div", { class: "board" }, scene.node, side);
   const bar = element("div", { class: "steps-bar" }, back, input, next, skip);
   const stage = element("div", { class: "pinned-stage" }, board, bar);
@@ -367,7 +468,10 @@ export default defineWidget("RoutingSteps", LABEL, ({ root, get, animate, stops 
     announce(`${words.title}. ${words.text}`);
   }
 
-  arrowKeys(root, (dx) => (dx ? goTo(at + dx) : false), { Home: () => goTo(0), End: () => goTo(LAST) });
+  arrowKeys(root, (dx) => (dx ? goTo(at + dx) : false), {
+    Home: () => goTo(0),
+    End: () => goTo(LAST),
+  });
   showWords();
   return draw;
 });

@@ -18,7 +18,9 @@ const LABEL = "Drag a vector and watch squash shorten it";
 export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) => {
   const plane = makePlane();
   const curve = makeCurve();
-  const { say } = layOut({ stage: element("div", { class: "squash" }, plane.picture, curve.picture) });
+  const { say } = layOut({
+    stage: element("div", { class: "squash" }, plane.picture, curve.picture),
+  });
 
   function move(to) {
     const share = Math.min(1, FAR / norm(to));
@@ -28,7 +30,8 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
   const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
   drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
   const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
-  const by = (dx, dy, event) => move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
+  const by = (dx, dy, event) =>
+    move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
   arrowKeys(plane.handle, by, { Home: () => move([0, 0]) });
 
   return () => {
@@ -51,7 +54,11 @@ function makePlane() {
   const at = ([x, y]) => [half + x * unit, half - y * unit];
   const arrows = { s: makeArrow("s"), v: makeArrow("v") };
   const limits = { "aria-valuemin": 0, "aria-valuemax": FAR };
-  const handle = grip({ "data-role": "handle", ...limits, "aria-label": "Vector s. Arrow keys move its tip." });
+  const handle = grip({
+    "data-role": "handle",
+    ...limits,
+    "aria-label": "Vector s. Arrow keys move its tip.",
+  });
   const names = ["s", "v"].map((name) => svg("text", { class: `name ${name}` }, name));
   const disc = svg("circle", { class: "disc", cx: half, cy: half, r: unit });
   const axis = svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` });
@@ -65,8 +72,13 @@ function makePlane() {
     handle.setAttribute("transform", `translate(${at(s)})`);
     const n = norm(s);
     const aside = n ? [-s[1] / n, s[0] / n] : [0, 1]; // names stand beside their arrows
-    const places = [s.map((x, d) => x + 0.34 * aside[d]), [0, 1].map((d) => 0.6 * v[d] - 0.24 * aside[d])];
-    names.forEach((name, k) => setAttributes(name, { x: at(places[k])[0], y: at(places[k])[1] + 4 }));
+    const places = [
+      s.map((x, d) => x + 0.34 * aside[d]),
+      [0, 1].map((d) => 0.6 * v[d] - 0.24 * aside[d]),
+    ];
+    names.forEach((name, k) =>
+      setAttributes(name, { x: at(places[k])[0], y: at(places[k])[1] + 4 }),
+    );
     names[1].toggleAttribute("hidden", norm(v) < 0.25);
   }
   return { picture, handle, show };
@@ -89,7 +101,10 @@ function makeCurve() {
     chart.text("‖s‖", end + 4, floor + 15, { class: "label s", "text-anchor": "end" }),
     chart.text("‖v‖", left - 8, top - 16, { class: "label v" }),
   ];
-  const graph = svg("path", { class: "graph", d: chart.path(lengths.map((n) => [n, lengthOf(n)])) });
+  const graph = svg("path", {
+    class: "graph",
+    d: chart.path(lengths.map((n) => [n, lengthOf(n)])),
+  });
   const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the sentence says it
   const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
 
@@ -100,7 +115,10 @@ function makeCurve() {
     const [dx, dy] = [atX(1) - atX(0), atY(slopeAt(n)) - atY(0)];
     const ahead = 46 / Math.hypot(dx, dy);
     const back = Math.min(ahead, n); // no further than where ‖s‖ is 0
-    tangent.setAttribute("d", `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`);
+    tangent.setAttribute(
+      "d",
+      `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`,
+    );
   }
   return { picture, show };
 }

@@ -21,7 +21,11 @@ const FAMILIAR = 45; // degrees, either way: as the networks were trained
 
 /** The parts seen from elsewhere: all turned about the middle. @param {Part[]} parts */
 export const turned = (parts, degrees) =>
-  parts.map(([angle, x, y, type]) => [angle + (degrees * Math.PI) / 180, ...turnedPoint([x, y], degrees), type]);
+  parts.map(([angle, x, y, type]) => [
+    angle + (degrees * Math.PI) / 180,
+    ...turnedPoint([x, y], degrees),
+    type,
+  ]);
 
 /** A pose by rows: (cos, −sin, x), (sin, cos, y), (0, 0, 1) of a matrix, or (cos, sin, x, y, 1), a vector. */
 function rowsOf(kind, /** @type {Part} */ [angle, x, y]) {
@@ -61,9 +65,12 @@ export function read(kind, weight, parts, rounds) {
 
 /** How far the whole's own votes for whole `j` lie from their middle, in the mean, as a share of their length. */
 export function spreadOf(/** @type {Reading} */ { u_hat, D }, j) {
-  const votes = Array.from({ length: OWN }, (_, i) => u_hat.subarray((i * WHOLES + j) * D, (i * WHOLES + j + 1) * D));
+  const votes = Array.from({ length: OWN }, (_, i) =>
+    u_hat.subarray((i * WHOLES + j) * D, (i * WHOLES + j + 1) * D),
+  );
   const middle = votes[0].map((_, d) => votes.reduce((sum, vote) => sum + vote[d], 0) / OWN);
-  const from = (point) => votes.reduce((sum, vote) => sum + Math.hypot(...vote.map((x, d) => x - point[d])), 0);
+  const from = (point) =>
+    votes.reduce((sum, vote) => sum + Math.hypot(...vote.map((x, d) => x - point[d])), 0);
   return from(middle) / from(new Float32Array(D));
 }
 
@@ -74,7 +81,9 @@ function remarkOn(matrices, vectors, degrees) {
     return `${what} (${format(lengths[answer])})`;
   };
   const familiar = Math.abs(degrees) <= FAMILIAR;
-  const view = familiar ? "A view as in training" : `${Math.abs(degrees)}°: no training scene was turned so far`;
+  const view = familiar
+    ? "A view as in training"
+    : `${Math.abs(degrees)}°: no training scene was turned so far`;
   const [far, farther] = [matrices.far, vectors.far];
   return (
     `${view}. With matrices the network ${says(matrices)}, its five votes ${far} of their length from their middle; ` +
@@ -106,7 +115,12 @@ const titled = (title, ...pictures) =>
 
 function makeScene() {
   const field = svg("g", {});
-  const picture = svg("svg", { ...VIEW, "data-role": "scene" }, svg("circle", { class: "disc", r: HALF - 1 }), field);
+  const picture = svg(
+    "svg",
+    { ...VIEW, "data-role": "scene" },
+    svg("circle", { class: "disc", r: HALF - 1 }),
+    field,
+  );
   function show(/** @type {Part[]} */ parts, degrees) {
     const shapes = parts.map(([angle, x, y, type], i) => {
       const transform = `translate(${x * UNIT} ${-y * UNIT}) rotate(${(-angle * 180) / Math.PI})`;
@@ -114,7 +128,10 @@ function makeScene() {
     });
     field.replaceChildren(...shapes);
     const besides = parts.length > OWN ? ` and ${parts.length - OWN} others` : "";
-    picture.setAttribute("aria-label", `Five parts of a whole${besides}, turned by ${degrees} degrees`);
+    picture.setAttribute(
+      "aria-label",
+      `Five parts of a whole${besides}, turned by ${degrees} degrees`,
+    );
   }
   return { picture, show };
 }
@@ -132,7 +149,12 @@ function makePanel(kind) {
   function show(/** @type {Reading} */ { u_hat, c, lengths: long, answer, D, far }) {
     const dotOf = (/** @type {number} */ i) => {
       const [cx, y] = SHOWN[kind].map((d) => u_hat[(i * WHOLES + WHOLE) * D + d] * UNIT_OF_VOTES);
-      return svg("circle", { class: owner(i), cx, cy: -y, r: 3 + 5 * Math.sqrt(c[i * WHOLES + WHOLE]) });
+      return svg("circle", {
+        class: owner(i),
+        cx,
+        cy: -y,
+        r: 3 + 5 * Math.sqrt(c[i * WHOLES + WHOLE]),
+      });
     };
     const last = c.length / WHOLES - 1;
     dots.replaceChildren(...Array.from({ length: last + 1 }, (_, k) => dotOf(last - k)));
@@ -143,7 +165,10 @@ function makePanel(kind) {
     });
     spread.textContent = `The five votes lie ${far} of their length from their middle.`;
     picture.setAttribute("aria-label", `Votes of ${kind} for the whole`);
-    lengths.setAttribute("aria-label", `Lengths of the ten capsules: ${long.map((x) => x.toFixed(2)).join(", ")}`);
+    lengths.setAttribute(
+      "aria-label",
+      `Lengths of the ten capsules: ${long.map((x) => x.toFixed(2)).join(", ")}`,
+    );
   }
   return { panel: titled(KINDS[kind], picture, spread, lengths), show };
 }

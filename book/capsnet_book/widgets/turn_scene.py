@@ -41,7 +41,9 @@ class TurnScene(anywidget.AnyWidget):
 
     def __init__(self, angle: int = 0, clutter: int = 0) -> None:
         found = shown()
-        super().__init__(scene=found["scenes"][0], weights=found["weights"], angle=angle, clutter=clutter)
+        super().__init__(
+            scene=found["scenes"][0], weights=found["weights"], angle=angle, clutter=clutter
+        )
 
     @traitlets.validate("angle", "clutter")
     def _in_range(self, proposal: dict[str, Any]) -> int:

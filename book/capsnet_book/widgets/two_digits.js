@@ -4,7 +4,15 @@ import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { digitAt, digitFigure, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, pushButton, rowOf, setAttributes, withArticle } from "./shared/ui.js";
+import {
+  clamp,
+  element,
+  format,
+  pushButton,
+  rowOf,
+  setAttributes,
+  withArticle,
+} from "./shared/ui.js";
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
@@ -37,7 +45,9 @@ export function look(network, image, [one, other], asked = NOBODY) {
   const swapped = one !== other && (longest === other || second === one);
   const classes = swapped ? [second, longest] : [longest, second];
   const third = asked === NOBODY ? order[2] : asked;
-  const [first, last, absent] = [...classes, third].map((j) => network.decode(network.mask(capsules, j)));
+  const [first, last, absent] = [...classes, third].map((j) =>
+    network.decode(network.mask(capsules, j)),
+  );
   const remains = image.map((grey, k) => Math.max(0, grey - first[k] - last[k]));
   return { lengths, classes, third, drawings: [first, last], absent, remains };
 }
@@ -55,7 +65,8 @@ export function inWords(truth, { lengths, classes, third }) {
     const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
     return `One right, one wrong: ${seen} where ${withArticle(missed[0])} is (${format(lengths[missed[0]])}).`;
   }
-  if (truth.includes(third)) return `Both right, ${longest}. You asked for the ${third}, which is there.`;
+  if (truth.includes(third))
+    return `Both right, ${longest}. You asked for the ${third}, which is there.`;
   return `Both right, ${longest}. The ${third} is not there; its capsule is ${format(lengths[third])} long.`;
 }
 
@@ -80,7 +91,11 @@ function makeStage({ at, move }) {
   const seen = picture("overlay");
   const boxes = BOTH.map((which) => {
     const limits = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
-    const about = { class: `box digit-${which}`, "data-digit": which, onfocus: () => choose(which) };
+    const about = {
+      class: `box digit-${which}`,
+      "data-digit": which,
+      onfocus: () => choose(which),
+    };
     return element("div", { ...about, ...limits });
   });
   const stage = element("div", { class: "stage-36", "data-role": "stage" }, seen.canvas, ...boxes);
@@ -116,8 +131,14 @@ function makeStage({ at, move }) {
   /** Lays each box round its digit. */
   function show(truth) {
     at().forEach(([x, y], which) => {
-      const edges = { left: (WIDE - BOX) / 2 + x, top: (WIDE - BOX) / 2 + y, width: BOX, height: BOX };
-      for (const [edge, pixels] of Object.entries(edges)) boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
+      const edges = {
+        left: (WIDE - BOX) / 2 + x,
+        top: (WIDE - BOX) / 2 + y,
+        width: BOX,
+        height: BOX,
+      };
+      for (const [edge, pixels] of Object.entries(edges))
+        boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
       setAttributes(boxes[which], {
         "aria-label": `The ${truth[which]}. Arrow keys move it.`,
         "aria-valuenow": x,
@@ -134,7 +155,12 @@ function makePictures(seenByIt) {
   const alone = BOTH.map((which) => picture(`alone-${which}`, `digit-${which}`));
   const small = [...alone, rest, absent].map(({ node }) => node);
   const large = element("div", { class: "large" }, seenByIt.node, both.node);
-  const node = element("div", { class: "drawn" }, large, element("div", { class: "small" }, ...small));
+  const node = element(
+    "div",
+    { class: "drawn" },
+    large,
+    element("div", { class: "small" }, ...small),
+  );
 
   /** image: the overlay; truth: its labels; seen: what the network finds and draws. */
   function show(image, truth, seen, { paper, stroke, accent, contrast }) {
@@ -151,7 +177,9 @@ function makePictures(seenByIt) {
     const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
     seenByIt.name(`the network sees: ${truth[0]} and ${truth[1]}`, overlaid);
     both.name(`it draws: ${classes[0]} and ${classes[1]}`, drawn);
-    classes.forEach((j, which) => alone[which].name(`the ${j} alone`, `The drawing of capsule ${j}`));
+    classes.forEach((j, which) =>
+      alone[which].name(`the ${j} alone`, `The drawing of capsule ${j}`),
+    );
     rest.name("what remains", "The picture less both drawings");
     absent.name(`asked: ${third}`, `The drawing of capsule ${third}, asked for`);
   }
@@ -184,7 +212,8 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const labels = get("labels");
   const digits = () => [get("first"), get("second")];
   const at = () => [get("at").slice(0, 2), get("at").slice(2)];
-  const layers = () => digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
+  const layers = () =>
+    digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
   const move = (which, place) => set({ at: at().with(which, place).flat() });
   const { seen: overlaid, show: frame } = makeStage({ at, move });
   const pictures = makePictures(overlaid);
@@ -195,9 +224,16 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   );
   const about = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
   const ten = element("div", about, ...lengths.map(({ button }) => button));
-  const lead = element("p", { class: "lead" }, "The ten lengths. Press one to ask for that digit's drawing.");
+  const lead = element(
+    "p",
+    { class: "lead" },
+    "The ten lengths. Press one to ask for that digit's drawing.",
+  );
   root.classList.add("two");
-  const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), element("div", {}, lead, ten)] });
+  const { say } = layOut({
+    stage: pictures.node,
+    hands: [rowOf(...cases), element("div", {}, lead, ten)],
+  });
 
   return () => {
     const [one, other] = layers();

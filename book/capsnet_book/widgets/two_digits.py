@@ -66,7 +66,12 @@ class TwoDigits(anywidget.AnyWidget):
         if second is None:
             second = next((n for n, label in enumerate(classes) if label != classes[first]), first)
         named = [
-            {"name": name, "first": _digit(one, classes), "second": _digit(other, classes), "at": _places(where)}
+            {
+                "name": name,
+                "first": _digit(one, classes),
+                "second": _digit(other, classes),
+                "at": _places(where),
+            }
             for name, (one, other, where) in (cases or {}).items()
         ]
         super().__init__(
@@ -90,7 +95,9 @@ class TwoDigits(anywidget.AnyWidget):
     @traitlets.validate("asked")
     def _class_is_known(self, proposal: dict) -> int:
         if not NOBODY <= proposal["value"] <= 9:
-            raise ValueError(f"expected asked as a class from 0 to 9, or -1 for none; got {proposal['value']}")
+            raise ValueError(
+                f"expected asked as a class from 0 to 9, or -1 for none; got {proposal['value']}"
+            )
         return proposal["value"]
 
     def __repr__(self) -> str:
@@ -102,7 +109,11 @@ def hands_of_each() -> tuple[np.ndarray, list[int]]:
     from capsnet_tutorial.data import digits  # here, because it brings torch along
 
     sample = digits("test", source="sample")
-    chosen = [n for label in range(10) for n in (sample.labels == label).nonzero().flatten()[:_HANDS].tolist()]
+    chosen = [
+        n
+        for label in range(10)
+        for n in (sample.labels == label).nonzero().flatten()[:_HANDS].tolist()
+    ]
     return _parts.pixels(sample.images[chosen]), sample.labels[chosen].tolist()
 
 
@@ -114,6 +125,10 @@ def _digit(which: int, labels: Sequence[int]) -> int:
 
 def _places(at: Place) -> list[int]:
     places = list(at)
-    if len(places) != 4 or any(not -REACH <= place <= REACH or place != int(place) for place in places):
-        raise ValueError(f"expected four whole numbers from {-REACH} to {REACH} as the digits' places; got {places}")
+    if len(places) != 4 or any(
+        not -REACH <= place <= REACH or place != int(place) for place in places
+    ):
+        raise ValueError(
+            f"expected four whole numbers from {-REACH} to {REACH} as the digits' places; got {places}"
+        )
     return [int(place) for place in places]

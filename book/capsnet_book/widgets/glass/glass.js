@@ -48,7 +48,9 @@ export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples
   async function wake() {
     const samples = fromBase64(packed);
     const small = strip && makeSmall(strip);
-    const mine = pushButton("own", "", () => own.change({ asked: !own.asked }), { class: "own-network" });
+    const mine = pushButton("own", "", () => own.change({ asked: !own.asked }), {
+      class: "own-network",
+    });
     const weights = await bytes();
     stage = makeStage({
       samples,

@@ -25,7 +25,8 @@ function makeHand(stage, area, part) {
     node.setAttribute("aria-label", `${sentenceOn(current(), stage.session)} ${keys}`);
   }
   const point = (/** @type {Focus} */ to) => {
-    if (stage.focus?.part === part && to.at === stage.focus.at && to.place === stage.focus.place) return;
+    if (stage.focus?.part === part && to.at === stage.focus.at && to.place === stage.focus.place)
+      return;
     last = to;
     stage.point(to);
     tell();

@@ -9,7 +9,14 @@ const LIT = 1.4; // so much more of the width a chapter's own part has
 
 /** @import { Box } from "./pen.js" */
 
-const WEIGHTS = { image: 1.5, maps: 1.9, primary: 1.4, predictions: 2, classes: 1.4, reconstruction: 1.5 };
+const WEIGHTS = {
+  image: 1.5,
+  maps: 1.9,
+  primary: 1.4,
+  predictions: 2,
+  classes: 1.4,
+  reconstruction: 1.5,
+};
 
 /** Boxes in a wide stage. @param {string[]} lit */
 function sideBySide(width, height, lit) {
@@ -64,7 +71,12 @@ function cellsIn({ x, y, w, h }, types, side) {
     const [type, place] = [Math.floor(i / side ** 2), i % side ** 2];
     const [column, row] = [Math.floor(type / rows), type % rows];
     const [left, top] = [x + column * (w / 2 + BLOCK / 2), y + row * (high * side + BLOCK)];
-    return { x: left + (place % side) * wide, y: top + Math.floor(place / side) * high, w: wide, h: high };
+    return {
+      x: left + (place % side) * wide,
+      y: top + Math.floor(place / side) * high,
+      w: wide,
+      h: high,
+    };
   });
 }
 
@@ -79,7 +91,10 @@ export function planOf({ width, height }, lit, { I, J, config }) {
   const row = boxes.classes.h / J;
   const bend = boxes.predictions.x + boxes.predictions.w / 2;
   const middles = cells.map(({ x, y, w, h }) => [x + w / 2, y + h / 2]);
-  const rows = Array.from({ length: J }, (_, j) => [boxes.classes.x, boxes.classes.y + (j + 0.5) * row]);
+  const rows = Array.from({ length: J }, (_, j) => [
+    boxes.classes.x,
+    boxes.classes.y + (j + 0.5) * row,
+  ]);
   const ends = (/** @type {number} */ k) => [middles[Math.floor(k / J)], rows[k % J]];
   const curves = Array.from({ length: I * J }, (_, k) => curvePoints(ends(k), bend));
   const square = (/** @type {number} */ c) => {
@@ -93,13 +108,22 @@ export function planOf({ width, height }, lit, { I, J, config }) {
       const tiles = [(x - boxes.maps.x) / tile, (y - boxes.maps.y) / tile];
       const [column, line] = tiles.map((at) => clamp(at, 0, across - 0.01));
       const c = Math.min(Math.floor(line) * across + Math.floor(column), config.conv_channels - 1);
-      return { at: c, place: Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side) };
+      return {
+        at: c,
+        place: Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side),
+      };
     },
-    primary: (x, y) => ({ at: nearest(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))) }),
+    primary: (x, y) => ({
+      at: nearest(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))),
+    }),
     classes: (_, y) => ({ at: Math.floor(clamp((y - boxes.classes.y) / row, 0, J - 0.01)) }),
-    faders: (x) => ({ at: Math.floor(clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999) * config.class_dim) }),
+    faders: (x) => ({
+      at: Math.floor(clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999) * config.class_dim),
+    }),
     /** The line that is nearest; among lines on top of each other the strongest. */
-    predictions: (x, y, c) => ({ at: nearest(curves.map((points, k) => farFrom(points, x, y) - 30 * c[k])) }),
+    predictions: (x, y, c) => ({
+      at: nearest(curves.map((points, k) => farFrom(points, x, y) - 30 * c[k])),
+    }),
   };
   /** A fader's place, from −1 below to 1 above. */
   const level = (/** @type {number} */ y) => 1 - (2 * (y - boxes.faders.y)) / boxes.faders.h;
@@ -122,7 +146,10 @@ function curvePoints(/** @type {number[][]} */ [[x0, y0], [x1, y1]], middle, cou
   return Array.from({ length: count + 1 }, (_, n) => {
     const [t, s] = [n / count, 1 - n / count];
     const mid = 3 * s * t;
-    return [s ** 3 * x0 + mid * middle + t ** 3 * x1, (s ** 3 + mid * s) * y0 + (t ** 3 + mid * t) * y1];
+    return [
+      s ** 3 * x0 + mid * middle + t ** 3 * x1,
+      (s ** 3 + mid * s) * y0 + (t ** 3 + mid * t) * y1,
+    ];
   });
 }
 
@@ -137,7 +164,11 @@ export const crosses = (points, p, q) =>
   });
 
 /** The square of the image that a map's place, or a capsule's, looks at. -> in pixels of the image */
-export function patchOf(part, place, { conv_kernel: K, conv_stride: S, primary_kernel, primary_stride, image_size }) {
+export function patchOf(
+  part,
+  place,
+  { conv_kernel: K, conv_stride: S, primary_kernel, primary_stride, image_size },
+) {
   const after = sizeAfter(image_size, K, S);
   const capsules = sizeAfter(after, primary_kernel, primary_stride);
   const ofCapsule = [S * primary_stride, (primary_kernel - 1) * S + K, capsules];

@@ -32,7 +32,10 @@ function upright(pen, { x, y, w, h }, shares) {
   shares.forEach(({ name, share, best }, n) => {
     const size = Math.max(1, Math.min(1, share / 0.6) * (h - 16));
     pen.fill(best ? "accent" : "muted", x + n * step + 2, y + h - 16, step - 4, -size);
-    pen.words("muted", String(name), x + (n + 0.5) * step, y + h - 3, { size: 11, align: "center" });
+    pen.words("muted", String(name), x + (n + 0.5) * step, y + h - 3, {
+      size: 11,
+      align: "center",
+    });
   });
 }
 
@@ -42,7 +45,10 @@ const large = (pen, { x, y, w, h }, words) =>
 /** @type {Record<string, (scene: Scene) => (Item | string)[]>} */
 const ROWS = {
   maps({ focus: { at, place }, network: { conv, config }, seen, image }) {
-    const filter = Array.from({ length: conv.kernel ** 2 }, (_, k) => conv.columns[k * conv.O + at]);
+    const filter = Array.from(
+      { length: conv.kernel ** 2 },
+      (_, k) => conv.columns[k * conv.O + at],
+    );
     const map = mapOf(seen, conv, at);
     const side = Math.sqrt(map.length);
     const spot = { x: place % side, y: Math.floor(place / side), w: 1, h: 1 };
@@ -58,12 +64,20 @@ const ROWS = {
   primary({ focus, network: { I, J, D_in, config }, seen, answer, votes, image }) {
     const patch = patchOf("primary", focus.at % (I / config.primary_types), config);
     const shares = votesOf(focus, I, J).map((k) => {
-      return { name: k % J, share: answer.c.at(-1)[k] * votes[k], best: k % J === answer.prediction };
+      return {
+        name: k % J,
+        share: answer.c.at(-1)[k] * votes[k],
+        best: k % J === answer.prediction,
+      };
     });
     return [
       [1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)],
       "→",
-      [1.1, `u, ${D_in} numbers`, (pen, box) => pen.bars(box, seen.u.subarray(focus.at * D_in, (focus.at + 1) * D_in))],
+      [
+        1.1,
+        `u, ${D_in} numbers`,
+        (pen, box) => pen.bars(box, seen.u.subarray(focus.at * D_in, (focus.at + 1) * D_in)),
+      ],
       "→",
       [1.7, "its shares", (pen, box) => upright(pen, box, shares)],
     ];
@@ -76,19 +90,35 @@ const ROWS = {
       "×",
       [1.2, `W, ${D_in} × ${D_out}`, (pen, box) => pen.matrix(box, matrix, D_out)],
       "=",
-      [1.1, `û, ${D_out} numbers`, (pen, box) => pen.bars(box, seen.u_hat.subarray(k * D_out, (k + 1) * D_out))],
+      [
+        1.1,
+        `û, ${D_out} numbers`,
+        (pen, box) => pen.bars(box, seen.u_hat.subarray(k * D_out, (k + 1) * D_out)),
+      ],
       "→",
-      [0.8, "its share", (pen, box) => large(pen, box, votes[k] ? format(answer.c.at(-1)[k]) : "cut")],
+      [
+        0.8,
+        "its share",
+        (pen, box) => large(pen, box, votes[k] ? format(answer.c.at(-1)[k]) : "cut"),
+      ],
     ];
   },
   classes({ focus: { part, at }, network: { I, J, D_out }, answer, votes }) {
-    const share = (k) => ({ name: Math.floor(k / J), share: answer.c.at(-1)[k] * votes[k], best: true });
+    const share = (k) => ({
+      name: Math.floor(k / J),
+      share: answer.c.at(-1)[k] * votes[k],
+      best: true,
+    });
     const feeders = votesOf({ part, at }, I, J).map(share);
     const most = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
     return [
       [1.7, "who gives most", (pen, box) => upright(pen, box, most)],
       "→",
-      [1.2, `v, ${D_out} numbers`, (pen, box) => pen.bars(box, answer.capsules.subarray(at * D_out, (at + 1) * D_out))],
+      [
+        1.2,
+        `v, ${D_out} numbers`,
+        (pen, box) => pen.bars(box, answer.capsules.subarray(at * D_out, (at + 1) * D_out)),
+      ],
       "→",
       [0.8, "its length", (pen, box) => large(pen, box, format(answer.lengths[at]))],
     ];
@@ -108,7 +138,8 @@ function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) 
   let x = 0;
   for (const item of items) {
     const w = typeof item === "string" ? BETWEEN : item[0] * side;
-    if (typeof item === "string") pen.words("muted", item, x + w / 2, side / 2 + 6, { size: 18, align: "center" });
+    if (typeof item === "string")
+      pen.words("muted", item, x + w / 2, side / 2 + 6, { size: 18, align: "center" });
     else {
       item[2](pen, { x, y: 0, w, h: side });
       pen.words("muted", item[1], x + w / 2, side + 14, { size: 12, align: "center" });
@@ -119,7 +150,9 @@ function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) 
 
 /** -> { score, node, show(scene) }. lit: the parts to enlarge; the lens begins with one of them. */
 export function makeGlance(stage, lit) {
-  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ?? "predictions";
+  const own =
+    ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ??
+    "predictions";
   const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
   const score = element("p", { class: "sentence", "data-role": "score" });
   const words = element("p", { class: "words" });

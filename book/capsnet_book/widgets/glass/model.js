@@ -42,7 +42,8 @@ export function votesOf({ part, at }, I, J) {
 }
 
 /** The place of the largest number. @param {Float32Array} numbers */
-const largest = (numbers) => numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
+const largest = (numbers) =>
+  numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
 
 /**
  * A network of which parts can be taken out. A vote that is cut is 0; a capsule below is out when all its votes are
@@ -52,7 +53,8 @@ export function makeSession(network) {
   const { I, J, D_out, config } = network;
   const votes = new Uint8Array(I * J).fill(1); // which count
   const own = /** @type {any} */ ({ network, votes, rounds: config.iterations });
-  const isKept = (/** @type {Focus} */ part) => !own.touched || votesOf(part, I, J).some((k) => votes[k]);
+  const isKept = (/** @type {Focus} */ part) =>
+    !own.touched || votesOf(part, I, J).some((k) => votes[k]);
 
   /** The digit, [image_size · image_size] numbers from 0 to 1, goes through what is left. */
   function read(image) {
@@ -66,7 +68,10 @@ export function makeSession(network) {
     own.answer = network.decide(u_hat, own.rounds);
     own.touched = own.rounds !== config.iterations || votes.includes(0);
     own.whole = own.touched ? (own.whole ?? network.decide(own.seen.u_hat)) : own.answer;
-    own.numbers = own.answer.capsules.slice(own.answer.prediction * D_out, (own.answer.prediction + 1) * D_out);
+    own.numbers = own.answer.capsules.slice(
+      own.answer.prediction * D_out,
+      (own.answer.prediction + 1) * D_out,
+    );
     own.drawing = own.answer.reconstruction;
   }
 
@@ -100,11 +105,17 @@ export function makeSession(network) {
   function strongest(part) {
     const { c, prediction } = own.answer;
     if (part === "maps") {
-      const [edge, places] = [largest(own.seen.edges), own.seen.edges.length / config.conv_channels];
+      const [edge, places] = [
+        largest(own.seen.edges),
+        own.seen.edges.length / config.conv_channels,
+      ];
       return { part, at: Math.floor(edge / places), place: edge % places };
     }
     const vote = largest(c.at(-1).map((share, k) => (k % J === prediction ? share * votes[k] : 0)));
-    return { part, at: { primary: Math.floor(vote / J), predictions: vote, classes: prediction }[part] ?? 0 };
+    return {
+      part,
+      at: { primary: Math.floor(vote / J), predictions: vote, classes: prediction }[part] ?? 0,
+    };
   }
 
   return Object.assign(own, { isKept, read, setKept, cut, setRounds, setNumber, strongest });
@@ -116,9 +127,13 @@ export function makeSession(network) {
 function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
   const out = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
   const all = out.every(Boolean);
-  const held = Array.from({ length: J }, (_, at) => at).filter((at) => !all && !isKept({ part: "classes", at }));
+  const held = Array.from({ length: J }, (_, at) => at).filter(
+    (at) => !all && !isKept({ part: "classes", at }),
+  );
   const capsules = out.filter(Boolean).length;
-  const cut = votes.filter((vote, k) => !vote && !out[Math.floor(k / J)] && !held.includes(k % J)).length;
+  const cut = votes.filter(
+    (vote, k) => !vote && !out[Math.floor(k / J)] && !held.includes(k % J),
+  ).length;
   const words = [
     capsules && `${capsules} of ${I} capsules out`,
     cut && `${cut} ${cut === 1 ? "vote" : "votes"} cut`,
@@ -139,8 +154,10 @@ export function scoreOf(session) {
     if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
     return `${start}${prediction === whole.prediction ? "still" : "now"} ${reads}, ${length}.`;
   }
-  if (!hasInk(image)) return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
-  if (lengths[prediction] < LONG) return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
+  if (!hasInk(image))
+    return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
+  if (lengths[prediction] < LONG)
+    return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
   const given = answer.c.at(-1).filter((_, k) => k % network.J === prediction); // by each capsule below
   const share = percent(given.reduce((sum, x) => sum + x, 0) / network.I);
   return `It reads ${reads}, ${length} long with ${share} of the votes, and draws it again from 16 numbers.`;

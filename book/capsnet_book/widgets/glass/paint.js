@@ -13,7 +13,8 @@ const AROUND = 3; // pixels around a part, for what reaches beyond its box
  *   changing: whether there is more to come */
 
 /** A feature map's numbers, [places]. */
-export const mapOf = ({ edges }, { O }, c) => edges.subarray((c * edges.length) / O, ((c + 1) * edges.length) / O);
+export const mapOf = ({ edges }, { O }, c) =>
+  edges.subarray((c * edges.length) / O, ((c + 1) * edges.length) / O);
 
 const inside = (/** @type {Box} */ { x, y, w, h }) => ({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
 
@@ -40,13 +41,18 @@ function paintClasses(pen, { answer, isKept, plan }) {
   pen.brush.textBaseline = "middle";
   answer.lengths.forEach((length, j) => {
     const y = top + (j + 0.5) * plan.row;
-    const [best, held] = [j === answer.prediction && length > 0, !isKept({ part: "classes", at: j })];
+    const [best, held] = [
+      j === answer.prediction && length > 0,
+      !isKept({ part: "classes", at: j }),
+    ];
     const [role, weight] = best ? ["ink", 700] : ["muted", 400];
     pen.fill("raised", left, y - thick / 2, rail, thick);
     pen.fill(best ? "accent" : "muted", left, y - thick / 2, rail * length, thick);
     if (held) pen.frame("contrast", { x: left, y: y - thick / 2, w: rail, h: thick });
     pen.words(role, String(j), x + 8, y + 1, { weight, size: 14 });
-    pen.words(held ? "contrast" : role, held ? "held" : format(length), left + rail + 6, y + 1, { weight });
+    pen.words(held ? "contrast" : role, held ? "held" : format(length), left + rail + 6, y + 1, {
+      weight,
+    });
   });
 }
 
@@ -95,16 +101,30 @@ function placeOf(part, boxes) {
   const between = { ...primary, w: classes.x - primary.x };
   const { x, y, w, h } = part === "predictions" ? between : boxes[part];
   const [left, top] = [Math.floor(x) - AROUND, Math.floor(y) - AROUND];
-  return { x: left, y: top, w: Math.ceil(x + w) + AROUND - left, h: Math.ceil(y + h) + AROUND - top };
+  return {
+    x: left,
+    y: top,
+    w: Math.ceil(x + w) + AROUND - left,
+    h: Math.ceil(y + h) + AROUND - top,
+  };
 }
 
 /** -> canvases, by part; show: a list, each paints a part of a scene; copy(part, plan, canvas) */
 export function makePicture() {
   const layers = Object.entries(PARTS).map(([part, { paint, of }]) => {
-    const canvas = element("canvas", { class: "picture", "data-part": part, "aria-hidden": "true" });
+    const canvas = element("canvas", {
+      class: "picture",
+      "data-part": part,
+      "aria-hidden": "true",
+    });
     const renew = onNews((/** @type {Scene} */ scene, ratio) => {
       const { x, y, w, h } = placeOf(part, scene.plan.boxes);
-      Object.assign(canvas.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
+      Object.assign(canvas.style, {
+        left: `${x}px`,
+        top: `${y}px`,
+        width: `${w}px`,
+        height: `${h}px`,
+      });
       const { brush, width, height } = fitCanvas(canvas, { width: w, height: h }, ratio);
       brush.setTransform(1, 0, 0, 1, 0, 0);
       brush.clearRect(0, 0, width, height);
@@ -126,11 +146,23 @@ export function makePicture() {
     const [left, across] = part === "classes" ? [x + 22, w - 64] : [x, w];
     const place = placeOf(part, boxes);
     const ratio = canvases[part].width / place.w;
-    const from = [left - place.x, y - place.y, across, part === "primary" ? w : h].map((length) => length * ratio);
+    const from = [left - place.x, y - place.y, across, part === "primary" ? w : h].map(
+      (length) => length * ratio,
+    );
     const brush = small.getContext("2d");
     brush.clearRect(0, 0, small.width, small.height);
     brush.imageSmoothingQuality = "high";
-    brush.drawImage(canvases[part], from[0], from[1], from[2], from[3], 0, 0, small.width, small.height);
+    brush.drawImage(
+      canvases[part],
+      from[0],
+      from[1],
+      from[2],
+      from[3],
+      0,
+      0,
+      small.width,
+      small.height,
+    );
   }
 
   return { canvases, show: layers.map(({ show }) => show), copy };

@@ -11,7 +11,12 @@ export function makePen(brush, colours) {
   const { shades } = colours;
 
   /** @param {Box} box @param {HTMLCanvasElement} picture @param {number[]} part  of it */
-  function place({ x, y, w, h }, picture, smooth = false, part = [0, 0, picture.width, picture.height]) {
+  function place(
+    { x, y, w, h },
+    picture,
+    smooth = false,
+    part = [0, 0, picture.width, picture.height],
+  ) {
     const [left, top, wide, high] = part;
     brush.imageSmoothingEnabled = smooth;
     brush.imageSmoothingQuality = "high";
@@ -25,7 +30,8 @@ export function makePen(brush, colours) {
   function matrices(boxes, numbers, across, role = "signed", most = 0) {
     most ||= Math.max(...Array.from(numbers, Math.abs), 1e-6);
     const { raised, accent, contrast } = colours;
-    shades[role] ??= role === "signed" ? shadesOf(raised, accent, contrast) : shadesOf(raised, colours[role]);
+    shades[role] ??=
+      role === "signed" ? shadesOf(raised, accent, contrast) : shadesOf(raised, colours[role]);
     Object.assign(small, { width: across, height: numbers.length / across });
     paintNumbers(small, numbers, shades[role], most);
     const high = small.height / boxes.length;
@@ -36,7 +42,8 @@ export function makePen(brush, colours) {
     brush,
     place,
     matrices,
-    matrix: (/** @type {Box} */ box, numbers, across, role, most) => matrices([box], numbers, across, role, most),
+    matrix: (/** @type {Box} */ box, numbers, across, role, most) =>
+      matrices([box], numbers, across, role, most),
     fill(role, x, y, w, h) {
       brush.fillStyle = css(colours[role]);
       brush.fillRect(x, y, w, h);
@@ -66,7 +73,13 @@ export function makePen(brush, colours) {
       this.fill("raised", x, y, w, h);
       numbers.forEach((number, n) => {
         const [size, step] = [((number / most) * h) / 2, w / numbers.length];
-        this.fill(number < 0 ? "contrast" : "accent", x + n * step + 0.5, y + h / 2, step - 1, -size);
+        this.fill(
+          number < 0 ? "contrast" : "accent",
+          x + n * step + 0.5,
+          y + h / 2,
+          step - 1,
+          -size,
+        );
       });
     },
   };

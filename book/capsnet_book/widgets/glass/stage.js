@@ -2,7 +2,15 @@
 import { measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
-import { element, inSpareTime, makeAnnouncer, makeRoot, makeTurns, onNews, setAttributes } from "../shared/ui.js";
+import {
+  element,
+  inSpareTime,
+  makeAnnouncer,
+  makeRoot,
+  makeTurns,
+  onNews,
+  setAttributes,
+} from "../shared/ui.js";
 import { makeControls } from "./controls.js";
 import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
@@ -32,7 +40,11 @@ function seat({ boxes, high }, pad, hands, { scene, digits }) {
 
 /** The answer comes from left to right, or from top to bottom: a veil goes that way. @param {HTMLElement} veil */
 function sweep(veil, high) {
-  if (!wantsCalm()) veil.animate({ scale: ["1 1", high ? "1 0" : "0 1"] }, { duration: SWEEP, easing: "ease-in-out" });
+  if (!wantsCalm())
+    veil.animate(
+      { scale: ["1 1", high ? "1 0" : "0 1"] },
+      { duration: SWEEP, easing: "ease-in-out" },
+    );
 }
 
 /**
@@ -48,11 +60,21 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   const veil = element("div", { class: "veil" });
   const goOn = inSpareTime(paint, (room) => turns.go(room), rest);
   const say = makeAnnouncer(root);
-  const stage = /** @type {any} */ ({ focus: null, cutting: [], apart: false, schedule, say, point, changed });
+  const stage = /** @type {any} */ ({
+    focus: null,
+    cutting: [],
+    apart: false,
+    schedule,
+    say,
+    point,
+    changed,
+  });
   Object.assign(stage, { lit, painter, colours: themeColours(document.documentElement) });
   const glance = makeGlance(stage, lit);
   const showDigits = onNews(() => controls.digits.show(whichOf(samples, pad.bytes()), painter));
-  const parts = [...picture.show, signs.draw, glance.show].map((show) => () => show({ ...stage.session, ...stage }));
+  const parts = [...picture.show, signs.draw, glance.show].map(
+    (show) => () => show({ ...stage.session, ...stage }),
+  );
   const turns = makeTurns([() => showDigits([pad.image(), stage.colours]), read, ...parts]);
   let [timer, padIsNew, untold] = [0, false, false]; // what the pad shows; what is answered
 
@@ -68,11 +90,20 @@ export function makeStage({ samples, lit, first, keep, answered }) {
       changed();
     },
     setRounds(by, whole) {
-      stage.session.setRounds(whole ? stage.session.network.config.iterations : stage.session.rounds + by, whole);
+      stage.session.setRounds(
+        whole ? stage.session.network.config.iterations : stage.session.rounds + by,
+        whole,
+      );
       changed();
     },
   });
-  scene.append(...Object.values(picture.canvases), signs.node, veil, pad.frame, ...hands.map(({ node }) => node));
+  scene.append(
+    ...Object.values(picture.canvases),
+    signs.node,
+    veil,
+    pad.frame,
+    ...hands.map(({ node }) => node),
+  );
   root.append(scene, controls.row, glance.score, glance.node);
   stage.size = measure(scene, lay);
 

@@ -33,13 +33,18 @@ export function makeCurve(widget) {
       ...{ x: [125, most], y: [FLOOR, 100], warp: { x: Math.log, y: Math.log } },
     });
     const lines = shown.flatMap((curve, k) => {
-      const points = curve.map(([digits, share]) => [Math.max(125, digits), Math.max(FLOOR, 100 * share)]);
+      const points = curve.map(([digits, share]) => [
+        Math.max(125, digits),
+        Math.max(FLOOR, 100 * share),
+      ]);
       const [x, y] = points.at(-1);
       const role = k ? "second" : "first";
       const end = svg("circle", { class: `end ${role}`, cx: plan.x(x), cy: plan.y(y), r: 5 });
       return [svg("path", { class: `line ${role}`, d: plan.path(points) }), end];
     });
-    const grid = TICKS.map((y) => svg("line", { class: "axis", x1: 44, x2: plan.end, y1: plan.y(y), y2: plan.y(y) }));
+    const grid = TICKS.map((y) =>
+      svg("line", { class: "axis", x1: 44, x2: plan.end, y1: plan.y(y), y2: plan.y(y) }),
+    );
     const digits = ACROSS.filter((x) => x <= most);
     const below = plan.below(digits, 18, (x) => x.toLocaleString("en"));
     return [...grid, ...plan.beside(TICKS, 8, (y) => `${y} %`), ...below, ...lines];
@@ -48,8 +53,13 @@ export function makeCurve(widget) {
 
   const renew = onNews(() => {
     const ends = shown.map((curve) => curve.at(-1));
-    const words = ends.map(([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`);
-    chart.picture.setAttribute("aria-label", `Errors against digits seen: ${words.join("; ") || "nothing yet"}`);
+    const words = ends.map(
+      ([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`,
+    );
+    chart.picture.setAttribute(
+      "aria-label",
+      `Errors against digits seen: ${words.join("; ") || "nothing yet"}`,
+    );
     chart.refresh();
   });
   function show(/** @type {any[]} */ frames) {

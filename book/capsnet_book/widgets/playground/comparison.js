@@ -27,7 +27,8 @@ const errorOf = (tests) => 100 * tests.find(([seen]) => seen === PAIR)?.[1];
 function inWords(differences, names) {
   const n = differences.length;
   if (n === 0) return "When both have learned from 8,000 digits, the first dot falls.";
-  if (n === 1) return `1 pair, ${Math.abs(differences[0]).toFixed(1)} points of error apart. Believe nothing yet.`;
+  if (n === 1)
+    return `1 pair, ${Math.abs(differences[0]).toFixed(1)} points of error apart. Believe nothing yet.`;
   const { mean, half } = pairedInterval(differences);
   const points = (x) => format(x, 1, true);
   const [better, lead] = [names[mean < 0 ? 0 : 1], Math.abs(mean)];
@@ -38,11 +39,15 @@ function inWords(differences, names) {
 
 /** Dots that would lie on each other are heaped. @param {number[]} values -> [value, how many lie below it] */
 const heaped = (values) =>
-  values.map((value, n) => [value, values.slice(0, n).filter((other) => Math.abs(other - value) < 0.11).length]);
+  values.map((value, n) => [
+    value,
+    values.slice(0, n).filter((other) => Math.abs(other - value) < 0.11).length,
+  ]);
 
 /** Fulfilled once the reader sees the page. */
 async function tabSeen() {
-  while (document.hidden) await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
+  while (document.hidden)
+    await new Promise((go) => document.addEventListener("visibilitychange", go, { once: true }));
 }
 
 /** @param {any} widget @param {any} session */
@@ -56,11 +61,25 @@ export function makeComparison(widget, session) {
 
   const height = 150;
   const chart = makeChart(widget, "pairs", height, (width) => {
-    const plan = axes({ width, height, left: 10, right: 10, top: 36, bottom: 44, x: [-WIDEST, WIDEST], y: [0, 9] });
+    const plan = axes({
+      width,
+      height,
+      left: 10,
+      right: 10,
+      top: 36,
+      bottom: 44,
+      x: [-WIDEST, WIDEST],
+      y: [0, 9],
+    });
     const dots = (values, role, up) =>
       heaped(values).map(([value, below]) => {
         const cx = plan.x(clamp(value, -WIDEST, WIDEST));
-        return svg("circle", { class: `dot ${role}`, cx, cy: plan.floor - up * (7 + 9 * below), r: 4.5 });
+        return svg("circle", {
+          class: `dot ${role}`,
+          cx,
+          cy: plan.floor - up * (7 + 9 * below),
+          r: 4.5,
+        });
       });
     const middle = plan.x(0);
     return [
@@ -74,13 +93,19 @@ export function makeComparison(widget, session) {
     ];
   });
   chart.picture.setAttribute("aria-label", "The pairs, a dot each");
-  const result = element("p", { class: "result-words", "data-role": "seeds-result", "aria-live": "polite" });
+  const result = element("p", {
+    class: "result-words",
+    "data-role": "seeds-result",
+    "aria-live": "polite",
+  });
   const seeds = pushButton("seeds", "Ten more seeds", () => session.act(more));
   const node = element("div", { class: "comparison" }, chart.node, result, seeds);
 
   const renew = onNews((words) => {
     result.textContent = words;
-    const long = shown.length ? " Below the line: ten pairs, trained for 12 passes over 60,000 digits." : "";
+    const long = shown.length
+      ? " Below the line: ten pairs, trained for 12 passes over 60,000 digits."
+      : "";
     chart.caption.textContent = `A dot a pair, by points of error: same seed, 8,000 digits each.${long}`;
     chart.refresh();
   });
@@ -96,7 +121,10 @@ export function makeComparison(widget, session) {
       const errors = [];
       for (const each of settings) {
         await tabSeen();
-        const started = await startTrainee({ ...each, seed: each.seed + seed }, sample, { images: [], labels: [] });
+        const started = await startTrainee({ ...each, seed: each.seed + seed }, sample, {
+          images: [],
+          labels: [],
+        });
         if (mine !== round) return started.stop(); // and leaves those of a later press alone
         trainee = started;
         await trainee.call("run", "all", PAIR);

@@ -13,7 +13,8 @@ export async function unpackDigits({ packed, labels: { data: labels } }) {
   const stream = new Response(packed.data).body.pipeThrough(new DecompressionStream("gzip"));
   const pairs = new Uint8Array(await new Response(stream).arrayBuffer());
   const images = new Float32Array(labels.length * PIXELS);
-  for (let k = 0; k < images.length; k++) images[k] = (k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4) / LEVELS;
+  for (let k = 0; k < images.length; k++)
+    images[k] = (k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4) / LEVELS;
   const split = labels.length - TESTS;
   return {
     learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },

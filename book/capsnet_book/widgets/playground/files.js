@@ -39,11 +39,27 @@ export async function toSafetensors(tensors, config) {
 /** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
 export function fromSafetensors(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
-  if (!metadata.config) throw new Error("expected a file that save_weights wrote; got one without a config");
-  const { primary_types: types, iterations: rounds, conv_channels, decoder_hidden } = JSON.parse(metadata.config);
-  if (!SETTINGS.types.offers.includes(types) || conv_channels !== 8 * types || String(decoder_hidden) !== `${HIDDEN}`)
-    throw new Error("expected a network of this page’s sizes (the small one, or its sisters); got others");
-  return { tensors, types, rounds: SETTINGS.rounds.offers.includes(rounds) ? rounds : SETTINGS.rounds.usual };
+  if (!metadata.config)
+    throw new Error("expected a file that save_weights wrote; got one without a config");
+  const {
+    primary_types: types,
+    iterations: rounds,
+    conv_channels,
+    decoder_hidden,
+  } = JSON.parse(metadata.config);
+  if (
+    !SETTINGS.types.offers.includes(types) ||
+    conv_channels !== 8 * types ||
+    String(decoder_hidden) !== `${HIDDEN}`
+  )
+    throw new Error(
+      "expected a network of this page’s sizes (the small one, or its sisters); got others",
+    );
+  return {
+    tensors,
+    types,
+    rounds: SETTINGS.rounds.offers.includes(rounds) ? rounds : SETTINGS.rounds.usual,
+  };
 }
 
 /** Hands bytes to the reader as a file. */

@@ -36,7 +36,9 @@ export function makeHand(widget, session) {
   const schedule = oncePerFrame(read);
   const pad = makePad({ drawn: schedule, settled: schedule });
   const buttons = Array.from({ length: J }, (_, digit) =>
-    pushButton("is", String(digit), () => teach(digit), { "aria-label": `It is ${withArticle(digit)}` }),
+    pushButton("is", String(digit), () => teach(digit), {
+      "aria-label": `It is ${withArticle(digit)}`,
+    }),
   );
   const row = makeWall(widget, "own", again);
   row.figure.hidden = true; // there are none yet
@@ -56,7 +58,9 @@ export function makeHand(widget, session) {
   /** What the longest capsule stands for once its sixteen numbers are slid. */
   function draw() {
     const { capsules, answers, decoder } = found ?? {};
-    const kept = capsules?.map((x, k) => (Math.floor(k / D) === answers[0] ? x + offsets[k % D] : 0));
+    const kept = capsules?.map((x, k) =>
+      Math.floor(k / D) === answers[0] ? x + offsets[k % D] : 0,
+    );
     painter.paint(drawn.canvas, decoder ? drawnBy(decoder, kept) : new Float32Array(PIXELS));
   }
 
@@ -71,7 +75,12 @@ export function makeHand(widget, session) {
     for (const button of buttons) setAttributes(button, { "aria-disabled": !found }); // it keeps the focus
     if (found) tell(found);
     else
-      write(says, pad.empty() ? "Draw a digit: it says what it sees." : "Nobody is there to read it yet: press Train.");
+      write(
+        says,
+        pad.empty()
+          ? "Draw a digit: it says what it sees."
+          : "Nobody is there to read it yet: press Train.",
+      );
     slide(next === image ? offsets : new Array(D).fill(0));
     image = next;
     if (pad.image() !== image) schedule();
@@ -112,13 +121,25 @@ export function makeHand(widget, session) {
     repaint([widget.colours, pad.empty() || frame]);
   }
 
-  const ten = element("div", { class: "ten", role: "group", "aria-label": "What is it?" }, ...buttons);
+  const ten = element(
+    "div",
+    { class: "ten", role: "group", "aria-label": "What is it?" },
+    ...buttons,
+  );
   const sixteen = element("div", { class: "sixteen" }, ...sliders.map(({ input }) => input));
   const lead = element("p", { class: "lead" }, "Teach it your hand");
   const answers = element("div", { class: "answers" }, says, ten, row.figure);
   const rest = fold("Slide the sixteen numbers that it drew this from", sixteen);
   const about = { class: "hand", role: "group", "aria-label": "Teach it your hand" };
-  const node = element("div", about, lead, element("div", {}, pad.frame, pad.buttons), answers, drawn.node, rest);
+  const node = element(
+    "div",
+    about,
+    lead,
+    element("div", {}, pad.frame, pad.buttons),
+    answers,
+    drawn.node,
+    rest,
+  );
   const announce = makeAnnouncer(node);
   schedule();
   widget.stops.push(schedule.cancel, announce.cancel);

@@ -24,7 +24,17 @@ export function plainKernels({ buffer }) {
   const same = (/** @type {number} */ x) => x;
   return plain({
     LANES: 1,
-    ...{ get, put, get1: get, spread: get, put1: put, all: same, sum: same, root: Math.sqrt, exp: Math.exp },
+    ...{
+      get,
+      put,
+      get1: get,
+      spread: get,
+      put1: put,
+      all: same,
+      sum: same,
+      root: Math.sqrt,
+      exp: Math.exp,
+    },
     at: (pointer, index) => pointer + (index << 2),
     add: (x, y) => x + y,
     sub: (x, y) => x - y,

@@ -23,7 +23,8 @@ export function marginLoss(dv, v, lengths, labels, { m_plus, m_minus, lambda, bu
     const plain = bug === "margin-not-squared";
     loss += weight * (plain ? beyond : beyond ** 2);
     const slope = sign * weight * (plain ? Number(beyond > 0) : 2 * beyond);
-    for (let d = k * D; d < (k + 1) * D; d++) dv[d] = lengths[k] > 0 ? (slope / lengths[k]) * v[d] : 0;
+    for (let d = k * D; d < (k + 1) * D; d++)
+      dv[d] = lengths[k] > 0 ? (slope / lengths[k]) * v[d] : 0;
   }
   return loss;
 }

@@ -41,12 +41,26 @@ export function planMemory({ types, batch: B, rounds }) {
   const average = mean + 8 * count;
   const pages = Math.ceil((mean + 4 * 4 * count) / PAGE);
   const wasm = globalThis.WebAssembly; // where it is refused: a buffer that looks like its memory
-  const memory = wasm ? new wasm.Memory({ initial: pages }) : { buffer: new ArrayBuffer(pages * PAGE) };
+  const memory = wasm
+    ? new wasm.Memory({ initial: pages })
+    : { buffer: new ArrayBuffer(pages * PAGE) };
   const view = (pointer, length) => new Float32Array(memory.buffer, pointer, length);
   const shown = (offset) =>
-    Object.fromEntries(Object.keys(layers).map((name) => [name, view(at[name] + offset, layers[name])]));
+    Object.fromEntries(
+      Object.keys(layers).map((name) => [name, view(at[name] + offset, layers[name])]),
+    );
   return {
-    ...{ memory, at, gap, count, first, mean, square: mean + 4 * count, average, turn: average + 4 * count - first },
+    ...{
+      memory,
+      at,
+      gap,
+      count,
+      first,
+      mean,
+      square: mean + 4 * count,
+      average,
+      turn: average + 4 * count - first,
+    },
     ...{ y: shown(0), dy: shown(gap) },
     of: (name, t) => at[name] + 4 * t * rows[name],
     parameters: view(first, count),

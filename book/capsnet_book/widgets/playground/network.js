@@ -92,13 +92,16 @@ export function makeNetwork(settings, makeKernels) {
    */
   function read(images, draws = settings.drawing > 0) {
     const N = images.length / PIXELS;
-    const [capsules, lengths, drawings] = [V, J, draws ? PIXELS : 0].map((size) => new Float32Array(N * size));
+    const [capsules, lengths, drawings] = [V, J, draws ? PIXELS : 0].map(
+      (size) => new Float32Array(N * size),
+    );
     const newest = parameters.slice();
     parameters.set(averages);
     for (let n = 0; n < N; n += B) {
       const now = Math.min(B, N - n);
       const some = { ...net, B: 4 * Math.ceil(now / 4) }; // all rows that matmul needs
-      const keep = (all, batch) => all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
+      const keep = (all, batch) =>
+        all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
       y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
       encode(some);
       route(some);
@@ -113,7 +116,14 @@ export function makeNetwork(settings, makeKernels) {
     parameters.set(newest);
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
     const c = last(y.c, I * ROW).subarray(0, I * ROW); // less the padding:
-    return { u: y.u.slice(0, I * D_IN), c: c.filter((_, k) => k % ROW < J), capsules, lengths, answers, drawings };
+    return {
+      u: y.u.slice(0, I * D_IN),
+      c: c.filter((_, k) => k % ROW < J),
+      capsules,
+      lengths,
+      answers,
+      drawings,
+    };
   }
 
   return {
@@ -122,7 +132,10 @@ export function makeNetwork(settings, makeKernels) {
     filters: () => averageOf(plan.at["conv.weight"], KERNEL ** 2 * C),
     /** The decoder's layers, as shared/core.js has them. */
     decoder: () =>
-      maps.decoder.map(({ weight, bias, K, N }) => ({ columns: averageOf(weight, K * N), bias: averageOf(bias, N) })),
+      maps.decoder.map(({ weight, bias, K, N }) => ({
+        columns: averageOf(weight, K * N),
+        bias: averageOf(bias, N),
+      })),
     tensors: () => toTensors(averages, types),
     slopes: () => toTensors(slopes, types),
     load(tensors) {
@@ -192,7 +205,8 @@ function route(net) {
   y.b.fill(0);
   y.s.fill(0);
   for (let t = 0; t < rounds; t++) {
-    if (net.bug === "softmax-axis") softmaxOverI(couplings(net, of("c", t)), couplings(net, at.b), I);
+    if (net.bug === "softmax-axis")
+      softmaxOverI(couplings(net, of("c", t)), couplings(net, at.b), I);
     else k.softmax(of("c", t), at.b, B * I);
     k.addWeighted(of("s", t), 0, of("c", t), at.votes, V, B, I);
     k.squash(of("v", t), of("s", t), B * J, D);
@@ -200,7 +214,8 @@ function route(net) {
   }
 }
 
-const couplings = ({ memory, B, I }, pointer) => new Float32Array(memory.buffer, pointer, B * I * ROW);
+const couplings = ({ memory, B, I }, pointer) =>
+  new Float32Array(memory.buffer, pointer, B * I * ROW);
 
 /** From capsules, all but one masked, to drawings. */
 function decode(net) {

@@ -22,7 +22,10 @@ function paintFilters(pen, { width, height }, { filters }) {
   const side = Math.min(width, height) / 4;
   const C = filters.length / KERNEL ** 2;
   for (let f = 0; f < 16; f++) {
-    const weights = Float32Array.from({ length: KERNEL ** 2 }, (_, k) => filters[k * C + Math.floor((f * C) / 16)]);
+    const weights = Float32Array.from(
+      { length: KERNEL ** 2 },
+      (_, k) => filters[k * C + Math.floor((f * C) / 16)],
+    );
     const most = Math.max(0.12, ...weights.map(Math.abs)); // so that noise begins pale
     const [x, y] = [(f % 4) * side, (height - 4 * side) / 2 + Math.floor(f / 4) * side];
     pen.matrix({ x, y, w: side - 4, h: side - 4 }, weights, KERNEL, undefined, most);
@@ -87,9 +90,19 @@ export function makeNetworkView(widget, session) {
   /** @type {[string, Element, (types: number) => string, string][]}  in order: class, picture, title, what it is */
   const parts = [
     ["digit", digit, () => "this digit", "choose another below"],
-    ["filters", filters.node, (types) => `16 of ${8 * types} filters`, "noise that turns into strokes"],
+    [
+      "filters",
+      filters.node,
+      (types) => `16 of ${8 * types} filters`,
+      "noise that turns into strokes",
+    ],
     ["capsules", capsules.node, (types) => `${PLACES * types} capsules`, "an arrow each"],
-    ["votes", votes.node, (types) => `${PLACES * types * J} votes`, "thick: a large share of a capsule"],
+    [
+      "votes",
+      votes.node,
+      (types) => `${PLACES * types * J} votes`,
+      "thick: a large share of a capsule",
+    ],
     ["lengths", bars.list, () => "10 lengths", "the longest is its answer"],
     ["drawing", drawing, () => "its drawing", "of the answer’s 16 numbers"],
   ];
@@ -103,7 +116,10 @@ export function makeNetworkView(widget, session) {
   function showFirst({ types, watched }) {
     const { image, label, answer } = watched;
     const words = `The network reads a ${label} and answers ${answer}`;
-    node.setAttribute("aria-label", label === undefined ? "A network that has learned nothing" : words);
+    node.setAttribute(
+      "aria-label",
+      label === undefined ? "A network that has learned nothing" : words,
+    );
     parts.forEach(([, , title], n) => write(headings[n], title(types)));
     widget.painter.paint(digit, image);
     filters.draw();

@@ -11,26 +11,52 @@ export function makeBar(session) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
   const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
   const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
-  const another = () => session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
+  const another = () =>
+    session.change(session.settings.map((each) => ({ ...each, seed: each.seed + 1 })));
   const counters = ["of 100 right", "digits seen", "of learning"];
   const values = counters.map(() => element("b"));
   const paces = Object.entries(PACES).map(([name, label]) =>
-    pushButton("pace", label, () => session.act(() => session.setPace(name)), { "data-pace": name }),
+    pushButton("pace", label, () => session.act(() => session.setPace(name)), {
+      "data-pace": name,
+    }),
   );
-  const counted = counters.map((words, n) => element("div", {}, values[n], element("span", {}, words)));
-  const main = element("div", { class: "main" }, train, over, pushButton("another", "Another seed", another));
-  const pace = element("div", { class: "paces", role: "group", "aria-label": "How fast" }, ...paces);
-  const node = element("div", { class: "top" }, main, element("div", { class: "counters" }, ...counted), pace);
+  const counted = counters.map((words, n) =>
+    element("div", {}, values[n], element("span", {}, words)),
+  );
+  const main = element(
+    "div",
+    { class: "main" },
+    train,
+    over,
+    pushButton("another", "Another seed", another),
+  );
+  const pace = element(
+    "div",
+    { class: "paces", role: "group", "aria-label": "How fast" },
+    ...paces,
+  );
+  const node = element(
+    "div",
+    { class: "top" },
+    main,
+    element("div", { class: "counters" }, ...counted),
+    pace,
+  );
 
   function show(/** @type {any[]} */ frames) {
     const started = session.trainees.length > 0;
-    const [seen, seconds] = ["seen", "seconds"].map((name) => Math.max(...frames.map((frame) => frame[name])));
+    const [seen, seconds] = ["seen", "seconds"].map((name) =>
+      Math.max(...frames.map((frame) => frame[name])),
+    );
     write(train, session.running ? "❚❚ Pause" : started ? "▶ Go on" : "▶ Train");
     over.disabled = !started;
     const time = `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;
     const right = frames.map((frame) => frame.right).join(" | ");
-    [started ? right : "–", seen.toLocaleString("en"), time].forEach((words, n) => write(values[n], words));
-    for (const button of paces) setAttributes(button, { "aria-pressed": button.dataset.pace === session.pace });
+    [started ? right : "–", seen.toLocaleString("en"), time].forEach((words, n) =>
+      write(values[n], words),
+    );
+    for (const button of paces)
+      setAttributes(button, { "aria-pressed": button.dataset.pace === session.pace });
   }
   return { node, show };
 }
@@ -38,7 +64,8 @@ export function makeBar(session) {
 /** A row for each setting, a column for each network. @param {any} session */
 export function makeChanges(session) {
   const table = element("div", { class: "settings" });
-  const words = "A change starts over. The same seed gives the same noise and the same digits in the same order.";
+  const words =
+    "A change starts over. The same seed gives the same noise and the same digits in the same order.";
   let shown = []; // settings
   const beside = pushButton("beside", "", () =>
     session.change(shown.length === 1 ? [shown[0], shown[0]] : shown.slice(0, 1)),
@@ -48,11 +75,14 @@ export function makeChanges(session) {
     const { offers, label } = SETTINGS[name];
     const value = shown[k][name];
     const all = offers.includes(value) ? offers : [...offers, value].sort((p, q) => p - q);
-    const options = all.map((offer) => element("option", { value: String(offer) }, valueInWords(name, offer)));
+    const options = all.map((offer) =>
+      element("option", { value: String(offer) }, valueInWords(name, offer)),
+    );
     const about = { "data-setting": name, "aria-label": `${label}${["", ", the other"][k]}` };
     const select = element("select", about, ...options);
     select.selectedIndex = all.indexOf(value);
-    const set = (to) => session.change(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
+    const set = (to) =>
+      session.change(shown.map((each, which) => (which === k ? { ...each, [name]: to } : each)));
     select.addEventListener("change", () => set(all[select.selectedIndex]));
     return select;
   }
@@ -67,7 +97,9 @@ export function makeChanges(session) {
   function show() {
     if (session.settings === shown) return;
     shown = session.settings;
-    const at = [...table.querySelectorAll("select")].indexOf(/** @type {any} */ (document.activeElement));
+    const at = [...table.querySelectorAll("select")].indexOf(
+      /** @type {any} */ (document.activeElement),
+    );
     table.replaceChildren(...Object.keys(SETTINGS).map(row));
     table.querySelectorAll("select")[at]?.focus();
     table.classList.toggle("two", shown.length === 2);
@@ -88,7 +120,8 @@ export function makeKeeping({ model }, session) {
     );
 
   async function keep() {
-    if (session.settings[0].types !== 8) throw new Error("the other widgets show networks of 72 capsules, of 8 types");
+    if (session.settings[0].types !== 8)
+      throw new Error("the other widgets show networks of 72 capsules, of 8 types");
     const bytes = await session.file();
     save(model, { weights: new DataView(bytes.buffer) });
     const lasts = await globalThis.capsnetOwn?.change({ bytes, asked: true }); // the book's page (live-host.js)
@@ -107,7 +140,12 @@ export function makeKeeping({ model }, session) {
     return `Opened ${given.name}. It goes on learning from there.`;
   }
 
-  const file = element("input", { type: "file", accept: ".safetensors", hidden: "", "data-role": "file" });
+  const file = element("input", {
+    type: "file",
+    accept: ".safetensors",
+    hidden: "",
+    "data-role": "file",
+  });
   file.addEventListener("change", async () => {
     if (file.files[0]) await told(open);
     file.value = "";

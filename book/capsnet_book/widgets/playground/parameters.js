@@ -26,8 +26,18 @@ export function turned(shape, axes) {
 export function parameterList(types) {
   const [C, I] = [8 * types, PLACES * types];
   const layer = (name, shape, axes) => [
-    { name: `${name}.weight`, shape, bound: 1 / Math.sqrt(sizeOf(shape.slice(1))), here: turned(shape, axes) },
-    { name: `${name}.bias`, shape: [shape[0]], bound: 1 / Math.sqrt(sizeOf(shape.slice(1))), here: (k) => k },
+    {
+      name: `${name}.weight`,
+      shape,
+      bound: 1 / Math.sqrt(sizeOf(shape.slice(1))),
+      here: turned(shape, axes),
+    },
+    {
+      name: `${name}.bias`,
+      shape: [shape[0]],
+      bound: 1 / Math.sqrt(sizeOf(shape.slice(1))),
+      here: (k) => k,
+    },
   ];
   const widths = [J * D, ...HIDDEN, PIXELS];
   const W = turned([types, PLACES, J, D_IN, D], [1, 0, 3, 2, 4]);
@@ -48,7 +58,8 @@ export function parameterList(types) {
 export function begin(numbers, types, seed) {
   const random = makeRandom(seed);
   for (const { bound, from, size } of parameterList(types)) {
-    for (let k = from; k < from + size; k++) numbers[k] = bound ? bound * (2 * random() - 1) : 0.1 * normal(random);
+    for (let k = from; k < from + size; k++)
+      numbers[k] = bound ? bound * (2 * random() - 1) : 0.1 * normal(random);
   }
 }
 
@@ -56,7 +67,10 @@ export function begin(numbers, types, seed) {
 export function toTensors(numbers, types) {
   const tensors = {};
   for (const { name, shape, here, from, size } of parameterList(types)) {
-    tensors[name] = { shape, data: Float32Array.from({ length: size }, (_, k) => numbers[from + here(k)]) };
+    tensors[name] = {
+      shape,
+      data: Float32Array.from({ length: size }, (_, k) => numbers[from + here(k)]),
+    };
   }
   return tensors;
 }
@@ -66,7 +80,8 @@ export function fromTensors(numbers, types, tensors) {
   const parameters = parameterList(types);
   for (const { name, shape } of parameters) {
     const got = tensors[name]?.shape;
-    if (String(got) !== String(shape)) throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
+    if (String(got) !== String(shape))
+      throw new Error(`expected ${name} [${shape}]; got ${got ? `[${got}]` : "none"}`);
   }
   for (const { name, here, from } of parameters) {
     tensors[name].data.forEach((x, k) => (numbers[from + here(k)] = x));

@@ -16,7 +16,15 @@ function emptyFrame({ types, seed }) {
   const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
   const fog = 0.5; // what it would draw, in every pixel
   return {
-    ...{ types, filters, right: "", seen: 0, seconds: 0, tests: [], wrong: new Array(WALL).fill(false) },
+    ...{
+      types,
+      filters,
+      right: "",
+      seen: 0,
+      seconds: 0,
+      tests: [],
+      wrong: new Array(WALL).fill(false),
+    },
     pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
     watched: {
       image: new Float32Array(PIXELS),
@@ -84,7 +92,9 @@ export class Session {
     this.set({ loading: true });
     try {
       const sample = await this.sample();
-      const trainees = await Promise.all(settings.map((each) => startTrainee(each, sample, this.own, tensors)));
+      const trainees = await Promise.all(
+        settings.map((each) => startTrainee(each, sample, this.own, tensors)),
+      );
       for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
       if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
       for (const each of this.trainees) each.stop();
@@ -161,7 +171,8 @@ export class Session {
   async file() {
     if (!this.trainees.length) throw new Error("there is no network yet: press Train");
     const [{ settings, call }] = this.trainees;
-    if (settings.bug) throw new Error("elsewhere in the book a network with a planted bug would be misread");
+    if (settings.bug)
+      throw new Error("elsewhere in the book a network with a planted bug would be misread");
     return toSafetensors(await call("tensors"), configOf(settings));
   }
 

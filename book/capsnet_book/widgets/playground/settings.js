@@ -2,7 +2,8 @@
 
 /** What can be planted: id of the catalogue -> what is wrong, in a sentence. */
 export const BUGS = {
-  "softmax-axis": "the softmax runs over the capsules below, which compete for a class instead of choosing one",
+  "softmax-axis":
+    "the softmax runs over the capsules below, which compete for a class instead of choosing one",
   "capsule-view": "the maps are cut up like a list, so that a capsule is eight places of a channel",
   "no-update-rounds": "the logits are never updated: every round is the first",
   "margin-not-squared": "the margin loss is not squared",
@@ -30,15 +31,40 @@ export const SETTINGS = {
     offers: [0, 0.0005, 0.005],
     from: 0,
     to: 0.1,
-    words: (weight) => ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
+    words: (weight) =>
+      ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
   },
-  rate: { label: "learning rate", usual: 0.005, offers: [0.0005, 0.002, 0.005, 0.02, 0.1], from: 1e-5, to: 1 },
+  rate: {
+    label: "learning rate",
+    usual: 0.005,
+    offers: [0.0005, 0.002, 0.005, 0.02, 0.1],
+    from: 1e-5,
+    to: 1,
+  },
   batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64] },
   m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
   m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
-  lambda: { label: "weight λ of absent digits", usual: 0.5, offers: [0, 0.25, 0.5, 1], from: 0, to: 10 },
-  bug: { label: "a bug, planted", usual: "", offers: ["", ...Object.keys(BUGS)], words: (bug) => bug || "none" },
-  seed: { label: "seed", usual: 1, offers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], from: 0, to: 999_999, whole: true },
+  lambda: {
+    label: "weight λ of absent digits",
+    usual: 0.5,
+    offers: [0, 0.25, 0.5, 1],
+    from: 0,
+    to: 10,
+  },
+  bug: {
+    label: "a bug, planted",
+    usual: "",
+    offers: ["", ...Object.keys(BUGS)],
+    words: (bug) => bug || "none",
+  },
+  seed: {
+    label: "seed",
+    usual: 1,
+    offers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    from: 0,
+    to: 999_999,
+    whole: true,
+  },
 };
 
 const NAMES = Object.keys(SETTINGS);
@@ -77,7 +103,11 @@ function read(name, text) {
   if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
   const { offers, from, to, whole } = SETTINGS[name];
   const value = offers.find((offer) => String(offer) === text) ?? Number(text || Number.NaN);
-  if (offers.includes(value) || (value >= from && value <= to && (!whole || Number.isInteger(value)))) return value;
+  if (
+    offers.includes(value) ||
+    (value >= from && value <= to && (!whole || Number.isInteger(value)))
+  )
+    return value;
   const right =
     from === undefined
       ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
@@ -105,7 +135,11 @@ export function fromAddress(hash) {
 
 /** The address that holds these settings, what is usual left out. @param {Settings[]} settings */
 export function toAddress(settings) {
-  const others = NAMES.filter((name) => settings.some((each) => each[name] !== SETTINGS[name].usual));
-  const parts = others.map((name) => `${name}=${[...new Set(settings.map((each) => each[name]))].join(",")}`);
+  const others = NAMES.filter((name) =>
+    settings.some((each) => each[name] !== SETTINGS[name].usual),
+  );
+  const parts = others.map(
+    (name) => `${name}=${[...new Set(settings.map((each) => each[name]))].join(",")}`,
+  );
   return `#${parts.join("&")}`;
 }

@@ -43,7 +43,9 @@ export async function startTraining(settings, sample, own, tensors) {
   const network = makeNetwork(settings, kernels);
   if (tensors) network.load(tensors);
   const { batch: B, types } = settings;
-  const [order, moves, chance] = [1, 2, 3].map((stream) => makeRandom(settings.seed + stream * 7919));
+  const [order, moves, chance] = [1, 2, 3].map((stream) =>
+    makeRandom(settings.seed + stream * 7919),
+  );
 
   let [seen, seconds, rate] = [0, 0, settings.rate];
   let queue = new Uint32Array(0); // what it has still to learn from in this pass
@@ -59,9 +61,13 @@ export async function startTraining(settings, sample, own, tensors) {
       if (queue.length === 0) queue = shuffled(learn.labels.length, order);
       const digit = queue.at(-1);
       queue = queue.subarray(0, -1);
-      const mine = own.labels.length && (seen + n) % OWN_EVERY === 0 ? Math.floor(chance() * own.labels.length) : -1;
+      const mine =
+        own.labels.length && (seen + n) % OWN_EVERY === 0
+          ? Math.floor(chance() * own.labels.length)
+          : -1;
       labels[n] = mine < 0 ? learn.labels[digit] : own.labels[mine];
-      const image = mine < 0 ? learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS) : own.images[mine];
+      const image =
+        mine < 0 ? learn.images.subarray(digit * PIXELS, (digit + 1) * PIXELS) : own.images[mine];
       shift(x.subarray(n * PIXELS, (n + 1) * PIXELS), image, right, down);
     }
     loss = network.gradients(x, labels);
@@ -74,7 +80,10 @@ export async function startTraining(settings, sample, own, tensors) {
 
   function examine() {
     const { answers } = network.read(test.images, false);
-    tests.push([seen, answers.filter((answer, n) => answer !== test.labels[n]).length / answers.length]);
+    tests.push([
+      seen,
+      answers.filter((answer, n) => answer !== test.labels[n]).length / answers.length,
+    ]);
   }
 
   examine();
@@ -115,20 +124,35 @@ export async function startTraining(settings, sample, own, tensors) {
       images.set(test.images.subarray(0, WALL * PIXELS));
       own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
       const { answers, drawings } = network.read(images);
-      const pictures = new Uint8ClampedArray((drawings.length ? drawings : images).map((grey) => 255 * grey));
-      const blur = drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
+      const pictures = new Uint8ClampedArray(
+        (drawings.length ? drawings : images).map((grey) => 255 * grey),
+      );
+      const blur =
+        drawings.reduce((all, grey, k) => all + (grey - images[k]) ** 2, 0) / names.length; // in words.js
       const wrong = names.map((name, n) => name !== answers[n]);
       const right = wrong.slice(0, WALL).filter((each) => !each).length;
       const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
       const { u, c, lengths, drawings: drawing } = network.read(image);
       return {
-        ...{ types, seen, seconds, tests, loss, blur, filters: network.filters(), plain: !kernels.fast },
+        ...{
+          types,
+          seen,
+          seconds,
+          tests,
+          loss,
+          blur,
+          filters: network.filters(),
+          plain: !kernels.fast,
+        },
         ...{ pictures, wrong, right },
         watched: { label: names[tile], answer: answers[tile], image, u, c, lengths, drawing },
       };
     },
     /** What it makes of one image; and its decoder, if it has learned to draw: the page draws as sliders move. */
-    read: (image) => ({ ...network.read(image, false), decoder: settings.drawing > 0 && network.decoder() }),
+    read: (image) => ({
+      ...network.read(image, false),
+      decoder: settings.drawing > 0 && network.decoder(),
+    }),
     tensors: () => network.tensors(),
   };
 }

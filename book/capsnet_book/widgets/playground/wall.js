@@ -42,7 +42,8 @@ export function makeWall(widget, kind, chosen) {
         pixels[(y + Math.floor(k / SIDE)) * wall.width + x + (k % SIDE)] = shades[grey];
       });
     }
-    if (canvas.height !== wall.height) Object.assign(canvas, { width: wall.width, height: wall.height });
+    if (canvas.height !== wall.height)
+      Object.assign(canvas, { width: wall.width, height: wall.height });
     brush.putImageData(wall, 0, 0); // all at once: a hundred small ones cost more
     for (let n = 0; n < count; n++) if (wrong[n]) frame(n, contrast);
     if (selected >= 0) frame(selected, accent);
@@ -75,7 +76,10 @@ export function makeHundred(widget, session, k) {
   const renew = onNews(({ pictures, wrong }, selected) => {
     const { settings } = session;
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
-    const how = settings[k].drawing > 0 ? "as it draws them at this moment" : "as they are: it learns no drawing";
+    const how =
+      settings[k].drawing > 0
+        ? "as it draws them at this moment"
+        : "as they are: it learns no drawing";
     const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
     wall.show(pictures, wrong.slice(0, WALL), words, selected);
   });

@@ -11,8 +11,14 @@ const STAGES = [
 /** @type {[number, string][]}  the same once the drawings can be read */
 const WRITING = [
   [0, "It draws better than it reads: look at an orange tile."],
-  [90, "It reads nine in ten, and fog turns into handwriting. An orange tile shows what it takes a digit for."],
-  [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand."],
+  [
+    90,
+    "It reads nine in ten, and fog turns into handwriting. An orange tile shows what it takes a digit for.",
+  ],
+  [
+    95,
+    "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand.",
+  ],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
 const READABLE = 46; // squared error of a drawing, over its pixels, below which one sees which digit it is
@@ -51,11 +57,14 @@ export function inWords(session) {
 export function nameOf(settings, k) {
   const names = differences(settings[0], settings[1]);
   if (names.length === 0) return k ? "the same again" : "one";
-  return names.map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`).join(", ");
+  return names
+    .map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`)
+    .join(", ");
 }
 
 function besides(settings, one, other) {
   const [most, least] = [Math.max(one, other), Math.min(one, other)];
-  if (most - least <= 3) return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
+  if (most - least <= 3)
+    return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
   return `“${nameOf(settings, one > other ? 0 : 1)}” is ahead so far, ${most} of 100 right against ${least}.`;
 }

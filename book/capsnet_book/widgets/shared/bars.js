@@ -24,7 +24,11 @@ export function makeBars(label) {
     const digit = element("span", { class: "digit" }, String(j));
     return { show, row: element("li", { class: "length" }, digit, rail, value) };
   });
-  const list = element("ol", { class: "lengths", "aria-label": label }, ...bars.map(({ row }) => row));
+  const list = element(
+    "ol",
+    { class: "lengths", "aria-label": label },
+    ...bars.map(({ row }) => row),
+  );
   const show = (values, best, isLong = (_, j) => j === best) =>
     bars.forEach(({ show, row }, j) => {
       show(values[j]);

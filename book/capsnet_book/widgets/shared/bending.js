@@ -13,7 +13,11 @@ export function bendDigit(image, { turn, shear, size, right, down }) {
     for (let column = 0; column < SIDE; column++, k++) {
       const [x, y] = [column - middle - right, row - middle - down];
       const [turnedX, turnedY] = [cos * x - sin * y, sin * x + cos * y]; // y points down: the turn's inverse
-      bent[k] = between(image, (turnedX + shear * turnedY) / size + middle, turnedY / size + middle);
+      bent[k] = between(
+        image,
+        (turnedX + shear * turnedY) / size + middle,
+        turnedY / size + middle,
+      );
     }
   }
   return bent;

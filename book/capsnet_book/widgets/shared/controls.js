@@ -70,7 +70,11 @@ export function carry(node, { area = node, steps, inUnits, take, place, move }) 
     move: (at) => move(inUnits(at).map((x, d) => x + held[d])),
   });
   const down = Math.sign(inUnits({ x: 0, y: 1 })[1] - inUnits({ x: 0, y: 0 })[1]); // whether y grows downwards
-  const walk = (/** @type {number} */ dx, /** @type {number} */ dy, /** @type {KeyboardEvent} */ { shiftKey }) => {
+  const walk = (
+    /** @type {number} */ dx,
+    /** @type {number} */ dy,
+    /** @type {KeyboardEvent} */ { shiftKey },
+  ) => {
     const by = steps[Number(shiftKey)];
     move([place()[0] + dx * by, place()[1] + down * dy * by]);
   };
@@ -78,7 +82,12 @@ export function carry(node, { area = node, steps, inUnits, take, place, move }) 
 }
 
 /** Where the arrow keys point, as on the screen: y grows downwards. */
-export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+export const ARROWS = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
 
 /**
  * arrow(dx, dy, event) on an arrow key, dy growing downwards; `others` by the names of their keys. What they handle
@@ -155,7 +164,11 @@ export function glide(duration, draw) {
  * @param {Element} node @param {() => void} [changed]  called at each change, and once at first
  */
 export function measure(node, changed) {
-  const size = { width: node.clientWidth, height: node.clientHeight, stop: () => observer.disconnect() };
+  const size = {
+    width: node.clientWidth,
+    height: node.clientHeight,
+    stop: () => observer.disconnect(),
+  };
   const observer = new ResizeObserver(([{ target }]) => {
     Object.assign(size, { width: target.clientWidth, height: target.clientHeight }); // laid out already: this is cheap
     changed?.();
@@ -180,8 +193,22 @@ export function fitCanvas(canvas, size, ratio = window.devicePixelRatio || 1) {
  *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} _
  *   margins; x, y: the values at either end; warp: Math.log for a logarithmic axis
  */
-export function axes({ width, height, left, right, top, bottom, x: across = [0, 1], y: up = [0, 1], warp = {} }) {
-  const share = (/** @type {number[]} */ ends, /** @type {number} */ value, scale = (/** @type {number} */ x) => x) => {
+export function axes({
+  width,
+  height,
+  left,
+  right,
+  top,
+  bottom,
+  x: across = [0, 1],
+  y: up = [0, 1],
+  warp = {},
+}) {
+  const share = (
+    /** @type {number[]} */ ends,
+    /** @type {number} */ value,
+    scale = (/** @type {number} */ x) => x,
+  ) => {
     const [from, to] = ends.map((end) => scale(end));
     return (scale(value) - from) / (to - from);
   };
@@ -189,23 +216,33 @@ export function axes({ width, height, left, right, top, bottom, x: across = [0, 
   const x = (/** @type {number} */ value) => left + share(across, value, warp.x) * (end - left);
   const y = (/** @type {number} */ value) => floor - share(up, value, warp.y) * (floor - top);
   /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
-  const text = (words, atX, atY, more) => svg("text", { class: "label", x: atX, y: atY, ...more }, words);
+  const text = (words, atX, atY, more) =>
+    svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
     ...{ x, y, floor, end, text },
     /** A `d` through points of values. @param {number[][]} points */
-    path: (points) => points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
+    path: (points) =>
+      points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
     /** Labels under the axis. @param {number[]} values */
     below: (values, drop = 16, words = (/** @type {number} */ value) => String(value)) =>
-      values.map((value) => text(words(value), x(value), floor + drop, { "text-anchor": "middle" })),
+      values.map((value) =>
+        text(words(value), x(value), floor + drop, { "text-anchor": "middle" }),
+      ),
     /** Labels to the left. @param {number[]} values */
-    beside: (values, gap = 8, words = (/** @type {number} */ value) => (value === 0.5 ? "½" : String(value))) =>
+    beside: (
+      values,
+      gap = 8,
+      words = (/** @type {number} */ value) => (value === 0.5 ? "½" : String(value)),
+    ) =>
       values.map((value) => text(words(value), left - gap, y(value) + 4, { "text-anchor": "end" })),
   };
 }
 
 /** What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit. */
 export function grip(attributes, ring = 11, knob = 6.5) {
-  const circles = Object.entries({ touch: 22, ring, knob }).map(([kind, r]) => svg("circle", { class: kind, r }));
+  const circles = Object.entries({ touch: 22, ring, knob }).map(([kind, r]) =>
+    svg("circle", { class: kind, r }),
+  );
   return svg("g", { class: "handle", tabindex: 0, role: "slider", ...attributes }, ...circles);
 }
 
@@ -214,7 +251,11 @@ export function makeArrow(kind) {
   const shaft = svg("line", { class: "shaft" });
   const head = svg("polygon", { class: "head" });
   const node = svg("g", { class: `arrow ${kind}` }, shaft, head);
-  const point = (/** @type {number[]} */ [x0, y0], /** @type {number[]} */ [x1, y1], { gap = 0, size = 9 } = {}) => {
+  const point = (
+    /** @type {number[]} */ [x0, y0],
+    /** @type {number[]} */ [x1, y1],
+    { gap = 0, size = 9 } = {},
+  ) => {
     const length = Math.hypot(x1 - x0, y1 - y0);
     const [ux, uy] = length ? [(x1 - x0) / length, (y1 - y0) / length] : [0, 0];
     const h = clamp((length - gap) / 2, 0, size);

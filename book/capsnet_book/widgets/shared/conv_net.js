@@ -1,7 +1,15 @@
 // The small CNN that capsules are compared with (capsnet_tutorial/baseline.py), in plain JavaScript:
 //
 //   image ─ three times convolution + ReLU ─ two hidden layers + ReLU ─ ten scores
-import { convolution, convolve, layer, linear, readSafetensors, relu, softmaxOverJ } from "./core.js";
+import {
+  convolution,
+  convolve,
+  layer,
+  linear,
+  readSafetensors,
+  relu,
+  softmaxOverJ,
+} from "./core.js";
 
 /** The network of a weights file: { forward(image) -> { scores [J], probabilities [J], prediction } }. */
 export function makeConvNet(source) {
@@ -11,7 +19,9 @@ export function makeConvNet(source) {
     .filter((name) => name.endsWith(".weight"))
     .map((name) => name.slice(0, -".weight".length));
   names.sort((p, q) => Number(p.split(".")[1]) - Number(q.split(".")[1])); // layers.0, layers.2, …
-  const convolutions = names.slice(0, config.channels.length).map((name) => convolution(tensors, name, config.stride));
+  const convolutions = names
+    .slice(0, config.channels.length)
+    .map((name) => convolution(tensors, name, config.stride));
   const dense = names.slice(config.channels.length).map((name) => layer(tensors, name));
 
   /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */

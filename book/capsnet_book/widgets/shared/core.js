@@ -17,8 +17,11 @@ export function readSafetensors(source) {
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
     : new Uint8Array(source);
   try {
-    const start = 8 + Number(new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getBigUint64(0, true));
-    const { __metadata__: metadata = {}, ...entries } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, start)));
+    const start =
+      8 + Number(new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getBigUint64(0, true));
+    const { __metadata__: metadata = {}, ...entries } = JSON.parse(
+      new TextDecoder().decode(bytes.subarray(8, start)),
+    );
     const tensors = {};
     for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
       const [from, to] = data_offsets.map((at) => start + at);
@@ -26,7 +29,8 @@ export function readSafetensors(source) {
       if (data.length !== shape.reduce((all, n) => all * n, 1)) throw new Error("cut short");
       tensors[name] = { shape, data };
     }
-    for (const [name, { dtype }] of Object.entries(entries)) if (dtype === "I8") scaleRows(tensors, name);
+    for (const [name, { dtype }] of Object.entries(entries))
+      if (dtype === "I8") scaleRows(tensors, name);
     return { tensors, metadata };
   } catch (error) {
     throw new Error(
@@ -89,7 +93,11 @@ export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) 
     const x2 = k + 2 < count ? x[m2] : 0;
     const x3 = k + 3 < count ? x[m3] : 0;
     for (let n = 0, at0 = m0 * N, at1 = m1 * N, at2 = m2 * N, at3 = m3 * N; n < N; n++) {
-      sum[n] += columns[at0 + n] * x0 + columns[at1 + n] * x1 + columns[at2 + n] * x2 + columns[at3 + n] * x3;
+      sum[n] +=
+        columns[at0 + n] * x0 +
+        columns[at1 + n] * x1 +
+        columns[at2 + n] * x2 +
+        columns[at3 + n] * x3;
     }
   }
   y.set(sum);
@@ -123,7 +131,8 @@ export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
 
 export const relu = (/** @type {Float32Array} */ x) => x.map((number) => Math.max(0, number));
 
-export const sigmoid = (/** @type {Float32Array} */ x) => x.map((number) => 1 / (1 + Math.exp(-number)));
+export const sigmoid = (/** @type {Float32Array} */ x) =>
+  x.map((number) => 1 / (1 + Math.exp(-number)));
 
 /** Equation 1, in place, for one vector of `D` numbers: v = ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ = s / (n + 1/n), n = ‖s‖. */
 export function squash(s, from = 0, D = s.length) {
@@ -248,7 +257,9 @@ export function makeNetwork(source) {
   const convSize = sizeAfter(image_size, config.conv_kernel, config.conv_stride);
   const conv = convolution(tensors, "conv", config.conv_stride);
   const primary = convolution(tensors, "primary.conv", config.primary_stride);
-  const decoder = [...config.decoder_hidden, "last"].map((_, n) => layer(tensors, `decoder.${2 * n}`));
+  const decoder = [...config.decoder_hidden, "last"].map((_, n) =>
+    layer(tensors, `decoder.${2 * n}`),
+  );
 
   const decode = (/** @type {Float32Array} */ capsules) => drawnBy(decoder, capsules);
 

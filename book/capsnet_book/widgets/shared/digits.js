@@ -4,7 +4,17 @@ import { bytesOf, element, figure, onNews, setAttributes, withArticle } from "./
 /** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
 export function themeColours(root) {
   const style = getComputedStyle(root);
-  const roles = ["surface", "raised", "line", "ink", "muted", "accent", "contrast", "paper", "stroke"];
+  const roles = [
+    "surface",
+    "raised",
+    "line",
+    "ink",
+    "muted",
+    "accent",
+    "contrast",
+    "paper",
+    "stroke",
+  ];
   return Object.fromEntries(
     roles.map((role) => {
       const hex = style.getPropertyValue(`--caps-${role}`).trim(); // #rrggbb: palette.py
@@ -13,7 +23,8 @@ export function themeColours(root) {
   );
 }
 
-export const mix = (from, to, t) => from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
+export const mix = (from, to, t) =>
+  from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
 export const css = (colour) => `rgb(${colour.join(" ")})`;
 
 /** Calls back when the page changes between light and dark. Returns what stops it. */
@@ -39,11 +50,19 @@ export const PIXELS = SIDE * SIDE;
 export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
 
 /** Synced digits, bytes, as numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
-export const greysOf = (/** @type {any} */ value) => Float32Array.from(bytesOf(value), (grey) => grey / 255);
+export const greysOf = (/** @type {any} */ value) =>
+  Float32Array.from(bytesOf(value), (grey) => grey / 255);
 
 /** A canvas of 28×28 pixels; the stylesheet makes it large. */
 export const digitCanvas = (role, label, side = SIDE) =>
-  element("canvas", { class: "wide", width: side, height: side, role: "img", "aria-label": label, "data-role": role });
+  element("canvas", {
+    class: "wide",
+    width: side,
+    height: side,
+    role: "img",
+    "aria-label": label,
+    "data-role": role,
+  });
 
 /** The same with a caption. name(words, label): what the caption says, and what is to be seen. */
 export function digitFigure(role, kind = "", side = SIDE) {
@@ -57,7 +76,10 @@ export function digitFigure(role, kind = "", side = SIDE) {
 }
 
 /** Words for a digitFigure that shows a handwritten digit. @returns {[string, string]} */
-export const asWritten = (label) => [`${withArticle(label)}, as written`, `The digit as it was written: ${label}`];
+export const asWritten = (label) => [
+  `${withArticle(label)}, as written`,
+  `The digit as it was written: ${label}`,
+];
 
 /** A canvas like that on a button, whose label says what is to be seen. */
 export const thumbnail = (more = {}) =>
@@ -73,8 +95,14 @@ export function digitRow(labels, images, name, choose, full = 1) {
     const about = { "data-role": "digit", "aria-label": name(labels[n]), onclick: () => choose(n) };
     return element("button", { type: "button", ...about }, canvas);
   });
-  const row = element("div", { class: "samples", role: "group", "aria-label": "Handwritten digits" }, ...buttons);
-  const paint = onNews((painter) => canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)));
+  const row = element(
+    "div",
+    { class: "samples", role: "group", "aria-label": "Handwritten digits" },
+    ...buttons,
+  );
+  const paint = onNews((painter) =>
+    canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)),
+  );
   const show = (/** @type {number | null} */ index, painter) => {
     paint([painter.shades()], painter);
     buttons.forEach((button, n) => setAttributes(button, { "aria-pressed": n === index }));
@@ -113,5 +141,9 @@ export function makePainter(root) {
     shades = shadesOf(paper, stroke);
   };
   refresh();
-  return { paint: (canvas, grey, full = 1) => paintNumbers(canvas, grey, shades, full), refresh, shades: () => shades };
+  return {
+    paint: (canvas, grey, full = 1) => paintNumbers(canvas, grey, shades, full),
+    refresh,
+    shades: () => shades,
+  };
 }

@@ -15,7 +15,10 @@ export function toImage(strokes) {
   const [top, bottom] = extent(points.map(([, y]) => y));
   const scale = (BOX - PEN) / Math.max(right - left, bottom - top, LEAST);
   const fitted = strokes.map((stroke) =>
-    stroke.map(([x, y]) => [CENTRE + (x - (left + right) / 2) * scale, CENTRE + (y - (top + bottom) / 2) * scale]),
+    stroke.map(([x, y]) => [
+      CENTRE + (x - (left + right) / 2) * scale,
+      CENTRE + (y - (top + bottom) / 2) * scale,
+    ]),
   );
   const [x, y] = centreOfMass(inked(fitted));
   const [dx, dy] = [CENTRE - x, CENTRE - y];

@@ -105,7 +105,13 @@ export function makePad({ drawn, settled }) {
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
     const over = drawing && inked > 0; // only what is new
     const lines = over ? [strokes.at(-1).slice(inked - 1)] : strokes;
-    drawPad(brush, width, { lines, picture: strokes.length ? null : image(), pen, over }, painter, colours);
+    drawPad(
+      brush,
+      width,
+      { lines, picture: strokes.length ? null : image(), pen, over },
+      painter,
+      colours,
+    );
     inked = strokes.at(-1)?.length;
     write(hint, empty() ? "draw a digit here" : "");
   }

@@ -13,9 +13,12 @@ function parsed(text) {
 export function followPrompts(widget, model, el) {
   function follow(event) {
     const link = event.target.closest?.('a[href^="#try-"]');
-    const [name, query] = link ? decodeURIComponent(link.hash.slice("#try-".length)).split("?") : [];
+    const [name, query] = link
+      ? decodeURIComponent(link.hash.slice("#try-".length)).split("?")
+      : [];
     const notebook = link?.closest(".jp-Notebook") ?? document;
-    if (!link || name !== widget || !el.contains(notebook.querySelector(`[data-widget="${name}"]`))) return;
+    if (!link || name !== widget || !el.contains(notebook.querySelector(`[data-widget="${name}"]`)))
+      return;
     event.preventDefault();
     for (const [key, text] of new URLSearchParams(query)) {
       const [trait, place] = key.split(".");

@@ -20,13 +20,18 @@ export const defineWidget = (name, label, build) => ({
     el.append(root);
     try {
       // JupyterLab may attach a widget only later, and before that it has no colours to paint with.
-      for (let frame = 0; frame < 60 && !root.isConnected; frame++) await new Promise(requestAnimationFrame);
+      for (let frame = 0; frame < 60 && !root.isConnected; frame++)
+        await new Promise(requestAnimationFrame);
       await start(build, { root, model, host, stops });
       root.dataset.ready = "true";
     } catch (error) {
       root.dataset.error = error.message;
       root.replaceChildren(
-        element("p", { class: "problem", role: "alert" }, `This widget cannot start: ${error.message}`),
+        element(
+          "p",
+          { class: "problem", role: "alert" },
+          `This widget cannot start: ${error.message}`,
+        ),
       );
     }
     return () => {
@@ -81,7 +86,12 @@ async function start(build, { root, model, host, stops }) {
     draw();
   };
   draw();
-  stops.push(whenThemeChanges(themeChanged), redraw.cancel, widget.halt, listen(model, "change", changed));
+  stops.push(
+    whenThemeChanges(themeChanged),
+    redraw.cancel,
+    widget.halt,
+    listen(model, "change", changed),
+  );
 }
 
 /**
@@ -110,4 +120,9 @@ function layOut(root, stops, { stage, hands = [], more = [], about = "More", bes
 
 /** What is there for those who ask. @param {string} about @param {Element[]} inside */
 export const fold = (about, ...inside) =>
-  element("details", { class: "more", "data-role": "more" }, element("summary", {}, about), ...inside);
+  element(
+    "details",
+    { class: "more", "data-role": "more" },
+    element("summary", {}, about),
+    ...inside,
+  );

@@ -55,7 +55,8 @@ export const pushButton = (role, text, onclick, more = {}) =>
 export const rowOf = (...buttons) => element("div", { class: "bar presets" }, ...buttons);
 
 /** A picture and its caption. @param {string} kind  a class @param {Element} picture @param {Element} caption */
-export const figure = (kind, picture, caption) => element("figure", { class: kind }, picture, caption);
+export const figure = (kind, picture, caption) =>
+  element("figure", { class: kind }, picture, caption);
 
 /**
  * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
@@ -161,7 +162,11 @@ export function onNews(work) {
  * have been quiet for a while.
  */
 export function makeAnnouncer(root) {
-  const region = element("p", { class: "unseen", "aria-live": "polite", "data-role": "announcement" });
+  const region = element("p", {
+    class: "unseen",
+    "aria-live": "polite",
+    "data-role": "announcement",
+  });
   root.append(region);
   let timer;
   const announce = (text) => {
