@@ -2,7 +2,7 @@
 import { makeBar } from "./shared/bars.js";
 import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, onNews, pushButton, setAttributes } from "./shared/ui.js";
+import { element, format, memoized, pushButton, setAttributes } from "./shared/ui.js";
 
 const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
 
@@ -93,7 +93,7 @@ export default defineWidget(
     });
 
     /** A new digit: ten drawings anew. */
-    const look = onNews((index) => {
+    const look = memoized((index) => {
       image = digitAt(images, index);
       seen = network.forward(image);
       errors = choices.map(({ canvas }, j) => {

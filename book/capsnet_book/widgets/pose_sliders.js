@@ -3,7 +3,7 @@
 import { rangeInput } from "./shared/controls.js";
 import { asWritten, digitAt, digitFigure, digitRow, greysOf, thumbnail } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, onNews, pushButton, rowOf } from "./shared/ui.js";
+import { element, format, memoized, pushButton, rowOf } from "./shared/ui.js";
 
 const REACH = 0.25; // so far the paper moves each number
 
@@ -108,7 +108,7 @@ export default defineWidget(
     rest.open = Object.keys(names()).length > 0; // who names them wants all in view
 
     /** A new digit: the network reads it, and its 16 numbers become the middle of the sliders. */
-    const look = onNews((index) => {
+    const look = memoized((index) => {
       const [image, label] = [digitAt(images, index), labels[index]];
       capsules = network.mask(network.forward(image).capsules, label);
       straight = network.decode(capsules);

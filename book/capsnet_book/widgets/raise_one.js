@@ -10,7 +10,7 @@ import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, listen, makeTurns, oncePerFrame, onNews, save } from "./shared/ui.js";
+import { element, listen, makeTurns, memoized, oncePerFrame, save } from "./shared/ui.js";
 
 /** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
 function tieToPage({ model, stops }, session, addressed) {
@@ -77,7 +77,7 @@ function build(widget) {
     about: "What can be changed",
   });
   widget.stops.push(() => session.stop());
-  const tell = onNews(say);
+  const tell = memoized(say);
   let frames = session.frames(); // how the networks stand
   const parts = [...view.parts, curve, ...walls, comparison, hand];
   const turns = makeTurns(parts.map((part) => () => part.show(frames)));

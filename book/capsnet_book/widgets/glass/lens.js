@@ -1,7 +1,7 @@
 // What is said of the glass network: its score, what the part that is pointed at does, and that part large, as a row of
 // small pictures that add up to what it does.
 import { fitCanvas, measure } from "../shared/controls.js";
-import { element, format, onNews, write } from "../shared/ui.js";
+import { element, format, memoized, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { scoreOf, sentenceOn, votesOf } from "./model.js";
 import { mapOf } from "./paint.js";
@@ -157,7 +157,7 @@ export function makeGlance(stage, lit) {
   const score = element("p", { class: "sentence", "data-role": "score" });
   const words = element("p", { class: "words" });
   const size = measure(lens, stage.schedule);
-  const magnify = onNews((scene) => paintLens(fitCanvas(lens, size), scene));
+  const magnify = memoized((scene) => paintLens(fitCanvas(lens, size), scene));
   let next = 0; // when there is time for words: the page is laid out anew for them
 
   function show(/** @type {any} */ scene) {

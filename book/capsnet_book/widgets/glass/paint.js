@@ -1,7 +1,7 @@
 // The picture of the glass network: a canvas for each part, painted again only when what it shows is another.
 import { fitCanvas } from "../shared/controls.js";
 import { SIDE } from "../shared/digits.js";
-import { clamp, element, format, onNews } from "../shared/ui.js";
+import { clamp, element, format, memoized } from "../shared/ui.js";
 import { REACH } from "./model.js";
 import { makePen } from "./pen.js";
 import { paintVotes } from "./votes.js";
@@ -117,7 +117,7 @@ export function makePicture() {
       "data-part": part,
       "aria-hidden": "true",
     });
-    const renew = onNews((/** @type {Scene} */ scene, ratio) => {
+    const renew = memoized((/** @type {Scene} */ scene, ratio) => {
       const { x, y, w, h } = placeOf(part, scene.plan.boxes);
       Object.assign(canvas.style, {
         left: `${x}px`,

@@ -1,6 +1,6 @@
 // What is drawn over the parts of the glass network: their names, the ways between them, what is out, and what the part
 // that is pointed at looks at.
-import { clamp, onNews, setAttributes, svg } from "../shared/ui.js";
+import { clamp, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { votesOf } from "./model.js";
 import { lookOf } from "./votes.js";
@@ -150,7 +150,7 @@ export function makeSigns() {
   scissors.append(way);
   const node = svg("svg", { class: "signs", "aria-hidden": "true" }, ...groups);
   const fill = (group, of) =>
-    onNews((/** @type {Scene} */ scene) => group.replaceChildren(...of(scene)));
+    memoized((/** @type {Scene} */ scene) => group.replaceChildren(...of(scene)));
   const show = {
     fixed: fill(fixed, (scene) => [...waysOf(scene), ...namesOf(scene)]),
     out: fill(out, outOf),

@@ -8,7 +8,7 @@ import {
   makeAnnouncer,
   makeRoot,
   makeTurns,
-  onNews,
+  memoized,
   setAttributes,
 } from "../shared/ui.js";
 import { makeControls } from "./controls.js";
@@ -71,7 +71,7 @@ export function makeStage({ samples, lit, first, keep, answered }) {
   });
   Object.assign(stage, { lit, painter, colours: themeColours(document.documentElement) });
   const glance = makeGlance(stage, lit);
-  const showDigits = onNews(() => controls.digits.show(whichOf(samples, pad.bytes()), painter));
+  const showDigits = memoized(() => controls.digits.show(whichOf(samples, pad.bytes()), painter));
   const parts = [...picture.show, signs.draw, glance.show].map(
     (show) => () => show({ ...stage.session, ...stage }),
   );

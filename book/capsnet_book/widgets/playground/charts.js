@@ -1,6 +1,6 @@
 // Errors against digits seen, both axes logarithmic.
 import { axes, measure } from "../shared/controls.js";
-import { element, figure, onNews, svg } from "../shared/ui.js";
+import { element, figure, memoized, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
 const TICKS = [1, 3, 10, 30, 90];
@@ -51,7 +51,7 @@ export function makeCurve(widget) {
   });
   chart.caption.textContent = "wrong, of 500 digits that it never learns from · by digits seen";
 
-  const renew = onNews(() => {
+  const renew = memoized(() => {
     const ends = shown.map((curve) => curve.at(-1));
     const words = ends.map(
       ([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`,

@@ -1,7 +1,7 @@
 // Two settings compared, pair by pair of trainings from one seed: the pair that is watched, and ten more in the
 // background; what their differences say, and a picture of them.
 import { axes } from "../shared/controls.js";
-import { clamp, element, format, onNews, pushButton, svg } from "../shared/ui.js";
+import { clamp, element, format, memoized, pushButton, svg } from "../shared/ui.js";
 import { makeChart } from "./charts.js";
 import { startTrainee } from "./trainee.js";
 import { nameOf } from "./words.js";
@@ -101,7 +101,7 @@ export function makeComparison(widget, session) {
   const seeds = pushButton("seeds", "Ten more seeds", () => session.act(more));
   const node = element("div", { class: "comparison" }, chart.node, result, seeds);
 
-  const renew = onNews((words) => {
+  const renew = memoized((words) => {
     result.textContent = words;
     const long = shown.length
       ? " Below the line: ten pairs, trained for 12 passes over 60,000 digits."

@@ -9,8 +9,8 @@ import {
   element,
   format,
   makeAnnouncer,
+  memoized,
   oncePerFrame,
-  onNews,
   pushButton,
   setAttributes,
   withArticle,
@@ -106,7 +106,7 @@ export function makeHand(widget, session) {
     schedule();
   }
 
-  const repaint = onNews(schedule);
+  const repaint = memoized(schedule);
 
   /** The row of the reader's own digits, and what is on the pad once it has learned more. @param {any[]} frames */
   function show([frame]) {

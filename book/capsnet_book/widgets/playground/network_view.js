@@ -5,7 +5,7 @@ import { paintVotes } from "../glass/votes.js";
 import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
-import { element, figure, onNews, write } from "../shared/ui.js";
+import { element, figure, memoized, write } from "../shared/ui.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
 /**
@@ -132,7 +132,7 @@ export function makeNetworkView(widget, session) {
     drawing.hidden = drawn.length === 0;
     if (drawn.length) widget.painter.paint(drawing, drawn);
   }
-  const made = [showFirst, showRest].map(onNews).map((renew) => ({
+  const made = [showFirst, showRest].map(memoized).map((renew) => ({
     show(/** @type {any[]} */ frames) {
       const frame = frames[session.watched.network] ?? frames[0];
       passage = { types: frame.types, filters: frame.filters, ...frame.watched }; // whichever has its turn first

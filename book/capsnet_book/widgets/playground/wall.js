@@ -2,7 +2,7 @@
 // pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
-import { clamp, element, figure, onNews, write } from "../shared/ui.js";
+import { clamp, element, figure, memoized, write } from "../shared/ui.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
@@ -22,7 +22,7 @@ export function makeWall(widget, kind, chosen) {
   const brush = canvas.getContext("2d");
   let [count, at] = [0, -1]; // at: from where arrow keys go on
   let inks = []; // shades from paper to ink, of what is right and of what is a mistake
-  const mixInks = onNews(({ paper, stroke, contrast }) => {
+  const mixInks = memoized(({ paper, stroke, contrast }) => {
     inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
   });
   const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
@@ -73,7 +73,7 @@ export function makeWall(widget, kind, chosen) {
 /** The wall of the k-th network. @param {any} widget @param {any} session */
 export function makeHundred(widget, session, k) {
   const wall = makeWall(widget, "wall-frame", (n) => session.act(() => session.watch(k, n)));
-  const renew = onNews(({ pictures, wrong }, selected) => {
+  const renew = memoized(({ pictures, wrong }, selected) => {
     const { settings } = session;
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
     const how =

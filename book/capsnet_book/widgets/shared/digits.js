@@ -1,5 +1,5 @@
 // Digits of 28×28 pixels in the colours of the page.
-import { bytesOf, element, figure, onNews, setAttributes, withArticle } from "./ui.js";
+import { bytesOf, element, figure, memoized, setAttributes, withArticle } from "./ui.js";
 
 /** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
 export function themeColours(root) {
@@ -100,7 +100,7 @@ export function digitRow(labels, images, name, choose, full = 1) {
     { class: "samples", role: "group", "aria-label": "Handwritten digits" },
     ...buttons,
   );
-  const paint = onNews((painter) =>
+  const paint = memoized((painter) =>
     canvases.forEach((canvas, n) => painter.paint(canvas, digitAt(images, n), full)),
   );
   const show = (/** @type {number | null} */ index, painter) => {

@@ -147,13 +147,18 @@ export function inSpareTime(first, go, done) {
   return ask;
 }
 
-/** work(…given), only where one of the causes is another than the last time. */
-export function onNews(work) {
-  let before = [];
-  return (/** @type {any[]} */ causes, /** @type {any[]} */ ...given) => {
-    if (before.length && causes.every((cause, n) => cause === before[n])) return;
-    before = causes;
-    work(...given);
+/**
+ * Returns a function (dependencies, …args) that calls work(…args), and skips the call if all
+ * dependencies are identical to those of the last call.
+ * @param {(...args: any[]) => void} work
+ */
+export function memoized(work) {
+  /** @type {any[] | undefined} */
+  let last;
+  return (/** @type {any[]} */ dependencies, /** @type {any[]} */ ...args) => {
+    if (last && dependencies.every((dependency, n) => dependency === last[n])) return;
+    last = dependencies;
+    work(...args);
   };
 }
 
