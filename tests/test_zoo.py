@@ -10,11 +10,15 @@ import oracle
 import pytest
 import torch
 from capsnet_book.routings.controls import (
+    ClassmatesAgreement,
+    DealtAgreement,
     LengthShares,
     OthersAgreement,
+    OutputCompetition,
     ScaledAgreement,
     SelfRouting,
     StaticShares,
+    next_of_class,
 )
 from capsnet_book.routings.em import EMRouting
 from capsnet_book.routings.inverted_attention import InvertedAttention
@@ -23,7 +27,7 @@ from capsnet_book.routings.self_attention import attention_couplings, route_by_a
 from capsnet_book.routings.sinkhorn import SinkhornRouting
 from networks import noise
 
-from capsnet_tutorial.functional import route, squash
+from capsnet_tutorial.functional import capsule_lengths, route, squash
 
 B, I, J, D = 3, 6, 3, 4
 U_HAT = noise(B, I, J, D)
@@ -217,6 +221,9 @@ def test_a_capsule_chooses_by_its_own_vote_a_learned_prior_or_a_votes_length():
         LengthShares(),
         ScaledAgreement(4),
         OthersAgreement(),
+        ClassmatesAgreement(),
+        DealtAgreement(),
+        OutputCompetition(),
     ],
 )
 def test_with_one_round_all_have_even_shares(routing):
@@ -238,3 +245,50 @@ def test_in_training_couplings_are_the_neighbours_and_in_eval_mode_ones_own():
     c = route(U_HAT, 3, return_trace=True)[1].c[-1].numpy()
     oracle.agrees(routing.train()(U_HAT, 3), squashed(c[[2, 0, 1]]))
     torch.testing.assert_close(routing.eval()(U_HAT, 3), route(U_HAT, 3))
+
+
+def test_the_next_of_a_class_is_the_first_after_the_last_and_itself_if_alone():
+    classes = torch.tensor([3, 1, 3, 7, 3, 1])
+    assert next_of_class(classes).tolist() == [2, 5, 4, 3, 0, 1]
+
+
+def test_classmates_swap_couplings_in_training():
+    routing = ClassmatesAgreement()
+    u_hat = torch.cat([U_HAT[:1], 1.1 * U_HAT[:1]])  # two images that are read as the same class
+    c = route(u_hat, 3, return_trace=True)[1].c[-1]
+    expected = squash(torch.einsum("bij,bijd->bjd", c.flip(0), u_hat))
+    torch.testing.assert_close(routing.train()(u_hat, 3), expected)
+    torch.testing.assert_close(routing.eval()(u_hat, 3), route(u_hat, 3))
+
+
+def test_dealt_couplings_are_the_images_own_in_another_order():
+    routing = DealtAgreement()
+    torch.manual_seed(0)
+    c = route(U_HAT, 3, return_trace=True)[1].c[-1]
+    dealt = routing.foreign(c, U_HAT)
+    assert not dealt.equal(c)
+    for own, other in zip(c, dealt, strict=True):
+        assert sorted(own.tolist()) == sorted(other.tolist())  # whole rows change places
+    torch.testing.assert_close(routing.eval()(U_HAT, 3), route(U_HAT, 3))
+
+
+def test_outputs_compete_by_their_lengths_alone():
+    sums = VOTES.sum(axis=1)  # [B, J, D]
+    for b in range(B):
+        logits = np.zeros(J)
+        for _ in range(2):
+            c = oracle.softmax(logits)
+            v = [oracle.squash(c[j] * sums[b, j]) for j in range(J)]
+            logits += 2 * np.array([oracle.length(vector) for vector in v])
+        c = oracle.softmax(logits)
+        expected = np.stack([oracle.squash(c[j] * sums[b, j]) for j in range(J)])
+        oracle.agrees(OutputCompetition(2.0).to(U_HAT.dtype)(U_HAT, 3)[b], expected)
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 5])
+def test_competition_sharpens_and_keeps_the_order_of_lengths(rounds):
+    routing = OutputCompetition(2.0).to(U_HAT.dtype)
+    once, often = (capsule_lengths(routing(U_HAT, r)) for r in (1, rounds))
+    assert once.argsort(dim=1).equal(often.argsort(dim=1))
+    longest = once.argmax(dim=1, keepdim=True)
+    assert (often.gather(1, longest) > once.gather(1, longest)).all()

@@ -57,7 +57,7 @@ class Question(NamedTuple):
     """``run`` and the ``rounds`` that it is read with; of viewpoints ``arm``, ``rounds``, ``view``, ``clutter``."""
     larger: dict[str, Any]
     measure: str
-    """A key of the records' ``wrong_after``, or "viewpoints"."""
+    """A key of the records' ``wrong_after``, or of scenes the file of results/: "viewpoints" or "coincidence"."""
     seeds: Sequence[int]
 
 

@@ -17,8 +17,11 @@ from torch.nn.utils import parametrize
 from capsnet_book.bugs import variant
 from capsnet_book.routings.biased import BiasedRouting
 from capsnet_book.routings.controls import (
+    ClassmatesAgreement,
+    DealtAgreement,
     LengthShares,
     OthersAgreement,
+    OutputCompetition,
     ScaledAgreement,
     SelfRouting,
     StaticShares,
@@ -187,6 +190,22 @@ VARIANTS: dict[str, Variant] = {
     ),
     "others-agreement": Variant(
         "trained with another image's couplings", lambda config: OthersAgreement()
+    ),
+    "classmates-agreement": Variant(
+        "trained with the couplings of another image of its class",
+        lambda config: ClassmatesAgreement(),
+    ),
+    "dealt-agreement": Variant(
+        "trained with its own couplings dealt out anew among its capsules",
+        lambda config: DealtAgreement(),
+    ),
+    "competition": Variant(
+        "competition among the outputs, no vote compared: b_j += 2 ‖v_j‖",
+        lambda config: OutputCompetition(2.0),
+    ),
+    "competition-learned": Variant(
+        "competition among the outputs, no vote compared: b_j += γ ‖v_j‖, γ learned from 2 on",
+        lambda config: OutputCompetition(2.0, learned=True),
     ),
     "beta-0.25": Variant("agreement times 0.25", lambda config: ScaledAgreement(0.25)),
     "beta-4": Variant("agreement times 4", lambda config: ScaledAgreement(4.0)),

@@ -74,9 +74,10 @@ def answers(experiments: Experiments) -> list[Verdict]:
 
 
 def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) -> np.ndarray:
-    """What an arm misreads, seed by seed: images [S, 10000], of viewpoints shares [S]; nothing if a seed lacks."""
-    if question.measure == "viewpoints":
-        runs = records.read(experiments.folder / "viewpoints.json")["runs"]
+    """What an arm misreads, seed by seed: images [S, 10000], of scenes shares [S]; nothing if a seed lacks."""
+    if "arm" in side:
+        path = experiments.folder / f"{question.measure}.json"
+        runs = records.read(path)["runs"] if path.exists() else []
         errors = {run["seed"]: run["errors"] for run in runs if run["arm"] == side["arm"]}
         found = {
             seed: each[side["view"]][f"{side['clutter']}"][side["rounds"] - 1]

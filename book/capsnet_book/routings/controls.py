@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.functional import squash
+from capsnet_tutorial.functional import capsule_lengths, squash
 
 
 def _weighted(c: Tensor, u_hat: Tensor) -> Tensor:
@@ -90,15 +90,92 @@ class ScaledAgreement(nn.Module):
         return _weighted(self.couplings(u_hat, iterations), u_hat)
 
 
-class OthersAgreement(ScaledAgreement):
-    """In training an image is read with the couplings of its neighbour in the batch; in eval mode with its own.
-
-    Couplings are as uneven as the paper's, and change from image to image, but say nothing of the image.
-    """
+class _ForeignAgreement(ScaledAgreement):
+    """In training an image gets other couplings than its own; in eval mode its own."""
 
     def __init__(self) -> None:
         super().__init__(beta=1.0)
 
+    def foreign(self, c: Tensor, u_hat: Tensor) -> Tensor:
+        """Return the couplings [B, I, J] to train with, given the images' own."""
+        raise NotImplementedError
+
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
         c = self.couplings(u_hat, iterations)
-        return _weighted(c.roll(1, dims=0) if self.training else c, u_hat)
+        if self.training:
+            c = self.foreign(c, u_hat)
+        return _weighted(c, u_hat)
+
+
+class OthersAgreement(_ForeignAgreement):
+    """Couplings of the neighbour in the batch: as uneven as the image's own, but nine in ten of another class."""
+
+    def foreign(self, c: Tensor, u_hat: Tensor) -> Tensor:
+        return c.roll(1, dims=0)
+
+
+class ClassmatesAgreement(_ForeignAgreement):
+    """Couplings of another image in the batch that is read as the same class.
+
+    Read: its longest class capsule is the same, with the image's own couplings.
+    """
+
+    def foreign(self, c: Tensor, u_hat: Tensor) -> Tensor:
+        classes = capsule_lengths(_weighted(c, u_hat)).argmax(dim=1)
+        return c[next_of_class(classes)]
+
+
+class DealtAgreement(_ForeignAgreement):
+    """The image's own couplings dealt out anew among its capsules below.
+
+    What the capsules together give to each class stays; which capsule gives it does not.
+    """
+
+    def foreign(self, c: Tensor, u_hat: Tensor) -> Tensor:
+        order = torch.rand(c.shape[:2], device=c.device).argsort(dim=1)  # [B, I]
+        return c.gather(1, order.unsqueeze(2).expand_as(c))
+
+
+def next_of_class(classes: Tensor) -> Tensor:
+    """Return for every image the position of the next one of its class, int64 [B].
+
+    After the last image of a class comes the first. An image that is alone in its class gets its own position.
+    """
+    batch = len(classes)
+    positions = torch.arange(batch, device=classes.device)
+    # [B, B]; batch − 1 steps lead to the image itself.
+    steps = (positions - positions.unsqueeze(1) - 1) % batch
+    is_same = classes == classes.unsqueeze(1)
+    return steps.where(is_same, batch).argmin(dim=1)
+
+
+class OutputCompetition(nn.Module):
+    """b_j += γ ‖v_j‖, the same for every capsule below: the outputs compete, and no vote is compared with anything.
+
+    Reading with more rounds never changes the answer, since the longest v_j stays the longest.
+
+    Args:
+        gain: γ.
+        learned: whether γ is learned; then `gain` is where it starts.
+    """
+
+    def __init__(self, gain: float = 2.0, *, learned: bool = False) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.tensor(gain)) if learned else gain
+        self.__name__ = f"{type(self).__name__}({'learned' if learned else f'{gain:g}'})"
+
+    def shares(self, u_hat: Tensor, iterations: int) -> Tensor:
+        """Return c_j of the last round, [B, J]."""
+        total = u_hat.sum(dim=1)  # [B, J, D]
+        b = total.new_zeros(total.shape[:2])
+        for _ in range(iterations - 1):
+            v = squash(b.softmax(dim=1).unsqueeze(2) * total)
+            b = b + self.gain * capsule_lengths(v)
+        return b.softmax(dim=1)
+
+    def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
+        """Return c of the last round, [B, I, J]: the same for every i."""
+        return self.shares(u_hat, iterations).unsqueeze(1).expand(u_hat.shape[:3])
+
+    def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
+        return squash(self.shares(u_hat, iterations).unsqueeze(2) * u_hat.sum(dim=1))
