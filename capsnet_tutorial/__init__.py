@@ -3,17 +3,6 @@
 The book in this repository builds it step by step; this module holds the finished pieces.
 """
 
-from capsnet_tutorial.check import (
-    Report,
-    check_layer,
-    check_margin_loss,
-    check_mask,
-    check_model,
-    check_primary_capsules,
-    check_reconstruction_loss,
-    check_routing,
-    check_squash,
-)
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.functional import (
     RoutingTrace,

@@ -1,4 +1,4 @@
-"""The ``capsnet`` command: train a network, evaluate one, check somebody's code."""
+"""The ``capsnet`` command: train a network, evaluate one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import get_args
 import torch
 
 from capsnet_tutorial.augment import Augmentation
-from capsnet_tutorial.check import command as check
 from capsnet_tutorial.data import Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import InputError
 from capsnet_tutorial.model import PRESETS, CapsNet
@@ -27,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Returns:
-        The exit status: 0; 1 if a run diverged or a check failed, 2 if input cannot be used or output not written,
+        The exit status: 0; 1 if a run diverged, 2 if input cannot be used or output not written,
         130 if interrupted.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
@@ -113,7 +112,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="capsnet", description="Train, evaluate and check capsule networks."
+        prog="capsnet", description="Train and evaluate capsule networks."
     )
     parser.add_argument("--version", action="version", version=version("capsnet-tutorial"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -133,10 +132,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     evaluation.add_argument("--split", choices=get_args(Split), default="test")
     _add_data_options(evaluation)
-
-    check.add_options(
-        commands.add_parser("check", help="find known mistakes in a capsule network's code")
-    )
     return parser
 
 

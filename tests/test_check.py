@@ -13,8 +13,7 @@ from capsnet_book.bugs import BUGS, variant
 from checked_functions import RIGHT, WRONG
 from torch import nn
 
-from capsnet_tutorial import functional
-from capsnet_tutorial.check import (
+from capsnet_check import (
     CHECKERS,
     check_margin_loss,
     check_mask,
@@ -22,6 +21,7 @@ from capsnet_tutorial.check import (
     check_routing,
     check_squash,
 )
+from capsnet_tutorial import functional
 from capsnet_tutorial.layers import group_into_capsules
 
 OURS = {

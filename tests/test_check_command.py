@@ -1,16 +1,17 @@
-"""`capsnet check`: what it takes, what it answers, and that code that nobody has read can do little harm."""
+"""`capsnet-check`: what it takes, what it answers, and that code that nobody has read can do little harm."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from capsnet_tutorial.check import command
+from capsnet_check import command
 
 pytestmark = pytest.mark.slow
 
@@ -63,10 +64,7 @@ def checked(place, **options):
 
 
 def run(*arguments):
-    parser = argparse.ArgumentParser()
-    command.add_options(parser)
-    options = parser.parse_args([*map(str, arguments)])
-    return options.run(options)
+    return command.main([*map(str, arguments)])
 
 
 # --- what it takes
@@ -238,3 +236,9 @@ def test_what_it_starts_is_ended_with_it(write, tmp_path, capfd):
             return
         time.sleep(0.1)
     pytest.fail("it still runs")
+
+
+def test_the_module_loads_no_checker():
+    script = "import sys, capsnet_tutorial.cli; print(*(m for m in sys.modules if 'check' in m))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert not [name for name in loaded.stdout.split() if name.startswith("capsnet")]

@@ -25,11 +25,10 @@ from checked_styles import (
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from capsnet_check import check_layer, check_model
 from capsnet_tutorial import (
     CapsNet,
     CapsNetConfig,
-    check_layer,
-    check_model,
     digits,
     functional,
     load_pretrained,

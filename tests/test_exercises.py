@@ -18,7 +18,7 @@ import pytest
 import torch
 import yaml
 
-from capsnet_tutorial.check import Report
+from capsnet_check import Report
 
 pytestmark = pytest.mark.slow
 

@@ -65,13 +65,15 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
-def test_it_is_small_and_brings_digits_weights_and_the_command(
+def test_it_is_small_and_brings_digits_weights_and_the_commands(
     programs: Path, tmp_path: Path
 ) -> None:
     (wheel,) = programs.parents[1].glob("*.whl")
     assert wheel.stat().st_size <= 2_000_000
-    assert all(name.startswith("capsnet_tutorial") for name in zipfile.ZipFile(wheel).namelist())
+    packages = ("capsnet_tutorial", "capsnet_check")
+    assert all(name.startswith(packages) for name in zipfile.ZipFile(wheel).namelist())
     where, source, reads = run(programs / "python", "-c", USE, cwd=tmp_path).split("\n")[:3]
     assert programs.parent in Path(where).parents
     assert (source, reads) == ("sample", "True")
-    assert "usage: capsnet" in run(programs / "capsnet", "--help", cwd=tmp_path)
+    for command in ("capsnet", "capsnet-check"):
+        assert f"usage: {command} [" in run(programs / command, "--help", cwd=tmp_path)

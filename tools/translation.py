@@ -64,7 +64,7 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 TREE, HTML = ROOT / "_build" / LANGUAGE, ROOT / "_build" / "html" / LANGUAGE
 NEEDED = (
     *("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE"),
-    *("results", "tools", "book", "capsnet_tutorial"),
+    *("results", "tools", "book", "capsnet_tutorial", "capsnet_check"),
 )
 NOT_NEEDED = ("node_modules", "__pycache__", ".ipynb_checkpoints", "locales", "*.egg-info")
 SCRIPTS = ("book/capsnet_book/widgets/**/*.js", "book/_static/*.js")

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import NotWritten, Subject, Trouble, called, examined, shortened
-from capsnet_tutorial.check.report import Finding, Report, rounded
+from capsnet_check.calls import NotWritten, Subject, Trouble, called, examined, shortened
+from capsnet_check.report import Finding, Report, rounded
 
 _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"

@@ -5,6 +5,6 @@ Everything in here is wrong on purpose. ``variant("routing", "softmax-axis")`` i
 """
 
 from capsnet_book.bugs.museum import piece_of, variant
-from capsnet_tutorial.check import BUGS, Bug
+from capsnet_check import BUGS, Bug
 
 __all__ = ["BUGS", "Bug", "piece_of", "variant"]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from capsnet_tutorial.check import BUGS
+from capsnet_check import BUGS
 from capsnet_tutorial.errors import expect
 
 Piece = Callable[..., Tensor]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import (
+from capsnet_check.calls import (
     WROTE,
     Subject,
     Trouble,
@@ -17,8 +17,8 @@ from capsnet_tutorial.check.calls import (
     examined,
     nan_at_zero,
 )
-from capsnet_tutorial.check.report import Finding, Report
-from capsnet_tutorial.check.variants import (
+from capsnet_check.report import Finding, Report
+from capsnet_check.variants import (
     Deviation,
     close,
     differs,

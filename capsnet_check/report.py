@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from capsnet_tutorial.check.catalogue import BUGS
+from capsnet_check.catalogue import BUGS
 
 # Colours of the page, light and dark, where there is one; else these.
 _RIGHT, _WRONG, _MUTED = (

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.calls import Subject, examined, nan_at_zero
-from capsnet_tutorial.check.report import Finding, Report
-from capsnet_tutorial.check.trace import Graph, Trace, axes_of, gathered, memory
-from capsnet_tutorial.check.variants import close, differs, recognise
+from capsnet_check.calls import Subject, examined, nan_at_zero
+from capsnet_check.report import Finding, Report
+from capsnet_check.trace import Graph, Trace, axes_of, gathered, memory
+from capsnet_check.variants import close, differs, recognise
 
 _SIGNATURE = "capsules(features, dim)"
 

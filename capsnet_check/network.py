@@ -12,18 +12,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.behaviour import (
+from capsnet_check.behaviour import (
     Network,
     alone_wrong,
     lengths_wrong,
     mask_wrong,
     remembers,
 )
-from capsnet_tutorial.check.calls import Looked, NotWritten, Trouble, called, examined
-from capsnet_tutorial.check.primary_capsules import examine_within
-from capsnet_tutorial.check.report import Finding, Report
-from capsnet_tutorial.check.sites import Verdict, declared_rounds, judge, sites_in
-from capsnet_tutorial.check.trace import Graph, Target, Trace, tensors_in
+from capsnet_check.calls import Looked, NotWritten, Trouble, called, examined
+from capsnet_check.primary_capsules import examine_within
+from capsnet_check.report import Finding, Report
+from capsnet_check.sites import Verdict, declared_rounds, judge, sites_in
+from capsnet_check.trace import Graph, Target, Trace, tensors_in
 from capsnet_tutorial.errors import expect, expect_floating, expect_tensor
 
 

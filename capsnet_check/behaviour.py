@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from capsnet_tutorial.check.calls import Looked, Trouble, accepts, called
-from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.trace import Instead, Target, Trace, tensors_in
+from capsnet_check.calls import Looked, Trouble, accepts, called
+from capsnet_check.report import Finding
+from capsnet_check.trace import Instead, Target, Trace, tensors_in
 
 _LABEL = re.compile(r"label|target|truth|^y$|_y$|one_?hot|class", re.IGNORECASE)
 _WAYS = ("numbers", "one-hot", "attribute", "attribute one-hot", "none")

@@ -1,4 +1,4 @@
-"""``capsnet check``: functions, layers and networks out of files and packages."""
+"""``capsnet-check``: functions, layers and networks out of files and packages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from capsnet_tutorial.check import CHECKERS, Report, check_layer, check_model
-from capsnet_tutorial.check.loading import Source, fits
+from capsnet_check import CHECKERS, Report, check_layer, check_model
+from capsnet_check.loading import Source, fits
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.errors import InputError
 
@@ -57,13 +59,31 @@ _SIDES = (
 )  # of the images that a network may be made for, as they are tried, in pixels
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """The command's options, for `capsnet check`."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.description = (
-        "Find known mistakes in a capsule network's code. The file is run, as by an import."
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns:
+        The exit status of `run`; 2 if anything fails that no check expects, 130 if interrupted.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return run(options)
+    except KeyboardInterrupt:
+        print("capsnet-check: interrupted", file=sys.stderr)
+        return 130
+    except Exception:  # Python's own status for it is 1, which says that the code is wrong
+        traceback.print_exc()
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="capsnet-check",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Find known mistakes in a capsule network's code. The file is run, as by an import.",
+        epilog=_SIGNATURES,
     )
-    parser.epilog = _SIGNATURES
+    parser.add_argument("--version", action="version", version=version("capsnet-tutorial"))
     parser.add_argument(
         "place", metavar="FILE[:NAME]", help="a file, a name in it, or an expression in quotes"
     )
@@ -83,7 +103,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--memory-limit", type=float, default=16, metavar="GB", help="of memory (16)"
     )
-    parser.set_defaults(run=run)
+    return parser
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
     if printed.strip():
         print(f"The code itself printed:\n{printed[:2000].rstrip()}", file=sys.stderr)
     if problem:
-        print(f"capsnet: {problem}", file=sys.stderr)
+        print(f"capsnet-check: {problem}", file=sys.stderr)
     statuses = [status for _, status, _ in judged] + [2] * bool(problem)
     return next((status for status in (1, 2, 3) if status in statuses), 0 if statuses else 2)
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.check.calls import Subject, Trouble, arguments_of, nan_at_zero
-from capsnet_tutorial.check.pieces import Known, predictions, recognised
-from capsnet_tutorial.check.report import Finding
-from capsnet_tutorial.check.trace import (
+from capsnet_check.calls import Subject, Trouble, arguments_of, nan_at_zero
+from capsnet_check.pieces import Known, predictions, recognised
+from capsnet_check.report import Finding
+from capsnet_check.trace import (
     Axes,
     Graph,
     Operation,

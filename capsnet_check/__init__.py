@@ -7,17 +7,17 @@ A function is run on inputs that tell the mistakes apart, and what comes is comp
 that it does not matter how it is written (`sites`).
 """
 
-from capsnet_tutorial.check.catalogue import BUGS, Bug
-from capsnet_tutorial.check.network import check_layer, check_model
-from capsnet_tutorial.check.pieces import (
+from capsnet_check.catalogue import BUGS, Bug
+from capsnet_check.network import check_layer, check_model
+from capsnet_check.pieces import (
     check_margin_loss,
     check_mask,
     check_reconstruction_loss,
     check_routing,
     check_squash,
 )
-from capsnet_tutorial.check.primary_capsules import check_primary_capsules
-from capsnet_tutorial.check.report import Report
+from capsnet_check.primary_capsules import check_primary_capsules
+from capsnet_check.report import Report
 
 CHECKERS = {
     "squash": check_squash,

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_tutorial.check.catalogue import BUGS
-from capsnet_tutorial.check.report import Finding, Report, described, rounded
+from capsnet_check.catalogue import BUGS
+from capsnet_check.report import Finding, Report, described, rounded
 
 _HERE, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 

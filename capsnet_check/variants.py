@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from capsnet_tutorial.check.report import Finding, described, rounded
+from capsnet_check.report import Finding, described, rounded
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT, mask_capsules
 
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from capsnet_tutorial.check.calls import Trouble, is_theirs
+from capsnet_check.calls import Trouble, is_theirs
 from capsnet_tutorial.layers import RoutedCapsules
 
 _theirs = lru_cache(is_theirs)
