@@ -15,6 +15,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.functional import squash
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.weights import load_pretrained
 
@@ -155,6 +156,29 @@ def test_fp16_weights_agree_to_1e_3(evaluate, images, exact, tmp_path):
     costs = {name: farthest(came, unrounded)[name] for name in ("c", "v", "lengths")}
     assert 0 < max(costs.values()) < 1e-3, costs
     assert (came["prediction"] == unrounded["prediction"]).all()
+
+
+def test_squash_of_the_shortest_and_the_longest_vectors_is_pytorchs(evaluate):
+    lengths = torch.logspace(-12, 15, 28, dtype=torch.float64)
+    direction = torch.tensor([2 / 3, -1 / 3, 2 / 3], dtype=torch.float64)
+    vectors = lengths.unsqueeze(1) * direction
+    body = "return data.map((s) => Array.from(m.squash(Float64Array.from(s))));"
+    squashed = evaluate(body, vectors, m="shared/core.js")
+    expected = squash(vectors)
+    torch.testing.assert_close(
+        torch.tensor(squashed, dtype=torch.float64), expected, rtol=1e-12, atol=0
+    )
+
+
+def test_softmax_of_large_logits_is_pytorchs(evaluate):
+    """Of logits whose exponentials would overflow, or would all be 0."""
+    noise = torch.randn(6, 10, generator=torch.Generator().manual_seed(0))
+    logits = noise + torch.tensor([-1000.0, -100, 0, 100, 1000, 0]).unsqueeze(1)
+    logits[5] *= 1000  # far apart: one class gets all
+    body = "return m.softmaxOverJ(Float32Array.from(data.flat()), 6, 10);"
+    couplings = evaluate(body, logits, m="shared/core.js")
+    expected = logits.softmax(dim=1).flatten()
+    torch.testing.assert_close(torch.tensor(couplings), expected, rtol=1e-5, atol=1e-7)
 
 
 def test_it_is_fast_enough_to_follow_the_hand(evaluate, images, tmp_path):

@@ -1,45 +1,55 @@
 // The small capsule network, in plain JavaScript: read it beside the equations of the paper.
 //
-//   image ─ conv + ReLU ─ primary capsules u ─ prediction vectors û ─ routing ─ digit capsules v ─ decoder
+//   image ─ conv + ReLU ─ primary capsules u ─ prediction vectors û ─ routing
+//         ─ digit capsules v ─ decoder
 //
 // A tensor is a flat Float32Array; its shape stands in a comment, the last axis runs fastest:
 // element [i, j, d] of a tensor [I, J, D] is data[(i * J + j) * D + d].
 
-// ---------------------------------------------------------------------------------- the weights file
+/** @typedef {{ shape: number[], data: Float32Array }} Tensor */
+/** @typedef {{ columns: Float32Array, bias: Float32Array }} Layer  y = W x + b; W by columns */
+/** @typedef {Layer & { O: number, C: number, kernel: number, stride: number }} Convolution */
+
+// ---------------------------------------------------------------------- the weights file
 
 /**
- * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers. -> { tensors, metadata }
- * Eight bits a number (capsnet_book/networks.py) are whole numbers, to be multiplied row by row by NAME.scale.
+ * Reads a safetensors file: 8 bytes of length, a JSON header, then the numbers.
+ * A tensor of 8-bit integers (capsnet_book/networks.py) is multiplied row by row by NAME.scale.
  * @param {ArrayBuffer | ArrayBufferView} source
+ * @returns {{ tensors: Record<string, Tensor>, metadata: Record<string, string> }}
  */
 export function readSafetensors(source) {
   const bytes = ArrayBuffer.isView(source)
     ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
     : new Uint8Array(source);
   try {
-    const start =
-      8 + Number(new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getBigUint64(0, true));
-    const { __metadata__: metadata = {}, ...entries } = JSON.parse(
-      new TextDecoder().decode(bytes.subarray(8, start)),
-    );
-    const tensors = {};
-    for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
-      const [from, to] = data_offsets.map((at) => start + at);
-      const data = READ[dtype](bytes.slice(from, to).buffer); // a copy, so that it is aligned
-      if (data.length !== shape.reduce((all, n) => all * n, 1)) throw new Error("cut short");
-      tensors[name] = { shape, data };
-    }
-    for (const [name, { dtype }] of Object.entries(entries))
-      if (dtype === "I8") scaleRows(tensors, name);
-    return { tensors, metadata };
+    return parsed(bytes);
   } catch (error) {
-    throw new Error(
-      `weights: expected a whole safetensors file of F32, F16, I8 or U8; got ${bytes.length} bytes (${error.message})`,
-    );
+    const expected = "expected a whole safetensors file of F32, F16, I8 or U8";
+    throw new Error(`weights: ${expected}; got ${bytes.length} bytes (${error.message})`);
   }
 }
 
-/** NAME [N, …] of whole numbers times NAME.scale [N], row by row. */
+/** The tensors and metadata of a file's bytes; any exception means that the file is damaged. */
+function parsed(/** @type {Uint8Array} */ bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const start = 8 + Number(view.getBigUint64(0, true)); // where the numbers begin
+  const header = new TextDecoder().decode(bytes.subarray(8, start));
+  const { __metadata__: metadata = {}, ...entries } = JSON.parse(header);
+  const tensors = {};
+  for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
+    const [from, to] = data_offsets.map((offset) => start + offset);
+    const data = READ[dtype](bytes.slice(from, to).buffer); // a copy, so that it is aligned
+    if (data.length !== shape.reduce((size, n) => size * n, 1)) throw new Error("cut short");
+    tensors[name] = { shape, data };
+  }
+  for (const [name, { dtype }] of Object.entries(entries)) {
+    if (dtype === "I8") scaleRows(tensors, name);
+  }
+  return { tensors, metadata };
+}
+
+/** Multiplies NAME [N, …] by NAME.scale [N], row by row, in place. */
 function scaleRows(tensors, name) {
   const { shape, data } = tensors[name];
   const row = data.length / shape[0];
@@ -47,7 +57,7 @@ function scaleRows(tensors, name) {
   for (let k = 0; k < data.length; k++) data[k] *= scale[Math.floor(k / row)];
 }
 
-/** Numbers of each type, from their bytes. */
+/** Converts a tensor's bytes to numbers, by dtype. */
 const READ = {
   F32: (raw) => new Float32Array(raw),
   F16: (raw) => halfToFloat(new Uint16Array(raw)),
@@ -55,7 +65,10 @@ const READ = {
   U8: (raw) => new Uint8Array(raw),
 };
 
-/** float16 (1 bit of sign, 5 of exponent, 10 of fraction) -> float32 (1, 8 and 23), by moving the bits. */
+/**
+ * Converts float16 (1 bit of sign, 5 of exponent, 10 of fraction) to float32 (1, 8 and 23 bits)
+ * by moving the bits.
+ */
 function halfToFloat(halves) {
   const floats = new Float32Array(halves.length);
   const bits = new Uint32Array(floats.buffer);
@@ -63,33 +76,40 @@ function halfToFloat(halves) {
     const sign = (halves[k] & 0x8000) << 16;
     const exponent = (halves[k] >> 10) & 31;
     const fraction = halves[k] & 1023;
-    if (exponent === 0)
-      floats[k] = (sign ? -1 : 1) * fraction * 2 ** -24; // the tiniest numbers, and 0
-    else bits[k] = sign | ((exponent === 31 ? 255 : exponent - 15 + 127) << 23) | (fraction << 13);
+    if (exponent === 0) {
+      floats[k] = (sign ? -1 : 1) * fraction * 2 ** -24; // subnormal numbers, and 0
+    } else {
+      const widened = exponent === 31 ? 255 : exponent - 15 + 127; // 31: infinity or nan
+      bits[k] = sign | (widened << 23) | (fraction << 13);
+    }
   }
   return floats;
 }
 
-// -------------------------------------------------------------------------------------- the equations
+// ------------------------------------------------------------------------- the equations
 
 /**
  * A fully connected layer, y = W x + b. x [M], columns of W [M, N], b [N] -> y [N]
  *
- * This is where nearly all of the time goes, so it is done a column of W at a time, four of them in one sweep,
- * and the columns whose x is 0 are left out: most pixels are 0, and so is half of what comes out of a ReLU.
+ * Nearly all of the time goes into this loop. It therefore adds four columns of W in one sweep and
+ * leaves out those whose x is 0: most pixels are 0, and so is half of a ReLU's output.
+ * @param {Float32Array} x @param {Layer} layer
  */
 export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) {
   const M = x.length;
   const N = bias.length;
-  const used = new Int32Array(M + 3); // where x is not 0; the last sweep may reach beyond, with weight 0
+  const used = new Int32Array(M + 3); // where x is not 0; three more, for the last sweep
   let count = 0;
   for (let m = 0; m < M; m++) if (x[m] !== 0) used[count++] = m;
 
   const sum = new Float64Array(bias);
   for (let k = 0; k < count; k += 4) {
-    const [m0, m1, m2, m3] = [used[k], used[k + 1], used[k + 2], used[k + 3]];
+    const m0 = used[k];
+    const m1 = used[k + 1];
+    const m2 = used[k + 2];
+    const m3 = used[k + 3];
     const x0 = x[m0];
-    const x1 = k + 1 < count ? x[m1] : 0;
+    const x1 = k + 1 < count ? x[m1] : 0; // past the end: weight 0
     const x2 = k + 2 < count ? x[m2] : 0;
     const x3 = k + 3 < count ? x[m3] : 0;
     for (let n = 0, at0 = m0 * N, at1 = m1 * N, at2 = m2 * N, at3 = m3 * N; n < N; n++) {
@@ -105,8 +125,9 @@ export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) 
 }
 
 /**
- * Convolution without padding: at every place the same fully connected layer looks at the patch that lies there.
+ * Convolution without padding: the same fully connected layer is applied to the patch at each place.
  * x [C, size, size] -> [O, out, out]
+ * @param {Float32Array} x @param {number} size @param {Convolution} convolution
  */
 export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {
   const out = sizeAfter(size, kernel, stride);
@@ -134,22 +155,31 @@ export const relu = (/** @type {Float32Array} */ x) => x.map((number) => Math.ma
 export const sigmoid = (/** @type {Float32Array} */ x) =>
   x.map((number) => 1 / (1 + Math.exp(-number)));
 
-/** Equation 1, in place, for one vector of `D` numbers: v = ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ = s / (n + 1/n), n = ‖s‖. */
+/**
+ * Equation 1, in place, for the vector of `D` numbers that begins at `from`:
+ * v = ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ = s / (n + 1/n), n = ‖s‖.
+ * @template {Float32Array | Float64Array | number[]} Vector
+ * @param {Vector} s
+ */
 export function squash(s, from = 0, D = s.length) {
-  const n = Math.max(norm(s, from, D), 1e-8); // so that 0 stays 0, and is not 0/0
+  const n = Math.max(norm(s, from, D), 1e-8); // without this floor the zero vector gives 0/0
   const scale = 1 / (n + 1 / n);
   for (let d = from; d < from + D; d++) s[d] *= scale;
   return s;
 }
 
-export function norm(s, from = 0, D = s.length) {
+/** The length of the vector of `D` numbers that begins at `from`. */
+export function norm(/** @type {ArrayLike<number>} */ s, from = 0, D = s.length) {
   let sum = 0;
   for (let d = from; d < from + D; d++) sum += s[d] * s[d];
   return Math.sqrt(sum);
 }
 
-/** A capsule is the D channels of one type at one place. features [types·D, places] -> u [I, D], I = types·places */
-export function primaryCapsules(features, types, D) {
+/**
+ * Primary capsules: a capsule is the D channels of one type at one place, squashed.
+ * features [types · D, places] -> u [I, D], I = types · places
+ */
+export function primaryCapsules(/** @type {Float32Array} */ features, types, D) {
   const places = features.length / (types * D);
   const u = new Float32Array(features.length);
   for (let type = 0; type < types; type++) {
@@ -162,7 +192,10 @@ export function primaryCapsules(features, types, D) {
   return u;
 }
 
-/** Equation 2: û_j|i = W_ij u_i. u [I, D_in], weight [I, J, D_in, D_out] -> û [I, J, D_out] */
+/**
+ * Equation 2: û_j|i = W_ij u_i. u [I, D_in], weight [I, J, D_in, D_out] -> û [I, J, D_out]
+ * @param {ArrayLike<number>} u @param {{ shape: number[], data: ArrayLike<number> }} weight
+ */
 export function predictionVectors(u, weight) {
   const [I, J, D_in, D_out] = weight.shape;
   const W = weight.data;
@@ -180,8 +213,9 @@ export function predictionVectors(u, weight) {
 }
 
 /**
- * Procedure 1, routing by agreement, with what it held in every round: b, c [rounds][I, J] and v [rounds][J, D].
- * b[t] are the logits that c[t] was made of: b[0] is 0, c[0] is 1/J everywhere.
+ * Procedure 1, routing by agreement. Returns the trace of all rounds: b, c [rounds][I, J] and
+ * v [rounds][J, D]. b[t] are the logits of c[t]: b[0] is 0, c[0] is 1/J everywhere.
+ * @param {Float32Array} u_hat  [I, J, D]
  */
 export function route(u_hat, I, J, D, rounds) {
   const trace = { b: [], c: [], v: [] };
@@ -225,31 +259,46 @@ export function agreements(u_hat, v, I, J, D) {
   return a;
 }
 
-/** Equation 3: each capsule i shares itself out among the J above. b [I, J] -> c [I, J], Σ_j c_ij = 1 */
+/**
+ * Equation 3, the couplings: softmax over the J capsules above. b [I, J] -> c [I, J], Σ_j c_ij = 1
+ * The largest logit is subtracted first, so that no exponential overflows.
+ */
 export function softmaxOverJ(b, I, J) {
   const c = new Float32Array(I * J);
   for (let i = 0; i < I; i++) {
     let largest = -Infinity;
     for (let j = 0; j < J; j++) largest = Math.max(largest, b[i * J + j]);
     let sum = 0;
-    for (let j = 0; j < J; j++) sum += c[i * J + j] = Math.exp(b[i * J + j] - largest);
+    for (let j = 0; j < J; j++) {
+      const share = Math.exp(b[i * J + j] - largest);
+      c[i * J + j] = share;
+      sum += share;
+    }
     for (let j = 0; j < J; j++) c[i * J + j] /= sum;
   }
   return c;
 }
 
-/** The picture that digit capsules [J · D] stand for, by the decoder's layers; all but one of them are 0 (see mask). */
+/**
+ * The reconstruction [784] that a decoder draws from digit capsules [J · D], all but one of them
+ * masked to 0.
+ * @param {Layer[]} decoder @param {Float32Array} capsules
+ */
 export function drawnBy(decoder, capsules) {
   const hidden = decoder.slice(0, -1).reduce((x, layer) => relu(linear(x, layer)), capsules);
   return sigmoid(linear(hidden, decoder.at(-1)));
 }
 
-// ---------------------------------------------------------------------------------------- the network
+// --------------------------------------------------------------------------- the network
 
-/** The network of a weights file, and its sizes: forward(image, rounds) looks and decides; decode(capsules), mask. */
+/**
+ * The network of a weights file, and its sizes. forward(image, rounds) is look(image) and
+ * decide(u_hat, rounds); decode(capsules) and mask(v, …classes) are the decoder's.
+ * @param {ArrayBuffer | ArrayBufferView} source
+ */
 export function makeNetwork(source) {
   const { tensors, metadata } = readSafetensors(source);
-  const config = JSON.parse(metadata.config); // the sizes, under the names of Python's CapsNetConfig
+  const config = JSON.parse(metadata.config); // under the names of Python's CapsNetConfig
 
   const { image_size, primary_types, primary_dim: D_in, classes: J, class_dim: D_out } = config;
   const W = tensors["routed.weight"];
@@ -263,14 +312,20 @@ export function makeNetwork(source) {
 
   const decode = (/** @type {Float32Array} */ capsules) => drawnBy(decoder, capsules);
 
-  /** Section 4.1: all capsules but those are set to zero. v [J, D_out] -> [J, D_out] */
-  function mask(v, ...kept) {
+  /**
+   * Section 4.1: sets all capsules but those of `classes` to zero. v [J, D_out] -> [J, D_out]
+   * @param {Float32Array} v @param {number[]} classes
+   */
+  function mask(v, ...classes) {
     const masked = new Float32Array(v.length);
-    for (const j of kept) masked.set(v.subarray(j * D_out, (j + 1) * D_out), j * D_out);
+    for (const j of classes) masked.set(v.subarray(j * D_out, (j + 1) * D_out), j * D_out);
     return masked;
   }
 
-  /** What the parts of one image say, before a vote is counted. image [image_size · image_size], in [0, 1] */
+  /**
+   * The network up to the prediction vectors: all that comes before routing.
+   * @param {Float32Array} image  [image_size · image_size], in [0, 1]
+   */
   function look(image) {
     const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
     const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
@@ -278,9 +333,9 @@ export function makeNetwork(source) {
     return { edges, u, u_hat: predictionVectors(u, W) }; // û [I, J, D_out]
   }
 
-  /** What the votes û [I, J, D_out] come to, and the picture of it. */
-  function decide(u_hat, rounds = config.iterations) {
-    const { b, c, v } = route(u_hat, I, J, D_out, rounds); // a list each, one entry a round
+  /** Routing, lengths, prediction and reconstruction from the votes û [I, J, D_out]. */
+  function decide(/** @type {Float32Array} */ u_hat, rounds = config.iterations) {
+    const { b, c, v } = route(u_hat, I, J, D_out, rounds); // lists with one entry a round
     const capsules = v[rounds - 1]; // [J, D_out]
     const lengths = lengthsOf(capsules, J, D_out); // [J]
     const prediction = lengths.indexOf(Math.max(...lengths));
@@ -288,19 +343,24 @@ export function makeNetwork(source) {
     return { b, c, v, capsules, lengths, prediction, reconstruction };
   }
 
-  /** One image through the whole network. */
-  function forward(image, rounds = config.iterations) {
-    const seen = look(image);
-    return { ...seen, ...decide(seen.u_hat, rounds) };
+  /** The whole network on one image. */
+  function forward(/** @type {Float32Array} */ image, rounds = config.iterations) {
+    const features = look(image);
+    return { ...features, ...decide(features.u_hat, rounds) };
   }
 
   return { config, I, J, D_in, D_out, W, conv, look, decide, forward, decode, mask };
 }
 
-/** How long each capsule is: how sure the network is of that class. v [J, D] -> [J] */
+/** The length of each capsule, the network's confidence in that class. v [J, D] -> [J] */
 export const lengthsOf = (v, J, D) => Float32Array.from({ length: J }, (_, j) => norm(v, j * D, D));
 
-/** A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is stored by columns. */
+/**
+ * A fully connected layer from tensors name.weight [N, M, …] and name.bias [N]; the weight is
+ * stored by columns.
+ * @param {Record<string, Tensor>} tensors
+ * @returns {Layer}
+ */
 export function layer(tensors, name) {
   const { shape, data } = tensors[`${name}.weight`];
   const N = shape[0];
@@ -310,6 +370,7 @@ export function layer(tensors, name) {
   return { columns, bias: tensors[`${name}.bias`].data };
 }
 
+/** @param {Record<string, Tensor>} tensors @returns {Convolution} */
 export function convolution(tensors, name, stride) {
   const [O, C, kernel] = tensors[`${name}.weight`].shape; // [O, C, kernel, kernel]
   return { O, C, kernel, stride, ...layer(tensors, name) };
