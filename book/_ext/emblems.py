@@ -81,30 +81,30 @@ EMBLEMS = {
         turned(FOUR.format(x, 16), lean, x, 27, kind)
         for x, lean, kind in ((22, -18, "q"), (48, 0, "a"), (74, 18, "q"))
     ),
-    "11-what-the-numbers-mean": bars("a", 16, 8, 14, 30, 8, 22, 5, 18, 34, 10, 26),
-    "12-who-votes-who-decides": lines(
+    "13-what-the-numbers-mean": bars("a", 16, 8, 14, 30, 8, 22, 5, 18, 34, 10, 26),
+    "14-who-votes-who-decides": lines(
         "q", f"M{RING[0][0]:.0f} {RING[0][1]:.0f}", *(f"L{x:.0f} {y:.0f}" for x, y in RING)
     )
     + lines("c", f"M{RING[7][0]:.0f} {RING[7][1]:.0f}L{RING[0][0]:.0f} {RING[0][1]:.0f}")
     + arrows("a", (48, 27, 14, -8)),
-    "13-message-passing": lines("q", "M20 14L48 27L20 40M48 27L76 12M48 27L78 42M20 14L20 40")
+    "15-message-passing": lines("q", "M20 14L48 27L20 40M48 27L76 12M48 27L78 42M20 14L20 40")
     + dots([(20, 14), (20, 40), (76, 12), (78, 42)], "", 3)
     + dots([(48, 27)], "a", 5),
-    "14-two-digits-at-once": lines("thick c", SEVEN.format(36, 16))
+    "16-two-digits-at-once": lines("thick c", SEVEN.format(36, 16))
     + '<circle class="thick a" cx="52" cy="30" r="11"/>',
-    "15-new-viewpoints": "".join(
+    "17-new-viewpoints": "".join(
         turned(SEVEN.format(x - 6, 16), lean, x, 27, kind)
         for x, lean, kind in ((18, 0, ""), (48, 60, "a"), (78, 120, "c"))
     ),
-    "16-does-routing-matter": lines("q", "M48 8v38")
+    "18-does-routing-matter": lines("q", "M48 8v38")
     + dots([(38, 18), (44, 18), (50, 18), (57, 18), (61, 18)], "a", 2.6)
     + dots([(36, 36), (43, 36), (47, 36), (54, 36), (59, 36)], "c", 2.6),
-    "17-bugs-in-the-wild": '<ellipse cx="48" cy="29" rx="9" ry="13"/>'
+    "11-bugs-in-the-wild": '<ellipse cx="48" cy="29" rx="9" ry="13"/>'
     + lines(
         "",
         "M48 16v26M39 24l-11 -5M38 30h-12M40 37l-11 6M57 24l11 -5M58 30h12M56 37l11 6M44 17l-5 -8M52 17l5 -8",
     ),
-    "18-when-it-does-not-learn": lines("q", "M14 46h70M14 46v-38")
+    "12-when-it-does-not-learn": lines("q", "M14 46h70M14 46v-38")
     + lines("c", "M16 14l6 3l7 -4l7 4l6 -3l7 3l6 -4l7 3l8 -2l8 3")
     + lines("a", "M16 14C30 40 50 36 84 40"),
     "19-where-next": lines("q", "M12 27h26")

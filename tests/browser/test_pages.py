@@ -35,10 +35,10 @@ DAY = [
     for page in ALL
     if page.removeprefix(CHINESE) in SAMPLE or not re.match("zh_CN/|book/solutions/", page)
 ]
-WITH_WIDGETS = ["book/chapters/01-try-it.html", "book/chapters/14-two-digits-at-once.html"]
+WITH_WIDGETS = ["book/chapters/01-try-it.html", "book/chapters/16-two-digits-at-once.html"]
 TALL = [
     f"book/chapters/{name}.html"
-    for name in ("06-routing", "11-what-the-numbers-mean", "16-does-routing-matter")
+    for name in ("06-routing", "13-what-the-numbers-mean", "18-does-routing-matter")
 ]
 PHONE = {"width": 375, "height": 800}
 AUDITED = {

@@ -168,8 +168,8 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
 
 
 def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., Any]) -> None:
-    """As chapter 16 shows them; the smallest network, since each of a pair learns from 8,000 digits."""
-    widget = alone("RaiseOne", "book/chapters/16-does-routing-matter.html")
+    """As chapter 18 shows them; the smallest network, since each of a pair learns from 8,000 digits."""
+    widget = alone("RaiseOne", "book/chapters/18-does-routing-matter.html")
     for k in (0, 1):
         widget.locator("summary", has_text="What can be changed").evaluate(
             "(node) => (node.parentNode.open = true)"
@@ -185,7 +185,7 @@ def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., A
 
 
 def test_more_seeds_end_where_training_goes_on(alone: Callable[..., Any]) -> None:
-    widget = alone("RaiseOne", "book/chapters/16-does-routing-matter.html")
+    widget = alone("RaiseOne", "book/chapters/18-does-routing-matter.html")
     with widget.page.expect_worker() as begun:
         widget.locator('[data-role="seeds"]').click()
     train(widget)

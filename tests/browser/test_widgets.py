@@ -97,7 +97,7 @@ HANDS = {
         {"keep": "all"},
     ),
     "TwoDigits": Hand(
-        CHAPTER.format("14-two-digits-at-once"),
+        CHAPTER.format("16-two-digits-at-once"),
         "lengths",
         ('[data-role="stage"]', (0.5, 0.5), (0.8, 0.3)),
         ('[data-digit="1"]', ("ArrowRight", "ArrowUp")),
@@ -105,7 +105,7 @@ HANDS = {
         {"first": 3, "at": [0, 0, 4, 4]},
     ),
     "BendDigit": Hand(
-        CHAPTER.format("15-new-viewpoints"),
+        CHAPTER.format("17-new-viewpoints"),
         "canvas bent",
         ('[data-way="turn"]', (0.5, 0.5), (0.7, 0.4)),
         ('[data-way="turn"]', ("ArrowRight",) * 20),
@@ -113,7 +113,7 @@ HANDS = {
         {"turn": 45, "right": -3},
     ),
     "TurnScene": Hand(
-        CHAPTER.format("15-new-viewpoints"),
+        CHAPTER.format("17-new-viewpoints"),
         "lengths",
         ('[data-role="angle"]', (0.5, 0.5), (0.8, 0.5)),
         ('[data-role="clutter"]', ("ArrowRight",) * 4),
