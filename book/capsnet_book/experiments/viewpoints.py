@@ -280,26 +280,46 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     """Train an arm and measure it; wholes, scenes and first weights follow from the seed.
 
     Returns:
-        ``errors``: by view (familiar, new), then by the number of clutter parts, after 1, 2 and 3 rounds; ``by_angle``:
-        for scenes without clutter and with six, turned by `ANGLES`, read as trained.
+        ``errors``, as `errors_by_view` has them; ``by_angle``: for scenes without clutter and with six, turned by
+        `ANGLES`, read as trained.
     """
     arm = ARMS[name]
     wholes = make_wholes(torch.Generator().manual_seed(seed))
     network = train(arm, wholes, seed, steps)
-    generator = torch.Generator().manual_seed(20_000 + seed)
-    found: dict[str, dict[str, Any]] = {"familiar": {}, "new": {}}
+    scenes = scenes_to_test(wholes, seed)
     by_angle = {}
+    for clutter in (0, 6):
+        familiar = scenes["familiar"][clutter]
+        angles = [turned(familiar, math.radians(angle)) for angle in ANGLES]
+        by_angle[f"{clutter}"] = [error(network, each, arm.rounds) for each in angles]
+    return {"errors": errors_by_view(network, scenes), "by_angle": by_angle}
+
+
+def scenes_to_test(wholes: tuple[Tensor, Tensor], seed: int) -> dict[str, dict[int, Scenes]]:
+    """Return the scenes that a seed's networks are tested with, by view, then by the number of clutter parts.
+
+    Those of a new view are those of the familiar one, turned.
+    """
+    generator = torch.Generator().manual_seed(20_000 + seed)
+    scenes: dict[str, dict[int, Scenes]] = {"familiar": {}, "new": {}}
     for clutter in CLUTTER:
-        scenes = make_scenes(wholes, TESTED, clutter, generator)
-        new = turned(scenes, between(NEW, TESTED, generator))
-        for view, seen in (("familiar", scenes), ("new", new)):
-            found[view][f"{clutter}"] = [
-                error(network, seen, rounds) for rounds in range(1, READ + 1)
-            ]
-        if clutter in (0, 6):
-            angles = [turned(scenes, math.radians(angle)) for angle in ANGLES]
-            by_angle[f"{clutter}"] = [error(network, each, arm.rounds) for each in angles]
-    return {"errors": found, "by_angle": by_angle}
+        familiar = make_scenes(wholes, TESTED, clutter, generator)
+        scenes["familiar"][clutter] = familiar
+        scenes["new"][clutter] = turned(familiar, between(NEW, TESTED, generator))
+    return scenes
+
+
+def errors_by_view(
+    network: nn.Module, scenes: dict[str, dict[int, Scenes]]
+) -> dict[str, dict[str, list[float]]]:
+    """Return the errors by view, then by the number of clutter parts, after 1, 2 and 3 rounds; 0 to 1."""
+    return {
+        view: {
+            f"{clutter}": [error(network, seen, rounds) for rounds in range(1, READ + 1)]
+            for clutter, seen in by_clutter.items()
+        }
+        for view, by_clutter in scenes.items()
+    }
 
 
 def error_table(found: dict[str, Any]) -> str:
