@@ -160,7 +160,7 @@ def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(tmp_pat
         main([*run, "--preset", "large"])
     assert "invalid choice: 'large'" in capsys.readouterr().err
     for option, value, message in (
-        ("--batch-size", "5000", "at least one batch of 5000 digits; got 4000"),
+        ("--batch-size", "5000", "at least one batch of 5000 images; got 4000"),
         ("--threads", "0", "threads to be a whole number, at least 1; got 0"),
     ):
         assert main([*run, option, value]) == 2

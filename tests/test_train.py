@@ -26,11 +26,10 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from capsnet_tutorial import train
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.model import CapsNetOutput
-from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit
+from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit, loop
 from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
 
 pytestmark = pytest.mark.slow
@@ -149,12 +148,12 @@ def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, 
     rest = {"progress": False, "checkpoint": tmp_path / "c"}
     try:
         torch.set_num_threads(2)
-        monkeypatch.setattr(train, "faster_threads", lambda step: 1)
+        monkeypatch.setattr(loop, "faster_threads", lambda step: 1)
         with pytest.raises(Stop):
             fit(
                 networks.learner(), few(), replace(RECIPE, epochs=2), on_epoch=stop_after(4), **rest
             )
-        monkeypatch.setattr(train, "faster_threads", lambda step: 2)  # another time, another answer
+        monkeypatch.setattr(loop, "faster_threads", lambda step: 2)  # another time, another answer
         _, history = fit(
             networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note
         )
@@ -435,7 +434,7 @@ def test_digits_are_bytes_on_the_device_where_nothing_is_lost(monkeypatch, scale
 def test_bad_digits_are_refused():
     good = few()
     cases = {
-        "at least one batch of 16 digits; got 15": few(15),
+        "at least one batch of 16 images; got 15": few(15),
         "images in floating point": good._replace(images=(good.images * 255).to(torch.uint8)),
         "labels from 0 to 9": good._replace(labels=good.labels + 1),
     }

@@ -1,1 +1,1 @@
-"""Files that come with the package: trained weights, recorded trainings, the sample of MNIST's digits."""
+"""Files that come with the package: trained weights and the sample of MNIST's digits."""

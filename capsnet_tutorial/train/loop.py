@@ -1,0 +1,367 @@
+"""The loop from the first step to the last.
+
+Every random choice of a step follows from the seed, the epoch and the step's place in it, and a
+checkpoint is written at the end of every epoch: a run of epochs that was killed at any moment and
+resumed takes the steps of one that was not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from capsnet_tutorial.augment import Augmentation
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.errors import expect, expect_count, expect_floating
+from capsnet_tutorial.functional import at_least_float32
+from capsnet_tutorial.train.checkpoint import (
+    Checkpoint,
+    History,
+    Network,
+    TrainingState,
+    run_identity,
+)
+from capsnet_tutorial.train.evaluate import evaluate
+from capsnet_tutorial.train.recipe import Objective, Recipe, Schedule, paper_objective
+
+Validation = Digits | Callable[[Network], float]
+"""Digits, or a function that returns a network's error, from 0 to 1."""
+
+
+class TrainingData(Protocol):
+    """A training set: `Digits`, say."""
+
+    @property
+    def count(self) -> int:
+        """Number of examples."""
+
+    def batch(
+        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Return images [B, …] and targets [B, …] of the chosen examples, int64 [B].
+
+        All chance comes from the generator.
+        """
+
+
+class Diverged(RuntimeError):
+    """The loss or the weights are no longer finite numbers."""
+
+
+def fit(  # noqa: PLR0913 - the options of a run, which are independent, and keywords
+    network: Network,
+    data: TrainingData,
+    recipe: Recipe,
+    *,
+    objective: Objective | None = None,
+    validation: Validation[Network] | None = None,
+    identity: Mapping[str, Any] | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    on_epoch: Callable[[Network, History], None] | None = None,
+    threads: int | None = None,
+) -> tuple[Network, History]:
+    """Train a network on images and their targets; on a GPU, where there is one.
+
+    Args:
+        network: trained in place; called with images and targets.
+        data: the training set; at least one batch. An incomplete last batch is left out.
+        recipe: hyperparameters.
+        objective: the loss function; without one, `paper_objective`.
+        validation: digits, or a function that returns a network's error. Used after every epoch
+            (at the end, if time is what limits the run); never trained on.
+        identity: what else a checkpoint must have in common with this run, ready for JSON.
+        checkpoint: a file for the run's state, written at the beginning and after every epoch. No
+            other run may write into its folder meanwhile.
+        resume: go on from that file, if it exists; without, there must be none.
+        progress: show a bar.
+        on_epoch: called after every epoch with the network so far and the history.
+        threads: of the processor; without a number, `faster_threads` tries which is faster.
+
+    Returns:
+        The network to use (the average of the weights, if the recipe averages), in eval mode, and
+        the history.
+
+    Raises:
+        Diverged: the loss became nan or infinite; the last checkpoint is from before.
+        OSError: a checkpoint cannot be written; the last one is whole.
+        ValueError: there is a checkpoint and no wish to resume; it is damaged, or of another
+            network or recipe; another run writes into its folder; too few examples for a batch, or
+            bad ones.
+    """
+    if threads is not None:
+        expect_count("threads", threads)
+    is_watched = recipe.stop_at_accuracy is None or validation is not None
+    expect(is_watched, "something to validate on, for stop_at_accuracy", "nothing")
+    schedule = Schedule(recipe, data.count)
+    device = best_device()
+    step_loss = StepLoss(
+        data=on_device(data, device),
+        recipe=recipe,
+        objective=objective or paper_objective(recipe.reconstruction_weight),
+        device=device,
+    )
+    state = TrainingState(network.to(device).train(), recipe)
+    settings = run_identity(network, recipe, data.count) | dict(identity or {})
+    file = Checkpoint(None if checkpoint is None else Path(checkpoint), settings)
+
+    with (
+        file.locked(),
+        chance_restored(device),
+        threads_restored(),
+        progress_bar(progress) as bar,
+    ):
+        if file.exists():
+            wanted = "a folder without a run, or resume=True (--resume) to go on with it"
+            expect(resume, wanted, f"{file.path}")
+            file.load(state)
+            if progress:
+                bar.write(f"going on after {state.history.step:,} steps")
+        state.history.threads = chosen_threads(threads, state, step_loss)
+        torch.set_num_threads(state.history.threads)
+        file.save(state)
+
+        while not is_over(state.history, schedule):
+            loss = train_epoch(state, step_loss, schedule, bar)
+            expect_finite(loss, state)
+            point = {"loss": loss}
+            if validation is not None and is_validated(state.history, schedule):
+                point["validation_error"] = validation_error(state.result, validation)
+            bar.set_postfix({name: f"{value:.4f}" for name, value in point.items()})
+            place = {
+                "epoch": state.history.step / schedule.steps_per_epoch,
+                "seconds": state.history.seconds,
+            }
+            state.history.curve.append(place | point)
+            file.save(state)
+            if on_epoch is not None:
+                on_epoch(state.result, state.history)
+    return state.result.eval(), state.history
+
+
+# --- steps
+
+
+@dataclass(frozen=True)
+class StepLoss:
+    """The loss of a step: its images, and all other chance, follow from the seed and its place."""
+
+    data: TrainingData
+    recipe: Recipe
+    objective: Objective
+    device: torch.device
+
+    def __call__(self, network: nn.Module, epoch: int, position: int) -> Tensor:
+        """Return a network's loss on the images of an epoch's step, both counted from 0."""
+        seed, size = self.recipe.seed, self.recipe.batch_size
+        order = epoch_order(self.data.count, seed, epoch)
+        chosen = order[position * size : (position + 1) * size]
+        generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, position + 1))
+        images, targets = self.data.batch(chosen, self.recipe.augmentation, generator)
+        images = images.to(self.device)
+        targets = targets.to(self.device)
+        # For what a network draws itself, such as dropout.
+        torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1))
+        with self._precision():
+            output = network(images, targets)
+        return self.objective(in_float32(output), images, targets)
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if self.recipe.precision == "fp32":
+            return nullcontext()
+        return torch.autocast(self.device.type, torch.bfloat16)
+
+
+def train_epoch(
+    state: TrainingState[Any], step_loss: StepLoss, schedule: Schedule, bar: tqdm
+) -> float:
+    """Take the steps of an epoch, fewer where the run ends before; return their mean loss."""
+    history = state.history
+    epoch = history.step // schedule.steps_per_epoch
+    seconds_before = history.seconds
+    started = time.perf_counter()
+    losses = []
+    for position in range(schedule.steps_per_epoch):
+        loss = step_loss(state.network, epoch, position)
+        learning_rate = schedule.learning_rate(history.step, history.seconds)
+        state.step(loss, learning_rate, schedule.decay(history.step))
+        losses.append(loss.detach())
+        history.step += 1
+        history.seconds = seconds_before + time.perf_counter() - started
+        share_done = schedule.share_done(history.step, history.seconds)
+        bar.update(min(100 * share_done, 100) - bar.n)
+        if share_done >= 1:
+            break
+    mean_loss = torch.stack(losses).mean().item()  # waits for the device
+    history.seconds = seconds_before + time.perf_counter() - started
+    return mean_loss
+
+
+def is_over(history: History, schedule: Schedule) -> bool:
+    """Return whether a run has ended: by its length, or by its accuracy after the last epoch."""
+    if schedule.share_done(history.step, history.seconds) >= 1:
+        return True
+    wanted = schedule.recipe.stop_at_accuracy
+    if wanted is None or not history.curve:
+        return False
+    return 100 * (1 - history.curve[-1]["validation_error"]) >= wanted
+
+
+def is_validated(history: History, schedule: Schedule) -> bool:
+    """Return whether to validate now: after every epoch, or at the end of a run of seconds."""
+    if schedule.recipe.seconds is None:
+        return True
+    return schedule.share_done(history.step, history.seconds) >= 1
+
+
+def validation_error(network: Network, validation: Validation[Network]) -> float:
+    """Return a network's error on digits, or by a function, from 0 to 1.
+
+    Raises:
+        ValueError: the function returned nan or infinity.
+    """
+    if isinstance(validation, Digits):
+        return evaluate(network, validation).error
+    error = validation(network)
+    expect(math.isfinite(error), "a finite validation error", repr(error))
+    return error
+
+
+def expect_finite(loss: float, state: TrainingState[Any]) -> None:
+    """Raise `Diverged` unless the loss and all weights are finite."""
+    advice = f"after {state.history.step} steps; try a lower learning rate"
+    if not math.isfinite(loss):
+        raise Diverged(f"the loss is {loss} {advice}")
+    if not all(parameter.isfinite().all() for parameter in state.network.parameters()):
+        raise Diverged(f"the weights are not finite {advice}")
+
+
+def in_float32(output: Any) -> Any:
+    """Return a network's output for the loss: half-precision tensors in tuples or alone upcast."""
+    if isinstance(output, (tuple, list)):
+        parts = tuple(map(in_float32, output))
+        return type(output)(*parts) if hasattr(output, "_fields") else parts
+    return at_least_float32(output) if isinstance(output, Tensor) else output
+
+
+# --- chance
+
+
+@lru_cache(maxsize=1)
+def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
+    """Return the order in which an epoch sees the examples: their numbers, int64 [count]."""
+    generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, 0))
+    return torch.randperm(count, generator=generator)
+
+
+def mixed_seed(*numbers: int) -> int:
+    """Return one seed for several numbers, far from the seeds of their neighbours."""
+    digest = hashlib.sha256(repr(numbers).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def chance_restored(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context after which the global random numbers go on as before it."""
+    return torch.random.fork_rng([device] if device.type == "cuda" else [])
+
+
+# --- devices and threads
+
+
+def best_device() -> torch.device:
+    """Return the GPU to train on, or the processor where there is none."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    if torch.backends.mps.is_available():
+        return torch.device("mps")
+    return torch.device("cpu")
+
+
+def on_device(data: TrainingData, device: torch.device) -> TrainingData:
+    """Move digits to a device; as bytes where nothing is lost, in a quarter of the memory.
+
+    Other training sets move their batches themselves.
+    """
+    if not isinstance(data, Digits):
+        return data
+    expect_floating("images", data.images)
+    images = data.images
+    if images.dtype == torch.float32:
+        as_bytes = (255 * images).round().to(torch.uint8)
+        if torch.equal(as_bytes / 255, images):
+            images = as_bytes
+    return data._replace(images=images.to(device), labels=data.labels.to(device))
+
+
+@contextmanager
+def threads_restored() -> Iterator[None]:
+    """Restore the number of PyTorch's threads on exit."""
+    usual = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(usual)
+
+
+def chosen_threads(wanted: int | None, state: TrainingState[Any], step_loss: StepLoss) -> int:
+    """Return the number of threads to train with: as wanted, as before, or whichever is faster."""
+    usual = torch.get_num_threads()
+    if wanted is not None:
+        return wanted
+    if state.history.threads in (1, usual):
+        return state.history.threads  # a resumed run adds up in the same order
+    if step_loss.device.type != "cpu":
+        return usual
+    return faster_threads(partial(_trial_step, step_loss, deepcopy(state.network)))
+
+
+def _trial_step(step_loss: StepLoss, network: nn.Module) -> None:
+    step_loss(network, 0, 0).backward()
+
+
+def faster_threads(step: Callable[[], object]) -> int:
+    """Return the number of threads to use: all that PyTorch takes, or one unless 1.5 times as slow.
+
+    A smaller gain is not worth it: beside other work, threads wait for each other, and a step took
+    20 times as long.
+    """
+    usual = torch.get_num_threads()
+    if usual == 1:
+        return 1
+    seconds_with_all = seconds_of_a_step(step, usual)
+    seconds_with_one = seconds_of_a_step(step, 1)
+    return usual if 1.5 * seconds_with_all < seconds_with_one else 1
+
+
+def seconds_of_a_step(step: Callable[[], object], threads: int) -> float:
+    """Return the shorter time of two steps with so many threads; sets the number of threads."""
+    torch.set_num_threads(threads)
+    step()  # allocates what the timed ones use
+    seconds = []
+    for _ in range(2):
+        started = time.perf_counter()
+        step()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds)
+
+
+def progress_bar(is_shown: bool) -> tqdm:
+    """Return a bar in percent, with the time left."""
+    return tqdm(
+        total=100,
+        disable=not is_shown,
+        bar_format="{n:3.0f}% |{bar}| {elapsed}<{remaining}{postfix}",
+    )

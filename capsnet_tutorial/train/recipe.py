@@ -1,0 +1,154 @@
+"""What decides a training beside network and data: the recipe, its schedule, the loss function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from torch import Tensor
+
+from capsnet_tutorial import functional
+from capsnet_tutorial.augment import Augmentation, option
+from capsnet_tutorial.errors import expect, expect_count
+from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
+from capsnet_tutorial.model import named_output
+
+Objective = Callable[[Any, Tensor, Tensor], Tensor]
+"""The loss function: (output of network(images, targets), images, targets) -> mean loss."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Hyperparameters of a training: with the network and the data, they decide the result."""
+
+    epochs: float = option(10.0, "how often to see each image; ignored where seconds are given")
+    seconds: float | None = option(
+        None, "train for so long; warmup is then 0.2, average 0.99, shift 1, unless given"
+    )
+    batch_size: int = option(128, "images a step")
+    learning_rate: float = option(
+        1e-2, "at its peak, between a rise and a fall to zero, both along cosines"
+    )
+    warmup: float = option(0.3, "share of the run in which the rate rises")
+    betas: tuple[float, float] = (0.9, 0.99)
+    average: float = option(
+        0.998, "decay of the average of the weights, which is saved; less in a short run; 0: none"
+    )
+    stop_at_accuracy: float | None = option(
+        None, "percent of the validation images right, to stop at"
+    )
+    reconstruction_weight: float = option(
+        RECONSTRUCTION_WEIGHT, "of the reconstruction loss beside the margin loss"
+    )
+    augmentation: Augmentation = field(default_factory=Augmentation)
+    precision: Literal["fp32", "bf16"] = option(
+        "fp32", "of the network's arithmetic; bf16 by autocast"
+    )
+    seed: int = option(0, "of every random choice")
+
+    def __post_init__(self) -> None:
+        expect_count("batch_size", self.batch_size)
+        seconds, weight, accuracy = self.seconds, self.reconstruction_weight, self.stop_at_accuracy
+        expect(0 < self.epochs < math.inf, "epochs above 0, finite", repr(self.epochs))
+        expect(seconds is None or 0 < seconds < math.inf, "seconds above 0, finite", repr(seconds))
+        expect(
+            0 < self.learning_rate < math.inf,
+            "learning_rate above 0, finite",
+            repr(self.learning_rate),
+        )
+        expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
+        expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
+        expect(
+            accuracy is None or 0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy)
+        )
+        validated = accuracy is None or seconds is None
+        expect(validated, "stop_at_accuracy in a run of epochs", "a run of seconds, validated once")
+        expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
+        expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
+
+    @classmethod
+    def quick(cls, seconds: float) -> Recipe:
+        """Return a recipe for a minute or two, chosen on the validation digits, on two cores."""
+        return cls(seconds=seconds, warmup=0.2, average=0.99, augmentation=Augmentation(shift=1.0))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Length of a run, its learning rate and the decay of its average, step by step."""
+
+    recipe: Recipe
+    examples: int
+    """Size of the training set. An epoch leaves out the incomplete last batch."""
+
+    def __post_init__(self) -> None:
+        wanted = f"at least one batch of {self.recipe.batch_size} images"
+        expect(self.steps_per_epoch > 0, wanted, f"{self.examples}")
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Whole batches in the training set."""
+        return self.examples // self.recipe.batch_size
+
+    @property
+    def total_steps(self) -> int:
+        """Steps of a run of epochs."""
+        return math.ceil(self.recipe.epochs * self.steps_per_epoch)
+
+    def share_done(self, step: int, seconds: float) -> float:
+        """Return the share of the run that so many steps and seconds are: 1 at its end."""
+        if self.recipe.seconds is None:
+            return step / self.total_steps
+        return seconds / self.recipe.seconds
+
+    def learning_rate(self, step: int, seconds: float) -> float:
+        """Return the learning rate of the next step after so many steps and seconds."""
+        share = one_cycle(self.share_done(step, seconds), self.recipe.warmup)
+        return self.recipe.learning_rate * share
+
+    def decay(self, step: int) -> float:
+        """Return the decay of the average at the next step after so many: 0 at the first.
+
+        In a short run of epochs the average remembers an eighth of it, or ten steps: with more,
+        what is saved is far from trained.
+        """
+        if step == 0:
+            return 0.0
+        if self.recipe.seconds is not None:
+            return self.recipe.average
+        return min(self.recipe.average, max(0.9, 1 - 8 / self.total_steps))
+
+
+def one_cycle(share_done: float, warmup: float) -> float:
+    """Return the learning rate as a share of its peak.
+
+    It rises from 1/25 to 1 along a cosine, then falls to 0 along another.
+
+    Args:
+        share_done: of the run, from 0 to 1.
+        warmup: share of the run in which the rate rises, between 0 and 1.
+    """
+    if share_done < warmup:
+        return 1 / 25 + (1 - 1 / 25) * (1 - math.cos(math.pi * share_done / warmup)) / 2
+    return (1 + math.cos(math.pi * (share_done - warmup) / (1 - warmup))) / 2
+
+
+def paper_objective(
+    reconstruction_weight: float = RECONSTRUCTION_WEIGHT,
+    margin_loss: Callable[..., Tensor] = functional.margin_loss,
+    reconstruction_loss: Callable[..., Tensor] = functional.reconstruction_loss,
+) -> Objective:
+    """Return the paper's loss function: margin loss plus the weighted reconstruction loss.
+
+    At weight 0 the reconstruction is not looked at.
+    """
+
+    def objective(output: Any, images: Tensor, targets: Tensor) -> Tensor:
+        output = named_output(output)
+        margin = margin_loss(output.lengths, targets)
+        if not reconstruction_weight:
+            return margin
+        return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
+
+    return objective
