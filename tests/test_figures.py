@@ -1,6 +1,9 @@
 """Figures: each can be drawn, shows what it was given, and leaves nothing open."""
 
+import base64
 import json
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -19,6 +22,8 @@ from capsnet_book.palette import DARK, LIGHT
 from capsnet_tutorial import CapsNet, CapsNetConfig
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.train import History
+
+CHAPTERS = Path(__file__).parent.parent / "book" / "chapters"
 
 
 def luminance(colour):
@@ -120,7 +125,6 @@ DRAWN = {  # a figure of every kind
     ),
     "pose_bars": lambda: figures.pose_bars(torch.linspace(-1, 1, 16)),
     "roofline": lambda: figures.roofline(SPEED["machine"], LAYER),
-    "network_diagram": lambda: figures.network_diagram("mask"),
     "rounds_read": lambda: figures.rounds_read(
         EXPERIMENTS, {"one": "fresh-r1", "three": "fresh-r3"}
     ),
@@ -160,14 +164,24 @@ def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     assert figure.get_figwidth() == figures.WIDTH
     assert not meeting(figure), "on a desk"
     assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
-    if kind != "network_diagram":  # which no page shows
-        phone = phone_form_of(figure)
-        assert not meeting(phone), "on a phone"
-        shrunk = min(
-            1, PHONE / (phone.get_tightbbox().width + 0.2)
-        )  # as it is saved, with an edge on either side
-        least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)
-        assert least > 7.5, "10.5 of a phone's pixels"
+    phone = phone_form_of(figure)
+    assert not meeting(phone), "on a phone"
+    edge = 0.2  # inches, with which a figure is saved
+    shrunk = min(1, PHONE / (phone.get_tightbbox().width + edge))
+    least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)
+    assert least > 7.5, "10.5 of a phone's pixels"
+
+
+def test_a_notebook_stores_the_picture_of_the_network_that_it_asks_for():
+    calls = re.compile(r"""figures\.network_still\((?:"([\w-]+)")?\)""")
+    stored_pictures = 0
+    for path in sorted(CHAPTERS.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if call := calls.search("".join(cell["source"])):
+                png = cell["outputs"][0]["data"]["image/png"]
+                assert base64.b64decode(png) == figures.network_still(call[1]).data, path.name
+                stored_pictures += 1
+    assert stored_pictures
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

@@ -35,6 +35,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
 INTERFACE, WORDS = "interface", "words"
 FIGURES = CATALOGUES / "figures"
 STILLS = CATALOGUES / "stills"  # of what may stay asleep on a page; tools/pictures.py takes them
+NETWORKS = ROOT / "book" / "capsnet_book" / "assets" / STILLS.name  # the network, in notebooks
 DRAWN = FIGURES / "words.json"  # a figure's digest -> its words -> those of its picture
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 TREE, HTML = ROOT / "_build" / LANGUAGE, ROOT / "_build" / "html" / LANGUAGE
@@ -331,13 +333,34 @@ def with_pictures(text: str) -> str:
     for figure in figures(notebook):
         wide, phone = (FIGURES / f"{digest(figure)}{end}.png" for end in ("", "-phone"))
         if wide.exists():
-            figure["data"]["image/png"] = base64.b64encode(wide.read_bytes()).decode()
+            figure["data"]["image/png"] = base64_of(wide)
         if phone.exists():
-            figure["metadata"][PHONE] = base64.b64encode(phone.read_bytes()).decode()
+            figure["metadata"][PHONE] = base64_of(phone)
+    stills = chinese_network_stills()
     for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            png = output.get("data", {}).get("image/png")
+            if png in stills:
+                output["data"]["image/png"] = stills[png]
         if "needs = {" in (source := "".join(cell["source"])):
             cell["source"] = source + SPEAKS_CHINESE.rstrip()
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+@cache
+def chinese_network_stills() -> dict[str, str]:
+    """Return the English pictures of the network and their Chinese forms, PNG in base64."""
+    stills = {}
+    for english in NETWORKS.glob("*.png"):
+        chinese = STILLS / english.name
+        if chinese.exists():
+            stills[base64_of(english)] = base64_of(chinese)
+    return stills
+
+
+def base64_of(path: Path) -> str:
+    """Return a file's bytes in base64."""
+    return base64.b64encode(path.read_bytes()).decode()
 
 
 # --- catalogues

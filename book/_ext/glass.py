@@ -32,7 +32,7 @@ NETWORK = json.loads((WIDGETS.parent / "network.json").read_text(encoding="utf-8
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
 SAMPLES = ("DrawDigit", "samples")  # where a digit of each class is stored
 FILE = "glass"  # of the script and of the styles, in _static
-DRAWN = "figures.network_diagram("  # in the cell of a notebook in whose place the stage stands
+DRAWN = "figures.network_still("  # in the cell of a notebook in whose place the stage stands
 SENTENCE = "A still picture: with JavaScript switched on, a digit runs through this network."
 
 logger = logging.getLogger(__name__)

@@ -260,7 +260,7 @@ def test_every_chapter_has_one_stage_and_a_strip_whose_links_lead_somewhere(
 ) -> None:
     text = (book / page).read_text(encoding="utf-8")
     assert text.count('<figure class="glass') == 1
-    assert "figures.network_diagram" not in text  # the stage stands in its place
+    assert "figures.network_still" not in text  # the stage stands in its place
     strip = text[text.index('<nav class="network-strip') : text.index('<div class="bd-content">')]
     links = [part.split('"')[0] for part in strip.split('<a href="')[1:]]
     assert len(links) >= len(NETWORK["strip"])

@@ -1,4 +1,4 @@
-"""Every matplotlib figure of the book. Each function returns a figure, drawn in the book's palette."""
+"""The figures of the book, drawn with matplotlib in the book's palette."""
 
 from capsnet_book.figures._style import WIDTH
 from capsnet_book.figures.alternatives import in_proportion, two_agreements
@@ -11,7 +11,6 @@ from capsnet_book.figures.digits import digit_grid, digit_row
 from capsnet_book.figures.graph import one_round
 from capsnet_book.figures.margin import lengths_below, margin_curves
 from capsnet_book.figures.masking import ten_drawings
-from capsnet_book.figures.network import network_diagram
 from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_book.figures.predictions import broadcast_grid, roof_and_house, vote_rings
@@ -21,6 +20,7 @@ from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve, two_floors
+from capsnet_book.figures.still import network_still
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
 from capsnet_book.figures.verdicts import claims_board
 from capsnet_book.figures.viewpoints import errors_by_angle, errors_by_clutter, relations
@@ -55,7 +55,7 @@ __all__ = [
     "lengths_below",
     "lines",
     "margin_curves",
-    "network_diagram",
+    "network_still",
     "one_round",
     "pictures_and_bags",
     "pose_bars",
