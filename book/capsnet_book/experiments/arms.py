@@ -50,9 +50,13 @@ def trained(
 
 
 def do_missing(
-    name: str, arms: Arms, about: dict[str, Any], run: Callable[[str, int], Run]
+    name: str,
+    arms: Arms,
+    about: dict[str, Any],
+    run: Callable[[str, int], Run],
+    jobs: Sequence[tuple[int, str]] | None = None,
 ) -> None:
-    """Do the runs that a file of results/ lacks, seed by seed, and write it after each.
+    """Do the runs that a file of results/ lacks, one after another, and write it after each.
 
     Whatever stops it, the next call goes on.
 
@@ -61,13 +65,14 @@ def do_missing(
         arms: those that there are.
         about: what the file says of all runs besides.
         run: does one, of an arm and a seed.
+        jobs: seeds and arms in their order; without it, every arm with each of `SEEDS`, seed by seed.
     """
     path = records.folder() / f"{name}.json"
     found = records.read(path) if path.exists() else {"runs": []}
     about["arms"] = {each: arm.summary for each, arm in arms.items()}
     found["about"] = {"command": f"python -m capsnet_book.experiments.{name}", **about}
     done = {(each["arm"], each["seed"]) for each in found["runs"]}
-    for seed, arm in product(SEEDS, arms):
+    for seed, arm in product(SEEDS, arms) if jobs is None else jobs:
         if (arm, seed) not in done:
             found["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
             records.write_json(path, found)

@@ -68,6 +68,17 @@ def answers(experiments: Experiments) -> list[Verdict]:
         [_errors(experiments, each, side) for side in (each.smaller, each.larger)]
         for each in questions
     ]
+    return judge(questions, arms)
+
+
+def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -> list[Verdict]:
+    """Return the answers, judged together.
+
+    Args:
+        questions: in the order in which they were written down.
+        arms: of each both sides' errors, 0 or 1 for a seed and an image [S, N], or a share for a seed [S]; empty where
+            a seed lacks.
+    """
     differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
     adjusted = holm([each.p if each else 1.0 for each in differences])
     return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]

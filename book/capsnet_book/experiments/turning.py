@@ -1,0 +1,308 @@
+"""Capsules that turn, on trial: trained with pictures near the upright, tested at every angle.
+
+Two tasks: the drawn wholes of `pictures`, and handwritten digits. The questions were written down first, in
+results/turning.toml. `python -m capsnet_book.experiments.turning` does the runs that results/turning.json lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from capsnet_book.experiments import arms, pictures, records
+from capsnet_book.experiments.arms import between
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
+from capsnet_book.experiments.evidence import pack_wrong, unpack_wrong
+from capsnet_book.experiments.plan import Question
+from capsnet_book.experiments.verdicts import Verdict, judge
+from capsnet_book.turning import Rounds, digits_network, wholes_network
+from capsnet_tutorial.augment import Pose, transform
+from capsnet_tutorial.data import Digits, Split, digits
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.train import Objective, paper_objective
+
+SEEDS = range(20, 30)
+BATCH = 64
+FAMILIAR = 45.0
+"""Degrees: a picture is turned by up to so much in training, either way."""
+NEW = (90.0, 270.0)
+"""New angles lie between these."""
+SHIFT = 2.0
+"""Pixels: pictures are moved by up to so much, across and down."""
+ANGLES = tuple(range(0, 360, 15))
+"""Degrees by which upright pictures are turned for the curve."""
+TESTED, ON_THE_CURVE = 1500, 100
+"""Pictures of each view, the same for every seed; and of each angle of the curve, other ones for every seed."""
+TEST_SEED = 30_000
+
+
+Labelled = tuple[Tensor, Tensor]
+"""Pictures [N, 1, 28, 28] and their labels, int64 [N]."""
+
+
+class Task(NamedTuple):
+    """What is to be recognised."""
+
+    classes: int
+    apart: tuple[int, ...]
+    """The classes that no turn makes into one another: of the digits all but 6 and 9."""
+    steps: int
+    training_pictures: Callable[[Tensor, torch.Generator], Labelled]
+    """Angles in degrees [N], and all other chance -> N pictures of the training set, turned by these and moved."""
+    test_pictures: Callable[[Tensor, int, torch.Generator], Labelled]
+    """The same of the test set, from a picture's number on; the generator moves them."""
+
+
+@cache
+def _mnist(split: Split) -> Digits:
+    return digits(split, "mnist")
+
+
+def _wholes(angles: Tensor, first: int, generator: torch.Generator) -> Labelled:
+    labels = torch.arange(first, first + len(angles)) % pictures.CLASSES
+    moves = pictures.moves_of(len(angles), generator)
+    return pictures.draw(labels, torch.deg2rad(angles), moves), labels
+
+
+def _training_wholes(angles: Tensor, generator: torch.Generator) -> Labelled:
+    first = int(torch.randint(pictures.CLASSES, (1,), generator=generator))
+    return _wholes(angles, first, generator)
+
+
+def _turned(images: Tensor, angles: Tensor, generator: torch.Generator) -> Tensor:
+    across, down = SHIFT * (2 * torch.rand((2, len(images)), generator=generator) - 1)
+    return transform(images, Pose(rotation=angles, shift_x=across, shift_y=down))
+
+
+def _training_digits(angles: Tensor, generator: torch.Generator) -> Labelled:
+    data = _mnist("train")
+    chosen = torch.randint(data.count, (len(angles),), generator=generator)
+    return _turned(data.images[chosen], angles, generator), data.labels[chosen]
+
+
+def _test_digits(angles: Tensor, first: int, generator: torch.Generator) -> Labelled:
+    data = _mnist("test")
+    chosen = slice(first, first + len(angles))
+    return _turned(data.images[chosen], angles, generator), data.labels[chosen]
+
+
+TASKS = {
+    "wholes": Task(8, tuple(range(8)), 400, _training_wholes, _wholes),
+    "digits": Task(10, (0, 1, 2, 3, 4, 5, 7, 8), 500, _training_digits, _test_digits),
+}
+"""Every task, by its name."""
+VIEWS = {"straight": (0.0, 0.0), "familiar": (-FAMILIAR, FAMILIAR), "new": NEW}
+"""Between which angles in degrees the pictures of a view are turned."""
+
+
+class Arm(NamedTuple):
+    """A network, and how it is trained."""
+
+    summary: str
+    task: str
+    build: Callable[[], nn.Module]
+    rate: float
+    objective: Objective = cross_entropy
+    reach: float = FAMILIAR
+    """Degrees by which training pictures are turned, either way."""
+
+
+def _capsnet(classes: int) -> CapsNet:
+    return CapsNet(replace(CapsNetConfig.small(), classes=classes))
+
+
+def _cnn(classes: int) -> ConvNet:
+    return ConvNet(replace(ConvNetConfig.small(recognising=True), classes=classes))
+
+
+ARMS = {
+    "digits-coincidence": Arm(
+        "turning capsules, votes that coincide", "digits", digits_network, 0.02
+    ),
+    "digits-scalar-r3": Arm(
+        "the same capsules, three rounds of 2017",
+        "digits",
+        lambda: digits_network(Rounds(3)),
+        0.02,
+    ),
+    "digits-capsnet": Arm(
+        "the book's capsules", "digits", lambda: _capsnet(10), 0.003, paper_objective(0)
+    ),
+    "wholes-coincidence": Arm(
+        "turning capsules, votes that coincide", "wholes", wholes_network, 0.01
+    ),
+    "wholes-scalar-r3": Arm(
+        "the same capsules, three rounds of 2017",
+        "wholes",
+        lambda: wholes_network(Rounds(3)),
+        0.01,
+    ),
+    "wholes-capsnet": Arm(
+        "the book's capsules", "wholes", lambda: _capsnet(8), 0.003, paper_objective(0)
+    ),
+}
+"""Every arm, by its name. The first six are the primary questions'."""
+
+
+def train(arm: Arm, seed: int, steps: int | None = None) -> nn.Module:
+    """Return a network trained on pictures that are the same for every arm of this task and seed."""
+    task = TASKS[arm.task]
+
+    def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
+        angles = between((-arm.reach, arm.reach), BATCH, generator)
+        images, labels = task.training_pictures(angles, generator)
+        return arm.objective(network(images, labels), images, labels)
+
+    return arms.trained(arm.build, loss, seed, arm.rate, task.steps if steps is None else steps)
+
+
+def wrong_among(scores: Tensor, labels: Tensor, classes: Sequence[int]) -> Tensor:
+    """Return which pictures of these classes are not told, among these alone: bool [N], False of all others.
+
+    Args:
+        scores: [N, J].
+        labels: int64 [N].
+        classes: some of 0 to J − 1.
+    """
+    chosen = torch.tensor(classes)
+    answers = chosen[scores[:, chosen].argmax(dim=1)]
+    return (answers != labels) & torch.isin(labels, chosen)
+
+
+def pictures_of(task: Task, view: str, count: int = TESTED) -> Labelled:
+    """Return test pictures of one of `VIEWS`, the same for every network."""
+    generator = torch.Generator().manual_seed(TEST_SEED + list(VIEWS).index(view))
+    angles = between(VIEWS[view], count, generator)
+    return task.test_pictures(angles, 0, generator)
+
+
+def measure(network: nn.Module, task: Task, seed: int) -> dict[str, Any]:
+    """Measure a network at the upright, at the angles of training, at new ones, and round the circle.
+
+    Returns:
+        ``errors`` by view, 0 to 1: ``all`` classes; ``apart``, those that no turn makes into one another, among
+        themselves; of digits ``one``, all classes with 6 and 9 taken for one. ``wrong``: which pictures of ``all`` and
+        of ``apart``, packed. ``by_angle``: ``all`` and ``apart`` at each of `ANGLES`.
+    """
+    everything = range(task.classes)
+    errors, wrong = {}, {}
+    for view in VIEWS:
+        images, labels = pictures_of(task, view)
+        scores = scores_of(network, images)
+        found = {
+            "all": wrong_among(scores, labels, everything),
+            "apart": wrong_among(scores, labels, task.apart),
+        }
+        errors[view] = {"all": _share(found["all"], labels, everything)}
+        errors[view]["apart"] = _share(found["apart"], labels, task.apart)
+        if task.classes == 10:
+            errors[view]["one"] = _share(_six_is_nine(scores, labels), labels, everything)
+        wrong[view] = {
+            name: pack_wrong(each.nonzero().flatten().tolist(), TESTED)
+            for name, each in found.items()
+        }
+
+    by_angle: dict[str, list[float]] = {"all": [], "apart": []}
+    for angle in ANGLES:
+        generator = torch.Generator().manual_seed(TEST_SEED + 1000 * seed)
+        first = TESTED + ON_THE_CURVE * (seed % len(SEEDS))
+        angles = torch.full((ON_THE_CURVE,), float(angle))
+        images, labels = task.test_pictures(angles, first, generator)
+        scores = scores_of(network, images)
+        for name, classes in (("all", everything), ("apart", task.apart)):
+            by_angle[name].append(_share(wrong_among(scores, labels, classes), labels, classes))
+    return {"errors": errors, "by_angle": by_angle, "wrong": wrong}
+
+
+def _six_is_nine(scores: Tensor, labels: Tensor) -> Tensor:
+    answers = scores.argmax(dim=1)
+    return torch.where(answers == 9, 6, answers) != torch.where(labels == 9, 6, labels)
+
+
+def _share(wrong: Tensor, labels: Tensor, classes: Sequence[int]) -> float:
+    count = int(torch.isin(labels, torch.tensor(classes)).sum())
+    return round(int(wrong.sum()) / count, 6)
+
+
+def run(name: str, seed: int) -> dict[str, Any]:
+    """Train an arm, keep its weights in runs/turning, and measure it."""
+    commit = records.code_version()
+    start = time.perf_counter()
+    network = train(ARMS[name], seed)
+    seconds = time.perf_counter() - start
+    folder = Path("runs") / "turning"
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(network.state_dict(), folder / f"{name}-{seed}.safetensors")
+    return {
+        "parameters": sum(
+            parameter.numel()
+            for part, parameter in network.named_parameters()
+            if not part.startswith("decoder.")
+        ),
+        "seconds": round(seconds, 1),
+        "commit": commit,
+        **measure(network, TASKS[ARMS[name].task], seed),
+    }
+
+
+def questions(folder: Path | None = None) -> list[Question]:
+    """Read the questions of results/turning.toml."""
+    text = ((folder or records.folder()) / "turning.toml").read_text(encoding="utf-8")
+    return [Question(**question) for question in tomllib.loads(text)["questions"]]
+
+
+def answers(found: dict[str, Any] | None = None) -> list[Verdict]:
+    """Answer the questions, with Holm among them.
+
+    Args:
+        found: results/turning.json.
+    """
+    runs = (found or records.stored("turning"))["runs"]
+    wrong = {(each["arm"], each["seed"]): each["wrong"] for each in runs}
+
+    def misread(side: dict[str, Any], seeds: Sequence[int]) -> np.ndarray:
+        """Pictures [S, N]; nothing if a seed lacks."""
+        if any((side["arm"], seed) not in wrong for seed in seeds):
+            return np.array([])
+        packed = [wrong[side["arm"], seed][side["view"]]["all"] for seed in seeds]
+        return np.array([unpack_wrong(each, TESTED) for each in packed], dtype=float)
+
+    asked = questions()
+    sides = [
+        [misread(side, question.seeds) for side in (question.smaller, question.larger)]
+        for question in asked
+    ]
+    return judge(asked, sides)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do the runs that the file lacks."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="ARM", help="default: all")
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="default: 20 to 29")
+    options = parser.parse_args(arguments)
+    about = {
+        "batch": BATCH,
+        "steps": {name: task.steps for name, task in TASKS.items()},
+        "tested": TESTED,
+        "angles": list(ANGLES),
+        "on_the_curve": ON_THE_CURVE,
+    }
+    jobs = list(product(options.seeds, options.names or ARMS))
+    arms.do_missing("turning", ARMS, about, run, jobs)
+
+
+if __name__ == "__main__":
+    main()
