@@ -20,6 +20,8 @@ from capsnet_book.experiments.verdicts import (
     NO_DIFFERENCE,
     NO_INTERVAL,
     NOT_RUN,
+    PLAIN,
+    PLAIN_CONTRARY,
     SEEN,
     answers,
     verdicts,
@@ -140,7 +142,7 @@ def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(f
     }
     assert found["bad"].difference == pytest.approx(paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44]))
     assert (
-        found["bad"].word == HINT
+        found["bad"].word == PLAIN
         and "; 3 seeds, paired (correlation +1.00)." in found["bad"].sentence
     )
     assert found["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
@@ -167,12 +169,39 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
         ("bad", "good"),
     ]
     found = verdicts(read(folder, *claims))
-    assert [each.word for each in found] == [CONTRARY_HINT, NO_DIFFERENCE, HINT, NO_INTERVAL]
+    assert [each.word for each in found] == [PLAIN_CONTRARY, NO_DIFFERENCE, PLAIN, NO_INTERVAL]
     assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
     board = claims_board(found)._repr_html_().split("<li>")
-    assert "A hint of the other way round</b><span>bad &lt; good</span>" in board[1]
+    assert "Plainly the other way round, asked later</b><span>bad &lt; good</span>" in board[1]
     assert 'aria-label="−' in board[1] and 'aria-label="+' in board[3]
     assert board[1].count('r="2"') == len(found[0].apart) == len(GOOD)
+
+
+def test_a_claim_is_plain_if_it_holds_among_all_of_them_and_a_hint_if_it_holds_alone(folder):
+    seeds = range(5)
+    store(folder, "good", {seed: 0.3 + 0.01 * seed for seed in seeds})
+    store(folder, "bad", {seed: 0.4 + 0.011 * seed for seed in seeds})
+    store(folder, "near", {seed: 0.32 + 0.01 * seed + 0.015 * (-1) ** seed for seed in seeds})
+    claims = [("good", "bad"), *[("good", "near"), ("near", "good")] * 2]
+    found = {
+        (each.question.smaller, each.question.larger): each
+        for each in verdicts(read(folder, *claims))
+    }
+    assert found["good", "bad"].word == PLAIN
+    assert found["near", "good"].word == CONTRARY_HINT and found["good", "near"].word == HINT
+    near = found["good", "near"].difference.p
+    assert near < 0.05 < 4 * near  # the smallest p of the five is that of "bad"
+    assert f"p = {near:.3f} (Holm = " in found["good", "near"].sentence
+    assert "p < 0.001 (Holm < 0.001)" in found["good", "bad"].sentence
+
+
+def test_three_seeds_carry_no_p_below_a_hundredth(folder):
+    store(folder, "good", {seed: 0.3 + 0.01 * seed for seed in range(3)})
+    store(folder, "bad", {seed: 0.4 + 0.0101 * seed for seed in range(3)})
+    claims = [("good", "bad")] * 6
+    verdict = verdicts(read(folder, *claims))[0]
+    assert verdict.difference.p < 1e-4
+    assert "p < 0.01 (Holm = 0.060)" in verdict.sentence and verdict.word == HINT
 
 
 def test_of_several_runs_the_validation_digits_choose_one(folder):

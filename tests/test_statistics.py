@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from capsnet_book.experiments.statistics import holm, paired, two_way, unpaired
+from capsnet_book.experiments.statistics import carried_p, holm, paired, two_way, unpaired
 from scipy import stats
 
 
@@ -62,3 +62,9 @@ def test_the_two_way_interval_holds_the_truth_whether_seeds_or_images_matter(
 def test_holm_multiplies_by_how_many_are_left_and_never_falls():
     assert holm([0.01, 0.04, 0.03, 0.005, 0.9]) == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.9])
     assert holm([]) == [] and holm([0.3]) == [0.3]
+
+
+def test_few_seeds_carry_no_small_p():
+    assert carried_p(1e-10, 5) == 1e-10
+    assert carried_p(1e-10, 4) == 0.01
+    assert carried_p(0.3, 3) == 0.3

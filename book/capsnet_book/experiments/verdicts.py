@@ -11,7 +11,14 @@ import numpy as np
 from capsnet_book.experiments import records
 from capsnet_book.experiments.evidence import unpack_wrong
 from capsnet_book.experiments.plan import Claim, Experiments, Question
-from capsnet_book.experiments.statistics import Difference, holm, paired, two_way, unpaired
+from capsnet_book.experiments.statistics import (
+    Difference,
+    carried_p,
+    holm,
+    paired,
+    two_way,
+    unpaired,
+)
 from capsnet_book.experiments.tables import (
     COLUMNS,
     Column,
@@ -22,14 +29,29 @@ from capsnet_book.experiments.tables import (
 )
 
 OTHER_WAY = "the other way round"
+PLAIN_CONTRARY = "plainly the other way round, asked later"
 CONTRARY_HINT = "a hint of the other way round"
 NO_DIFFERENCE = "no difference seen"
 HINT = "a hint"
+PLAIN = "plain, asked later"
 SEEN = "seen"
 NO_INTERVAL = "no interval"
 NOT_RUN = "not run"
-WORDS = (OTHER_WAY, CONTRARY_HINT, NO_DIFFERENCE, HINT, SEEN, NO_INTERVAL, NOT_RUN)
-"""What did not come out first. Only a primary question can be "seen" or "the other way round"."""
+WORDS = (
+    OTHER_WAY,
+    PLAIN_CONTRARY,
+    CONTRARY_HINT,
+    NO_DIFFERENCE,
+    HINT,
+    PLAIN,
+    SEEN,
+    NO_INTERVAL,
+    NOT_RUN,
+)
+"""What did not come out first. Only a primary question can be "seen" or "the other way round".
+
+A claim is plain where its p, with all claims counted by Holm, is below `LEVEL`; a hint where only its own p is.
+"""
 LEVEL = 0.05
 IMAGES = 10_000
 """Of every task: MNIST's test digits, or a picture made of each."""
@@ -80,7 +102,12 @@ def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -
             a seed lacks.
     """
     differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
-    adjusted = holm([each.p if each else 1.0 for each in differences])
+    adjusted = holm(
+        [
+            carried_p(difference.p, len(question.seeds)) if difference else 1.0
+            for question, difference in zip(questions, differences, strict=True)
+        ]
+    )
     return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]
 
 
@@ -113,7 +140,10 @@ def _answer(
     difference = difference.times(100)
     word = NO_DIFFERENCE if p >= LEVEL else SEEN if difference.value > 0 else OTHER_WAY
     found = f"error, %: {smaller.mean():.2f} against {larger.mean():.2f}"
-    sentence = _sentence(word, found, difference, 2, f"{len(smaller)} seeds", f" (Holm {_p(p)})")
+    many = len(smaller)
+    sentence = _sentence(
+        word, found, difference, 2, f"{many} seeds", many, f" (Holm {_p(p, many)})"
+    )
     return Verdict(question, word, sentence, difference, (larger - smaller).tolist(), larger.mean())
 
 
@@ -125,14 +155,61 @@ def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
 # --- the claims
 
 
+class _Comparison(NamedTuple):
+    """A claim's two sides, compared, before all claims are judged together."""
+
+    claim: Claim
+    column: Column
+    sides: str
+    """Both sides' numbers, in words."""
+    difference: Difference | None
+    apart: Sequence[float]
+    whole: float
+    basis: str
+    """What is compared with what, in words."""
+    seeds: int
+    """Of the side that has fewer."""
+
+    @property
+    def p(self) -> float:
+        """As small as the seeds can carry it; 1 without an interval."""
+        return carried_p(self.difference.p, self.seeds) if self.difference else 1.0
+
+
 def verdicts(experiments: Experiments) -> list[Verdict]:
-    """The verdict on every claim of which both sides were run, what did not come out first."""
-    judged = [found for claim in experiments.claims if (found := _compare(experiments, claim))]
+    """The verdict on every claim of which both sides were run, what did not come out first.
+
+    The p that tells what is plain from a hint is Holm's, among all of them.
+    """
+    compared = [
+        comparison for claim in experiments.claims if (comparison := _compare(experiments, claim))
+    ]
+    adjusted = holm([comparison.p for comparison in compared])
+    judged = [_judge(*pair) for pair in zip(compared, adjusted, strict=True)]
     return sorted(judged, key=lambda each: WORDS.index(each.word))
 
 
-def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
-    """The verdict; None where a side was not run.
+def _judge(comparison: _Comparison, adjusted: float) -> Verdict:
+    claim, column, sides, difference, apart, whole, basis, seeds = comparison
+    word = _word(difference, comparison.p, adjusted)
+    among = "" if word == NO_DIFFERENCE else f" (Holm {_p(adjusted, seeds)})"
+    sentence = _sentence(word, sides, difference, column.digits, basis, seeds, among)
+    return Verdict(claim, word, sentence, difference, apart, whole)
+
+
+def _word(difference: Difference | None, p: float, adjusted: float) -> str:
+    """One of `WORDS` for a claim."""
+    if difference is None:
+        return NO_INTERVAL
+    if p >= LEVEL:
+        return NO_DIFFERENCE
+    if adjusted >= LEVEL:
+        return HINT if difference.value > 0 else CONTRARY_HINT
+    return PLAIN if difference.value > 0 else PLAIN_CONTRARY
+
+
+def _compare(experiments: Experiments, claim: Claim) -> _Comparison | None:
+    """The comparison; None where a side was not run.
 
     Two CapsNets of one seed begin with the same weights and see the same batches: they are compared in pairs, unless
     that would leave out a third of an arm's seeds or more. Then, and with a CNN, all seeds of both sides count.
@@ -163,18 +240,9 @@ def _compare(experiments: Experiments, claim: Claim) -> Verdict | None:
         difference = difference and difference.times(100)
     else:
         difference = (paired if in_pairs else unpaired)(smaller.values, larger.values)
-    word = NO_INTERVAL
-    if difference is not None:
-        word = (
-            NO_DIFFERENCE
-            if difference.p >= LEVEL
-            else HINT
-            if difference.value > 0
-            else CONTRARY_HINT
-        )
-    found = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
-    sentence = _sentence(word, found, difference, column.digits, basis)
-    return Verdict(claim, word, sentence, difference, apart, larger.mean)
+    sides = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
+    seeds = min(map(len, used))
+    return _Comparison(claim, column, sides, difference, apart, larger.mean, basis, seeds)
 
 
 def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
@@ -194,7 +262,13 @@ def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
 
 
 def _sentence(
-    word: str, found: str, each: Difference | None, digits: int, basis: str, adjusted: str = ""
+    word: str,
+    found: str,
+    each: Difference | None,
+    digits: int,
+    basis: str,
+    seeds: int,
+    adjusted: str = "",
 ) -> str:
     if each is None:
         return f"{word}. {found}; {basis}."
@@ -207,10 +281,16 @@ def _sentence(
     if word == NO_DIFFERENCE:
         could, seen = show(max(-each.low, each.high), ""), show(each.detectable, "")
         hidden = (
-            f"; it could be as large as {could}, and one of {seen} would most likely have been seen"
+            f"; it could be as large as {could}, and one of {seen}, alone, would most likely have "
+            "been seen"
         )
-    return f"{word}. {found}; difference {interval}; p {_p(each.p)}{adjusted}; {basis}{hidden}."
+    p = _p(carried_p(each.p, seeds), seeds)
+    return f"{word}. {found}; difference {interval}; p {p}{adjusted}; {basis}{hidden}."
 
 
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+def _p(p: float, seeds: int) -> str:
+    """A p in words, no smaller than so many seeds can carry."""
+    least = max(carried_p(0, seeds), 0.001)
+    if p <= least:
+        return f"< {least:g}"
+    return f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"

@@ -11,6 +11,8 @@ from capsnet_book.experiments.verdicts import (
     HINT,
     NO_DIFFERENCE,
     OTHER_WAY,
+    PLAIN,
+    PLAIN_CONTRARY,
     SEEN,
     Verdict,
 )
@@ -18,9 +20,11 @@ from capsnet_book.palette import LIGHT
 
 _COLOURS = {
     OTHER_WAY: "contrast",
+    PLAIN_CONTRARY: "contrast",
     CONTRARY_HINT: "contrast",
     NO_DIFFERENCE: "muted",
     HINT: "accent",
+    PLAIN: "accent",
     SEEN: "accent",
 }
 _EDGE = 60.0
