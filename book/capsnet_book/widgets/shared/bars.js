@@ -1,13 +1,17 @@
-// Bars: how long a capsule is, or how large a share.
+// Bars: the length of a capsule, or the size of a share.
 import { clamp, element, format } from "./ui.js";
 
-/** A capsule at least this long says that its digit is there: midway between the margins 0.1 and 0.9. */
+/** A digit counts as present from this length on, midway between the margins 0.1 and 0.9. */
 export const LONG = 0.5;
 
-/** A bar along one edge of its rail, and its number beside it: rail, value, show(x). A full bar is 1 or more. */
+/**
+ * A bar along one edge of its rail, and its number beside it. show(x) fills it; from 1 on it is full.
+ * @param {"width" | "height"} edge  of the rail, along which the bar grows
+ */
 export function makeBar(edge = "width") {
-  const [fill, value] = ["fill", "value"].map((kind) => element("span", { class: kind }));
-  const show = (x) => {
+  const fill = element("span", { class: "fill" });
+  const value = element("span", { class: "value" });
+  const show = (/** @type {number} */ x) => {
     fill.style[edge] = `${clamp(x, 0, 1) * 100}%`;
     value.textContent = format(x);
   };
@@ -15,8 +19,9 @@ export function makeBar(edge = "width") {
 }
 
 /**
- * Ten bars under each other, one a class. list: the element; show(values, best, isLong): the row of `best` in bold, and
- * in colour the rows that `isLong(value, j)` picks: the best one, unless told otherwise.
+ * Ten bars under each other, one a class. list: the element. show(values, best, isLong): the row of
+ * `best` in bold, and in colour the rows for which isLong(value, j) is true: by default the best one.
+ * @param {string} label
  */
 export function makeBars(label) {
   const bars = Array.from({ length: 10 }, (_, j) => {

@@ -1,36 +1,47 @@
-// Bending a digit, as capsnet_tutorial/augmentation.py does it: scale, shear, turn about the centre, then shift.
+// Bends a digit as capsnet_tutorial/augment.py does: scale, shear, rotate about the centre, shift.
 import { PIXELS, SIDE } from "./digits.js";
 
-/** Nothing done to a digit. Turn: degrees, anticlockwise; shear: pixels a row, the top to the right; shifts: pixels. */
+/**
+ * @typedef {{ turn: number, shear: number, size: number, right: number, down: number }} Bend
+ *   turn: degrees anticlockwise; shear: pixels a row, the top to the right; right, down: pixels
+ */
+
+/** The bend that leaves a digit as it is. @type {Bend} */
 export const STRAIGHT = { turn: 0, shear: 0, size: 1, right: 0, down: 0 };
 
-/** image [SIDE · SIDE] -> the bent image. Each pixel asks where it came from and mixes the four that lie there. */
+/**
+ * image [SIDE · SIDE] -> the bent image. For each pixel of the result the inverse bend finds the
+ * place in the original, and the four pixels around that place are mixed.
+ * @param {Float32Array} image @param {Bend} bend
+ */
 export function bendDigit(image, { turn, shear, size, right, down }) {
-  const [cos, sin] = [Math.cos((turn * Math.PI) / 180), Math.sin((turn * Math.PI) / 180)];
+  const cos = Math.cos((turn * Math.PI) / 180);
+  const sin = Math.sin((turn * Math.PI) / 180);
   const bent = new Float32Array(PIXELS);
   const middle = (SIDE - 1) / 2;
   for (let row = 0, k = 0; row < SIDE; row++) {
     for (let column = 0; column < SIDE; column++, k++) {
-      const [x, y] = [column - middle - right, row - middle - down];
-      const [turnedX, turnedY] = [cos * x - sin * y, sin * x + cos * y]; // y points down: the turn's inverse
-      bent[k] = between(
-        image,
-        (turnedX + shear * turnedY) / size + middle,
-        turnedY / size + middle,
-      );
+      const x = column - middle - right;
+      const y = row - middle - down; // y points down, which makes this rotation the inverse one
+      const rotatedX = cos * x - sin * y;
+      const rotatedY = sin * x + cos * y;
+      const sourceX = (rotatedX + shear * rotatedY) / size + middle;
+      const sourceY = rotatedY / size + middle;
+      bent[k] = between(image, sourceX, sourceY);
     }
   }
   return bent;
 }
 
-/** Bilinear: what lies at (x, y), in pixels; paper beyond the border. */
-function between(image, x, y) {
-  const [left, top] = [Math.floor(x), Math.floor(y)];
-  const [dx, dy] = [x - left, y - top];
-  return (
-    (1 - dy) * ((1 - dx) * pixel(image, left, top) + dx * pixel(image, left + 1, top)) +
-    dy * ((1 - dx) * pixel(image, left, top + 1) + dx * pixel(image, left + 1, top + 1))
-  );
+/** The image at (x, y) in pixels, bilinear; beyond the border lies paper, 0. */
+function between(/** @type {Float32Array} */ image, x, y) {
+  const left = Math.floor(x);
+  const top = Math.floor(y);
+  const dx = x - left;
+  const dy = y - top;
+  const above = (1 - dx) * pixel(image, left, top) + dx * pixel(image, left + 1, top);
+  const below = (1 - dx) * pixel(image, left, top + 1) + dx * pixel(image, left + 1, top + 1);
+  return (1 - dy) * above + dy * below;
 }
 
 const pixel = (image, x, y) => (x >= 0 && x < SIDE && y >= 0 && y < SIDE ? image[y * SIDE + x] : 0);

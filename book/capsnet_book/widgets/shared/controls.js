@@ -1,40 +1,47 @@
-// What a reader's hand does in a widget, and the pictures it is done to: dragging, arrow keys, sliders, playing, axes.
+// How a reader operates a widget (dragging, arrow keys, sliders), movement, and parts of pictures
+// (canvases, axes, grips, arrows).
 import { clamp, element, setAttributes, svg } from "./ui.js";
 
-/** @typedef {{ x: number, y: number }} Place  shares of an area's width and height, from its top left corner */
+/** @typedef {{ x: number, y: number }} Place
+ *   shares of an area's width and height, from its top left corner */
 /** @typedef {{ width: number, height: number }} Size  in CSS pixels */
 
-// ----------------------------------------------------------------------------------------------- hands
+// ------------------------------------------------------------------- pointer and keyboard
 
 /**
- * Follows the pointer that goes down on `node` until it is released, even outside of it.
+ * Follows the pointer that goes down on `node` until it is released, even outside of `node`.
  * @param {Element} node
  * @param {{ area?: Element, focus: HTMLElement | SVGElement, start?: (at: Place) => void,
  *   move: (at: Place, trail: () => Place[]) => void, end?: () => void }} _
- *   area: whose width and height places are shares of (`node` itself unless told); focus: gets the focus; trail: every
- *   place since the last move
+ *   area: the element whose shares places are, by default `node`; focus: the element that gets the
+ *   focus; trail: all places since the last move
  */
 export function drag(node, { area = node, focus, start, move, end }) {
   /** @type {number | null} */
-  let held = null;
+  let pointer = null; // the id of the one that is down
   /** @type {DOMRect | undefined} */
-  let box; // read when the pointer goes down: at every move it would force a layout
+  let box; // read once a drag, and again after scrolling: at every move it would force a layout
+  const forgetBox = () => {
+    box = undefined;
+  };
   /** @type {(event: PointerEvent) => Place} */
   const placeOf = (event) => {
-    const { left, top, width, height } = box;
-    return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
+    box ??= area.getBoundingClientRect();
+    return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
   };
+
   node.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    if (held !== null || event.button !== 0) return;
-    box = area.getBoundingClientRect();
+    if (pointer !== null || event.button !== 0) return;
+    forgetBox();
     start?.(placeOf(event));
+    addEventListener("scroll", forgetBox, { capture: true, passive: true });
     event.preventDefault();
     node.setPointerCapture(event.pointerId);
-    held = event.pointerId;
+    pointer = event.pointerId;
     focus.focus({ preventScroll: true });
   });
   node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (event.pointerId !== held) return;
+    if (event.pointerId !== pointer) return;
     const trail = () => {
       const events = event.getCoalescedEvents?.() ?? [];
       return (events.length ? events : [event]).map(placeOf);
@@ -42,46 +49,48 @@ export function drag(node, { area = node, focus, start, move, end }) {
     move(placeOf(event), trail);
   });
   node.addEventListener("lostpointercapture", (/** @type {PointerEvent} */ event) => {
-    if (event.pointerId !== held) return;
-    held = null;
+    if (event.pointerId !== pointer) return;
+    pointer = null;
+    removeEventListener("scroll", forgetBox, { capture: true });
     end?.();
   });
 }
 
 /**
- * Lets the pointer carry something that lies on `area`, and keeps the offset at which it was taken hold of; arrow keys
- * move it by a step, or a larger one with Shift.
+ * Lets the pointer carry something that lies on `area`, at the offset at which it was taken hold
+ * of. Arrow keys move it by the first of `steps`, with Shift by the second.
  * @param {Element} node
  * @param {{ area?: Element, steps: number[], take?: (at: number[]) => void,
- *   inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void }} _
- *   inUnits: a pointer's place in the units in which place() says where it lies and move(to) where it goes;
- *   take: chooses what is carried
+ *   inUnits: (at: Place) => number[], place: () => number[], move: (to: number[]) => void,
+ *   keys?: Record<string, (event: KeyboardEvent) => unknown> }} _
+ *   inUnits: converts a pointer's place to the units of place() and move(to); take: chooses the
+ *   thing that is carried; keys: other keys
  */
-export function carry(node, { area = node, steps, inUnits, take, place, move }) {
+export function carry(node, { area = node, steps, inUnits, take, place, move, keys }) {
   /** @type {number[]} */
-  let held;
+  let offset;
   drag(node, {
     area,
     focus: /** @type {HTMLElement} */ (node),
     start: (at) => {
       take?.(inUnits(at));
-      held = inUnits(at).map((x, d) => place()[d] - x);
+      offset = inUnits(at).map((x, d) => place()[d] - x);
     },
-    move: (at) => move(inUnits(at).map((x, d) => x + held[d])),
+    move: (at) => move(inUnits(at).map((x, d) => x + offset[d])),
   });
-  const down = Math.sign(inUnits({ x: 0, y: 1 })[1] - inUnits({ x: 0, y: 0 })[1]); // whether y grows downwards
+  const down = Math.sign(inUnits({ x: 0, y: 1 })[1] - inUnits({ x: 0, y: 0 })[1]); // −1: y up
   const walk = (
     /** @type {number} */ dx,
     /** @type {number} */ dy,
     /** @type {KeyboardEvent} */ { shiftKey },
   ) => {
-    const by = steps[Number(shiftKey)];
-    move([place()[0] + dx * by, place()[1] + down * dy * by]);
+    const step = shiftKey ? steps[1] : steps[0];
+    move([place()[0] + dx * step, place()[1] + down * dy * step]);
   };
-  arrowKeys(node, walk);
+  arrowKeys(node, walk, keys);
 }
 
-/** Where the arrow keys point, as on the screen: y grows downwards. */
+/** The directions of the arrow keys on the screen: y grows downwards. */
 export const ARROWS = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -90,21 +99,25 @@ export const ARROWS = {
 };
 
 /**
- * arrow(dx, dy, event) on an arrow key, dy growing downwards; `others` by the names of their keys. What they handle
- * does nothing else in the page, unless they return false.
+ * Calls arrow(dx, dy, event) on an arrow key, dy growing downwards, and one of `others` on the key
+ * of that name. A handled key does nothing else in the page, unless the function returns false.
+ * @param {Element} node
  * @param {(dx: number, dy: number, event: KeyboardEvent) => unknown} arrow
  * @param {Record<string, (event: KeyboardEvent) => unknown>} [others]
  */
 export function arrowKeys(node, arrow, others = {}) {
   node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's own
-    const [dx, dy] = ARROWS[event.key] ?? [];
-    const work = dx === undefined ? others[event.key] : () => arrow(dx, dy, event);
-    if (work && work(event) !== false) event.preventDefault();
+    if (event.altKey || event.ctrlKey || event.metaKey) return; // shortcuts of the browser
+    const direction = ARROWS[event.key];
+    const handler = direction ? () => arrow(direction[0], direction[1], event) : others[event.key];
+    if (handler && handler(event) !== false) event.preventDefault();
   });
 }
 
-/** A slider: attributes, on… are listeners. show(value, text) sets it, and what a screen reader says of it. */
+/**
+ * A slider; attributes on… are listeners. show(value, text) sets its value, and the text that
+ * screen readers say for it.
+ */
 export function rangeInput(/** @type {Record<string, any>} */ attributes) {
   const input = element("input", { type: "range", ...attributes });
   const show = (/** @type {number} */ value, /** @type {string} */ text) => {
@@ -114,7 +127,10 @@ export function rangeInput(/** @type {Record<string, any>} */ attributes) {
   return { input, show };
 }
 
-/** The same with its name and its value above it. @param {string} name @param {Record<string, any>} limits */
+/**
+ * A rangeInput with its name and its value above it.
+ * @param {string} name @param {Record<string, any>} limits  and other attributes
+ */
 export function namedSlider(name, limits) {
   const { input, show } = rangeInput({ min: 0, max: 1, "aria-label": name, ...limits });
   const value = element("output", { "aria-hidden": "true" });
@@ -127,29 +143,32 @@ export function namedSlider(name, limits) {
   return { input, node, show: write };
 }
 
-// ------------------------------------------------------------------------------------------------ time
+// ------------------------------------------------------------------------------- movement
 
-/** Whether the reader wishes for less motion. */
+/** Whether the reader's system asks for less motion. */
 export const wantsCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/** The way from numbers to others, t from 0 to 1. */
+/**
+ * Interpolates between two lists of numbers, t from 0 to 1.
+ * @param {ArrayLike<number>} from @param {ArrayLike<number>} to @param {number} t
+ */
 export const mixed = (from, to, t) => Array.from(from, (x, k) => x + (to[k] - x) * t);
 
-/** From 0 to 1, slow at both ends. */
+/** Eases t from 0 to 1: slow at both ends. */
 export const eased = (/** @type {number} */ t) => t * t * (3 - 2 * t);
 
 /**
- * draw(t) a frame for some milliseconds, t from 0 to 1, slow at both ends; where less motion is wished for, 1 at once.
- * -> a function that ends it where it is
- * @param {(t: number) => void} draw
+ * Calls draw(t) once a frame for `duration` milliseconds, t from 0 to 1, slow at both ends; once
+ * with 1 where the reader wants less motion. Returns a function that stops the movement.
+ * @param {number} duration @param {(t: number) => void} draw
  */
 export function glide(duration, draw) {
   let frame = 0;
   /** @type {number | undefined} */
-  let began;
+  let start;
   const step = (/** @type {number} */ now) => {
-    began ??= now;
-    const t = wantsCalm() ? 1 : clamp((now - began) / duration, 0, 1);
+    start ??= now;
+    const t = wantsCalm() ? 1 : clamp((now - start) / duration, 0, 1);
     if (t < 1) frame = requestAnimationFrame(step);
     draw(eased(t));
   };
@@ -157,10 +176,10 @@ export function glide(duration, draw) {
   return () => cancelAnimationFrame(frame);
 }
 
-// -------------------------------------------------------------------------------------------- pictures
+// ------------------------------------------------------------------------------- pictures
 
 /**
- * An element's size, read when it changes and not in between: to read it while drawing would force a layout.
+ * An element's size, read only when it changes: reading it while drawing would force a layout.
  * @param {Element} node @param {() => void} [changed]  called at each change, and once at first
  */
 export function measure(node, changed) {
@@ -170,7 +189,8 @@ export function measure(node, changed) {
     stop: () => observer.disconnect(),
   };
   const observer = new ResizeObserver(([{ target }]) => {
-    Object.assign(size, { width: target.clientWidth, height: target.clientHeight }); // laid out already: this is cheap
+    size.width = target.clientWidth; // cheap here: the layout has just been done
+    size.height = target.clientHeight;
     changed?.();
   });
   observer.observe(node);
@@ -178,32 +198,27 @@ export function measure(node, changed) {
 }
 
 /**
- * Gives a canvas as many pixels as the screen has where it is shown, or `ratio` for each of CSS.
+ * Gives a canvas `ratio` pixels for each CSS pixel, by default as many as the screen has.
  * @param {HTMLCanvasElement} canvas @param {Size} size
  */
 export function fitCanvas(canvas, size, ratio = window.devicePixelRatio || 1) {
-  const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
+  const width = Math.round(size.width * ratio);
+  const height = Math.round(size.height * ratio);
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   return { brush: canvas.getContext("2d"), width, height, ratio };
 }
 
 /**
- * The plan of a chart in SVG: where values lie, and labels for the axes.
- * @param {Size & { left: number, right: number, top: number, bottom: number, x?: number[], y?: number[],
- *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} _
- *   margins; x, y: the values at either end; warp: Math.log for a logarithmic axis
+ * The axes of a chart in SVG: x(value) and y(value) in the units of the viewBox, and labels.
+ * @param {Size & { left: number, right: number, top: number, bottom: number,
+ *   x?: number[], y?: number[],
+ *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} plan
+ *   left, right, top, bottom: margins; x, y: the values at either end; warp: Math.log for a
+ *   logarithmic axis
  */
-export function axes({
-  width,
-  height,
-  left,
-  right,
-  top,
-  bottom,
-  x: across = [0, 1],
-  y: up = [0, 1],
-  warp = {},
-}) {
+export function axes({ width, height, left, right, top, bottom, ...plan }) {
+  const across = plan.x ?? [0, 1];
+  const up = plan.y ?? [0, 1];
   const share = (
     /** @type {number[]} */ ends,
     /** @type {number} */ value,
@@ -212,14 +227,20 @@ export function axes({
     const [from, to] = ends.map((end) => scale(end));
     return (scale(value) - from) / (to - from);
   };
-  const [floor, end] = [height - bottom, width - right];
-  const x = (/** @type {number} */ value) => left + share(across, value, warp.x) * (end - left);
-  const y = (/** @type {number} */ value) => floor - share(up, value, warp.y) * (floor - top);
-  /** @param {string} words @param {number} atX @param {number} atY @param {Record<string, any>} [more] */
+  const floor = height - bottom;
+  const end = width - right;
+  const x = (/** @type {number} */ value) =>
+    left + share(across, value, plan.warp?.x) * (end - left);
+  const y = (/** @type {number} */ value) => floor - share(up, value, plan.warp?.y) * (floor - top);
+  /** @type {(words: string, x: number, y: number, more?: Record<string, any>) => SVGTextElement} */
   const text = (words, atX, atY, more) =>
     svg("text", { class: "label", x: atX, y: atY, ...more }, words);
   return {
-    ...{ x, y, floor, end, text },
+    x,
+    y,
+    floor,
+    end,
+    text,
     /** A `d` through points of values. @param {number[][]} points */
     path: (points) =>
       points.map((p, k) => `${k ? "L" : "M"}${x(p[0]).toFixed(2)} ${y(p[1]).toFixed(2)}`).join(""),
@@ -238,7 +259,7 @@ export function axes({
   };
 }
 
-/** What is taken hold of in a picture: a knob in a ring, on a patch that fingers hit. */
+/** A handle in a picture: a knob in a ring, on an invisible patch large enough for fingers. */
 export function grip(attributes, ring = 11, knob = 6.5) {
   const circles = Object.entries({ touch: 22, ring, knob }).map(([kind, r]) =>
     svg("circle", { class: kind, r }),
@@ -246,7 +267,11 @@ export function grip(attributes, ring = 11, knob = 6.5) {
   return svg("g", { class: "handle", tabindex: 0, role: "slider", ...attributes }, ...circles);
 }
 
-/** An arrow. point(from, to, { gap, size }) draws it, less `gap` at its tip; `size` is its head's. */
+/**
+ * An arrow. point(from, to, { gap, size }) draws it: `gap` is left free at its tip, `size` is the
+ * length of its head.
+ * @param {string} kind  a class
+ */
 export function makeArrow(kind) {
   const shaft = svg("line", { class: "shaft" });
   const head = svg("polygon", { class: "head" });
@@ -257,13 +282,16 @@ export function makeArrow(kind) {
     { gap = 0, size = 9 } = {},
   ) => {
     const length = Math.hypot(x1 - x0, y1 - y0);
-    const [ux, uy] = length ? [(x1 - x0) / length, (y1 - y0) / length] : [0, 0];
-    const h = clamp((length - gap) / 2, 0, size);
-    const [tx, ty] = [x1 - ux * gap, y1 - uy * gap];
-    const [bx, by] = [tx - ux * h, ty - uy * h];
-    const [sx, sy] = [(uy * h) / 2, (ux * h) / 2];
-    setAttributes(shaft, { x1: x0, y1: y0, x2: bx, y2: by });
-    head.setAttribute("points", `${tx},${ty} ${bx - sx},${by + sy} ${bx + sx},${by - sy}`);
+    const ux = (x1 - x0) / (length || 1); // the direction
+    const uy = (y1 - y0) / (length || 1);
+    const headLength = clamp((length - gap) / 2, 0, size);
+    const tip = [x1 - ux * gap, y1 - uy * gap];
+    const base = [tip[0] - ux * headLength, tip[1] - uy * headLength]; // of the head
+    const side = [(uy * headLength) / 2, (-ux * headLength) / 2]; // from the base to a corner
+    setAttributes(shaft, { x1: x0, y1: y0, x2: base[0], y2: base[1] });
+    const left = [base[0] - side[0], base[1] - side[1]];
+    const right = [base[0] + side[0], base[1] + side[1]];
+    head.setAttribute("points", `${tip} ${left} ${right}`);
     node.toggleAttribute("hidden", length <= gap);
   };
   return { node, point };

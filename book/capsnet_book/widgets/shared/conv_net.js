@@ -1,4 +1,4 @@
-// The small CNN that capsules are compared with (capsnet_tutorial/baseline.py), in plain JavaScript:
+// The small CNN of capsnet_book/experiments/cnn.py, which capsules are compared with:
 //
 //   image ─ three times convolution + ReLU ─ two hidden layers + ReLU ─ ten scores
 import {
@@ -11,28 +11,34 @@ import {
   softmaxOverJ,
 } from "./core.js";
 
-/** The network of a weights file: { forward(image) -> { scores [J], probabilities [J], prediction } }. */
+/**
+ * The network of a weights file.
+ * forward(image) -> { scores [J], probabilities [J], prediction }
+ * @param {ArrayBuffer | ArrayBufferView} source
+ */
 export function makeConvNet(source) {
   const { tensors, metadata } = readSafetensors(source);
   const config = JSON.parse(metadata.config);
   const names = Object.keys(tensors)
     .filter((name) => name.endsWith(".weight"))
     .map((name) => name.slice(0, -".weight".length));
-  names.sort((p, q) => Number(p.split(".")[1]) - Number(q.split(".")[1])); // layers.0, layers.2, …
+  const depth = (/** @type {string} */ name) => Number(name.split(".")[1]); // of "layers.2": 2
+  names.sort((p, q) => depth(p) - depth(q));
   const convolutions = names
     .slice(0, config.channels.length)
     .map((name) => convolution(tensors, name, config.stride));
   const dense = names.slice(config.channels.length).map((name) => layer(tensors, name));
 
-  /** One image, [image_size · image_size] numbers in [0, 1], through the whole network. */
-  function forward(image) {
-    let [x, side] = [image, config.image_size];
-    for (const each of convolutions) {
-      const border = each.kernel >> 1;
-      x = relu(convolve(padded(x, each.C, side, border), side + 2 * border, each));
-      side = Math.floor((side - 1) / each.stride) + 1; // "same" padding, then every stride-th place
+  /** The whole network on one image, [image_size · image_size] numbers in [0, 1]. */
+  function forward(/** @type {Float32Array} */ image) {
+    let x = image;
+    let side = config.image_size;
+    for (const conv of convolutions) {
+      const border = conv.kernel >> 1; // "same" padding, then every stride-th place
+      x = relu(convolve(padded(x, conv.C, side, border), side + 2 * border, conv));
+      side = Math.floor((side - 1) / conv.stride) + 1;
     }
-    for (const each of dense.slice(0, -1)) x = relu(linear(x, each));
+    for (const hidden of dense.slice(0, -1)) x = relu(linear(x, hidden));
     const scores = linear(x, dense.at(-1));
     const prediction = scores.indexOf(Math.max(...scores));
     return { scores, probabilities: softmaxOverJ(scores, 1, scores.length), prediction };
@@ -41,8 +47,8 @@ export function makeConvNet(source) {
   return { config, forward };
 }
 
-/** x [C, side, side] with a border of zeros around every channel. */
-function padded(x, C, side, border) {
+/** Pads x [C, side, side] with a border of zeros around every channel. */
+function padded(/** @type {Float32Array} */ x, C, side, border) {
   const wide = side + 2 * border;
   const y = new Float32Array(C * wide * wide);
   for (let c = 0; c < C; c++) {

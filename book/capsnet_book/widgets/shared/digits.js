@@ -1,37 +1,49 @@
-// Digits of 28×28 pixels in the colours of the page.
+// Digits of 28×28 pixels, in the colours of the page.
 import { bytesOf, element, figure, memoized, setAttributes, withArticle } from "./ui.js";
 
-/** The palette's colours as the page shows them now: { accent: [r, g, b], … } */
+/** @typedef {number[]} Colour  red, green and blue, from 0 to 255 */
+
+const ROLES = [
+  "surface",
+  "raised",
+  "line",
+  "ink",
+  "muted",
+  "accent",
+  "contrast",
+  "paper",
+  "stroke",
+];
+
+/**
+ * The palette's colours in the page's present theme, by their roles.
+ * @param {Element} root
+ * @returns {Record<string, Colour>}
+ */
 export function themeColours(root) {
   const style = getComputedStyle(root);
-  const roles = [
-    "surface",
-    "raised",
-    "line",
-    "ink",
-    "muted",
-    "accent",
-    "contrast",
-    "paper",
-    "stroke",
-  ];
   return Object.fromEntries(
-    roles.map((role) => {
+    ROLES.map((role) => {
       const hex = style.getPropertyValue(`--caps-${role}`).trim(); // #rrggbb: palette.py
       return [role, [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16))];
     }),
   );
 }
 
+/** Mixes two colours, t from 0 to 1. @param {Colour} from @param {Colour} to @param {number} t */
 export const mix = (from, to, t) =>
   from.map((channel, k) => Math.round(channel + (to[k] - channel) * t));
-export const css = (colour) => `rgb(${colour.join(" ")})`;
 
-/** Calls back when the page changes between light and dark. Returns what stops it. */
+export const css = (/** @type {Colour} */ colour) => `rgb(${colour.join(" ")})`;
+
+/**
+ * Calls back when the page changes between light and dark. Returns a function that stops it.
+ * @param {() => void} callback
+ */
 export function whenThemeChanges(callback) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(callback);
-  const attributeFilter = ["data-theme", "data-jp-theme-light"]; // what the palette asks for (palette.css_variables)
+  const attributeFilter = ["data-theme", "data-jp-theme-light"]; // as palette.css_variables
   for (const node of [document.documentElement, document.body])
     observer.observe(node, { attributes: true, attributeFilter });
   system.addEventListener("change", callback);
@@ -41,19 +53,25 @@ export function whenThemeChanges(callback) {
   };
 }
 
-// --------------------------------------------------------------------------------------------- digits
+// -------------------------------------------------------------------------------- digits
 
 export const SIDE = 28;
 export const PIXELS = SIDE * SIDE;
 
-/** The n-th of many digits that lie behind each other, as a view of its 784 numbers. */
-export const digitAt = (digits, n) => digits.subarray(n * PIXELS, (n + 1) * PIXELS);
+/**
+ * The n-th of the digits [N · PIXELS], as a view of its 784 numbers.
+ * @template {Float32Array | Uint8Array} Numbers
+ * @param {Numbers} digits
+ * @returns {Numbers}
+ */
+export const digitAt = (digits, n) =>
+  /** @type {Numbers} */ (digits.subarray(n * PIXELS, (n + 1) * PIXELS));
 
-/** Synced digits, bytes, as numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
+/** Synced bytes of digits -> numbers from 0 (paper) to 1 (ink), [N · PIXELS]. */
 export const greysOf = (/** @type {any} */ value) =>
   Float32Array.from(bytesOf(value), (grey) => grey / 255);
 
-/** A canvas of 28×28 pixels; the stylesheet makes it large. */
+/** A canvas of 28×28 pixels, which the stylesheet enlarges. `label`: for screen readers. */
 export const digitCanvas = (role, label, side = SIDE) =>
   element("canvas", {
     class: "wide",
@@ -64,7 +82,7 @@ export const digitCanvas = (role, label, side = SIDE) =>
     "data-role": role,
   });
 
-/** The same with a caption. name(words, label): what the caption says, and what is to be seen. */
+/** A digitCanvas with a caption. name(words, label) sets the caption and the canvas's label. */
 export function digitFigure(role, kind = "", side = SIDE) {
   const canvas = digitCanvas(role, "", side);
   const caption = element("figcaption");
@@ -75,19 +93,23 @@ export function digitFigure(role, kind = "", side = SIDE) {
   return { canvas, node: figure(kind, canvas, caption), name };
 }
 
-/** Words for a digitFigure that shows a handwritten digit. @returns {[string, string]} */
+/** Caption and label of a digitFigure that shows a handwritten digit. @returns {[string, string]} */
 export const asWritten = (label) => [
   `${withArticle(label)}, as written`,
   `The digit as it was written: ${label}`,
 ];
 
-/** A canvas like that on a button, whose label says what is to be seen. */
+/** A small canvas on a button; screen readers hear the button's label instead. */
 export const thumbnail = (more = {}) =>
   element("canvas", { width: SIDE, height: SIDE, "aria-hidden": "true", ...more });
 
 /**
- * A row of buttons, a digit of images [N · PIXELS] on each; `full` is ink. show(index, painter) says which is chosen.
- * @param {(label: number) => string} name  of a button @param {(n: number) => void} choose
+ * A row of buttons with a digit of images [N · PIXELS] on each. show(index, painter) marks the
+ * chosen one.
+ * @param {number[]} labels @param {Float32Array | Uint8Array} images
+ * @param {(label: number) => string} name  of a button
+ * @param {(n: number) => void} choose
+ * @param {number} full  the number that means ink
  */
 export function digitRow(labels, images, name, choose, full = 1) {
   const canvases = labels.map(() => thumbnail());
@@ -110,31 +132,45 @@ export function digitRow(labels, images, name, choose, full = 1) {
   return { row, show };
 }
 
-const MOST = 255; // shades on either side of the ground
+const STEPS = 255; // shades on either side of the ground
 
-/** Colours of numbers from −1 to 1, their red, green, blue and alpha in one: the ground's are those of 0. */
+/**
+ * A table of colours for numbers from −1 to 1, each as a pixel (red, green, blue and alpha in one).
+ * @param {Colour} ground  of 0 @param {Colour} above  of 1 @param {Colour} below  of −1
+ */
 export function shadesOf(ground, above, below = above) {
-  const shades = new Uint32Array(2 * MOST + 1);
+  const shades = new Uint32Array(2 * STEPS + 1);
   const channels = new Uint8Array(shades.buffer);
   shades.forEach((_, k) => {
-    const [role, far] = [k < MOST ? below : above, Math.abs(k - MOST) / MOST];
-    channels.set([...mix(ground, role, far), 255], 4 * k);
+    const colour = k < STEPS ? below : above;
+    const share = Math.abs(k - STEPS) / STEPS;
+    channels.set([...mix(ground, colour, share), 255], 4 * k);
   });
   return shades;
 }
 
-/** Numbers as the pixels of a canvas, row by row; from `most` on they have the full colour. */
+/**
+ * Paints numbers as the pixels of a canvas, row by row; from `most` on they have the full colour.
+ * @param {HTMLCanvasElement} canvas @param {ArrayLike<number>} numbers @param {Uint32Array} shades
+ */
 export function paintNumbers(canvas, numbers, shades, most = 1) {
   const brush = canvas.getContext("2d");
   const image = brush.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
-  for (let k = 0; k < pixels.length; k++)
-    pixels[k] = shades[MOST + Math.round(MOST * Math.min(1, Math.max(-1, numbers[k] / most)))];
+  for (let k = 0; k < pixels.length; k++) {
+    const share = Math.min(1, Math.max(-1, numbers[k] / most));
+    pixels[k] = shades[STEPS + Math.round(STEPS * share)];
+  }
   brush.putImageData(image, 0, 0);
 }
 
-/** paint(canvas, grey): 784 numbers from 0 (paper) to `full` (ink) in the colours of the theme. */
+/**
+ * paint(canvas, grey, full) paints 784 numbers from 0 (paper) to `full` (ink) in the colours of the
+ * theme; refresh() reads these again.
+ * @param {Element} root
+ */
 export function makePainter(root) {
+  /** @type {Uint32Array} */
   let shades;
   const refresh = () => {
     const { paper, stroke } = themeColours(root);

@@ -4,20 +4,65 @@ import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
 import { clamp, element, pushButton, write } from "./ui.js";
 
-const KEYS = "Arrow keys move the pen, Space puts it down and lifts it.";
+/** @import { Place } from "./controls.js" */
+/** @import { Stroke } from "./ink.js" */
+/** @typedef {{ x: number, y: number, down: boolean, visible: boolean }} Pen  of the keyboard */
+
+const KEYS =
+  "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
+
+/** The content of a pad: strokes drawn by hand, or a picture given as pixels. */
+class Drawing {
+  /** Points are in the unit square. @type {Stroke[]} */
+  strokes = [];
+  /** Made from the strokes when it is asked for. @type {Float32Array | undefined} */
+  #image = new Float32Array(PIXELS);
+
+  /** 28×28 numbers from 0 (paper) to 1 (ink). */
+  image() {
+    this.#image ??= toImage(this.strokes);
+    return this.#image;
+  }
+
+  isEmpty() {
+    return this.strokes.length === 0 && !this.image().some((grey) => grey > 0);
+  }
+
+  /** Replaces the content by a picture, bytes [784]. @param {ArrayLike<number>} bytes */
+  load(bytes) {
+    this.strokes = [];
+    this.#image = Float32Array.from(bytes, (grey) => grey / 255);
+  }
+
+  /** Begins a new stroke; a picture that was loaded goes. */
+  begin(/** @type {number[]} */ point) {
+    this.strokes.push([]);
+    this.extend([point]);
+  }
+
+  /** Continues the last stroke. */
+  extend(/** @type {number[][]} */ points) {
+    this.strokes.at(-1).push(...points);
+    this.#image = undefined;
+  }
+
+  /** Removes the last stroke, or a picture that was loaded. */
+  undo() {
+    this.strokes.pop();
+    this.#image = undefined;
+  }
+}
 
 /**
- * The pad calls drawn() at every step of the pen, and settled() when a stroke is finished or all is cleared.
- * -> { frame, buttons, image, bytes, empty, show, paint }
+ * A pad. It calls drawn() at every step of the pen, and settled() when a stroke is finished, undone
+ * or all is cleared.
+ * @param {{ drawn: () => void, settled: () => void }} _
  */
 export function makePad({ drawn, settled }) {
-  // What is shown: strokes drawn by hand, or a picture given as pixels; and the 28×28 made of either.
-  let strokes = []; // of points [x, y] in the unit square
-  let pixels = new Float32Array(PIXELS); // undefined until someone asks what the strokes have become
-  let drawing = false; // a pointer is down
-  let inked = 0; // points of its stroke that are on the canvas
-  const pen = { x: 0.5, y: 0.5, down: false, visible: false }; // the keyboard's pen
-
+  const drawing = new Drawing();
+  /** @type {Pen} */
+  const pen = { x: 0.5, y: 0.5, down: false, visible: false };
+  const pointer = { down: false, painted: 0 }; // painted: points of its stroke on the canvas already
   const canvas = element("canvas", {
     class: "pad",
     tabindex: 0,
@@ -26,24 +71,15 @@ export function makePad({ drawn, settled }) {
     "aria-roledescription": "drawing pad",
     "aria-label": `Drawing pad. ${KEYS}`,
   });
-  let size; // measured when the pad is first painted
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
-  const told = element("p", { class: "unseen", "aria-live": "polite" });
-  const image = () => (pixels ??= toImage(strokes));
-  const empty = () => !strokes.length && !image().some((grey) => grey > 0);
+  const announcement = element("p", { class: "unseen", "aria-live": "polite" });
+  let size; // of the canvas, measured when it is first painted
 
-  /** The last stroke, or another one, goes on through these points. */
-  function ink(points, anew = false) {
-    if (anew) strokes.push([]);
-    strokes.at(-1).push(...points);
-    pixels = undefined;
-    drawn();
-  }
-
-  /** Exactly these pixels, bytes, as they are. */
+  /** Replaces the drawing, and ends a stroke that goes on. @param {ArrayLike<number>} bytes */
   function show(bytes) {
-    [drawing, pen.down, strokes] = [false, false, []]; // the stroke that goes on is over
-    pixels = Float32Array.from(bytes, (grey) => grey / 255);
+    pointer.down = false;
+    pen.down = false;
+    drawing.load(bytes);
   }
 
   function clear() {
@@ -51,102 +87,148 @@ export function makePad({ drawn, settled }) {
     settled();
   }
 
-  // ---------------------------------------------------------------------------------- mouse and touch
-  const inside = ({ x, y }) => [clamp(x, 0, 1), clamp(y, 0, 1)];
-  drag(canvas, {
-    focus: canvas,
-    start(at) {
-      [drawing, inked] = [true, 0];
-      Object.assign(pen, { down: false, visible: false });
-      ink([inside(at)], true);
-    },
-    move: (_, trail) => drawing && ink(trail().map(inside)),
-    end() {
-      if (drawing) settled();
-      drawing = false;
-    },
-  });
-
-  // ----------------------------------------------------------------------------------------- keyboard
-  const held = new Set(); // two arrow keys at once go diagonally
-  const shown = (work) => (event) => {
-    work(event);
-    pen.visible = true;
+  function undo() {
+    pointer.down = false;
+    pen.down = false;
+    drawing.undo();
     drawn();
-  };
-  const movePen = (event) => {
-    held.add(event.key);
-    const by = (event.shiftKey ? 3 : 1) / SIDE;
-    for (const key of held) {
-      pen.x = clamp(pen.x + ARROWS[key][0] * by, 0, 1);
-      pen.y = clamp(pen.y + ARROWS[key][1] * by, 0, 1);
-    }
-    if (pen.down) ink([[pen.x, pen.y]]);
-  };
-  const turnPen = (event) => {
-    if (event.repeat) return; // a key that is held is pressed once
-    pen.down = !pen.down;
-    if (pen.down) ink([[pen.x, pen.y]], true);
-    else settled();
-    told.textContent = pen.down ? "Pen down" : "Pen up";
-  };
-  arrowKeys(canvas, (_, __, event) => shown(movePen)(event), { " ": shown(turnPen) });
-  canvas.addEventListener("keyup", (event) => held.delete(event.key));
-  canvas.addEventListener("blur", () => {
-    held.clear();
-    if (pen.down) settled(); // a stroke that is left is finished
-    Object.assign(pen, { down: false, visible: false });
-    drawn();
-  });
+    settled();
+  }
 
-  /** Paints the pad with a painter and in colours of ui.js, as large as it is shown. */
+  followPointer(canvas, { drawing, pointer, pen, drawn, settled });
+  followKeys(canvas, { drawing, pen, announcement, drawn, settled, undo });
+
+  /** Paints the pad as large as it is shown, in the colours of themeColours(). */
   function paint(painter, colours) {
     size ??= measure(canvas);
     const { brush, width } = fitCanvas(canvas, { width: size.width, height: size.width });
-    const over = drawing && inked > 0; // only what is new
-    const lines = over ? [strokes.at(-1).slice(inked - 1)] : strokes;
-    drawPad(
-      brush,
-      width,
-      { lines, picture: strokes.length ? null : image(), pen, over },
-      painter,
-      colours,
-    );
-    inked = strokes.at(-1)?.length;
-    write(hint, empty() ? "draw a digit here" : "");
+    const { strokes } = drawing;
+    if (pointer.down && pointer.painted > 0) {
+      const fresh = strokes.at(-1).slice(pointer.painted - 1); // only what is new: this is faster
+      paintStrokes(brush, width, [fresh], colours);
+    } else {
+      brush.fillStyle = css(colours.paper);
+      brush.fillRect(0, 0, width, width);
+      if (!strokes.length) paintPicture(brush, width, drawing.image(), painter);
+      paintStrokes(brush, width, strokes, colours);
+      if (pen.visible) paintPen(brush, width, pen, colours);
+    }
+    pointer.painted = strokes.at(-1)?.length ?? 0;
+    write(hint, drawing.isEmpty() ? "draw a digit here" : "");
   }
 
   return {
-    frame: element("div", { class: "pad-frame" }, canvas, hint, told),
-    buttons: element("div", { class: "bar" }, pushButton("clear", "Clear", clear)),
-    image,
-    bytes: () => Uint8Array.from(image(), (grey) => Math.round(grey * 255)),
-    empty,
+    frame: element("div", { class: "pad-frame" }, canvas, hint, announcement),
+    buttons: element(
+      "div",
+      { class: "bar" },
+      pushButton("clear", "Clear", clear),
+      pushButton("undo", "Undo", undo),
+    ),
+    image: () => drawing.image(),
+    bytes: () => Uint8Array.from(drawing.image(), (grey) => Math.round(grey * 255)),
+    empty: () => drawing.isEmpty(),
     show,
     paint,
   };
 }
 
-/** Draws a pad, `size` pixels wide: the picture that was loaded or the strokes, and the keyboard's pen. */
-function drawPad(brush, size, { lines, picture, pen, over }, painter, colours) {
-  brush.fillStyle = css(colours.paper);
-  if (!over) brush.fillRect(0, 0, size, size);
-  if (picture) {
-    const small = element("canvas", { width: SIDE, height: SIDE });
-    painter.paint(small, picture);
-    brush.imageSmoothingQuality = "high";
-    brush.drawImage(small, 0, 0, size, size);
+/**
+ * Draws with mouse and finger.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ drawing: Drawing, pointer: { down: boolean, painted: number }, pen: Pen,
+ *   drawn: () => void, settled: () => void }} _
+ */
+function followPointer(canvas, { drawing, pointer, pen, drawn, settled }) {
+  const inside = (/** @type {Place} */ { x, y }) => [clamp(x, 0, 1), clamp(y, 0, 1)];
+  drag(canvas, {
+    focus: canvas,
+    start(at) {
+      pointer.down = true;
+      pointer.painted = 0;
+      pen.down = false;
+      pen.visible = false;
+      drawing.begin(inside(at));
+      drawn();
+    },
+    move(_, trail) {
+      if (!pointer.down) return;
+      drawing.extend(trail().map(inside));
+      drawn();
+    },
+    end() {
+      if (pointer.down) settled();
+      pointer.down = false;
+    },
+  });
+}
+
+/**
+ * Draws with the keyboard.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ drawing: Drawing, pen: Pen, announcement: HTMLElement,
+ *   drawn: () => void, settled: () => void, undo: () => void }} _
+ */
+function followKeys(canvas, { drawing, pen, announcement, drawn, settled, undo }) {
+  const held = new Set(); // the arrow keys that are down: two at once go diagonally
+
+  function movePen(_dx, _dy, /** @type {KeyboardEvent} */ event) {
+    held.add(event.key);
+    const step = (event.shiftKey ? 3 : 1) / SIDE;
+    for (const key of held) {
+      pen.x = clamp(pen.x + ARROWS[key][0] * step, 0, 1);
+      pen.y = clamp(pen.y + ARROWS[key][1] * step, 0, 1);
+    }
+    if (pen.down) drawing.extend([[pen.x, pen.y]]);
+    pen.visible = true;
+    drawn();
   }
+
+  function turnPen(/** @type {KeyboardEvent} */ event) {
+    if (event.repeat) return; // a key that is held is pressed once
+    pen.down = !pen.down;
+    pen.visible = true;
+    if (pen.down) drawing.begin([pen.x, pen.y]);
+    else settled();
+    announcement.textContent = pen.down ? "Pen down" : "Pen up";
+    drawn();
+  }
+
+  arrowKeys(canvas, movePen, { " ": turnPen, Backspace: undo });
+  canvas.addEventListener("keyup", (event) => held.delete(event.key));
+  canvas.addEventListener("blur", () => {
+    held.clear();
+    if (pen.down) settled(); // leaving the pad finishes the stroke
+    pen.down = false;
+    pen.visible = false;
+    drawn();
+  });
+}
+
+/** Paints a picture that was loaded, `size` pixels wide. */
+function paintPicture(brush, size, image, painter) {
+  const small = element("canvas", { width: SIDE, height: SIDE });
+  painter.paint(small, image);
+  brush.imageSmoothingQuality = "high";
+  brush.drawImage(small, 0, 0, size, size);
+}
+
+/** @param {CanvasRenderingContext2D} brush @param {number} size @param {Stroke[]} strokes */
+function paintStrokes(brush, size, strokes, colours) {
   brush.strokeStyle = css(colours.stroke);
   brush.lineWidth = (PEN / SIDE) * size; // as wide as a digit's lines
-  brush.lineCap = brush.lineJoin = "round";
-  for (const line of lines) {
+  brush.lineCap = "round";
+  brush.lineJoin = "round";
+  for (const stroke of strokes) {
     brush.beginPath();
-    brush.moveTo(line[0][0] * size, line[0][1] * size);
-    for (const [x, y] of line) brush.lineTo(x * size, y * size);
+    brush.moveTo(stroke[0][0] * size, stroke[0][1] * size);
+    for (const [x, y] of stroke) brush.lineTo(x * size, y * size);
     brush.stroke();
   }
-  if (!pen.visible) return;
+}
+
+/** @param {CanvasRenderingContext2D} brush @param {number} size @param {Pen} pen */
+function paintPen(brush, size, pen, colours) {
   brush.strokeStyle = css(pen.down ? colours.accent : colours.muted);
   brush.lineWidth = size / 110;
   brush.beginPath();

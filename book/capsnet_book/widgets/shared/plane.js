@@ -1,4 +1,4 @@
-// The plane in which parts lie: points and angles turned, kept within bounds, and on their way to others.
+// The plane in which parts lie: points and angles, turned, kept within bounds and interpolated.
 
 const radians = (/** @type {number} */ degrees) => (degrees * Math.PI) / 180;
 
@@ -8,32 +8,36 @@ export const direction = (/** @type {number} */ degrees) => [
   Math.sin(radians(degrees)),
 ];
 
-/** The degrees of a direction. */
+/** The angle of a direction, in degrees. */
 export const angleOf = (/** @type {number} */ cos, /** @type {number} */ sin) =>
   (Math.atan2(sin, cos) * 180) / Math.PI;
 
-/** The same angle from −180° to 180°; both of these stay. */
+/** Wraps an angle to [−180°, 180°]; both ends stay as they are. */
 export const wrapped = (/** @type {number} */ degrees) =>
   Math.abs(degrees) <= 180 ? degrees : degrees - 360 * Math.round(degrees / 360);
 
-/** A point turned about the middle. */
-export function turnedPoint(/** @type {number[]} */ [x, y], degrees) {
+/** Rotates a point about the middle. @param {number[]} point @param {number} degrees */
+export function turnedPoint([x, y], degrees) {
   const [cos, sin] = direction(degrees);
   return [cos * x - sin * y, sin * x + cos * y];
 }
 
-/** A point that is no farther from the middle than a radius. */
-export function within(/** @type {number[]} */ [x, y], radius) {
-  const out = Math.max(1, Math.hypot(x, y) / radius);
-  return [x / out, y / out];
+/** Pulls a point inside the disc of a radius. @param {number[]} point @param {number} radius */
+export function within([x, y], radius) {
+  const excess = Math.max(1, Math.hypot(x, y) / radius);
+  return [x / excess, y / excess];
 }
 
-/** From poses to others, t from 0 to 1: all numbers evenly, the one at `angle` the short way round. */
+/**
+ * Interpolates from poses to others. Returns a function of t in [0, 1]: all numbers move evenly,
+ * the one at index `angle` the short way round.
+ * @param {number[][]} from @param {number[][]} to @param {number} angle
+ */
 export function wayTo(from, to, angle) {
-  const far = from.map((pose, i) =>
+  const distances = from.map((pose, i) =>
     pose.map((x, k) => (k === angle ? wrapped(to[i][k] - x) : to[i][k] - x)),
   );
   const moved = (x, by, k) => (k === angle ? wrapped(x + by) : x + by);
-  const at = (t) => from.map((pose, i) => pose.map((x, k) => moved(x, t * far[i][k], k)));
+  const at = (t) => from.map((pose, i) => pose.map((x, k) => moved(x, t * distances[i][k], k)));
   return (/** @type {number} */ t) => (t === 1 ? to : at(t));
 }

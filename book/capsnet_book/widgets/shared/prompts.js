@@ -1,7 +1,10 @@
-// Links in a notebook's text that set a widget: `#try-PoseSliders?offsets.15=0.25` (in the book, _static/live-host.js).
+// Links in a notebook's text that set a widget: `#try-PoseSliders?offsets.15=0.25`.
+// In the book _static/live-host.js does the same.
 
-/** JSON, or text without quotes. */
-function parsed(text) {
+const LINK = "#try-";
+
+/** Reads JSON, or text without quotes. */
+function parsed(/** @type {string} */ text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -9,16 +12,18 @@ function parsed(text) {
   }
 }
 
-/** Follows the links that mean a widget: the first of its class in the link's notebook. -> what ends it */
+/**
+ * Follows the links to a widget: to the first one of its class in the link's notebook. Returns a
+ * function that stops it.
+ * @param {string} widget  the name of its class @param {HTMLElement} el
+ */
 export function followPrompts(widget, model, el) {
-  function follow(event) {
-    const link = event.target.closest?.('a[href^="#try-"]');
-    const [name, query] = link
-      ? decodeURIComponent(link.hash.slice("#try-".length)).split("?")
-      : [];
-    const notebook = link?.closest(".jp-Notebook") ?? document;
-    if (!link || name !== widget || !el.contains(notebook.querySelector(`[data-widget="${name}"]`)))
-      return;
+  function follow(/** @type {any} */ event) {
+    const link = event.target.closest?.(`a[href^="${LINK}"]`);
+    if (!link) return;
+    const [name, query] = decodeURIComponent(link.hash.slice(LINK.length)).split("?");
+    const notebook = link.closest(".jp-Notebook") ?? document;
+    if (name !== widget || !el.contains(notebook.querySelector(`[data-widget="${name}"]`))) return;
     event.preventDefault();
     for (const [key, text] of new URLSearchParams(query)) {
       const [trait, place] = key.split(".");

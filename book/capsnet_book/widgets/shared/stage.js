@@ -1,38 +1,34 @@
-// The grammar of all widgets: a stage with one picture, and under it a sentence that says what just happened; what
-// the hand does; the rest behind a fold.
+// The form of all widgets: a stage with one picture, a sentence under it that says what has just
+// happened, the controls, and the rest behind a fold.
 import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
 import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
 import { element, listen, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
 
-const MOMENT = 450; // milliseconds that a movement takes
+const MOVEMENT = 450; // milliseconds
+const FRAMES_TO_WAIT = 60; // for a widget that is not in the page yet
 
 /**
- * A widget whose whole state is its model's. build(widget) makes it and gives draw(), which is called at once, in the
- * frame after any change, and when the page's theme changes. What goes wrong is said in its place, and in `data-error`.
+ * Defines a widget whose whole state is its model's. build(widget) makes it and returns draw(),
+ * which is called at once, in the frame after any change, and when the page's theme changes. An
+ * error is shown in the widget's place, and is in its root's `data-error`.
+ * @param {string} name  of its class in Python @param {string} label  for screen readers
  * @param {(widget: any) => (() => void) | Promise<() => void>} build
  */
 export const defineWidget = (name, label, build) => ({
   async render({ model, el, host }) {
     const root = makeRoot(name, label);
-    const stops = [followPrompts(name, model, el)]; // called when it is taken down
+    const stops = [followPrompts(name, model, el)]; // called when the widget is taken down
     el.append(root);
     try {
-      // JupyterLab may attach a widget only later, and before that it has no colours to paint with.
-      for (let frame = 0; frame < 60 && !root.isConnected; frame++)
-        await new Promise(requestAnimationFrame);
+      await untilConnected(root);
       await start(build, { root, model, host, stops });
       root.dataset.ready = "true";
     } catch (error) {
       root.dataset.error = error.message;
-      root.replaceChildren(
-        element(
-          "p",
-          { class: "problem", role: "alert" },
-          `This widget cannot start: ${error.message}`,
-        ),
-      );
+      const words = `This widget cannot start: ${error.message}`;
+      root.replaceChildren(element("p", { class: "problem", role: "alert" }, words));
     }
     return () => {
       for (const stop of stops) stop();
@@ -41,30 +37,36 @@ export const defineWidget = (name, label, build) => ({
   },
 });
 
+/** JupyterLab may attach a widget only later; before that it has no colours to paint with. */
+async function untilConnected(/** @type {HTMLElement} */ root) {
+  for (let frame = 0; frame < FRAMES_TO_WAIT && !root.isConnected; frame++)
+    await new Promise(requestAnimationFrame);
+}
+
 /** Builds a widget, draws it, and lets it follow its model and the page. */
 async function start(build, { root, model, host, stops }) {
-  let halt = () => {};
-  let mine = false; // whether a change of the model comes from the widget
+  let changesItself = false; // whether the model's present change comes from this widget
+  const { animate, halt } = makeMovement();
   const widget = {
-    ...{ root, model, host, stops },
+    root,
+    model,
+    host,
+    stops,
+    painter: makePainter(root),
+    colours: themeColours(root),
+    /** Said of the last change, until the next one. */
+    news: "",
     get: (/** @type {string} */ trait) => model.get(trait),
-    news: "", // said of the last change, until there is another
     set(/** @type {Record<string, any>} */ values, news = "") {
-      mine = true;
+      changesItself = true;
       save(model, values);
-      mine = false;
+      changesItself = false;
       widget.news = news;
       widget.redraw();
     },
-    painter: makePainter(root),
-    colours: themeColours(root),
     redraw: () => {},
-    /** One movement at a time: the next one ends it. @param {(t: number) => void} draw */
-    animate(draw, duration = MOMENT) {
-      halt();
-      halt = glide(duration, draw);
-    },
-    halt: () => halt(),
+    animate,
+    halt,
     /** The weights that a trait refers to; all widgets of the page share them. */
     async weights(/** @type {string} */ trait) {
       if (!host?.getModel) throw new Error("expected anywidget 0.11 or later in this page");
@@ -73,11 +75,12 @@ async function start(build, { root, model, host, stops }) {
     network: async () => makeNetwork(await widget.weights("network")),
     layOut: (/** @type {any} */ parts) => layOut(root, stops, parts),
   };
+
   const draw = await build(widget);
   const redraw = oncePerFrame(draw);
   widget.redraw = redraw;
-  const changed = () => {
-    if (!mine) widget.news = "";
+  const modelChanged = () => {
+    if (!changesItself) widget.news = "";
     redraw();
   };
   const themeChanged = () => {
@@ -86,20 +89,30 @@ async function start(build, { root, model, host, stops }) {
     draw();
   };
   draw();
-  stops.push(
-    whenThemeChanges(themeChanged),
-    redraw.cancel,
-    widget.halt,
-    listen(model, "change", changed),
-  );
+  stops.push(whenThemeChanges(themeChanged), listen(model, "change", modelChanged));
+  stops.push(redraw.cancel, halt);
+}
+
+/** One movement at a time: the next one stops it. */
+function makeMovement() {
+  let halt = () => {};
+  return {
+    animate(/** @type {(t: number) => void} */ draw, duration = MOVEMENT) {
+      halt();
+      halt = glide(duration, draw);
+    },
+    halt: () => halt(),
+  };
 }
 
 /**
- * Lays a widget out. say(words, spoken) writes the sentence at once; screen readers hear it (or `spoken`) when things
- * are quiet. rest: the fold.
+ * Lays a widget out. say(words, spoken) writes the sentence at once; screen readers hear it, or
+ * `spoken`, once nothing has changed for a moment. rest: the fold.
  * @param {HTMLElement} root @param {(() => void)[]} stops
- * @param {{ stage: Element, hands?: Element[], more?: Element[], about?: string, beside?: boolean }} _
- *   more: behind a fold that says what it is `about`; beside: on wide pages the hands stand beside the stage
+ * @param {{ stage: Element, hands?: Element[], more?: Element[], about?: string,
+ *   beside?: boolean }} _
+ *   hands: the controls; more: what is behind the fold; about: the fold's words; beside: on wide
+ *   pages the controls stand beside the stage
  */
 function layOut(root, stops, { stage, hands = [], more = [], about = "More", beside = false }) {
   const sentence = element("p", { class: "sentence", "data-role": "sentence" });
@@ -118,7 +131,7 @@ function layOut(root, stops, { stage, hands = [], more = [], about = "More", bes
   return { say, rest };
 }
 
-/** What is there for those who ask. @param {string} about @param {Element[]} inside */
+/** A fold. @param {string} about  its words @param {Element[]} inside */
 export const fold = (about, ...inside) =>
   element(
     "details",

@@ -1,10 +1,12 @@
-// What the widgets share: making elements, talking to the model, speaking to screen readers.
+// Helpers of all widgets: elements, the model, frames of the page, screen readers, numbers.
+
+// ------------------------------------------------------------------------------- elements
 
 /**
- * element("button", { class: "x", onclick: f }, "text", child, …): text goes in as text, never as HTML.
+ * element("button", { class: "x", onclick: f }, "text", child, …): text stays text, never HTML.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Record<string, any>} [attributes]  on… are listeners; undefined leaves one out
+ * @param {Record<string, any>} [attributes]  on… are listeners; undefined: no such attribute
  * @param {(Node | string)[]} children
  */
 export function element(tag, attributes = {}, ...children) {
@@ -12,7 +14,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * The same for a picture in SVG.
+ * An element of a picture in SVG; otherwise like element().
  * @template {keyof SVGElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, any>} [attributes]
@@ -23,8 +25,10 @@ export function svg(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Gives a node its attributes, listeners and children.
  * @template {Element} Made
- * @param {Made} node
+ * @param {Made} node @param {Record<string, any>} attributes @param {(Node | string)[]} children
+ * @returns {Made}
  */
 function furnish(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -35,35 +39,50 @@ function furnish(node, attributes, children) {
   return node;
 }
 
-/** Sets only what differs: each one set costs a search for styles. @param {Record<string, any>} attributes */
-export function setAttributes(/** @type {Element} */ node, attributes) {
-  for (const [name, value] of Object.entries(attributes))
+/**
+ * Sets the attributes that differ: the browser looks for styles anew after each one that is set.
+ * @param {Element} node @param {Record<string, any>} attributes
+ */
+export function setAttributes(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
     if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+  }
 }
 
-/** Shows words, and leaves a node alone that has them; a text that is put in anew costs a search for styles. */
-export function write(/** @type {Node} */ node, /** @type {string} */ words) {
+/**
+ * Sets a node's text if it differs: the browser looks for styles anew after each change.
+ * @param {Node} node @param {string} words
+ */
+export function write(node, words) {
   const text = node.firstChild ?? node.appendChild(new Text());
   if (text.nodeValue !== words) text.nodeValue = words;
 }
 
-/** A button with words on it. @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [more] */
+/**
+ * A button with words on it.
+ * @param {string} role  its data-role @param {string} text
+ * @param {(event: MouseEvent) => void} onclick @param {Record<string, any>} [more]  attributes
+ */
 export const pushButton = (role, text, onclick, more = {}) =>
   element("button", { type: "button", "data-role": role, onclick, ...more }, text);
 
-/** Buttons in a row. @param {Element[]} buttons */
+/** A row of buttons. @param {Element[]} buttons */
 export const rowOf = (...buttons) => element("div", { class: "bar presets" }, ...buttons);
 
-/** A picture and its caption. @param {string} kind  a class @param {Element} picture @param {Element} caption */
+/**
+ * A picture and its caption.
+ * @param {string} kind  a class @param {Element} picture @param {Element} caption
+ */
 export const figure = (kind, picture, caption) =>
   element("figure", { class: kind }, picture, caption);
 
 /**
- * A widget's outermost element. What is typed inside stays inside: JupyterLab and the book's theme take arrow keys
- * for themselves. With Ctrl or ⌘ held, shortcuts such as "save" still reach them.
+ * A widget's outermost element. Keys pressed inside stay inside, since JupyterLab and the book's
+ * theme use arrow keys for themselves; with Ctrl or ⌘, shortcuts such as "save" still reach them.
+ * @param {string} name  of the widget's class @param {string} label  for screen readers
  */
 export function makeRoot(name, label) {
-  const suppress = "data-lm-suppress-shortcuts"; // JupyterLab listens before we are asked, and honours this
+  const suppress = "data-lm-suppress-shortcuts"; // JupyterLab's listeners come first, and obey this
   const about = { "data-widget": name, role: "group", "aria-label": label };
   const root = element("div", { class: "capsnet", ...about, [suppress]: "" });
   const shortcuts = (event) => root.toggleAttribute(suppress, !(event.ctrlKey || event.metaKey));
@@ -75,25 +94,36 @@ export function makeRoot(name, label) {
   return root;
 }
 
-/** A synced Bytes value, however it comes (DataView in Jupyter), as Uint8Array. */
+// ------------------------------------------------------------------------------ the model
+
+/**
+ * A synced Bytes value as Uint8Array; in Jupyter it comes as a DataView.
+ * @param {ArrayBuffer | ArrayBufferView} value
+ */
 export function bytesOf(value) {
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** Gives values to the model, and to Python where there is one. @param {Record<string, any>} values */
+/** Sets the model's values, and Python's where there is a kernel. @param {Record<string, any>} values */
 export function save(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);
   model.save_changes();
 }
 
-/** Listens to the model until the returned function is called. @param {() => void} handler */
+/** Listens to the model. Returns a function that stops it. @param {() => void} handler */
 export function listen(model, event, handler) {
   model.on(event, handler);
   return () => model.off(event, handler);
 }
 
-/** Calls of the returned function within one frame become one call of `work`, at the next frame. */
+// --------------------------------------------------------------------- frames of the page
+
+/**
+ * Returns a function that schedules `work` for the next frame, however often it is called in this
+ * one; its method cancel() unschedules it.
+ * @param {(time: number) => void} work
+ */
 export function oncePerFrame(work) {
   let frame = 0;
   const schedule = () => {
@@ -106,41 +136,51 @@ export function oncePerFrame(work) {
   return schedule;
 }
 
-/** Parts that show what is new one after another: no frame of the page is held up. @param {(() => void)[]} parts */
+/**
+ * Lets parts show what is new one after another, so that no frame of the page is held up.
+ * @param {(() => void)[]} parts
+ */
 export function makeTurns(parts) {
-  let left = 0;
+  let remaining = 0; // parts that have not had their turn in this round
   return {
+    /** Begins a round: each part gets one turn, from where the last round stopped. */
     begin() {
-      left = parts.length; // each once from now on, wherever the last round stopped
+      remaining = parts.length;
     },
-    /** As many as begin within `room` milliseconds, one at least. -> whether there are more */
+    /**
+     * Runs parts until `room` milliseconds are over, at least one. Returns whether parts remain.
+     */
     go(room = 0) {
       const end = performance.now() + room;
-      for (let more = left > 0; more; more = left > 0 && performance.now() < end) {
-        parts.push(parts.shift());
-        parts.at(-1)();
-        left--;
+      while (remaining > 0) {
+        const part = parts.shift();
+        parts.push(part);
+        part();
+        remaining--;
+        if (performance.now() >= end) break;
       }
-      return left > 0;
+      return remaining > 0;
     },
   };
 }
 
-const FRAME = 12; // milliseconds of a frame; what has not begun by then waits for the next one,
-const LATE = 50; // but no longer than that
-const ROOM = 2; // milliseconds at a time: what is painted takes longer than the task that paints it
+const FRAME = 12; // milliseconds of a frame; work that has not begun by then waits for the next one,
+const LATEST = 50; // but no longer than this
+const ROOM = 2; // milliseconds at a time: painting goes on after the task that asked for it
 
 /**
- * In every frame first() comes first, and says whether others may follow; go(room), which says whether there is more,
- * has what is left of it; done() comes last. -> a function that asks for a frame
+ * Returns a function that asks for a frame of the page. In the frame first() runs, and returns
+ * whether other work may follow. go(room) then uses the rest of the frame, and of later frames, as
+ * long as it returns that there is more to do; done() comes last.
+ * @param {() => boolean} first @param {(room: number) => boolean} go @param {() => void} done
  */
 export function inSpareTime(first, go, done) {
-  let due = 0;
-  const ask = oncePerFrame((began) => first() && setTimeout(work, 0, began + FRAME));
+  let due = 0; // the time at which work goes on, even if the frame is over
+  const ask = oncePerFrame((start) => first() && setTimeout(work, 0, start + FRAME));
   function work(/** @type {number} */ end) {
     const time = performance.now();
     if (time > end && time < due) return ask();
-    due = time + LATE;
+    due = time + LATEST;
     if (go(ROOM)) setTimeout(work, 0, end);
     else done();
   }
@@ -162,9 +202,14 @@ export function memoized(work) {
   };
 }
 
+// -------------------------------------------------------------------------- screen readers
+
+const QUIET = 700; // milliseconds without a change before a sentence is spoken
+
 /**
- * A polite live region. It speaks to a reader who is in the widget, or has pressed a prompt in the text, once things
- * have been quiet for a while.
+ * A polite live region. It speaks once nothing has changed for a while, and only to a reader whose
+ * focus is in the widget or on a prompt in the text.
+ * @param {HTMLElement} root
  */
 export function makeAnnouncer(root) {
   const region = element("p", {
@@ -174,21 +219,21 @@ export function makeAnnouncer(root) {
   });
   root.append(region);
   let timer;
-  const announce = (text) => {
+  const announce = (/** @type {string} */ text) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const at = document.activeElement;
-      if (root.contains(at) || at?.matches(".live-prompt")) region.textContent = text;
-    }, 700);
+      const focus = document.activeElement;
+      if (root.contains(focus) || focus?.matches(".live-prompt")) region.textContent = text;
+    }, QUIET);
   };
   announce.cancel = () => clearTimeout(timer);
   return announce;
 }
 
-// -------------------------------------------------------------------------------------------- numbers
+// -------------------------------------------------------------------------------- numbers
 
-/** 0.25 -> "0.25", with a true minus; `sign` also shows the plus. */
-export function format(x, decimals = 2, sign = false) {
+/** 0.25 -> "0.25", with a true minus sign; `sign`: with a plus sign as well. */
+export function format(/** @type {number} */ x, decimals = 2, sign = false) {
   const text = Math.abs(x).toFixed(decimals);
   const zero = Number(text) === 0;
   if (x < 0 && !zero) return `−${text}`;
@@ -201,4 +246,5 @@ export const percent = (/** @type {number} */ share) => `${Math.round(share * 10
 /** "a 7", "an 8". */
 export const withArticle = (/** @type {number} */ digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
 
+/** @type {(x: number, low: number, high: number) => number} */
 export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
