@@ -15,12 +15,14 @@ from typing import Any
 
 import nbformat
 import pytest
-from citations import address
+from _ext.notebooks.figures import PHONE
+from _ext.pages.citations import address
+from _ext.widgets.buffers import files_by_hash
+from _ext.widgets.models import OURS, VIEW, stored_models
+from _ext.widgets.storage import LARGE, SOURCES, stored_buffer
 from markdown_it import MarkdownIt
-from phone_figures import PHONE
 from pybtex.database import parse_file
 from refresh_notebooks import all_notebooks, normalise
-from stored_widgets import LARGE, OURS, SOURCES, VIEW, by_hash, files_by_hash, stored_models
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)
@@ -209,9 +211,9 @@ def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:
         "encoding": "base64",
         "path": ["weights"],
     }
-    assert files_by_hash(ROOT)[by_hash(buffer, ROOT)["data"]].stem == "chapter-9"
-    with pytest.raises(SystemExit, match="is no file of"):
-        by_hash(buffer | {"path": ["image"]}, ROOT)
+    assert files_by_hash(ROOT)[stored_buffer(buffer, ROOT)["data"]].stem == "chapter-9"
+    with pytest.raises(SystemExit, match="is no file in"):
+        stored_buffer(buffer | {"path": ["image"]}, ROOT)
 
 
 def test_the_lock_pins_what_is_asked_for_and_names_no_place() -> None:

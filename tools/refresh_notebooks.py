@@ -19,20 +19,18 @@ from __future__ import annotations
 import argparse
 import base64
 import io
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+from _ext.notebooks.figures import PHONE
+from _ext.widgets.models import OURS
+from _ext.widgets.storage import SENTENCE, pack, unpack
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from PIL import Image, ImageChops, ImageDraw, ImageFont, ImageOps
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
-from phone_figures import PHONE  # noqa: E402
-from stored_widgets import OURS, SENTENCE, pack, unpack  # noqa: E402
-
 PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
 NOTEBOOKS = ("book/chapters", "book/solutions", "book")
 STILLS = ROOT / "book" / "_static" / "stills"

@@ -40,22 +40,20 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from _ext.notebooks.figures import PHONE
+from _ext.pages.languages import CHINESE as LANGUAGE
+from _ext.pages.languages import HEADINGS
 from babel.messages.catalog import Catalog, Message
 from babel.messages.jslexer import tokenize
 from babel.messages.pofile import read_po, write_po
 from bs4 import BeautifulSoup
+from capsnet_book import words
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "book"), str(ROOT / "book" / "_ext")]
-from capsnet_book import words  # noqa: E402
-from languages import CHINESE as LANGUAGE  # noqa: E402
-from languages import HEADINGS  # noqa: E402
-from phone_figures import PHONE  # noqa: E402
-
 CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
 INTERFACE, WORDS = "interface", "words"
 FIGURES = CATALOGUES / "figures"

@@ -1,7 +1,7 @@
 /* Brings the anywidgets of a built page to life: no kernel, no server, no require.js.
 
    The page holds what the notebook stored: the state of every model (a JSON script), and for every widget to show a
-   <figure class="live-widget" data-model="..."> with a still picture and a sentence (book/_ext/live_widgets.py).
+   <figure class="live-widget" data-model="..."> with a still picture and a sentence (book/_ext/widgets/places.py).
    This file plays the part that Jupyter plays elsewhere, as far as the book's own widgets ask for it: of anywidget's
    front-end contract (https://anywidget.dev/en/afm/) `render({ model, el, host })`, models with get, set, on, off and
    save_changes, and host.getModel, through which all widgets share one network.
@@ -216,7 +216,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const observer = new IntersectionObserver(arrive, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
 
-  // --- Prompts: links in the text that set a widget's state (book/_ext/live_prompts.py) ------------------------------
+  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py) ------------------------------
 
   for (const link of document.querySelectorAll("a.live-prompt")) {
     const figure = document.getElementById(link.hash.slice(1));

@@ -1,4 +1,4 @@
-/* The switch between Read and Build, and the folds of Read (book/_ext/reading.py). */
+/* The switch between Read and Build, and the folds of Read (book/_ext/pages/folds.py). */
 
 (() => {
   const root = document.documentElement;

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from stored_widgets import stored_models
+from _ext.widgets.models import stored_models
 
 from .conftest import ROOT, build
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
+from _ext.widgets.strip import NETWORK
 from axe_playwright_python.sync_playwright import Axe
-from glass import NETWORK
 from playwright.sync_api import Locator, Page, expect
 
 from .conftest import NO_STORAGE, Visit, attribute, picture, settled, until, write_a_one

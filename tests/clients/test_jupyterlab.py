@@ -14,8 +14,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from _ext.widgets.models import OURS
 from playwright.sync_api import Browser, Page
-from stored_widgets import OURS
 
 from .conftest import CHAPTERS, ROOT
 

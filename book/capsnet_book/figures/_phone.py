@@ -1,6 +1,6 @@
 """A figure's form for a phone, which a notebook stores beside the figure.
 
-The book's pages show it in narrow windows (`book/_ext/phone_figures.py`). Only `tools/refresh_notebooks.py` asks
+The book's pages show it in narrow windows (`book/_ext/notebooks/figures.py`). Only `tools/refresh_notebooks.py` asks
 for it: nothing of this happens when a reader runs a notebook.
 """
 

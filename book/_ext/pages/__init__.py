@@ -1,0 +1,48 @@
+"""All that pages have beside widgets and notebooks: letters, folds, tables, cards, links, languages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from . import (
+    cards,
+    citations,
+    folds,
+    languages,
+    letters,
+    mathjax,
+    repository,
+    results,
+    search,
+    sharing,
+    tables,
+)
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+SCRIPTS = ("guesses.js", "language.js", "reading.js")  # of every page, from _static
+
+
+def add_templates(app: Sphinx, config: Any) -> None:
+    """Let Sphinx find the templates of the book."""
+    config.templates_path.append(str(TEMPLATES))
+
+
+def setup(app: Sphinx) -> None:
+    """Register each subject with Sphinx."""
+    app.connect("config-inited", add_templates)
+    mathjax.setup(app)
+    letters.setup(app)
+    repository.setup(app)
+    citations.setup(app)
+    results.setup(app)
+    tables.setup(app)
+    languages.setup(app)
+    search.setup(app)
+    folds.setup(app)
+    cards.setup(app)
+    sharing.setup(app)
+    for script in SCRIPTS:
+        app.add_js_file(script, loading_method="defer")

@@ -1,0 +1,14 @@
+"""Widgets of notebooks, alive in static pages: their storage, their places, prompts, and the stage of the network."""
+
+from __future__ import annotations
+
+from sphinx.application import Sphinx
+
+from . import places, prompts, stage
+
+
+def setup(app: Sphinx) -> None:
+    """Register the places of widgets, the prompts in the text and the stage."""
+    places.setup(app)
+    prompts.setup(app)
+    stage.setup(app)

@@ -1,0 +1,153 @@
+"""The stage: the network drawn as glass, at the head of each chapter and of the front page.
+
+    ```{glass}
+    ```
+
+is its place on a page: a still picture, which `capsnet_book/widgets/glass/` brings to life with the
+reader's digit. A chapter has the place where its notebook draws the network, else under its title
+(`notebooks/stage.py`); the chapter's part is enlarged. Closed, the stage is the strip above a
+chapter (`strip.py`): a `<details>` of names and links, which works without JavaScript.
+"""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from .. import order
+from ..notebook import read_notebook
+from .buffers import files_by_hash, named_buffers, publish
+from .models import Model, class_name, stored_models
+from .places import notebook_models, skip
+from .sources import joined_sources
+from .stills import stills
+from .strip import CHAPTER, highlighted_parts, strip
+
+CHAPTERS = "book/chapters"
+WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
+FILE = "glass"  # the stem of the script and of the styles, in _static
+SAMPLES_WIDGET, SAMPLES_TRAIT = "DrawDigit", "samples"  # where a digit of each class is stored
+SAMPLES_BYTES = 10 * 28 * 28
+# A page may load 2 MB. Where its other widgets load more than this, the stage waits for a touch.
+LIGHT_PAGE = 250_000  # bytes
+SENTENCE = "A still picture: with JavaScript switched on, a digit runs through this network."
+
+logger = logging.getLogger(__name__)
+
+
+class glass(nodes.General, nodes.Element):
+    """The place of the stage (in lower case, as docutils names nodes)."""
+
+
+class Glass(SphinxDirective):
+    """The directive `glass`: the place of the stage."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place."""
+        return [glass("")]
+
+
+def visit_html(writer: Any, node: glass) -> None:
+    """Write the place: the parts to enlarge, the still picture, a sentence without JavaScript."""
+    page = writer.builder.current_docname
+    parts = " ".join(highlighted_parts(page))
+    waits = " data-waits" if other_weights(writer.builder.app, page) > LIGHT_PAGE else ""
+    writer.body.append(
+        f'<figure class="glass full-width" data-widget="Glass" data-lit="{parts}"{waits}>\n'
+        f"{stills('Glass', writer.builder)}"
+        f'<div class="live-view"></div>\n<noscript>{SENTENCE}</noscript>\n</figure>\n'
+    )
+    raise nodes.SkipNode
+
+
+def add_stage(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> str | None:
+    """Give a page with a stage its script and weights; return the template with the strip."""
+    if not (doctree and any(doctree.findall(glass))):
+        return None
+    app.add_css_file(f"{FILE}.css")
+    app.add_js_file("live-host.js", loading_method="defer")
+    app.add_js_file(f"{FILE}.js", loading_method="defer", priority=order.STAGE_SCRIPT)
+    publish(app, page, [weights_hash(app)])
+    if not CHAPTER.match(page):
+        return None
+    context["strip"] = strip(app, page)
+    return "with_strip.html"
+
+
+def other_weights(app: Sphinx, page: str) -> int:
+    """Return how many bytes a page's widgets load besides the stage's own weights.
+
+    Digits do not count: they are fetched when a reader wants to train.
+    """
+    hashes = set(named_buffers(notebook_models(app, page))) - {weights_hash(app)}
+    files = [file for key, file in files_by_hash(Path(app.srcdir)).items() if key in hashes]
+    return sum(file.stat().st_size for file in files if file.parent.name != "digits")
+
+
+def weights_hash(app: Sphinx) -> str:
+    """Return the SHA-256 under which the stage's weights are published."""
+    weights = Path(app.srcdir, WEIGHTS)
+    files = files_by_hash(Path(app.srcdir))
+    return next(key for key, file in files.items() if file == weights)
+
+
+@cache
+def samples(folder: Path) -> str:
+    """Return a handwritten digit of each class, in base64, as a notebook of `folder` stores them.
+
+    Warn, and return white paper, where none does.
+    """
+    for file in sorted(folder.glob("*.ipynb")):
+        for model in stored_models(read_notebook(file)).values():
+            digits = stored_samples(model)
+            if digits:
+                return digits
+    logger.warning(
+        f"no notebook stores a {SAMPLES_WIDGET}, whose digits the stage shows", type="glass"
+    )
+    return base64.b64encode(bytes(SAMPLES_BYTES)).decode()
+
+
+def stored_samples(model: Model) -> str:
+    """Return the digits that a model stores, in base64; "" for none."""
+    if class_name(model) != SAMPLES_WIDGET:
+        return ""
+    for buffer in model.get("buffers", []):
+        if buffer["path"] == [SAMPLES_TRAIT]:
+            return buffer["data"]
+    return ""
+
+
+def write_files(app: Sphinx, exception: Exception | None) -> None:
+    """Write the stage's script, a classic one since file:// loads no modules, and its styles."""
+    if exception or app.builder.format != "html":
+        return
+    places = 'document.querySelector("figure.glass"), document.querySelector(".network-strip")'
+    settings = (
+        f'bytes: () => capsnetBuffer("{weights_hash(app)}"), own: capsnetOwn, '
+        f'samples: "{samples(Path(app.srcdir, CHAPTERS))}"'
+    )
+    script = joined_sources().script("glass/glass.js")
+    styles = joined_sources().stylesheet("glass/glass.css")
+    static = Path(app.outdir, "_static")
+    static.joinpath(f"{FILE}.js").write_text(
+        f"{script}.start({places}, {{ {settings} }});\n", encoding="utf-8"
+    )
+    static.joinpath(f"{FILE}.css").write_text(styles, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    """Register with Sphinx."""
+    app.add_node(glass, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
+    app.add_directive("glass", Glass)
+    app.connect("html-page-context", add_stage)
+    app.connect("build-finished", write_files)
