@@ -1,4 +1,4 @@
-/* The hands of the guesses (book/_ext/guesses.py): what the reader says stays in the browser. */
+/* The hands of the guesses (book/_ext/notebooks/guesses.py): what the reader says stays in the browser. */
 
 (() => {
   let kept = {};

@@ -216,7 +216,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const observer = new IntersectionObserver(arrive, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
 
-  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py) ------------------------------
+  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py)
 
   for (const link of document.querySelectorAll("a.live-prompt")) {
     const figure = document.getElementById(link.hash.slice(1));

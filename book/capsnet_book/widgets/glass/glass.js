@@ -1,5 +1,5 @@
 // The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
-// page; closed it is the strip above the chapters, which brings names and links (book/_ext/glass.py).
+// page; closed it is the strip above the chapters, which brings names and links (book/_ext/widgets/stage.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";
 import { element, pushButton } from "../shared/ui.js";
