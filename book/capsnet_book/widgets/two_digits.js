@@ -1,5 +1,5 @@
-// Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and draws what it is
-// asked for.
+// Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and
+// draws the digit that the reader asks for.
 import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { digitAt, digitFigure, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
@@ -14,19 +14,25 @@ import {
   withArticle,
 } from "./shared/ui.js";
 
+/** @typedef {ReturnType<typeof look>} Reading  what the network makes of an overlay */
+
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
-const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie in it
-const BOX = 22; // pixels along a side of the box round a digit: MNIST fits its ink into 20
-const NOBODY = -1; // asked for: the longest capsule but two
+const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie inside
+const DEFAULT = -1; // asked for: the third longest capsule
 
-// ------------------------------------------------------------------------------------------ what is laid and seen
+// ------------------------------------------------------------------ the overlay and its reading
 
-/** A digit on the larger picture, x to the right from the middle and y down, [1296]. @param {Float32Array} digit */
+/**
+ * Puts a digit on the larger picture, x to the right of the middle and y below it. -> [1296]
+ * @param {Float32Array} digit  [784]
+ */
 export function layerOf(digit, x, y) {
   const layer = new Float32Array(WIDE * WIDE);
-  for (let row = 0; row < SIDE; row++)
-    layer.set(digit.subarray(row * SIDE, (row + 1) * SIDE), (row + REACH + y) * WIDE + REACH + x);
+  for (let row = 0; row < SIDE; row++) {
+    const pixels = digit.subarray(row * SIDE, (row + 1) * SIDE);
+    layer.set(pixels, (row + REACH + y) * WIDE + REACH + x);
+  }
   return layer;
 }
 
@@ -34,47 +40,164 @@ export function layerOf(digit, x, y) {
 export const overlay = (one, other) => one.map((grey, k) => Math.min(1, grey + other[k]));
 
 /**
- * Everything that the widget shows of a picture [1296]. classes: the two longest, each in the place of the digit that
- * it is, if it is one of them; remains: ink of the picture that lies in neither drawing.
+ * Reads an overlay [1296] and draws the digits in it.
+ * classes: the two longest capsules; a digit of the overlay that is among them keeps its place.
+ * third: the digit that is asked for. remains: ink of the overlay that lies in neither drawing.
  * @param {any} network @param {Float32Array} image @param {number[]} labels  of the two digits
  */
-export function look(network, image, [one, other], asked = NOBODY) {
+export function look(network, image, [one, other], asked = DEFAULT) {
   const { capsules, lengths } = network.forward(image);
   const order = [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a]);
   const [longest, second] = order;
   const swapped = one !== other && (longest === other || second === one);
   const classes = swapped ? [second, longest] : [longest, second];
-  const third = asked === NOBODY ? order[2] : asked;
-  const [first, last, absent] = [...classes, third].map((j) =>
-    network.decode(network.mask(capsules, j)),
-  );
-  const remains = image.map((grey, k) => Math.max(0, grey - first[k] - last[k]));
-  return { lengths, classes, third, drawings: [first, last], absent, remains };
+  const third = asked === DEFAULT ? order[2] : asked;
+  const drawingOf = (j) => network.decode(network.mask(capsules, j));
+  const drawings = classes.map(drawingOf);
+  const remains = image.map((grey, k) => Math.max(0, grey - drawings[0][k] - drawings[1][k]));
+  return { lengths, classes, third, drawings, absent: drawingOf(third), remains };
 }
 
-/** What there is to see. @param {number[]} truth  the labels of both digits @param {ReturnType<typeof look>} seen */
+/** How far a layer's ink is from a place, in pixels; below one pixel all distances are equal. */
+function distanceTo(/** @type {Float32Array} */ layer, x, y) {
+  let nearest = Infinity;
+  layer.forEach((grey, k) => {
+    if (grey <= 0.5) return;
+    const dx = (k % WIDE) + 0.5 - x;
+    const dy = Math.floor(k / WIDE) + 0.5 - y;
+    nearest = Math.min(nearest, Math.hypot(dx, dy));
+  });
+  return Math.max(nearest, 1);
+}
+
+/** The box round a layer's ink, in pixels. @param {Float32Array} layer */
+function inkBox(layer) {
+  const inked = Array.from(layer.keys()).filter((k) => layer[k] > 0.2);
+  const columns = inked.map((k) => k % WIDE);
+  const rows = inked.map((k) => Math.floor(k / WIDE));
+  const left = Math.min(...columns);
+  const top = Math.min(...rows);
+  return { left, top, width: Math.max(...columns) + 1 - left, height: Math.max(...rows) + 1 - top };
+}
+
+// ------------------------------------------------------------------------------------- in words
+
+/** Says what there is to see. @param {number[]} truth  the labels @param {Reading} reading */
 export function inWords(truth, { lengths, classes, third }) {
   const longest = classes.map((j) => `${j} (${format(lengths[j])})`).join(" and ");
-  if (truth[0] === truth[1]) {
-    return `Two of the same class. One capsule for a ${truth[0]} cannot say "twice"; the two longest are ${longest}.`;
-  }
+  if (truth[0] === truth[1]) return aboutTwins(truth[0], longest);
   const missed = truth.filter((label) => !classes.includes(label));
-  const [invented] = classes.filter((j) => !truth.includes(j));
   if (missed.length === 2) return `Both wrong: the longest are ${longest}, and neither is there.`;
   if (missed.length === 1) {
-    const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
-    return `One right, one wrong: ${seen} where ${withArticle(missed[0])} is (${format(lengths[missed[0]])}).`;
+    const invented = classes.find((j) => !truth.includes(j));
+    return aboutMistake(invented, missed[0], lengths);
   }
   if (truth.includes(third))
     return `Both right, ${longest}. You asked for the ${third}, which is there.`;
-  return `Both right, ${longest}. The ${third} is not there; its capsule is ${format(lengths[third])} long.`;
+  return `Both right, ${longest}. ${aboutAbsent(third, lengths[third])}`;
 }
 
-// ------------------------------------------------------------------------------------------------- the pictures
+function aboutTwins(label, longest) {
+  const twice = `There is one capsule for a ${label}, so nothing here can say "twice"`;
+  const never = "In training the two digits were never alike.";
+  return `Two of the same class. ${twice}; the two longest are ${longest}. ${never}`;
+}
+
+function aboutMistake(invented, missed, lengths) {
+  const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
+  const there = `${withArticle(missed)} is (${format(lengths[missed])})`;
+  return `One right, one wrong: ${seen} where ${there}. Look what the ${invented} is drawn from.`;
+}
+
+function aboutAbsent(digit, length) {
+  const effect =
+    length < 0.3
+      ? "so short that hardly anything reaches the decoder"
+      : "long enough to draw something";
+  return `The ${digit} is not there; its capsule is ${format(length)} long, ${effect}.`;
+}
+
+// ------------------------------------------------------------------------------------ the stage
 
 const picture = (role, kind = "") => digitFigure(role, kind, WIDE);
 
-/** Two tinted drawings laid over each other: on light paper they darken, on dark paper they brighten. */
+/**
+ * The overlay, and round each digit a box that arrow keys move. A press takes the digit whose ink
+ * is nearer.
+ * @param {{ at: () => number[][], layers: () => Float32Array[],
+ *   move: (which: number, place: number[]) => void }} _
+ *   at, layers: where the two digits lie, and their ink
+ */
+function makeStage({ at, layers, move }) {
+  let chosen = 0; // the digit that the next drag moves
+  const overlaid = picture("overlay");
+  const boxes = BOTH.map((which) =>
+    element("div", {
+      class: `box digit-${which}`,
+      tabindex: 0,
+      role: "slider",
+      "aria-valuemin": -REACH,
+      "aria-valuemax": REACH,
+      "data-digit": which,
+      onfocus: () => choose(which),
+    }),
+  );
+  const area = element(
+    "div",
+    { class: "stage-36", "data-role": "stage" },
+    overlaid.canvas,
+    ...boxes,
+  );
+  overlaid.node.prepend(area);
+
+  function choose(which) {
+    chosen = which;
+    boxes.forEach((box, k) => box.classList.toggle("is-chosen", k === which));
+  }
+  choose(0);
+
+  const inside = (/** @type {number} */ x) => clamp(Math.round(x), -REACH, REACH);
+  const moveTo = (/** @type {number[]} */ place) => move(chosen, place.map(inside));
+
+  /** The digit whose ink is nearer to a place; of two equally near, the one that was moved last. */
+  function nearestTo(/** @type {number[]} */ [x, y]) {
+    const [one, other] = layers().map((layer) => distanceTo(layer, x, y));
+    if (one === other) return chosen;
+    return one < other ? 0 : 1;
+  }
+
+  carry(area, {
+    area: overlaid.canvas,
+    steps: [1, 3],
+    inUnits: ({ x, y }) => [x * WIDE, y * WIDE],
+    take: (place) => {
+      choose(nearestTo(place));
+      boxes[chosen].focus({ preventScroll: true });
+    },
+    place: () => at()[chosen],
+    move: moveTo,
+    keys: { Home: () => moveTo([0, 0]) },
+  });
+
+  /** Lays each box round its digit's ink. */
+  function show(truth) {
+    layers().forEach((layer, which) => {
+      for (const [edge, pixels] of Object.entries(inkBox(layer)))
+        boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
+      const [x, y] = at()[which];
+      setAttributes(boxes[which], {
+        "aria-label": `The ${truth[which]}. Arrow keys move it.`,
+        "aria-valuenow": x,
+        "aria-valuetext": `${x} to the right of the middle, ${y} below it`,
+      });
+    });
+  }
+  return { overlaid, show };
+}
+
+// --------------------------------------------------------------------------------- the drawings
+
+/** Lays tinted drawings over each other: on light paper they darken, on dark paper they brighten. */
 function layOver(canvas, drawings, paper) {
   const brush = canvas.getContext("2d");
   const dark = paper[0] + paper[1] + paper[2] < 384;
@@ -85,97 +208,37 @@ function layOver(canvas, drawings, paper) {
   brush.globalCompositeOperation = "source-over";
 }
 
-/** The overlay, and round each digit a box that keyboards move. at(): where both lie. */
-function makeStage({ at, move }) {
-  let chosen = 0; // which of the two the next drag moves
-  const seen = picture("overlay");
-  const boxes = BOTH.map((which) => {
-    const limits = { tabindex: 0, role: "slider", "aria-valuemin": -REACH, "aria-valuemax": REACH };
-    const about = {
-      class: `box digit-${which}`,
-      "data-digit": which,
-      onfocus: () => choose(which),
-    };
-    return element("div", { ...about, ...limits });
-  });
-  const stage = element("div", { class: "stage-36", "data-role": "stage" }, seen.canvas, ...boxes);
-  seen.node.prepend(stage);
-
-  function choose(which) {
-    chosen = which;
-    boxes.forEach((box, k) => box.classList.toggle("is-chosen", k === which));
-  }
-  choose(0);
-
-  const inside = (x) => clamp(Math.round(x), -REACH, REACH);
-  const moveTo = (place) => move(chosen, place.map(inside));
-
-  /** Whose middle is nearer to a place; of two equally near, the one that was moved last. */
-  function under(x, y) {
-    const [one, other] = at().map(([dx, dy]) => Math.hypot(WIDE / 2 + dx - x, WIDE / 2 + dy - y));
-    return one === other ? chosen : Number(other < one);
-  }
-
-  carry(stage, {
-    area: seen.canvas,
-    steps: [1, 3],
-    inUnits: ({ x, y }) => [x * WIDE, y * WIDE],
-    take: (place) => {
-      choose(under(place[0], place[1]));
-      boxes[chosen].focus({ preventScroll: true });
-    },
-    place: () => at()[chosen],
-    move: moveTo,
-  });
-
-  /** Lays each box round its digit. */
-  function show(truth) {
-    at().forEach(([x, y], which) => {
-      const edges = {
-        left: (WIDE - BOX) / 2 + x,
-        top: (WIDE - BOX) / 2 + y,
-        width: BOX,
-        height: BOX,
-      };
-      for (const [edge, pixels] of Object.entries(edges))
-        boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
-      setAttributes(boxes[which], {
-        "aria-label": `The ${truth[which]}. Arrow keys move it.`,
-        "aria-valuenow": x,
-        "aria-valuetext": `${x} to the right of the middle, ${y} below it`,
-      });
-    });
-  }
-  return { seen, show };
-}
-
-/** The overlay's figure and those of what the network draws of it. */
-function makePictures(seenByIt) {
-  const [both, rest, absent] = [picture("both"), picture("remains"), picture("absent", "asked")];
+/** The overlay's figure, and those of the network's drawings. */
+function makePictures(overlaid) {
+  const both = picture("both");
+  const rest = picture("remains");
+  const absent = picture("absent", "asked");
   const alone = BOTH.map((which) => picture(`alone-${which}`, `digit-${which}`));
   const small = [...alone, rest, absent].map(({ node }) => node);
-  const large = element("div", { class: "large" }, seenByIt.node, both.node);
   const node = element(
     "div",
     { class: "drawn" },
-    large,
+    element("div", { class: "large" }, overlaid.node, both.node),
     element("div", { class: "small" }, ...small),
   );
 
-  /** image: the overlay; truth: its labels; seen: what the network finds and draws. */
-  function show(image, truth, seen, { paper, stroke, accent, contrast }) {
-    const { classes, third } = seen;
+  /** @param {Float32Array} image  the overlay @param {Reading} reading */
+  function paint(image, reading, { paper, stroke, accent, contrast }) {
     const inked = ({ canvas }, pixels, ink) => paintNumbers(canvas, pixels, shadesOf(paper, ink));
-    inked(seenByIt, image, stroke);
-    alone.forEach((each, which) => inked(each, seen.drawings[which], [accent, contrast][which]));
+    inked(overlaid, image, stroke);
+    inked(alone[0], reading.drawings[0], accent);
+    inked(alone[1], reading.drawings[1], contrast);
     const drawings = alone.map(({ canvas }) => canvas);
     layOver(both.canvas, drawings, paper);
-    inked(rest, seen.remains, stroke);
-    inked(absent, seen.absent, stroke);
+    inked(rest, reading.remains, stroke);
+    inked(absent, reading.absent, stroke);
+  }
 
-    const overlaid = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
+  /** @param {number[]} truth  the labels @param {Reading} reading */
+  function name(truth, { classes, third }) {
+    const seen = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
+    overlaid.name(`the network sees: ${truth[0]} and ${truth[1]}`, seen);
     const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
-    seenByIt.name(`the network sees: ${truth[0]} and ${truth[1]}`, overlaid);
     both.name(`it draws: ${classes[0]} and ${classes[1]}`, drawn);
     classes.forEach((j, which) =>
       alone[which].name(`the ${j} alone`, `The drawing of capsule ${j}`),
@@ -183,7 +246,7 @@ function makePictures(seenByIt) {
     rest.name("what remains", "The picture less both drawings");
     absent.name(`asked: ${third}`, `The drawing of capsule ${third}, asked for`);
   }
-  return { node, show };
+  return { node, paint, name };
 }
 
 /** The length of one class's capsule; a press asks for its drawing. */
@@ -192,16 +255,31 @@ function makeLength(j, onclick) {
   const about = { type: "button", class: "class-length", "data-class": j, onclick };
   const button = element("button", about, bar.rail, element("b", {}, String(j)), bar.value);
 
-  function show(length, truth, classes, third) {
+  /** @param {number} length @param {number[]} truth  the labels @param {Reading} reading */
+  function show(length, truth, { classes, third }) {
     const present = truth.includes(j);
     bar.show(length);
-    classes.forEach((each, which) => button.classList.toggle(`digit-${which}`, each === j));
+    BOTH.forEach((which) => button.classList.toggle(`digit-${which}`, classes[which] === j));
     button.classList.toggle("present", present);
     const label = `${j}, ${format(length)} long${present ? ", in the picture" : ""}`;
     setAttributes(button, { "aria-pressed": j === third, "aria-label": label });
   }
   return { button, show };
 }
+
+/** The ten lengths, to be asked for. @param {(j: number) => void} ask */
+function makeLengths(classes, ask) {
+  const lengths = Array.from({ length: classes }, (_, j) => makeLength(j, () => ask(j)));
+  const lead = "The ten lengths. Press one to ask for that digit's drawing.";
+  const about = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  const bars = element("div", about, ...lengths.map(({ button }) => button));
+  const node = element("div", {}, element("p", { class: "lead" }, lead), bars);
+  const show = (truth, /** @type {Reading} */ reading) =>
+    lengths.forEach((length, j) => length.show(reading.lengths[j], truth, reading));
+  return { node, show };
+}
+
+// ----------------------------------------------------------------------------------- the widget
 
 const LABEL = "Lay two digits over each other; the network draws each on its own";
 
@@ -214,36 +292,28 @@ export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const at = () => [get("at").slice(0, 2), get("at").slice(2)];
   const layers = () =>
     digits().map((n, which) => layerOf(digitAt(images, n), at()[which][0], at()[which][1]));
+
   const move = (which, place) => set({ at: at().with(which, place).flat() });
-  const { seen: overlaid, show: frame } = makeStage({ at, move });
-  const pictures = makePictures(overlaid);
-  const ask = (j) => set({ asked: get("asked") === j ? NOBODY : j });
-  const lengths = Array.from({ length: network.J }, (_, j) => makeLength(j, () => ask(j)));
+  const stage = makeStage({ at, layers, move });
+  const pictures = makePictures(stage.overlaid);
+  const ask = (j) => set({ asked: get("asked") === j ? DEFAULT : j });
+  const lengths = makeLengths(network.J, ask);
   const cases = get("cases").map(({ name, ...pair }) =>
-    pushButton("case", name, () => set({ ...pair, asked: NOBODY }), { "data-case": name }),
-  );
-  const about = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
-  const ten = element("div", about, ...lengths.map(({ button }) => button));
-  const lead = element(
-    "p",
-    { class: "lead" },
-    "The ten lengths. Press one to ask for that digit's drawing.",
+    pushButton("case", name, () => set({ ...pair, asked: DEFAULT }), { "data-case": name }),
   );
   root.classList.add("two");
-  const { say } = layOut({
-    stage: pictures.node,
-    hands: [rowOf(...cases), element("div", {}, lead, ten)],
-  });
+  const { say } = layOut({ stage: pictures.node, hands: [rowOf(...cases), lengths.node] });
 
   return () => {
     const [one, other] = layers();
     const truth = digits().map((n) => labels[n]);
     const image = overlay(one, other);
-    const seen = look(network, image, truth, get("asked"));
-    pictures.show(image, truth, seen, widget.colours);
-    frame(truth);
-    lengths.forEach(({ show }, j) => show(seen.lengths[j], truth, seen.classes, seen.third));
-    root.dataset.lengths = Array.from(seen.lengths, (x) => x.toFixed(4)).join(",");
-    say(inWords(truth, seen));
+    const reading = look(network, image, truth, get("asked"));
+    pictures.paint(image, reading, widget.colours);
+    pictures.name(truth, reading);
+    stage.show(truth);
+    lengths.show(truth, reading);
+    root.dataset.lengths = Array.from(reading.lengths, (x) => x.toFixed(4)).join(",");
+    say(inWords(truth, reading));
   };
 });
