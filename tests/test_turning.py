@@ -13,6 +13,7 @@ from capsnet_book.experiments.evidence import pack_wrong
 from capsnet_book.turning import (
     MARGIN,
     UNIT,
+    AngleReader,
     Coincidence,
     Rounds,
     Sizes,
@@ -167,6 +168,31 @@ def test_the_gradient_is_that_of_small_differences():
             assert float(parameter.grad.view(-1)[place]) == pytest.approx(
                 difference, rel=1e-4, abs=1e-8
             )
+
+
+def test_support_is_what_a_vote_adds_to_its_pairs():
+    turning = network()
+    with torch.no_grad():
+        poses, presence = turning.parts(IMAGES)
+        votes = turning.votes(poses)
+        scores = turning.agreement(votes, presence)
+        for label in range(5):
+            labels = torch.full((len(IMAGES),), label)
+            support = turning.agreement.support(votes, presence, labels)
+            pairs = support.sum(dim=(1, 2, 3)) / 2
+            expected = turning.agreement.gain * (pairs + Coincidence.EPSILON).log()
+            torch.testing.assert_close(scores[:, label], expected)
+
+
+def test_a_quarter_turn_of_the_picture_is_a_quarter_turn_of_what_is_believed():
+    reader = AngleReader(network(), classes=5).double()
+    reader.template.data.normal_()
+    with torch.no_grad():
+        scores, turns = reader.scores_and_turn(IMAGES)
+        after, turns_after = reader.scores_and_turn(torch.rot90(IMAGES, 1, (2, 3)))
+    torch.testing.assert_close(after, scores)
+    torch.testing.assert_close(turns_after, turns @ rotation(1).T)
+    torch.testing.assert_close(turns.norm(dim=1), torch.ones(6, dtype=torch.float64))
 
 
 def test_rounds_are_those_of_2017_on_votes_times_presence():

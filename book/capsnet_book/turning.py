@@ -139,21 +139,35 @@ class Coincidence(nn.Module):
 
     def forward(self, votes: Tensor, presence: Tensor) -> Tensor:
         """Compute scores [B, J] of votes [B, T, N, m, J, 6] and presences [B, T, N]."""
-        weight = presence.clamp_min(1e-6).log()[..., None, None] + self.log_prior
-        v = (votes / self.width).permute(0, 4, 1, 2, 3, 5).flatten(3, 4)  # [B, J, T, N · m, 6]
-        weight = weight.permute(0, 4, 1, 2, 3).flatten(3)  # [B, J, T, N · m]
-        alone = (weight - v.square().sum(dim=4) / 2).unsqueeze(4)
-        one = torch.ones_like(alone)
-        # |a − b|² = |a|² + |b|² − 2 ab, so one product of longer vectors is a pair's whole exponent.
-        left, right = torch.cat([v, alone, one], dim=4), torch.cat([v, one, alone], dim=4)
-
-        count = v.new_full(v.shape[:2], self.EPSILON)
-        for kind in range(1, v.shape[2]):
+        left, right = self._factors(votes, presence)
+        count = left.new_full(left.shape[:2], self.EPSILON)
+        for kind in range(1, left.shape[2]):
             # Each pair once: the votes of this kind with those of the kinds before.
             before = right[:, :, :kind].flatten(2, 3)
             exponents = left[:, :, kind] @ before.transpose(2, 3)
             count = count + exponents.exp().sum(dim=(2, 3))
         return self.gain * count.log()
+
+    def support(self, votes: Tensor, presence: Tensor, labels: Tensor) -> Tensor:
+        """Compute what each vote for an image's class adds to the pairs of votes: [B, T, N, m], labels [B]."""
+        left, right = self._factors(votes, presence)
+        image = torch.arange(len(labels))
+        left, right = left[image, labels], right[image, labels]  # [B, T, N · m, 8]
+        kinds, count = left.shape[1:3]
+        closeness = (left.flatten(1, 2) @ right.flatten(1, 2).transpose(1, 2)).exp()
+        kind = torch.arange(kinds).repeat_interleave(count)
+        others = (kind != kind.unsqueeze(1)).to(closeness.dtype)
+        return (closeness * others).sum(dim=2).view(votes.shape[:4])
+
+    def _factors(self, votes: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
+        """Return two vectors of each vote, [B, J, T, N · m, 8], whose products are the exponents of the pairs."""
+        weight = presence.clamp_min(1e-6).log()[..., None, None] + self.log_prior
+        v = (votes / self.width).permute(0, 4, 1, 2, 3, 5).flatten(3, 4)  # [B, J, T, N · m, 6]
+        weight = weight.permute(0, 4, 1, 2, 3).flatten(3)  # [B, J, T, N · m]
+        # |a − b|² = |a|² + |b|² − 2 ab, so one product of longer vectors is a pair's whole exponent.
+        alone = (weight - v.square().sum(dim=4) / 2).unsqueeze(4)
+        one = torch.ones_like(alone)
+        return torch.cat([v, alone, one], dim=4), torch.cat([v, one, alone], dim=4)
 
 
 class Rounds(nn.Module):
@@ -222,3 +236,46 @@ def digits_network(agreement: nn.Module | None = None) -> TurningCapsules:
 def wholes_network(agreement: nn.Module | None = None) -> TurningCapsules:
     """Return an untrained network for the eight wholes of `experiments.pictures`."""
     return TurningCapsules(8, agreement or Coincidence(8, SMALL), SMALL)
+
+
+class AngleReader(nn.Module):
+    """Says by how much a whole is turned, beside its class: where the votes of a class meet, against a template.
+
+    Args:
+        network: whose agreement is `Coincidence`.
+        classes: J.
+    """
+
+    def __init__(self, network: TurningCapsules, classes: int = 10) -> None:
+        super().__init__()
+        self.network = network
+        upright = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+        self.template = nn.Parameter(upright.repeat(classes, 1, 1))
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
+        """Compute scores [B, J] of images [B, 1, H, W]. The labels are of no use here."""
+        return self.network(images)
+
+    def scores_and_turn(
+        self, images: Tensor, labels: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute scores [B, J], and the turn from the template as (cos, sin), [B, 2], of a class [B] or the best.
+
+        The directions of the class's votes are averaged, each vote weighted by what it adds to the pairs. The turn is
+        the rotation that brings the template nearest to that mean (Procrustes).
+        """
+        agreement = self.network.agreement
+        assert isinstance(agreement, Coincidence)
+        poses, presence = self.network.parts(images)
+        votes = self.network.votes(poses)
+        scores = agreement(votes, presence)
+        label = scores.argmax(dim=1) if labels is None else labels
+
+        support = agreement.support(votes, presence, label).unsqueeze(4)
+        voted = votes[torch.arange(len(label)), ..., label, :]  # [B, T, N, m, 6]
+        meeting = (support * voted).sum(dim=(1, 2, 3)) / (support.sum(dim=(1, 2, 3)) + 1e-6)
+        across, up = meeting.unflatten(1, (2, 3))[..., :2].unbind(dim=1)  # rows of its directions
+        template_across, template_up = self.template[label].unbind(dim=1)
+        cos = (template_across * across + template_up * up).sum(dim=1)
+        sin = (template_across * up - template_up * across).sum(dim=1)
+        return scores, F.normalize(torch.stack([cos, sin], dim=1), dim=1, eps=1e-6)
