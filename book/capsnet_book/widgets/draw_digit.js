@@ -1,4 +1,5 @@
-// A pad to draw on. With every step of the pen the network reads the drawing anew: ten lengths, and what it would draw.
+// A pad to draw on. At every step of the pen the network reads the drawing anew: ten lengths, and its
+// own drawing of the digit.
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
 import { digitAt, digitFigure, digitRow } from "./shared/digits.js";
@@ -6,17 +7,22 @@ import { makePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
 import { bytesOf, element, format, listen, withArticle } from "./shared/ui.js";
 
-/** What the lengths say, honestly: nothing, one digit, or several. */
+/** Says what the lengths mean: no digit, one, or several. @param {Float32Array} lengths */
 function inWords(lengths, empty) {
   const order = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
-  const [[best, next], long] = [order, order.filter((j) => lengths[j] >= LONG)];
+  const [best, next] = order;
+  const long = order.filter((j) => lengths[j] >= LONG);
   const length = (j) => format(lengths[j]);
-  if (empty)
-    return `Nothing drawn yet. Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
+  if (empty) {
+    const thought = `Of the empty page it thinks: ${withArticle(best)}, ${length(best)} long.`;
+    return `Nothing drawn yet. ${thought}`;
+  }
   if (long.length === 0)
     return `I see no digit: the longest capsule, ${best}, is only ${length(best)} long.`;
-  if (long.length === 1)
-    return `I see ${withArticle(best)}: its capsule is ${length(best)} long, the next, ${next}, ${length(next)}.`;
+  if (long.length === 1) {
+    const lead = `its capsule is ${length(best)} long, the next, ${next}, ${length(next)}.`;
+    return `I see ${withArticle(best)}: ${lead}`;
+  }
   if (long.length === 2) return `Two? I see ${withArticle(long[0])} and ${withArticle(long[1])}.`;
   return `Several? ${long.length} capsules are long.`;
 }
@@ -28,8 +34,8 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
   const network = await widget.network();
   const samples = bytesOf(get("samples"));
   const redraw = () => widget.redraw();
-  const pad = makePad({ drawn: redraw, settled: tell });
-  const labels = [...Array(network.J).keys()];
+  const pad = makePad({ drawn: redraw, settled: drawingSettled });
+  const labels = Array.from({ length: network.J }, (_, j) => j);
   const digits = digitRow(labels, samples, (digit) => `Load a handwritten ${digit}`, load, 255);
   const bars = makeBars("Lengths of the ten digit capsules");
   const seen = digitFigure("seen");
@@ -41,15 +47,17 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
     hands: [digits.row],
   });
 
-  function load(digit) {
+  function load(/** @type {number} */ digit) {
     pad.show(digitAt(samples, digit));
-    tell();
+    drawingSettled();
   }
-  /** What is on the pad is another digit; the glass network, where there is one, follows. */
-  function tell() {
+
+  /** Tells the page that the pad shows another digit: the glass network, if there is one, follows. */
+  function drawingSettled() {
     root.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: pad.bytes() }));
     redraw();
   }
+
   stops.push(
     listen(model, "change:digit", () => load(get("digit"))),
     measure(root, redraw).stop,
@@ -59,7 +67,7 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
 
   return () => {
     const { lengths, prediction, reconstruction } = network.forward(pad.image());
-    root.dataset.prediction = prediction;
+    root.dataset.prediction = String(prediction);
     root.dataset.lengths = Array.from(lengths, (length) => length.toFixed(6)).join(",");
     pad.paint(painter, widget.colours);
     digits.show(null, painter);
