@@ -10,13 +10,16 @@ Angles are anticlockwise as one looks at a picture, x points right and y up.
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from capsnet_book.assets import asset
 from capsnet_tutorial.functional import capsule_lengths, route
+from capsnet_tutorial.weights import filled, read_tensors, write_tensors
 
 UNIT = 7.0
 """Pixels in one unit of a pose's place, so that places are about as large as sines and cosines."""
@@ -279,3 +282,24 @@ class AngleReader(nn.Module):
         cos = (template_across * across + template_up * up).sum(dim=1)
         sin = (template_across * up - template_up * across).sum(dim=1)
         return scores, F.normalize(torch.stack([cos, sin], dim=1), dim=1, eps=1e-6)
+
+
+def save_reader(reader: AngleReader, path: str | Path) -> None:
+    """Write a reader of digits, as the page and `load_reader` take it."""
+    sizes = {"turns": reader.network.turns, "count": reader.network.count}
+    write_tensors(path, dict(reader.state_dict()), {"network": "turning", "sizes": sizes})
+
+
+def load_reader(path: str | Path) -> AngleReader:
+    """Return the reader in a file that `save_reader` wrote, in eval mode.
+
+    Raises:
+        FileNotFoundError, ValueError: as `capsnet_tutorial.load_weights`.
+    """
+    tensors, _ = read_tensors(path)
+    return filled(lambda: AngleReader(digits_network()), tensors, path)
+
+
+def trained_reader() -> AngleReader:
+    """Return the reader of handwritten digits that the book trained; its card is small-turning.md beside the weights."""
+    return load_reader(asset("weights/small-turning.safetensors"))

@@ -1,0 +1,82 @@
+"""shared/turning_net.js against PyTorch, and its speed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from capsnet_book.turning import AngleReader, digits_network, save_reader, turned_filters
+
+from capsnet_tutorial.augment import Pose, transform
+from capsnet_tutorial.data import digits
+
+Evaluate = Callable[..., Any]
+MILLISECONDS = 60
+"""What a picture may take on a machine that has other work as well; some 10 where it has not."""
+
+
+@pytest.fixture(scope="module")
+def reader() -> AngleReader:
+    """Weights by chance, of which no two answers tie."""
+    torch.manual_seed(0)
+    reader = AngleReader(digits_network())
+    for parameter in reader.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    return reader.eval()
+
+
+def test_filters_are_turned_as_in_pytorch(evaluate: Evaluate) -> None:
+    filters = torch.randn(2, 11, 11, generator=torch.Generator().manual_seed(0))
+    expected = turned_filters(filters, 12).numpy()
+    body = "return data.map(({ filter, angle }) => m.turnedFilter(Float32Array.from(filter), 11, angle));"
+    asked = [
+        {"filter": filters[kind].flatten(), "angle": 2 * math.pi * turn / 12}
+        for kind in range(2)
+        for turn in range(12)
+    ]
+    turned = evaluate(body, asked, m="shared/turning_net.js")
+    np.testing.assert_allclose(np.reshape(turned, expected.shape), expected, atol=1e-5)
+
+
+def test_scores_parts_and_turn_are_pytorchs(
+    evaluate: Evaluate, reader: AngleReader, tmp_path: Path
+) -> None:
+    images = digits("test", source="sample").images[:20]
+    images = transform(images, Pose(rotation=18.0 * torch.arange(20)))
+    save_reader(reader, tmp_path / "reader.safetensors")
+    images.numpy().astype(np.float32).tofile(tmp_path / "images")
+    body = """
+        const { forward } = m.makeTurningNet(bytes(data.weights));
+        const pixels = floats(data.images);
+        const image = (k) => pixels.subarray(k * 784, (k + 1) * 784);
+        const answers = Array.from({ length: 20 }, (_, k) => forward(image(k)));
+        const began = process.cpuUsage();
+        for (let k = 0; k < 20; k++) forward(image(k));
+        const { user, system } = process.cpuUsage(began);
+        const milliseconds = (user + system) / 1000 / 20;
+        const inner = answers.map(({ scores, turn, parts, votes }) => ({ scores, turn, parts, weight: votes.map((v) => v.weight) }));
+        return { inner, milliseconds };"""
+    paths = {
+        "weights": str(tmp_path / "reader.safetensors"),
+        "images": str(tmp_path / "images"),
+    }
+    answer = evaluate(body, paths, m="shared/turning_net.js")
+    with torch.no_grad():
+        scores, turn = reader.scores_and_turn(images)
+        poses, presence = reader.network.parts(images)
+        votes = reader.network.votes(poses)
+        support = reader.network.agreement.support(votes, presence, scores.argmax(dim=1))
+    for k, inner in enumerate(answer["inner"]):
+        np.testing.assert_allclose(inner["scores"], scores[k], atol=1e-4)
+        there = [part["presence"] for part in inner["parts"]]
+        np.testing.assert_allclose(there, presence[k].flatten(), atol=1e-4)
+        np.testing.assert_allclose(inner["weight"], support[k].flatten(), rtol=1e-3, atol=1e-4)
+        angle = math.radians(inner["turn"])
+        np.testing.assert_allclose([math.cos(angle), math.sin(angle)], turn[k], atol=1e-4)
+    print(f"{answer['milliseconds']:.1f} ms a picture")
+    assert answer["milliseconds"] < MILLISECONDS
