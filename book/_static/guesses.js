@@ -1,104 +1,161 @@
-/* The hands of the guesses (book/_ext/notebooks/guesses.py): what the reader says stays in the browser. */
+/* The controls of the guesses (book/_ext/notebooks/guesses.py). A guess stays in the reader's browser.
+
+   A question, as the page has it, is one of
+     { choices, answer }                                  the guess: the number of a choice
+     { from, to, step, unit, answer }                     the guess: a number
+     { from, to, step, unit, at, across, answer: [...] }  the guess: a line, a number at each place */
 
 (() => {
-  let kept = {};
-  try {
-    kept = { ...JSON.parse(localStorage.getItem("guesses")) };
-  } catch {} // where nothing may be stored, or nonsense is, they are for this page
-  const keep = () => {
+  const KEY = "capsnet:guesses"; // all projects of one github.io account share the storage
+  const OLD_KEY = "guesses";
+  const SVG = "http://www.w3.org/2000/svg";
+  const RIGHT = 0;
+  const NEAR = 1;
+  const FAR = 2;
+  const ENDINGS = ["As good as right.", "Not far off.", "A good way off: worth a second look."];
+
+  // --- The store ---------------------------------------------------------------------------------
+
+  /** Return what was stored, less what no page of ours has written: key -> { said, how }. */
+  const stored = () => {
     try {
-      localStorage.setItem("guesses", JSON.stringify(kept));
+      const text = localStorage.getItem(KEY) ?? localStorage.getItem(OLD_KEY);
+      const entries = Object.entries(JSON.parse(text) ?? {});
+      return Object.fromEntries(entries.filter(([, entry]) => [0, 1, 2].includes(entry?.how)));
+    } catch {
+      return {}; // where nothing may be stored, or nonsense is, guesses are for this page
+    }
+  };
+
+  const store = () => {
+    try {
+      localStorage.setItem(KEY, JSON.stringify(guesses));
     } catch {}
   };
-  const about = (key) =>
+
+  let guesses = stored();
+
+  // --- Questions and guesses ---------------------------------------------------------------------
+
+  const questionOf = (key) =>
     JSON.parse(document.querySelector(`.guess[data-key="${key}"]`).dataset.guess);
-  /** What the reader said: a number, or of a line to draw one for each place. */
-  const saidOf = (key) => {
-    const said = kept[key]?.said;
-    return Array.isArray(said) === Boolean(about(key).at) ? said : undefined;
+
+  const isOnScale = (question, number) =>
+    Number.isFinite(number) && number >= question.from && number <= question.to;
+
+  /** Return whether this can be a guess at the question: the store may hold anything. */
+  const isPossible = (question, guess) => {
+    if (question.choices)
+      return Number.isInteger(guess) && guess >= 0 && guess < question.choices.length;
+    if (!question.at) return isOnScale(question, guess);
+    return (
+      Array.isArray(guess) &&
+      guess.length === question.at.length &&
+      guess.every((number) => isOnScale(question, number))
+    );
   };
+
+  /** Return the reader's guess, if there is one. */
+  const guessOf = (key) => {
+    const guess = guesses[key]?.said;
+    return isPossible(questionOf(key), guess) ? guess : undefined;
+  };
+
+  const mean = (numbers) => numbers.reduce((sum, number) => sum + number) / numbers.length;
+
+  /** Return how far off a guess is, on average over the places of a line. */
+  const errorOf = (question, guess) => {
+    const numbers = [guess].flat();
+    return mean([question.answer].flat().map((answer, k) => Math.abs(answer - numbers[k])));
+  };
+
+  /** Return RIGHT, NEAR or FAR. Of a scale, a twentieth is right, and a fifth near. */
+  const grade = (question, guess) => {
+    if (question.choices) return guess === question.answer ? RIGHT : FAR;
+    const share = errorOf(question, guess) / (question.to - question.from);
+    if (share <= 0.05) return RIGHT;
+    return share <= 0.2 ? NEAR : FAR;
+  };
+
+  // --- What is said and drawn --------------------------------------------------------------------
+
   const show = (number) => String(number).replace("-", "−");
-  const mean = (numbers) => numbers.reduce((sum, each) => sum + each) / numbers.length;
   const make = (tag, values) => Object.assign(document.createElement(tag), values);
 
-  /** How far off a number is, or each place of a line. */
-  const apart = (guess, said) =>
-    [guess.answer].flat().map((each, k) => Math.abs(each - [said].flat()[k]));
-
-  /** How near a guess is: 0 right, 1 near, 2 far. Of a scale, a twentieth is right, and a fifth near. */
-  const distance = (guess, said) => {
-    if (guess.choices) return said === guess.answer ? 0 : 2;
-    const off = mean(apart(guess, said)) / (guess.to - guess.from);
-    return off <= 0.05 ? 0 : off <= 0.2 ? 1 : 2;
+  const sentence = (question, guess) => {
+    const how = grade(question, guess);
+    if (question.choices) {
+      const word = (k) => `“${question.choices[k]}”`;
+      return how === RIGHT
+        ? `You said ${word(guess)}. So it is.`
+        : `You said ${word(guess)}. It is ${word(question.answer)}.`;
+    }
+    const ending = ENDINGS[how];
+    if (question.at) {
+      const error = errorOf(question, guess).toFixed(2);
+      return `Your line is off by ${error} on average. ${ending}`;
+    }
+    const answer = show(question.answer);
+    return `You said ${show(guess)}. It is ${answer} (${question.unit}). ${ending}`;
   };
 
-  const sentence = (guess, said, how) => {
-    if (guess.choices) {
-      const word = (k) => `“${guess.choices[k]}”`;
-      return how === 0
-        ? `You said ${word(said)}. So it is.`
-        : `You said ${word(said)}. It is ${word(guess.answer)}.`;
-    }
-    const ending = ["As good as right.", "Not far off.", "A good way off: worth a second look."][
-      how
-    ];
-    if (guess.at) {
-      return `Your line is off by ${mean(apart(guess, said)).toFixed(2)} on average. ${ending}`;
-    }
-    return `You said ${show(said)}. It is ${show(guess.answer)} (${guess.unit}). ${ending}`;
-  };
-
-  /** The scale as a line: above it the reader's number and mark, below it the answer's. */
-  const scale = ({ from, to, answer }, said) => {
+  /** Draw the scale as a line: above it the reader's number and mark, below it the answer's. */
+  const scale = ({ from, to, answer }, guess) => {
     const line = make("span", { className: "guess-scale", ariaHidden: "true" });
     const mark = (tag, value, textContent) => {
       const { style } = line.appendChild(make(tag, { textContent }));
       style.left = `${(100 * (value - from)) / (to - from)}%`;
     };
-    mark("i", said, `${show(said)}\n▾`);
+    mark("i", guess, `${show(guess)}\n▾`);
     mark("b", answer, `▴\n${show(answer)}`);
     return line;
   };
 
-  const SVG = "http://www.w3.org/2000/svg";
   const corners = ({ from, to }, line) =>
     line.map((y, k) => `${k},${(to - y) / (to - from)}`).join(" ");
 
-  /** A field with lines from left to right: the reader's dashed, then the answer's. */
-  const plot = (guess, ...lines) => {
+  /** Draw a field with lines from left to right: the reader's dashed, then the answer's. */
+  const plot = (question, ...lines) => {
     const field = make("span", { className: "guess-curve" });
-    field.dataset.up = `${guess.unit}, ${guess.from}–${guess.to}`;
-    field.dataset.across = `${guess.across}, ${guess.at[0]}–${guess.at.at(-1)}`;
+    field.dataset.up = `${question.unit}, ${question.from}–${question.to}`;
+    field.dataset.across = `${question.across}, ${question.at[0]}–${question.at.at(-1)}`;
     const picture = field.appendChild(document.createElementNS(SVG, "svg"));
-    picture.setAttribute("viewBox", `0 0 ${guess.at.length - 1} 1`);
+    picture.setAttribute("viewBox", `0 0 ${question.at.length - 1} 1`);
     picture.setAttribute("preserveAspectRatio", "none");
     picture.ariaHidden = "true";
-    for (const line of lines)
-      picture
-        .appendChild(document.createElementNS(SVG, "polyline"))
-        .setAttribute("points", corners(guess, line));
+    for (const line of lines) {
+      const polyline = document.createElementNS(SVG, "polyline");
+      polyline.setAttribute("points", corners(question, line));
+      picture.append(polyline);
+    }
     return field;
   };
 
-  /** The field to draw in: a slider a place, for the keyboard, and a stroke sets all that it passes. */
-  const pad = (guess) => {
-    const { from: min, to: max, step, unit } = guess;
-    const middle = guess.at.map(() => (min + max) / 2);
-    const field = plot(guess, middle);
-    const sliders = guess.at.map((at, k) => {
+  // --- The field to draw in ----------------------------------------------------------------------
+
+  /** Set the sliders that a stroke passes. Return where it ends: { k, y }. */
+  const setAlong = (sliders, before, { k, y }) => {
+    const from = before ?? { k, y };
+    for (let n = Math.min(k, from.k); n <= Math.max(k, from.k); n++)
+      sliders[n].value = n === k ? y : from.y + ((n - from.k) / (k - from.k)) * (y - from.y);
+    return { k, y };
+  };
+
+  /** Make the field to draw in: a slider a place, for the keyboard; a stroke sets all it passes. */
+  const pad = (question) => {
+    const { from: min, to: max, step, unit } = question;
+    const middle = question.at.map(() => (min + max) / 2);
+    const field = plot(question, middle);
+    const sliders = question.at.map((at, k) => {
       const range = { min, max, step, value: middle[k], ariaLabel: `Your guess, ${unit} at ${at}` };
       return field.appendChild(make("input", { type: "range", ...range }));
     });
-    let last;
+    let last; // where the stroke was before
     const stroke = ({ clientX, clientY }) => {
       const { left, top, width, height } = field.getBoundingClientRect();
       const at = Math.round(((clientX - left) / width) * (sliders.length - 1));
       const k = Math.max(0, Math.min(sliders.length - 1, at));
-      const y = max - ((clientY - top) / height) * (max - min);
-      last ??= { k, y };
-      for (let n = Math.min(k, last.k); n <= Math.max(k, last.k); n++)
-        sliders[n].value = n === k ? y : last.y + ((n - last.k) / (k - last.k)) * (y - last.y);
-      last = { k, y };
+      last = setAlong(sliders, last, { k, y: max - ((clientY - top) / height) * (max - min) });
       field.dispatchEvent(new Event("input", { bubbles: true })); // as each slider does by itself
     };
     field.addEventListener("pointerdown", (event) => {
@@ -106,81 +163,90 @@
       last = undefined;
       stroke(event);
     });
-    field.addEventListener(
-      "pointermove",
-      (event) => field.hasPointerCapture(event.pointerId) && stroke(event),
-    );
+    field.addEventListener("pointermove", (event) => {
+      if (field.hasPointerCapture(event.pointerId)) stroke(event);
+    });
     return field;
   };
 
-  const answer = (place) => {
-    const said = saidOf(place.dataset.key);
-    place.hidden = said === undefined;
+  // --- The page ----------------------------------------------------------------------------------
+
+  const showAnswer = (place) => {
+    const guess = guessOf(place.dataset.key);
+    place.hidden = guess === undefined;
     if (place.hidden) return;
-    const guess = about(place.dataset.key);
-    const how = distance(guess, said);
-    place.dataset.how = how;
-    place.textContent = sentence(guess, said, how);
-    if (!guess.choices)
-      place.append(guess.at ? plot(guess, said, guess.answer) : scale(guess, said));
+    const question = questionOf(place.dataset.key);
+    place.dataset.how = grade(question, guess);
+    place.textContent = sentence(question, guess);
+    if (question.at) place.append(plot(question, guess, question.answer));
+    else if (!question.choices) place.append(scale(question, guess));
   };
 
-  const sum = (place) => {
-    const hows = Object.values(kept).map(({ how }) => how);
-    const [right, near, far] = [0, 1, 2].map((how) => hows.filter((each) => each === how).length);
-    place.hidden = !hows.length;
+  const showTally = (place) => {
+    const grades = Object.values(guesses).map(({ how }) => how);
+    const count = (how) => grades.filter((other) => other === how).length;
+    const right = count(RIGHT);
+    const near = count(NEAR);
+    const far = count(FAR);
+    place.hidden = !grades.length;
     place.textContent =
-      `Of the ${place.dataset.total} guesses in this book you made ${hows.length}: ` +
-      `${right} right, ${near} near, ${far} far off. A guess that was far off is remembered longest. `;
+      `Of the ${place.dataset.total} guesses in this book you made ${grades.length}: ` +
+      `${right} right, ${near} near, ${far} far off. ` +
+      "A guess that was far off is remembered longest. ";
     const onclick = () => {
-      kept = {};
-      keep();
+      guesses = {};
+      store();
       location.reload();
     };
     place.append(make("button", { textContent: "Forget them", onclick }));
   };
 
-  /** What stands elsewhere in the page: the answers, and the sum. */
+  /** Show what stands elsewhere in the page: the answers, and the tally. */
   const showRest = () => {
-    for (const place of document.querySelectorAll(".guessed")) answer(place);
-    for (const place of document.querySelectorAll(".guess-tally")) sum(place);
+    for (const place of document.querySelectorAll(".guessed")) showAnswer(place);
+    for (const place of document.querySelectorAll(".guess-tally")) showTally(place);
   };
 
-  const showHand = (hand) => {
-    const guess = about(hand.dataset.key);
-    const said = saidOf(hand.dataset.key);
-    for (const each of hand.querySelectorAll("button"))
-      each.setAttribute("aria-pressed", Number(each.value) === said);
-    if (said === undefined) return;
-    for (const [k, slider] of hand.querySelectorAll("input").entries())
-      slider.value = [said].flat()[k];
-    if (guess.at) hand.querySelector("polyline").setAttribute("points", corners(guess, said));
-    else if (!guess.choices) hand.querySelector("output").textContent = show(said);
-    hand.querySelector("small").textContent =
+  const showControls = (controls) => {
+    const question = questionOf(controls.dataset.key);
+    const guess = guessOf(controls.dataset.key);
+    for (const button of controls.querySelectorAll("button"))
+      button.setAttribute("aria-pressed", Number(button.value) === guess);
+    if (guess === undefined) return;
+    for (const [k, slider] of controls.querySelectorAll("input").entries())
+      slider.value = [guess].flat()[k];
+    const line = controls.querySelector("polyline");
+    if (question.at) line.setAttribute("points", corners(question, guess));
+    else if (!question.choices) controls.querySelector("output").textContent = show(guess);
+    controls.querySelector("small").textContent =
       "Kept. How far off it was stands where the answer is.";
   };
 
-  /** The reader has pressed a button of a hand, or has moved its sliders. */
-  const say = (hand, touched) => {
-    const { key } = hand.dataset;
-    const guess = about(key);
-    const values = [...hand.querySelectorAll("input")].map(({ valueAsNumber }) => valueAsNumber);
-    const said = guess.choices ? Number(touched.value) : guess.at ? values : values[0];
-    kept[key] = { said, how: distance(guess, said) };
-    keep();
-    showHand(hand);
+  /** Return the guess that the controls show; `touched` is what the reader pressed or moved. */
+  const guessIn = (question, controls, touched) => {
+    if (question.choices) return Number(touched.value);
+    const numbers = [...controls.querySelectorAll("input")].map((input) => input.valueAsNumber);
+    return question.at ? numbers : numbers[0];
+  };
+
+  const take = (controls, touched) => {
+    const { key } = controls.dataset;
+    const question = questionOf(key);
+    const guess = guessIn(question, controls, touched);
+    guesses[key] = { said: guess, how: grade(question, guess) };
+    store();
+    showControls(controls);
     showRest();
   };
 
-  for (const hand of document.querySelectorAll(".guess")) {
-    const guess = about(hand.dataset.key);
-    if (guess.at) hand.querySelector(".guess-curve").replaceWith(pad(guess));
-    showHand(hand);
+  for (const controls of document.querySelectorAll(".guess")) {
+    const question = questionOf(controls.dataset.key);
+    if (question.at) controls.querySelector(".guess-curve").replaceWith(pad(question));
+    showControls(controls);
     for (const event of ["input", "click"])
-      hand.addEventListener(
-        event,
-        ({ target }) => target.matches("button, input, .guess-curve") && say(hand, target),
-      );
+      controls.addEventListener(event, ({ target }) => {
+        if (target.matches("button, input, .guess-curve")) take(controls, target);
+      });
   }
   showRest();
 })();

@@ -1,5 +1,6 @@
-/* The switch between the languages leads to the same place: sections have the same ids in both. It stands at the top of
-   the page, so the place is the section in which the reader last stayed for a second. */
+/* The switch between the languages leads to the same place: sections have the same ids in both. The
+   switch stands at the top of the page, so the place is the section in which the reader last stayed
+   for a second. */
 
 const other = document.querySelector("a.language");
 let resting;

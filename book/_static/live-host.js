@@ -1,22 +1,24 @@
 /* Brings the anywidgets of a built page to life: no kernel, no server, no require.js.
 
-   The page holds what the notebook stored: the state of every model (a JSON script), and for every widget to show a
-   <figure class="live-widget" data-model="..."> with a still picture and a sentence (book/_ext/widgets/places.py).
-   This file plays the part that Jupyter plays elsewhere, as far as the book's own widgets ask for it: of anywidget's
-   front-end contract (https://anywidget.dev/en/afm/) `render({ model, el, host })`, models with get, set, on, off and
+   The page holds what the notebook stored: the state of every model (a JSON script), and for every
+   widget to show a <figure class="live-widget" data-model="..."> with a still picture and a
+   sentence (book/_ext/widgets/places.py). This file plays the part that Jupyter plays elsewhere, as
+   far as the book's own widgets ask for it: of anywidget's front-end contract
+   (https://anywidget.dev/en/afm/) `render({ model, el, host })`, models with get, set, on, off and
    save_changes, and host.getModel, through which all widgets share one network.
 
-   It is a classic script, and a widget's module is imported from a blob: a page opened from the disk (file://) may
-   load neither a module nor data from a file beside it. */
+   It is a classic script, and a widget's module is imported from a blob: a page opened from the
+   disk (file://) may load neither a module nor data from a file beside it. */
 
 globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file:// only
 
 (() => {
   const STATES = 'script[type="application/vnd.jupyter.widget-state+json"]';
-  const REFERENCE = "anywidget:"; // "anywidget:<model id>" is how one widget's state names another model
+  const REFERENCE = "anywidget:"; // "anywidget:<model id>" in a widget's state names another model
   const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
+  const PATIENCE = 2000; // milliseconds for the browser's store: some never answer
 
-  /** A function that makes the thing of each key once, for everyone who asks; what failed is made anew. */
+  /** Return a function that makes the thing of each key once; what failed is made anew. */
   const once = (make) => {
     const made = new Map();
     return (key) => {
@@ -36,7 +38,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       onclick,
     });
 
-  // --- Models ------------------------------------------------------------------------------------------------------
+  // --- Models ------------------------------------------------------------------------------------
 
   // What all notebooks of this page stored: model id -> { state, buffers }.
   const stored = {};
@@ -53,7 +55,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       document.head.append(script);
     });
 
-  /** A large value lies in a file of its own, named by its hash; each is loaded once a page. */
+  /** Return a large value: it lies in a file of its own, named by its hash; loaded once a page. */
   const loadBuffer = once(async (sha256) => {
     if (location.protocol === "file:") {
       await runScript(new URL(`${sha256}.js`, BUFFERS));
@@ -64,7 +66,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return new DataView(await response.arrayBuffer());
   });
 
-  globalThis.capsnetBuffer = loadBuffer; // for what is live on a page without being a widget: the glass network
+  globalThis.capsnetBuffer = loadBuffer; // for the glass network, which is live and no widget
 
   /** What a notebook stored of a widget. There is no kernel: nothing to save to. */
   class Model extends EventTarget {
@@ -99,25 +101,27 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   const referred = (reference) => getModel(reference.slice(REFERENCE.length));
 
-  // --- The reader's own network, in the place of the book's (widgets/raise_one.js) ----------------------------------
+  // --- The reader's own network, in the place of the book's (widgets/raise_one.js) ----------------
 
-  /** Does one thing with the store of networks, which lasts from visit to visit where the browser lets it. */
+  /** Do one thing with the store of networks, which lasts from visit to visit. */
   const inStore = (mode, work) =>
     new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error("the browser's store does not answer")), PATIENCE);
       const opening = indexedDB.open("capsnet", 1);
       opening.onupgradeneeded = () => opening.result.createObjectStore("networks");
       opening.onerror = () => reject(opening.error);
       opening.onsuccess = () => {
         const transaction = opening.result.transaction("networks", mode);
         const request = work(transaction.objectStore("networks"));
-        transaction.oncomplete = () => resolve(request.result); // not before: a reader who leaves would lose it
+        // Not when the request succeeds: a reader who leaves before the end would lose it.
+        transaction.oncomplete = () => resolve(request.result);
         transaction.onabort = () => reject(transaction.error);
       };
     });
 
   // Where it fits: in whatever asks a network of one digit.
   const FITS = 'figure.live-widget[data-network]:not([data-network="small-pairs"])';
-  const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, instead of the book's
+  const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, not the book's
   const ownIsRead = (async () => {
     if (!document.querySelector(`${FITS}, figure.glass`)) return;
     try {
@@ -125,7 +129,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     } catch {} // a page that may store nothing has none from before
   })();
 
-  /** What the reader keeps, or chooses: shown at once, and remembered. Comes to whether it lasts beyond the page. */
+  /** Keep or choose a network: shown at once, and stored. Return whether it outlasts the page. */
   const changeOwn = (values) => {
     Object.assign(own, values);
     for (const figure of document.querySelectorAll(`${FITS}[data-live]`)) show(figure);
@@ -139,9 +143,10 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     );
   };
 
-  globalThis.capsnetOwn = Object.assign(own, { read: ownIsRead, change: changeOwn }); // for glass and playground, too
+  // For the glass network and the playground, too.
+  globalThis.capsnetOwn = Object.assign(own, { read: ownIsRead, change: changeOwn });
 
-  // --- Widgets -----------------------------------------------------------------------------------------------------
+  // --- Widgets -----------------------------------------------------------------------------------
 
   const addStyle = once((css) =>
     document.head.append(Object.assign(document.createElement("style"), { textContent: css })),
@@ -154,34 +159,47 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     return module.default;
   });
 
-  const shown = new Map(); // figure -> what takes its widget down
+  const takeDown = new Map(); // figure -> what takes its widget down
+  const renders = new Map(); // figure -> its last render, finished or not
 
-  /** Renders a figure's widget, in the place of what it showed before. */
-  const show = async (figure) => {
+  /** Render a figure's widget, in the place of what it showed before. */
+  const render = async (figure) => {
     const model = await getModel(figure.dataset.model);
     const widget = await importModule(model.get("_esm"));
-    const mine = own.bytes && figure.matches(FITS);
+    const fits = own.bytes && figure.matches(FITS);
     const network = new Model({ weights: own.bytes, own: true });
     const host = {
       getModel: async (reference) =>
-        mine && own.asked && reference === model.get("network") ? network : referred(reference),
+        fits && own.asked && reference === model.get("network") ? network : referred(reference),
     };
-    shown.get(figure)?.();
+    takeDown.get(figure)?.();
     const el = figure.querySelector(".live-view");
     el.replaceChildren();
-    shown.set(figure, await widget.render({ model, el, host }));
+    takeDown.set(figure, await widget.render({ model, el, host }));
+    showSwitch(figure, fits);
+  };
+
+  /** The caption of a figure that can ask the reader's own network: a switch between the two. */
+  const showSwitch = (figure, fits) => {
     const caption = figure.querySelector(":scope > figcaption");
     caption.textContent = "";
+    if (!fits) return;
     const words = own.asked
       ? "It runs on your own network. Take the book’s"
       : "Take your own network";
-    if (mine)
-      caption.append(
-        makeButton(words, "live-prompt own-network", () => changeOwn({ asked: !own.asked })),
-      );
+    const change = () => changeOwn({ asked: !own.asked });
+    caption.append(makeButton(words, "live-prompt own-network", change));
   };
 
-  /** Puts the living widget where the still picture is; or says why it cannot, and keeps the picture. */
+  /** Render a figure's widget once its last render is finished: two at once would both stay. */
+  const show = (figure) => {
+    const before = renders.get(figure) ?? Promise.resolve();
+    const rendering = before.catch(() => {}).then(() => render(figure));
+    renders.set(figure, rendering);
+    return rendering;
+  };
+
+  /** Put the living widget where the still picture is; or say why not, and keep the picture. */
   const wake = once(async (figure) => {
     const caption = figure.querySelector("figcaption");
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
@@ -192,7 +210,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       addStyle(model.get("_css") ?? "");
       const references = Object.values(stored[figure.dataset.model].state).map(String);
       const named = references.filter((value) => value.startsWith(REFERENCE));
-      await Promise.all([...named.map(referred), ownIsRead]); // what is missing shows here, before the picture is gone
+      // What is missing shows here, before the picture is gone.
+      await Promise.all([...named.map(referred), ownIsRead]);
       await show(figure);
       for (const still of figure.querySelectorAll(".live-still")) still.remove();
       figure.dataset.live = "true";
@@ -216,7 +235,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const observer = new IntersectionObserver(arrive, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
 
-  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py)
+  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py) --------
 
   for (const link of document.querySelectorAll("a.live-prompt")) {
     const figure = document.getElementById(link.hash.slice(1));

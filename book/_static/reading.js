@@ -1,38 +1,54 @@
 /* The switch between Read and Build, and the folds of Read (book/_ext/pages/folds.py). */
 
 (() => {
+  const KEY = "capsnet:way"; // all projects of one github.io account share the storage
   const root = document.documentElement;
-  const ways = [...document.querySelectorAll(".way button")];
+  const buttons = [...document.querySelectorAll(".way button")];
 
-  /** Takes a way of reading; what stood at the top of the window stays there. */
+  const showWay = () => {
+    for (const button of buttons)
+      button.setAttribute("aria-pressed", button.value === root.dataset.way);
+  };
+
+  /** Take a way of reading; what stood at the top of the window stays there. */
   const take = (way) => {
-    const seen = [...document.querySelectorAll("article :is(h2, h3, p, figure)")];
-    const anchor = seen.find((each) => each.getBoundingClientRect().top > 60);
+    const parts = [...document.querySelectorAll("article :is(h2, h3, p, figure)")];
+    const anchor = parts.find((part) => part.getBoundingClientRect().top > 60);
     const top = anchor?.getBoundingClientRect().top;
     root.dataset.way = way;
-    for (const each of ways) each.setAttribute("aria-pressed", each.value === way);
+    showWay();
     try {
-      localStorage.setItem("way", way);
+      localStorage.setItem(KEY, way);
     } catch {} // where nothing may be stored, it is for this page
     if (anchor?.checkVisibility())
       scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
   };
 
-  const open = (fold, opened) => fold.setAttribute("aria-expanded", opened);
+  const setOpen = (fold, isOpen) => fold.setAttribute("aria-expanded", isOpen);
 
-  /** A link to what is folded away opens the fold. */
+  /** Return the part of the page that the address names, if any. */
+  const addressed = () => {
+    try {
+      return document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return null; // a lone per cent sign: no part's name
+    }
+  };
+
+  /** Open the folds around what the address leads to. */
   const reveal = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = addressed();
     if (!target || target.checkVisibility()) return;
-    for (let each = target; each; each = each.parentElement)
-      for (const fold of each.querySelectorAll(":scope > .fold")) open(fold, true);
+    for (let part = target; part; part = part.parentElement)
+      for (const fold of part.querySelectorAll(":scope > .fold")) setOpen(fold, true);
     target.scrollIntoView();
   };
 
-  for (const each of ways) each.addEventListener("click", () => take(each.value));
-  for (const each of ways) each.setAttribute("aria-pressed", each.value === root.dataset.way);
+  const isOpen = (fold) => fold.getAttribute("aria-expanded") === "true";
+  for (const button of buttons) button.addEventListener("click", () => take(button.value));
   for (const fold of document.querySelectorAll(".fold"))
-    fold.addEventListener("click", () => open(fold, fold.getAttribute("aria-expanded") !== "true"));
+    fold.addEventListener("click", () => setOpen(fold, !isOpen(fold)));
+  showWay();
   addEventListener("hashchange", reveal);
   reveal();
 })();

@@ -29,8 +29,10 @@ from .cell_summary import summary
 CHOOSE_EARLY = """{
     const { dataset } = document.documentElement;
     let way;
-    try { way = localStorage.getItem("way"); } catch {} // where nothing may be stored
-    dataset.way = way ?? "read";
+    try { // where nothing may be stored, this throws
+        way = localStorage.getItem("capsnet:way") ?? localStorage.getItem("way"); // its old key
+    } catch {}
+    dataset.way = way === "build" ? "build" : "read"; // other pages of this origin store there, too
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     if (dataset.theme === "auto") dataset.theme = dark ? "dark" : "light";
 }"""

@@ -1,52 +1,26 @@
-// What goes on in the playground: one network or two side by side, from Train to what is kept. No picture.
+// What goes on in the playground: one network or two side by side, from Train to what is kept.
+// The session holds no picture; its listener draws.
 import { readSafetensors } from "../shared/core.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
-import { makeRandom } from "./random.js";
-import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
-import { startTrainee } from "./trainee.js";
+import { startTrainees } from "./trainee.js";
+import { untrainedFrame } from "./untrained.js";
 
-const FIRST = 7; // the tile that is watched at first
+const FIRST_TILE = 7; // that is watched at first
 const RESTS = "It has learned for five minutes, and rests. Go on lets it learn more.";
-const FRAME = 100; // milliseconds between two looks at a network that learns, at least
-
-/** How an untrained network stands before there are digits: its filters are those that it will have. */
-function emptyFrame({ types, seed }) {
-  const random = makeRandom(seed);
-  const noise = (length, most) => Float32Array.from({ length }, () => most * (2 * random() - 1));
-  const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
-  const fog = 0.5; // what it would draw, in every pixel
-  return {
-    ...{
-      types,
-      filters,
-      right: "",
-      seen: 0,
-      seconds: 0,
-      tests: [],
-      wrong: new Array(WALL).fill(false),
-    },
-    pictures: new Uint8Array(WALL * PIXELS).fill(255 * fog),
-    watched: {
-      image: new Float32Array(PIXELS),
-      u: noise(PLACES * types * D_IN, 1 / 20),
-      c: new Float32Array(PLACES * types * J).fill(1 / J),
-      lengths: new Float32Array(J),
-      drawing: new Float32Array(PIXELS).fill(fog),
-    },
-  };
-}
+const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that learns, at least
 
 export class Session {
-  trainees = []; // as many as settings, once it has begun
+  /** @type {import("./trainee.js").Trainee[]} */
+  trainees = []; // as many as settings, once training has begun
   own = { images: [], labels: [] }; // the reader's digits
   pace = "follow";
-  watched = { network: 0, tile: FIRST };
+  watched = { network: 0, tile: FIRST_TILE };
   running = false;
   loading = false;
   notice = ""; // what went wrong, or was done, in words
-  #digits = undefined;
-  #begun = 0; // how often networks were put in the place of others
-  #next = undefined; // look
+  #sample = undefined;
+  #generation = 0; // how often networks were put in the place of others
+  #nextLook = undefined;
 
   /**
    * @param {any[]} settings  of one network, or of two
@@ -64,7 +38,7 @@ export class Session {
     this.changed();
   }
 
-  /** Does it, and says what went wrong. @param {() => any} work */
+  /** Do the work; what goes wrong becomes the notice. @param {() => any} work */
   async act(work, notice = "") {
     this.notice = notice;
     try {
@@ -75,54 +49,77 @@ export class Session {
     this.changed();
   }
 
-  /** The digits' tensors; once they are here they stay. */
+  /** Return the digits' tensors; fetched once. */
   async sample() {
-    this.#digits ??= readSafetensors(await this.fetchFile()).tensors;
-    return this.#digits;
+    this.#sample ??= readSafetensors(await this.fetchFile()).tensors;
+    return this.#sample;
   }
 
-  /** How each network stands. */
+  /** Return how each network stands. */
   frames() {
-    return this.settings.map((each, k) => this.trainees[k]?.frame ?? emptyFrame(each));
+    return this.settings.map((setting, k) => this.trainees[k]?.frame ?? untrainedFrame(setting));
   }
 
-  /** Puts untrained networks, or what `tensors` holds, in the place of those that there are, once they stand. */
-  async begin(/** @type {any[]} */ settings, /** @type {any} */ tensors = undefined) {
-    const mine = ++this.#begun;
+  /**
+   * Replace the networks, once their workers are ready, with untrained ones or with `tensors`.
+   * @param {any[]} settings @param {any} [tensors]  of a file
+   */
+  async begin(settings, tensors) {
+    this.#generation++;
+    const generation = this.#generation;
     this.set({ loading: true });
     try {
       const sample = await this.sample();
-      const trainees = await Promise.all(
-        settings.map((each) => startTrainee(each, sample, this.own, tensors)),
-      );
-      for (const trainee of trainees) trainee.frame = await trainee.call("look", this.watched.tile);
-      if (mine !== this.#begun) return trainees.forEach((trainee) => trainee.stop()); // the reader wants others by now
-      for (const each of this.trainees) each.stop();
-      Object.assign(this, { trainees, settings, running: this.running && !tensors });
-      this.watched.network = Math.min(this.watched.network, settings.length - 1);
+      const trainees = await startTrainees(settings, sample, this.own, tensors);
+      await this.#lookAt(trainees).catch((error) => {
+        for (const trainee of trainees) trainee.stop();
+        throw error;
+      });
+      if (generation !== this.#generation) {
+        for (const trainee of trainees) trainee.stop(); // the reader wants others by now
+        return;
+      }
+      this.#replace(trainees, settings);
+      if (tensors) this.running = false;
     } finally {
-      if (mine === this.#begun) this.set({ loading: false });
+      if (generation === this.#generation) this.set({ loading: false });
     }
     if (this.running) await this.#run();
   }
 
-  /** Asks the networks how they stand; and again, while they learn. */
+  #replace(trainees, settings) {
+    for (const trainee of this.trainees) trainee.stop();
+    this.trainees = trainees;
+    this.settings = settings;
+    this.watched.network = Math.min(this.watched.network, settings.length - 1);
+  }
+
+  async #lookAt(trainees) {
+    const { tile } = this.watched;
+    const frames = await Promise.all(trainees.map(({ call }) => call("look", tile)));
+    trainees.forEach((trainee, k) => {
+      trainee.frame = frames[k] ?? trainee.frame; // none of a trainee that was stopped
+    });
+  }
+
+  /** Ask the networks how they stand; and again, while they learn. */
   async #look() {
-    const [asked, { trainees }] = [performance.now(), this];
-    const frames = await Promise.all(trainees.map(({ call }) => call("look", this.watched.tile)));
-    if (trainees !== this.trainees) return; // they were stopped
-    for (const [k, frame] of frames.entries()) trainees[k].frame = frame;
+    const asked = performance.now();
+    const { trainees } = this;
+    await this.#lookAt(trainees);
+    if (trainees !== this.trainees) return; // they were replaced meanwhile
     this.changed();
-    clearTimeout(this.#next);
-    const took = performance.now() - asked;
-    const rest = Math.max(FRAME - took, 4 * took); // looks shall not hold learning up
-    if (this.running) this.#next = setTimeout(() => this.#look(), rest);
+    clearTimeout(this.#nextLook);
+    if (!this.running) return;
+    const duration = performance.now() - asked;
+    const pause = Math.max(BETWEEN_LOOKS - duration, 4 * duration); // looks cost a fifth at most
+    this.#nextLook = setTimeout(() => this.#look(), pause);
   }
 
   async #run() {
-    const ends = this.trainees.map((trainee) => trainee.call("run", this.pace));
+    const runs = this.trainees.map((trainee) => trainee.call("run", this.pace));
     await this.#look();
-    const rests = await Promise.all(ends);
+    const rests = await Promise.all(runs);
     if (rests.some(Boolean)) this.set({ running: false, notice: RESTS });
     await this.#look();
   }
@@ -140,15 +137,15 @@ export class Session {
 
   setPace(/** @type {string} */ pace) {
     this.set({ pace });
-    return this.running && this.train();
+    if (this.running) return this.train();
   }
 
-  /** From nothing again, if it had begun; and on, if it was going on. */
+  /** Begin from nothing again, if it had begun; go on, if it was going on. */
   async restart() {
     if (this.trainees.length || this.loading) await this.begin(this.settings);
   }
 
-  /** The settings that the reader wants, and what was wrong with them. @param {any[]} settings */
+  /** Take the reader's settings, and say what was wrong with them. @param {any[]} settings */
   change(settings, notice = "") {
     this.settings = settings;
     this.act(() => this.restart(), notice);
@@ -159,7 +156,7 @@ export class Session {
     return this.#look();
   }
 
-  /** What the reader has drawn is, from now on, among the digits that they learn from. */
+  /** Add a digit of the reader's to those that the networks learn from. */
   teach(/** @type {Float32Array} */ image, /** @type {number} */ label) {
     this.own.images.push(image);
     this.own.labels.push(label);
@@ -167,23 +164,25 @@ export class Session {
     return this.#look();
   }
 
-  /** The first network as a file's bytes. */
+  /** Return the first network as a file's bytes. @throws {Error} where there is none to keep */
   async file() {
     if (!this.trainees.length) throw new Error("there is no network yet: press Train");
     const [{ settings, call }] = this.trainees;
     if (settings.bug)
       throw new Error("elsewhere in the book a network with a planted bug would be misread");
-    return toSafetensors(await call("tensors"), configOf(settings));
+    const tensors = await call("tensors");
+    if (!tensors) throw new Error("another network has taken its place meanwhile");
+    return toSafetensors(tensors, configOf(settings));
   }
 
-  /** A network from a file in the place of those that there are. @param {ArrayBuffer} bytes */
+  /** Put a file's network in the place of those that there are. @param {ArrayBuffer} bytes */
   async open(bytes) {
     const { tensors, types, rounds } = fromSafetensors(bytes);
     await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
   }
 
   stop() {
-    this.#begun++; // what is on its way comes too late
+    this.#generation++; // what is on its way comes too late
     for (const trainee of this.trainees) trainee.stop();
     this.trainees = [];
   }

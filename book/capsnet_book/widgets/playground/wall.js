@@ -1,14 +1,46 @@
-// Walls: digits as a network draws them at this moment. Orange: it takes that one for another. A tile can be chosen, by
-// pointer or arrow keys.
+// Walls: digits as a network draws them at this moment. Orange: it takes that one for another.
+// A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
-import { clamp, element, figure, memoized, write } from "../shared/ui.js";
+import { clamp, element, figure, memoized, setAttributes, write } from "../shared/ui.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
-const TILE = SIDE + 2; // with a line around
+const TILE = SIDE + 2; // pixels, with a line around
+const COLUMNS = 10; // at most
+const HINT = "Digits as it draws them at this moment. Arrow keys choose one.";
 
-/** Tiles in a figure, ten in a row. chosen(n) when one is. @param {(n: number) => void} chosen */
+/** Return the corner of the n-th tile. */
+const cornerOf = (n, columns) => ({
+  x: (n % columns) * TILE + 1,
+  y: Math.floor(n / columns) * TILE + 1,
+});
+
+/**
+ * Return the tiles as one image; between them it is transparent.
+ * @param {Uint8Array | Uint8ClampedArray} pictures  [tiles · 784]
+ * @param {boolean[]} wrong
+ * @param {Uint32Array[]} inks  shades of what is right, and of a mistake
+ */
+function imageOf(pictures, wrong, columns, inks) {
+  const image = new ImageData(columns * TILE, Math.ceil(wrong.length / columns) * TILE);
+  const pixels = new Uint32Array(image.data.buffer);
+  wrong.forEach((isWrong, n) => {
+    const { x, y } = cornerOf(n, columns);
+    const shades = inks[Number(isWrong)];
+    digitAt(pictures, n).forEach((grey, k) => {
+      pixels[(y + Math.floor(k / SIDE)) * image.width + x + (k % SIDE)] = shades[grey];
+    });
+  });
+  return image;
+}
+
+/**
+ * Make a figure of tiles, ten in a row.
+ * @param {any} widget
+ * @param {string} kind  the figure's class
+ * @param {(n: number) => void} chosen  called with the tile that the reader chooses
+ */
 export function makeWall(widget, kind, chosen) {
   const canvas = element("canvas", {
     class: "wall",
@@ -16,63 +48,69 @@ export function makeWall(widget, kind, chosen) {
     role: "application",
     "data-role": "wall",
     "aria-roledescription": "wall of digits",
-    "aria-label": "Digits as it draws them at this moment. Arrow keys choose one.",
+    "aria-label": HINT,
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
-  let [count, at] = [0, -1]; // at: from where arrow keys go on
-  let inks = []; // shades from paper to ink, of what is right and of what is a mistake
+  let count = 0; // tiles
+  let columns = COLUMNS;
+  let current = -1; // the tile from which arrow keys go on
+  let inks = [];
+
   const mixInks = memoized(({ paper, stroke, contrast }) => {
     inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
   });
-  const placeOf = (n) => [(n % 10) * TILE + 1, Math.floor(n / 10) * TILE + 1];
-
-  /** @param {Uint8Array} pictures @param {boolean[]} wrong  of each tile whether it is a mistake */
-  function show(pictures, wrong, words, selected = -1) {
-    count = wrong.length;
-    if (selected >= 0) at = selected;
-    const { contrast, accent } = widget.colours;
-    mixInks([widget.colours], widget.colours);
-    const wall = new ImageData(10 * TILE, Math.ceil(count / 10) * TILE);
-    const pixels = new Uint32Array(wall.data.buffer); // between the tiles the canvas's own ground shows
-    for (let n = 0; n < count; n++) {
-      const [x, y] = placeOf(n);
-      const shades = inks[Number(wrong[n])];
-      digitAt(pictures, n).forEach((grey, k) => {
-        pixels[(y + Math.floor(k / SIDE)) * wall.width + x + (k % SIDE)] = shades[grey];
-      });
-    }
-    if (canvas.height !== wall.height)
-      Object.assign(canvas, { width: wall.width, height: wall.height });
-    brush.putImageData(wall, 0, 0); // all at once: a hundred small ones cost more
-    for (let n = 0; n < count; n++) if (wrong[n]) frame(n, contrast);
-    if (selected >= 0) frame(selected, accent);
-    write(caption, words);
-  }
 
   function frame(n, colour) {
-    const [x, y] = placeOf(n);
+    const { x, y } = cornerOf(n, columns);
     brush.strokeStyle = css(colour);
     brush.lineWidth = 2;
     brush.strokeRect(x, y, SIDE, SIDE);
   }
 
-  function choose(n) {
+  /**
+   * @param {Uint8Array | Uint8ClampedArray} pictures  [tiles · 784]
+   * @param {boolean[]} wrong  of each tile whether it is a mistake
+   */
+  function show(pictures, wrong, words, selected = -1) {
+    count = wrong.length;
+    columns = Math.min(COLUMNS, count);
+    if (selected >= 0) current = selected;
+    const { colours } = widget;
+    mixInks([colours], colours);
+    const image = imageOf(pictures, wrong, columns, inks);
+    if (canvas.height !== image.height || canvas.width !== image.width) {
+      Object.assign(canvas, { width: image.width, height: image.height });
+      canvas.style.setProperty("--columns", String(columns));
+    }
+    brush.putImageData(image, 0, 0); // all at once: a hundred small ones cost more
+    wrong.forEach((isWrong, n) => {
+      if (isWrong) frame(n, colours.contrast);
+    });
+    if (selected >= 0) frame(selected, colours.accent);
+    write(caption, words);
+  }
+
+  function choose(/** @type {number} */ n) {
     if (n < 0 || n >= count) return;
-    at = n;
+    current = n;
     chosen(n);
   }
+
   canvas.addEventListener("click", ({ offsetX, offsetY }) => {
-    const side = canvas.clientWidth / 10;
-    choose(Math.floor(offsetY / side) * 10 + clamp(Math.floor(offsetX / side), 0, 9));
+    const side = canvas.clientWidth / columns;
+    const column = clamp(Math.floor(offsetX / side), 0, columns - 1);
+    choose(Math.floor(offsetY / side) * columns + column);
   });
-  arrowKeys(canvas, (dx, dy) => choose(at < 0 ? 0 : at + dx + 10 * dy));
-  return { figure: figure(kind, canvas, caption), show };
+  arrowKeys(canvas, (dx, dy) => choose(current < 0 ? 0 : current + dx + columns * dy));
+  const name = (/** @type {string} */ label) => setAttributes(canvas, { "aria-label": label });
+  return { figure: figure(kind, canvas, caption), canvas, show, name };
 }
 
-/** The wall of the k-th network. @param {any} widget @param {any} session */
+/** Make the wall of the k-th network. @param {any} widget @param {any} session */
 export function makeHundred(widget, session, k) {
   const wall = makeWall(widget, "wall-frame", (n) => session.act(() => session.watch(k, n)));
+
   const renew = memoized(({ pictures, wrong }, selected) => {
     const { settings } = session;
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
@@ -80,14 +118,18 @@ export function makeHundred(widget, session, k) {
       settings[k].drawing > 0
         ? "as it draws them at this moment"
         : "as they are: it learns no drawing";
-    const words = `${name}A hundred digits that it never learns from, ${how}. Orange: taken for another. Choose one.`;
+    const words =
+      `${name}A hundred digits that it never learns from, ${how}. ` +
+      "Orange: taken for another. Choose one.";
     wall.show(pictures, wrong.slice(0, WALL), words, selected);
   });
-  function show(/** @type {any[]} */ frames) {
+
+  function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const { settings, watched } = session;
     const selected = watched.network === k ? watched.tile : -1;
     if (!frames[k] || k >= settings.length) return; // frames may be older than the settings
     renew([frames[k], settings, selected, widget.colours], frames[k], selected);
   }
+
   return { node: wall.figure, show };
 }

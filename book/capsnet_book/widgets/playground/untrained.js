@@ -1,0 +1,58 @@
+// How an untrained network stands before there are digits.
+import { makeRandom } from "./random.js";
+import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
+
+const FOG = 0.5; // what it would draw, in every pixel
+
+/**
+ * @typedef {object} Watched  one digit's way through a network
+ * @property {Float32Array} image  [784]
+ * @property {number} [label]
+ * @property {number} [answer]
+ * @property {Float32Array} u  primary capsules [I, D_IN]
+ * @property {Float32Array} c  couplings of the last round [I, J]
+ * @property {Float32Array} lengths  [J]
+ * @property {Float32Array} drawing  [784], or empty where it learns no drawing
+ *
+ * @typedef {object} Frame  how a network stands at one moment
+ * @property {number} types  of primary capsules
+ * @property {Float32Array} filters  [81, C]
+ * @property {number | string} right  of the hundred; "" before anything was computed
+ * @property {number} seen  digits
+ * @property {number} seconds  of learning
+ * @property {number[][]} tests  [digits seen, share of errors]
+ * @property {boolean[]} wrong  of each tile, whether it is taken for another
+ * @property {Uint8Array | Uint8ClampedArray} pictures  what it draws of each tile, [tiles · 784]
+ * @property {Watched} watched
+ * @property {{ margin: number, drawing: number, right: number }} [loss]  of the last batch
+ * @property {number} [blur]  squared error of a drawing, mean over the tiles
+ * @property {boolean} [plain]  whether it computes without WebAssembly
+ */
+
+/**
+ * Return the frame of a network that has learned nothing; its filters are those that it will have.
+ * @param {any} settings
+ * @returns {Frame}
+ */
+export function untrainedFrame({ types, seed }) {
+  const random = makeRandom(seed);
+  const noise = (length, bound) => Float32Array.from({ length }, () => bound * (2 * random() - 1));
+  const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
+  return {
+    types,
+    filters,
+    right: "",
+    seen: 0,
+    seconds: 0,
+    tests: [],
+    wrong: new Array(WALL).fill(false),
+    pictures: new Uint8Array(WALL * PIXELS).fill(255 * FOG),
+    watched: {
+      image: new Float32Array(PIXELS),
+      u: noise(PLACES * types * D_IN, 1 / 20),
+      c: new Float32Array(PLACES * types * J).fill(1 / J),
+      lengths: new Float32Array(J),
+      drawing: new Float32Array(PIXELS).fill(FOG),
+    },
+  };
+}
