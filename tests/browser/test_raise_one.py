@@ -15,7 +15,7 @@ from capsnet_book.widgets import DrawDigit
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
 
-from capsnet_tutorial import load_weights
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
 
 from .conftest import attribute, number, numbers, picture, wake, write_a_one
@@ -121,7 +121,9 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
     write_a_one(raise_one.locator(".hand"))
     expect(says).to_contain_text("It says")
     answers.nth(4).click()  # it insists that its ones are fours
+    expect(says).to_have_text("Draw a digit: it says what it sees.")  # and nothing besides
     expect(raise_one.locator(".own")).to_contain_text("1 of 1 right", timeout=60 * SECONDS)
+    assert raise_one.locator(".own canvas").bounding_box()["width"] < 60, "room for one digit"
     write_a_one(raise_one.locator(".hand"))
     expect(says.locator("b")).to_have_text("4", timeout=30 * SECONDS)
     raise_one.locator('[data-role="train"]').click()
@@ -135,6 +137,39 @@ def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> No
         "([canvas, before]) => canvas.toDataURL() !== before",
         arg=[drawing.element_handle(), before],
     )
+    expect(raise_one.locator(".sixteen output").first).to_have_text("+0.25")
+    ends = raise_one.locator(".sixteen .slider").first.locator("canvas")
+    assert picture(ends.nth(1)) == picture(drawing), "the high end draws what the slider is at"
+    assert picture(ends.nth(0)) != picture(ends.nth(1))
+    raise_one.locator('.hand [data-role="clear"]').press("Enter")
+    expect(slider).to_be_disabled()  # nothing was read: there is nothing to slide
+
+
+FAIL_ONCE = """
+    const post = Worker.prototype.postMessage;
+    let failed = false;
+    Worker.prototype.postMessage = function (message) {  // the first reading of a pad fails
+        if (message.name !== "read" || failed) return post.call(this, message);
+        failed = true;
+        const data = { id: message.id, error: new Error("no memory is left") };
+        setTimeout(() => this.onmessage({ data }));
+    };
+"""
+
+
+def test_a_pad_that_could_not_be_read_is_read_again(
+    visit: Callable[..., Any], address: str
+) -> None:
+    seen = visit("about:blank")
+    seen.page.add_init_script(FAIL_ONCE)
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    train(widget)
+    has_seen(widget, 100)
+    widget.locator('[data-role="train"]').click()
+    says = widget.locator('[data-role="says"]')
+    write_a_one(widget.locator(".hand"))
+    expect(says).to_contain_text("It says")
 
 
 def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
@@ -221,9 +256,11 @@ def test_what_is_kept_serves_other_widgets_and_python(
     config = {"config": json.dumps(asdict(network.config))}
     save_file(whole | {"conv.bias": whole["conv.bias"][:3]}, tmp_path / "torn", config)
     (tmp_path / "none").write_bytes(b"no network at all")
+    (tmp_path / "one byte").write_bytes(b"1")
     for name, words in (
         ("torn", "expected conv.bias [64]; got [3]"),
         ("none", "weights: expected a whole"),
+        ("one byte", "weights: expected a whole"),
     ):
         widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
         expect(widget.locator('[data-role="kept"]')).to_contain_text(f"Not done: {words}")
@@ -249,6 +286,31 @@ def test_what_is_kept_serves_other_widgets_and_python(
     switch.click()
     expect(switch).to_contain_text("Take your own")
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs)
+
+
+SLOW_FILES = """
+    const read = Blob.prototype.arrayBuffer;
+    File.prototype.arrayBuffer = async function () {
+        if (this.name === "slow") await new Promise((done) => setTimeout(done, 500));
+        return read.call(this);
+    };
+"""
+
+
+def test_of_two_files_opened_quickly_the_second_counts(
+    visit: Callable[..., Any], address: str, tmp_path: Path
+) -> None:
+    save_weights(CapsNet(CapsNetConfig.small()), tmp_path / "slow", torch.float32)
+    (tmp_path / "one byte").write_bytes(b"1")
+    seen = visit("about:blank")
+    seen.page.add_init_script(SLOW_FILES)
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    for name in ("slow", "one byte"):
+        widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
+    seen.page.wait_for_timeout(1500)
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Not done: weights")
+    expect(widget.locator('[data-role="over"]')).to_be_disabled()  # no network was begun
 
 
 def test_without_webassembly_and_store_it_learns_still(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -323,11 +324,11 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
 
 REOPENED = """ // a file of a network, through the engine and out again; or why it was refused
     try {
-      const { tensors, types, rounds } = f.fromSafetensors(bytes(data[0]));
+      const { tensors, types, rounds, remark } = f.fromSafetensors(bytes(data[0]));
       const network = n.makeNetwork(s.settingsWith({ types, rounds }).settings[0], await k.loadKernels());
       network.load(tensors);
       save(data[1], [await f.toSafetensors(network.tensors(), f.configOf({ types, rounds }))]);
-      return { types, rounds };
+      return { types, rounds, remark };
     } catch (error) {
       return error.message;
     }"""
@@ -341,7 +342,7 @@ def test_a_network_travels_between_the_page_and_python(evaluate, tmp_path, types
     network = CapsNet(config).eval()
     save_weights(network, tmp_path / "there", torch.float32)
     came = evaluate(REOPENED, [str(tmp_path / "there"), str(tmp_path / "back")], **PLAYGROUND)
-    assert came == {"types": types, "rounds": 3}
+    assert came == {"types": types, "rounds": 3, "remark": ""}
     again = load_weights(tmp_path / "back")
     assert again.config == config
     images = digits("test", source="sample").images[:20]
@@ -349,22 +350,62 @@ def test_a_network_travels_between_the_page_and_python(evaluate, tmp_path, types
         assert all(torch.equal(p, q) for p, q in zip(network(images), again(images), strict=True))
 
 
+def test_rounds_that_the_page_does_not_offer_are_said(evaluate, tmp_path):
+    config = replace(CapsNetConfig.small(), iterations=4)
+    save_weights(CapsNet(config), tmp_path / "there", torch.float32)
+    report = evaluate(REOPENED, [str(tmp_path / "there"), str(tmp_path / "back")], **PLAYGROUND)
+    assert report["rounds"] == 3
+    assert "4 rounds of routing" in report["remark"]
+
+
+def damaged_network(path: Path, name: str) -> None:
+    """Write a file that is no network for the page, in one of several ways."""
+    tensors = CapsNet(CapsNetConfig.small()).state_dict()
+    config = {"config": json.dumps(asdict(CapsNetConfig.small()))}
+    if name == "not a number":
+        tensors["conv.bias"][3] = torch.nan
+        save_file(tensors, path, config)
+    elif name == "infinite":
+        tensors["routed.weight"].view(-1)[-1] = torch.inf
+        save_file(tensors, path, config)
+    elif name == "other sizes":
+        save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
+    elif name == "no config":
+        save_file({"x": torch.zeros(3)}, path)
+    elif name == "a config of null":
+        save_file({"x": torch.zeros(3)}, path, {"config": "null"})
+    elif name == "a config that is no JSON":
+        save_file({"x": torch.zeros(3)}, path, {"config": "{"})
+    elif name == "double precision":
+        save_file({"x": torch.zeros(3, dtype=torch.float64)}, path, config)
+    elif name == "cut short":
+        save_file(tensors, path, config)
+        path.write_bytes(path.read_bytes()[:-2])
+    elif name == "one byte":
+        path.write_bytes(b"0")
+    else:
+        path.write_bytes(b"no network at all")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nothing", "save_weights"),
+        ("not a number", "expected finite numbers in conv.bias; got nan or infinity"),
+        ("infinite", "expected finite numbers in routed.weight; got nan or infinity"),
         ("other sizes", "of this page’s sizes"),
-        ("no config", "save_weights"),
+        ("no config", "expected a file that save_weights wrote; got one without a config"),
+        ("a config of null", "expected a file that save_weights wrote; got one without a config"),
+        ("a config that is no JSON", "got one without a config"),
+        ("double precision", "(x is of F64)"),
+        ("cut short", "is cut short)"),
+        ("one byte", "got 1 bytes (too short for a header)"),
+        ("nonsense", "got 17 bytes (its header cannot be read)"),
     ],
 )
 def test_a_file_that_is_no_such_network_is_refused_in_words(evaluate, tmp_path, name, words):
-    path = tmp_path / "file"
-    path.write_bytes(b"0123456789")
-    if name == "other sizes":
-        save_weights(CapsNet(CapsNetConfig(conv_channels=16, primary_types=4)), path)
-    if name == "no config":
-        save_file({"x": torch.zeros(3)}, path)
-    assert words in evaluate(REOPENED, [str(path), str(tmp_path / "out")], **PLAYGROUND)
+    damaged_network(tmp_path / "file", name)
+    report = evaluate(REOPENED, [str(tmp_path / "file"), str(tmp_path / "out")], **PLAYGROUND)
+    assert words in report
 
 
 def test_settings_from_python_are_taken_or_said_to_be_none(evaluate):

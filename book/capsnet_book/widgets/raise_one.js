@@ -1,12 +1,14 @@
 // Raise one: a capsule network trained from nothing in the page, watched, questioned, taught the reader's own hand.
 // What goes on is the session's; its parts show how the networks stand, whatever has changed.
+import { makeBar } from "./playground/bar.js";
 import { makeCurve } from "./playground/charts.js";
 import { makeComparison } from "./playground/comparison.js";
 import { makeHand } from "./playground/hand.js";
+import { makeKeeping } from "./playground/keeping.js";
 import { makeNetworkView } from "./playground/network_view.js";
-import { makeBar, makeChanges, makeKeeping } from "./playground/panel.js";
 import { Session } from "./playground/session.js";
 import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
+import { makeSettingsTable } from "./playground/settings_table.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
@@ -67,7 +69,7 @@ function build(widget) {
   const curve = makeCurve(widget);
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
-  const changes = makeChanges(session);
+  const changes = makeSettingsTable(session);
   const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
   const middle = element("div", { class: "middle" }, ...walls.map(({ node }) => node), aside);
   const { say } = widget.layOut({

@@ -4,7 +4,7 @@ import { element } from "../shared/ui.js";
 import { SETTINGS } from "./settings.js";
 import { D, D_IN, HIDDEN, J, KERNEL, SIDE, TAPS } from "./sizes.js";
 
-/** The network's sizes, under the names of Python's CapsNetConfig. */
+/** Return the network's sizes, under the names of Python's CapsNetConfig. */
 export const configOf = ({ types, rounds }) => ({
   image_size: SIDE,
   in_channels: 1,
@@ -21,7 +21,11 @@ export const configOf = ({ types, rounds }) => ({
   decoder_hidden: HIDDEN,
 });
 
-/** @param {Record<string, { shape: number[], data: Float32Array<ArrayBuffer> }>} tensors @param {any} config */
+/**
+ * Return a file's bytes: 8 bytes of length, a JSON header, the numbers.
+ * @param {Record<string, { shape: number[], data: Float32Array<ArrayBuffer> }>} tensors
+ * @param {any} config
+ */
 export async function toSafetensors(tensors, config) {
   const header = { __metadata__: { config: JSON.stringify(config) } };
   let end = 0;
@@ -29,40 +33,61 @@ export async function toSafetensors(tensors, config) {
     header[name] = { dtype: "F32", shape, data_offsets: [end, end + data.byteLength] };
     end += data.byteLength;
   }
-  const text = JSON.stringify(header);
-  const padded = text.padEnd(8 * Math.ceil(text.length / 8)); // all of it ASCII
+  const text = JSON.stringify(header); // all of it ASCII
+  const padded = text.padEnd(8 * Math.ceil(text.length / 8));
   const length = new BigUint64Array([BigInt(padded.length)]);
-  const file = new Blob([length, padded, ...Object.values(tensors).map(({ data }) => data)]);
+  const numbers = Object.values(tensors).map(({ data }) => data);
+  const file = new Blob([length, padded, ...numbers]);
   return new Uint8Array(await file.arrayBuffer());
 }
 
-/** The network in a file, if one like it can be raised here. @param {ArrayBuffer} bytes */
+/** Return the config that a file holds. @throws {Error} where it holds none */
+function configIn(/** @type {Record<string, string>} */ metadata) {
+  try {
+    const config = JSON.parse(metadata.config);
+    if (config !== null && typeof config === "object") return config;
+  } catch {} // no JSON is no config either
+  throw new Error("expected a file that save_weights wrote; got one without a config");
+}
+
+/** @throws {Error} where a weight is nan or infinite: nothing could be learned from there */
+function expectFinite(/** @type {Record<string, { data: Float32Array }>} */ tensors) {
+  for (const [name, { data }] of Object.entries(tensors)) {
+    if (!data.every(Number.isFinite))
+      throw new Error(`expected finite numbers in ${name}; got nan or infinity`);
+  }
+}
+
+/**
+ * Return the network in a file, if one like it can be raised here.
+ * @param {ArrayBuffer} bytes
+ * @returns {{ tensors: any, types: number, rounds: number, remark: string }} remark: what the
+ *   page does otherwise than the file says
+ * @throws {Error} in words, where it cannot
+ */
 export function fromSafetensors(bytes) {
   const { tensors, metadata } = readSafetensors(bytes);
-  if (!metadata.config)
-    throw new Error("expected a file that save_weights wrote; got one without a config");
-  const {
-    primary_types: types,
-    iterations: rounds,
-    conv_channels,
-    decoder_hidden,
-  } = JSON.parse(metadata.config);
-  if (
-    !SETTINGS.types.offers.includes(types) ||
-    conv_channels !== 8 * types ||
-    String(decoder_hidden) !== `${HIDDEN}`
-  )
+  const config = configIn(metadata);
+  const types = config.primary_types;
+  const isOurs =
+    SETTINGS.types.offers.includes(types) &&
+    config.conv_channels === 8 * types &&
+    String(config.decoder_hidden) === String(HIDDEN);
+  if (!isOurs)
     throw new Error(
       "expected a network of this page’s sizes (the small one, or its sisters); got others",
     );
-  return {
-    tensors,
-    types,
-    rounds: SETTINGS.rounds.offers.includes(rounds) ? rounds : SETTINGS.rounds.usual,
-  };
+  expectFinite(tensors);
+  const { iterations } = config;
+  const { offers, usual } = SETTINGS.rounds;
+  if (offers.includes(iterations)) return { tensors, types, rounds: iterations, remark: "" };
+  const remark =
+    `It was saved with ${iterations} rounds of routing, which this page does not offer: ` +
+    `here it has ${usual}.`;
+  return { tensors, types, rounds: usual, remark };
 }
 
-/** Hands bytes to the reader as a file. */
+/** Hand bytes to the reader as a file. */
 export function download(bytes, name) {
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   element("a", { href: url, download: name }).click();

@@ -175,10 +175,15 @@ export class Session {
     return toSafetensors(tensors, configOf(settings));
   }
 
-  /** Put a file's network in the place of those that there are. @param {ArrayBuffer} bytes */
+  /**
+   * Put a file's network in the place of those that there are.
+   * @param {ArrayBuffer} bytes
+   * @returns {Promise<string>} what the page does otherwise than the file says, if anything
+   */
   async open(bytes) {
-    const { tensors, types, rounds } = fromSafetensors(bytes);
+    const { tensors, types, rounds, remark } = fromSafetensors(bytes);
     await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
+    return remark;
   }
 
   stop() {

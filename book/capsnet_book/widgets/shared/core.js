@@ -26,12 +26,17 @@ export function readSafetensors(source) {
     return parsed(bytes);
   } catch (error) {
     const expected = "expected a whole safetensors file of F32, F16, I8 or U8";
-    throw new Error(`weights: ${expected}; got ${bytes.length} bytes (${error.message})`);
+    const reason = error instanceof DamagedFile ? error.message : "its header cannot be read";
+    throw new Error(`weights: ${expected}; got ${bytes.length} bytes (${reason})`);
   }
 }
 
+/** What is wrong with a file, in words for its reader. */
+class DamagedFile extends Error {}
+
 /** The tensors and metadata of a file's bytes; any exception means that the file is damaged. */
 function parsed(/** @type {Uint8Array} */ bytes) {
+  if (bytes.length < 8) throw new DamagedFile("too short for a header");
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const start = 8 + Number(view.getBigUint64(0, true)); // where the numbers begin
   const header = new TextDecoder().decode(bytes.subarray(8, start));
@@ -39,8 +44,12 @@ function parsed(/** @type {Uint8Array} */ bytes) {
   const tensors = {};
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
     const [from, to] = data_offsets.map((offset) => start + offset);
-    const data = READ[dtype](bytes.slice(from, to).buffer); // a copy, so that it is aligned
-    if (data.length !== shape.reduce((size, n) => size * n, 1)) throw new Error("cut short");
+    if (!READ[dtype]) throw new DamagedFile(`${name} is of ${dtype}`);
+    const whole = bytes.slice(from, to); // a copy, so that it is aligned
+    const isCut = whole.length !== to - from || whole.length % SIZES[dtype] !== 0;
+    const data = isCut ? [] : READ[dtype](whole.buffer);
+    if (data.length !== shape.reduce((size, n) => size * n, 1))
+      throw new DamagedFile(`${name} is cut short`);
     tensors[name] = { shape, data };
   }
   for (const [name, { dtype }] of Object.entries(entries)) {
@@ -56,6 +65,8 @@ function scaleRows(tensors, name) {
   const scale = tensors[`${name}.scale`].data;
   for (let k = 0; k < data.length; k++) data[k] *= scale[Math.floor(k / row)];
 }
+
+const SIZES = { F32: 4, F16: 2, I8: 1, U8: 1 }; // bytes of a number
 
 /** Converts a tensor's bytes to numbers, by dtype. */
 const READ = {
