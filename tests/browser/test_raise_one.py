@@ -308,7 +308,7 @@ def test_of_two_files_opened_quickly_the_second_counts(
     widget = seen.widget("RaiseOne")
     for name in ("slow", "one byte"):
         widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
-    seen.page.wait_for_timeout(1500)
+    seen.page.wait_for_timeout(4000)
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Not done: weights")
     expect(widget.locator('[data-role="over"]')).to_be_disabled()  # no network was begun
 

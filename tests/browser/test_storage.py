@@ -31,17 +31,34 @@ def test_a_widget_wakes_although_the_store_does_not_answer(
     assert lasts is False, "what was not stored is not said to last"
 
 
+LISTENERS = """
+    globalThis.listeners = 0;  // to the models of the page's widgets
+    for (const [name, sign] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+        const method = EventTarget.prototype[name];
+        EventTarget.prototype[name] = function (...given) {
+            if (this.constructor.name === "Model") listeners += sign;
+            return method.apply(this, given);
+        };
+    }
+"""
+
+
 def test_two_renders_of_one_figure_leave_one_widget(
     visit: Callable[..., Visit], address: str
 ) -> None:
-    page = visit(address + TRAINING).page
+    page = visit("about:blank").page
+    page.add_init_script(LISTENERS)
+    page.goto(address + TRAINING)
     figure = page.locator(DRAW_DIGIT)
     wake(figure)
+    page.wait_for_timeout(500)
+    before = page.evaluate("listeners")
     page.evaluate(
         "Promise.all([capsnetOwn.change({ asked: true }), capsnetOwn.change({ asked: false })])"
     )
     page.wait_for_timeout(1000)
     expect(figure.locator(".live-view > *")).to_have_count(1)
+    assert page.evaluate("listeners") == before, "the widget that was replaced listens no more"
 
 
 @pytest.mark.parametrize("name", ["#%", "#100%", "#%E0%A4%A"])
