@@ -56,7 +56,7 @@ def test_two_renders_of_one_figure_leave_one_widget(
     page.evaluate(
         "Promise.all([capsnetOwn.change({ asked: true }), capsnetOwn.change({ asked: false })])"
     )
-    page.wait_for_timeout(1000)
+    page.wait_for_timeout(4000)  # one out of the page waits sixty frames
     expect(figure.locator(".live-view > *")).to_have_count(1)
     assert page.evaluate("listeners") == before, "the widget that was replaced listens no more"
 
