@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-MODULES = {"s": "playground/session.js", "r": "playground/trainee.js", "o": "playground/settings.js"}
+MODULES = {
+    "s": "playground/session.js",
+    "r": "playground/trainee.js",
+    "o": "playground/settings.js",
+}
 
 WORKER = """
     // A Worker that answers by `answers`, a function of the call's name and the worker's number;

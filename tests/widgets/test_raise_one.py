@@ -461,9 +461,7 @@ def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
 def test_the_interval_is_students(evaluate):
     differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
     for n in (2, 5, 10):
-        came = evaluate(
-            "return m.pairedInterval(data);", differences[:n], m="playground/pairs.js"
-        )
+        came = evaluate("return m.pairedInterval(data);", differences[:n], m="playground/pairs.js")
         low, high = stats.t.interval(
             0.95, n - 1, np.mean(differences[:n]), stats.sem(differences[:n])
         )

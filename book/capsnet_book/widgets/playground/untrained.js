@@ -22,7 +22,7 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {number} seconds  of learning
  * @property {number[][]} tests  [digits seen, share of errors]
  * @property {boolean[]} wrong  of each tile, whether it is taken for another
- * @property {Uint8Array | Uint8ClampedArray} pictures  what it draws of each tile, [tiles · 784]
+ * @property {Uint8Array} pictures  what it draws of each tile, [tiles · 784]
  * @property {Watched} watched
  * @property {{ margin: number, drawing: number, right: number }} [loss]  of the last batch
  * @property {number} [blur]  squared error of a drawing, mean over the tiles

@@ -18,7 +18,7 @@ const cornerOf = (n, columns) => ({
 
 /**
  * Return the tiles as one image; between them it is transparent.
- * @param {Uint8Array | Uint8ClampedArray} pictures  [tiles · 784]
+ * @param {Uint8Array} pictures  [tiles · 784]
  * @param {boolean[]} wrong
  * @param {Uint32Array[]} inks  shades of what is right, and of a mistake
  */
@@ -69,7 +69,7 @@ export function makeWall(widget, kind, chosen) {
   }
 
   /**
-   * @param {Uint8Array | Uint8ClampedArray} pictures  [tiles · 784]
+   * @param {Uint8Array} pictures  [tiles · 784]
    * @param {boolean[]} wrong  of each tile whether it is a mistake
    */
   function show(pictures, wrong, words, selected = -1) {
