@@ -146,7 +146,10 @@ def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
     data = {"weight": weight().ravel(), "waves": np.ravel(WAVES), "cases": cases}
     body = """
         const [W, waves] = [Float32Array.from(data.weight), Float32Array.from(data.waves)];
-        return data.cases.map(([poses, shown]) => m.judge(poses, shown, W, waves));"""
+        return data.cases.map(([poses, shown]) => {
+          const judgement = m.judge(poses, shown, W, waves);
+          return { ...judgement, remark: m.remarkOn(judgement, shown) };
+        });"""
     answers = evaluate(body, data, m="face_parts.js")
     for (poses, shown), came in zip(cases, answers, strict=True):
         opinions = prediction_vectors(
@@ -163,6 +166,8 @@ def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
     face, picasso, one_eye, nothing = answers[:4]
     assert (face["bag"], picasso["bag"], one_eye["bag"], nothing["bag"]) == (1, 1, 1, 0)
     assert picasso["lengths"][0] < 0.15 < 0.95 < face["lengths"][0]
+    assert "Four opinions" in face["remark"] and "misses nothing" in one_eye["remark"]
+    assert "both say 0" in nothing["remark"]
 
 
 @pytest.mark.parametrize("u_hat", [U_HAT, OTHERS])
