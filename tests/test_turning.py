@@ -10,6 +10,7 @@ import torch
 from capsnet_book.experiments import records
 from capsnet_book.experiments import turning as trial
 from capsnet_book.experiments.evidence import pack_wrong
+from capsnet_book.experiments.turning_controls import GroupCNN, PooledAngles
 from capsnet_book.turning import (
     MARGIN,
     UNIT,
@@ -245,6 +246,29 @@ def test_questions_are_answered_from_the_stored_pictures_when_all_seeds_are_ther
     assert by_name["wholes-capsules"].word == "not run"
     by_name = {each.question.name: each for each in trial.answers({"runs": runs[:-1]})}
     assert by_name["wholes-scalar"].word == "not run"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in trial.ARMS if name.startswith("wholes")])
+def test_the_loss_of_every_arm_falls(name, monkeypatch):
+    monkeypatch.setattr(trial, "BATCH", 16)
+    arm = trial.ARMS[name]
+    images, labels = trial.pictures_of(trial.TASKS["wholes"], "familiar", 64)
+    first, last = (
+        arm.objective(trial.train(arm, 0, steps)(images, labels), images, labels).item()
+        for steps in (1, 150)
+    )
+    assert last < 0.97 * first
+
+
+def test_a_group_cnn_answers_a_turned_picture_alike_and_a_pooled_bank_need_not():
+    torch.manual_seed(0)
+    group = GroupCNN(5).double()
+    pooled = PooledAngles(5, kinds=4, turns=8).double()
+    turned = torch.rot90(IMAGES, 1, (2, 3))
+    with torch.no_grad():
+        torch.testing.assert_close(group(turned), group(IMAGES))
+        assert (pooled(turned) - pooled(IMAGES)).abs().max() > 1e-3
 
 
 @pytest.mark.slow

@@ -26,6 +26,7 @@ from capsnet_book.experiments.arms import between
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
 from capsnet_book.experiments.evidence import pack_wrong, unpack_wrong
 from capsnet_book.experiments.plan import Question
+from capsnet_book.experiments.turning_controls import EM, GroupCNN, PooledAngles, frozen
 from capsnet_book.experiments.verdicts import Verdict, judge
 from capsnet_book.turning import AngleReader, Rounds, digits_network, wholes_network
 from capsnet_tutorial.augment import Pose, transform
@@ -131,40 +132,62 @@ def _cnn(classes: int) -> ConvNet:
     return ConvNet(replace(ConvNetConfig.small(recognising=True), classes=classes))
 
 
+def _arms_of(name: str) -> dict[str, Arm]:
+    """Return the arms of a task: the primary questions' three first, then the controls."""
+    classes, rate = TASKS[name].classes, {"wholes": 0.01, "digits": 0.02}[name]
+    turning = {"wholes": wholes_network, "digits": digits_network}[name]
+    kinds, turns = {"wholes": (4, 16), "digits": (16, 12)}[name]
+    capsules, every = paper_objective(0), 180.0
+
+    def build(agreement: Callable[[], nn.Module]) -> Callable[[], nn.Module]:
+        return lambda: turning(agreement())
+
+    arms = {
+        "coincidence": Arm("turning capsules, votes that coincide", name, turning, rate),
+        "scalar-r3": Arm(
+            "turning capsules, three rounds of 2017", name, build(lambda: Rounds(3)), rate
+        ),
+        "capsnet": Arm("the book's capsules", name, lambda: _capsnet(classes), 0.003, capsules),
+        "scalar-r1": Arm("turning capsules, one round", name, build(lambda: Rounds(1)), rate),
+        "em": Arm("turning capsules, three rounds of EM", name, build(lambda: EM(classes)), rate),
+        "frozen": Arm(
+            "turning capsules, filters never learned", name, lambda: frozen(turning()), rate
+        ),
+        "pooled": Arm(
+            "turned filters, the angle thrown away, a CNN",
+            name,
+            lambda: PooledAngles(classes, kinds, turns),
+            0.003,
+        ),
+        "group-cnn": Arm("turned filters in both layers", name, lambda: GroupCNN(classes), 0.01),
+        "cnn": Arm("the book's CNN", name, lambda: _cnn(classes), 0.003),
+        "cnn-every": Arm(
+            "the book's CNN, shown every angle", name, lambda: _cnn(classes), 0.003, reach=every
+        ),
+        "capsnet-every": Arm(
+            "the book's capsules, shown every angle",
+            name,
+            lambda: _capsnet(classes),
+            0.003,
+            capsules,
+            reach=every,
+        ),
+    }
+    return {f"{name}-{arm}": about for arm, about in arms.items()}
+
+
 ARMS = {
-    "digits-coincidence": Arm(
-        "turning capsules, votes that coincide", "digits", digits_network, 0.02
-    ),
-    "digits-scalar-r3": Arm(
-        "the same capsules, three rounds of 2017",
-        "digits",
-        lambda: digits_network(Rounds(3)),
-        0.02,
-    ),
-    "digits-capsnet": Arm(
-        "the book's capsules", "digits", lambda: _capsnet(10), 0.003, paper_objective(0)
-    ),
-    "wholes-coincidence": Arm(
-        "turning capsules, votes that coincide", "wholes", wholes_network, 0.01
-    ),
-    "wholes-scalar-r3": Arm(
-        "the same capsules, three rounds of 2017",
-        "wholes",
-        lambda: wholes_network(Rounds(3)),
-        0.01,
-    ),
-    "wholes-capsnet": Arm(
-        "the book's capsules", "wholes", lambda: _capsnet(8), 0.003, paper_objective(0)
-    ),
+    **_arms_of("digits"),
+    **_arms_of("wholes"),
     "digits-long": Arm(
-        "turning capsules, votes that coincide, told the turn, trained for longer",
+        "turning capsules, votes that coincide, told the turn, three times the steps",
         "digits",
         lambda: AngleReader(digits_network()),
         0.02,
         steps=1600,
     ),
 }
-"""Every arm, by its name. The first six are the primary questions'."""
+"""Every arm, by its name."""
 
 
 def train(arm: Arm, seed: int, steps: int | None = None) -> nn.Module:
@@ -302,7 +325,7 @@ def run(name: str, seed: int) -> dict[str, Any]:
         "parameters": sum(
             parameter.numel()
             for part, parameter in network.named_parameters()
-            if not part.startswith("decoder.")
+            if parameter.requires_grad and not part.startswith("decoder.")
         ),
         "seconds": round(seconds, 1),
         "commit": commit,
