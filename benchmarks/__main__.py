@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from capsnet_book.experiments.records import write_json
 
 from benchmarks import layer, network
 from benchmarks.measure import Target, machine
 from capsnet_tutorial.errors import InputError, expect, expect_count
+from capsnet_tutorial.files import write_json
 from capsnet_tutorial.model import PRESETS
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"

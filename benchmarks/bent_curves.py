@@ -11,10 +11,10 @@ import argparse
 from pathlib import Path
 
 from capsnet_book.experiments.affine import SWEEPS, read_right
-from capsnet_book.experiments.records import write_json
 from capsnet_book.networks import load_network
 
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.files import write_json
 
 RESULT = Path(__file__).resolve().parent.parent / "results" / "bent.json"
 

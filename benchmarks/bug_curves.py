@@ -14,9 +14,9 @@ from typing import Any
 import torch
 from capsnet_book.bugs import BUGS, piece_of
 from capsnet_book.bugs.planted import planted_objective, planted_parts
-from capsnet_book.experiments.records import write_json
 
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.files import write_json
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import evaluate
 

@@ -8,18 +8,20 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import torch
+from torch import nn
 
 from capsnet_tutorial.augment import Augmentation
-from capsnet_tutorial.data import Source, Split, digits, resolved_source
+from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import InputError
 from capsnet_tutorial.model import PRESETS, CapsNet
-from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit
-from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights, write_whole
+from capsnet_tutorial.train import Diverged, Recipe, evaluate, train_and_save
+from capsnet_tutorial.weights import load_pretrained, load_weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,46 +53,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    recipe, folder = recipe_of(options), Path(options.output)
-    rounds = {} if options.iterations is None else {"iterations": options.iterations}
-    config = replace(PRESETS[options.preset](), **rounds)
+    recipe = recipe_of(options)
+    config = PRESETS[options.preset]()
+    if options.iterations is not None:
+        config = replace(config, iterations=options.iterations)
     source = resolved_source(options.source, options.data)
-    training, validation, test = (
-        digits(split, source, options.data) for split in ("train", "validation", "test")
-    )
-    print(f"{training.count:,} digits to train on ({source}), {validation.count:,} to validate")
+    training = digits("train", source, options.data)
+    held_out = {split: digits(split, source, options.data) for split in ("validation", "test")}
+    validation_digits = held_out["validation"].count
+    print(f"{training.count:,} digits to train on ({source}), {validation_digits:,} to validate")
     torch.manual_seed(recipe.seed)
-    network, history = fit(
+    record = train_and_save(
         CapsNet(config),
         training,
         recipe,
-        validation=validation,
+        options.output,
+        about={
+            "command": options.command,
+            "config": asdict(config),
+            "data": {"source": source, "training_digits": training.count},
+        },
+        measure=partial(_errors_by_split, held_out),
+        validation=held_out["validation"],
         identity={"source": source},
-        checkpoint=folder / "checkpoint.safetensors",
         resume=options.resume,
         threads=options.threads,
     )
-    save_weights(network, folder / "weights.safetensors")
-    saved = load_weights(folder / "weights.safetensors")  # what is measured is what is in the file
-    saved.to(next(network.parameters()).device)
-    errors = {"validation": evaluate(saved, validation), "test": evaluate(saved, test)}
-    result = {
-        "command": options.command,
-        "config": asdict(config),
-        "recipe": asdict(recipe),
-        "data": {"source": source, "training_digits": training.count},
-        **asdict(history),
-        **{split: found._asdict() for split, found in errors.items()},
-    }
-    write_whole(folder / "result.json", (json.dumps(result, indent=1) + "\n").encode())
-    for split, found in errors.items():
-        print(
-            f"{split}: {1 - found.error:.2%} right, reconstruction MSE {found.reconstruction_mse:.4f} a pixel"
-        )
-    print(
-        f"{history.step:,} steps in {history.seconds:.0f} s, {history.threads} threads -> {folder}"
-    )
+    for split in held_out:
+        error = record[split]["error"]
+        mse = record[split]["reconstruction_mse"]
+        print(f"{split}: {1 - error:.2%} right, reconstruction MSE {mse:.4f} a pixel")
+    seconds = record["training_seconds"]
+    threads = record["hardware"]["threads"]
+    print(f"{record['steps']:,} steps in {seconds:.0f} s, {threads} threads -> {options.output}")
     return 0
+
+
+def _errors_by_split(
+    held_out: dict[str, Digits], network: nn.Module, _: dict[str, Any]
+) -> dict[str, Any]:
+    return {split: evaluate(network, data)._asdict() for split, data in held_out.items()}
 
 
 def _evaluate(options: argparse.Namespace) -> int:

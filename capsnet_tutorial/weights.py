@@ -1,28 +1,21 @@
-"""Weights and other tensors on disk: safetensors files, written whole or not at all, and checked before use."""
+"""Networks on disk: safetensors files, checked before use."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from dataclasses import asdict, fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from filelock import FileLock, Timeout
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import InputError, expect, expect_floating
+from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, named_output
 
 Network = TypeVar("Network", bound=nn.Module)
-
-# --- networks
 
 
 def load_pretrained(name: str = "small") -> CapsNet:
@@ -192,80 +185,3 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
         )
     network.load_state_dict(wanted, assign=True)
     return network.eval()
-
-
-# --- files
-
-
-def write_tensors(path: str | Path, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Write a safetensors file, whole or not at all; ``metadata``'s values are stored as JSON."""
-    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    text = {key: json.dumps(value, ensure_ascii=False) for key, value in metadata.items()}
-    write_whole(path, save(contiguous, metadata=text))
-
-
-def write_whole(path: str | Path, content: bytes) -> None:
-    """Replace a file's content in one step: whoever looks finds the old or the new one, never a part.
-
-    It is written beside its place under a name of this process's own, and moved there.
-    """
-    path = Path(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException as problem:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        if isinstance(problem, OSError) and problem.errno and problem.filename is None:
-            problem.filename = str(path)  # a full disk does not say for what
-        raise
-
-
-@contextmanager
-def only_writer(path: Path) -> Iterator[None]:
-    """Keep a file's folder to this process, and clear it of what killed ones left. The lock ends with the process.
-
-    Raises:
-        ValueError: another process has the folder.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        lock = FileLock(path.parent / ".lock").acquire(blocking=False)
-    except Timeout as problem:
-        wanted = "a folder that no other run writes to"
-        raise InputError(f"expected {wanted}; got {path.parent}, where one is at work") from problem
-    with lock:
-        for left in path.parent.glob(f".{path.name}.*.partial"):
-            left.unlink()
-        yield
-
-
-def read_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and metadata of a file: the inverse of `write_tensors`.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is truncated, or no safetensors file, or its metadata are another program's.
-    """
-    if not Path(path).is_file():
-        raise FileNotFoundError(
-            f"expected a weights file at {path}; there is none. The module's own is called small"
-        )
-    try:
-        with safe_open(path, framework="pt") as file:
-            names = file.keys()  # the file itself cannot be iterated over
-            tensors = {name: file.get_tensor(name) for name in names}
-            metadata = file.metadata() or {}
-        return tensors, {key: json.loads(value) for key, value in metadata.items()}
-    except SafetensorError as problem:
-        raise InputError(f"expected a whole safetensors file; got {path} ({problem})") from problem
-    except (
-        ValueError,
-        RecursionError,
-    ) as problem:  # no JSON; numbers of thousands of digits; thousands of brackets
-        wanted = f"metadata of this package in {path}, which are JSON, or none"
-        raise InputError(f"expected {wanted}; got {metadata!s:.80} ({problem})") from problem

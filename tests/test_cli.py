@@ -10,6 +10,7 @@ from pathlib import Path
 
 import networks
 import pytest
+from measured import substitutions
 
 import capsnet_tutorial
 from capsnet_tutorial import cli
@@ -67,7 +68,10 @@ def test_training_leaves_its_files_and_the_result_says_what_was_run_and_what_cam
     assert result["config"]["conv_channels"] == 64
     assert result["recipe"]["epochs"] == 0.1 and result["recipe"]["augmentation"]["rotation"] == 5
     assert result["data"] == {"source": "sample", "training_digits": 4000}
-    assert (result["step"], result["threads"]) == (4, 1)
+    assert result["parameters"] == 454_992
+    assert result["steps"] == 4
+    assert result["training_seconds"] > 0
+    assert result["hardware"]["threads"] == 1
     assert [set(point) for point in result["curve"]] == [
         {"epoch", "seconds", "loss", "validation_error"}
     ]
@@ -75,6 +79,28 @@ def test_training_leaves_its_files_and_the_result_says_what_was_run_and_what_cam
     for split in ("validation", "test"):  # measured is what is in the file
         measured = evaluate(model, digits(split, source="sample"))
         assert result[split] == pytest.approx(measured._asdict(), rel=1e-4, abs=1e-6)
+
+
+def test_a_fresh_result_has_the_numbers_that_the_books_pages_name(run, tmp_path):
+    folder, _ = run
+    (tmp_path / "small.json").write_bytes((folder / "result.json").read_bytes())
+    result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    assert substitutions(tmp_path) == {
+        "small_accuracy": f"{100 * (1 - result['test']['error']):.2f} %",
+        "small_mse": f"{result['test']['reconstruction_mse']:.4f}",
+        "small_minutes": f"{result['training_seconds'] / 60:.0f}",
+        "small_threads": "one core",
+        "small_parameters": "454,992",
+    }
+
+
+@pytest.mark.parametrize("name", ["weights.safetensors", "result.json"])
+@pytest.mark.parametrize("resume", [[], ["--resume"]], ids=["anew", "resume"])
+def test_results_whose_checkpoint_is_gone_are_not_replaced(name, resume, tmp_path, capsys):
+    (tmp_path / name).write_bytes(b"hours of work")
+    assert main(["train", *SHORT, *resume, "--output", str(tmp_path)]) == 2
+    assert f"got {name} in {tmp_path}, without their checkpoint" in capsys.readouterr().err
+    assert (tmp_path / name).read_bytes() == b"hours of work"
 
 
 def test_a_run_is_not_begun_over_another(tmp_path, capsys):

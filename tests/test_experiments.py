@@ -14,7 +14,7 @@ from capsnet_book.experiments.__main__ import COMMAND, command_line, main, what_
 from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.tables import COLUMNS, cell
 
-from capsnet_tutorial.weights import read_tensors
+from capsnet_tutorial.files import read_tensors
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = Experiments.read(ROOT / "results")

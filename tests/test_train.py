@@ -28,9 +28,10 @@ from torch.utils._pytree import tree_leaves
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNetOutput
 from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit, loop
-from capsnet_tutorial.weights import read_tensors, save_weights, write_tensors
+from capsnet_tutorial.weights import save_weights
 
 pytestmark = pytest.mark.slow
 

@@ -14,16 +14,10 @@ from networks import noise
 from safetensors.torch import save_file
 
 from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.files import read_tensors, write_tensors, write_whole
 from capsnet_tutorial.model import CapsNetConfig
 from capsnet_tutorial.train import evaluate
-from capsnet_tutorial.weights import (
-    load_pretrained,
-    load_weights,
-    read_tensors,
-    save_weights,
-    write_tensors,
-    write_whole,
-)
+from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights
 
 # --- the network that comes with the module
 

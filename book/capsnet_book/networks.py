@@ -17,8 +17,9 @@ from torch import Tensor
 from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
-from capsnet_tutorial.weights import filled, read_tensors, sizes_in, write_tensors
+from capsnet_tutorial.weights import filled, sizes_in
 
 TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
 """Names that `trained_network` knows."""

@@ -10,3 +10,4 @@ from capsnet_tutorial.train.loop import (
     in_float32,
 )
 from capsnet_tutorial.train.recipe import Objective, Recipe, one_cycle, paper_objective
+from capsnet_tutorial.train.record import train_and_save

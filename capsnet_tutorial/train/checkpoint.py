@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect
+from capsnet_tutorial.files import only_writer, read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train.recipe import Recipe
-from capsnet_tutorial.weights import only_writer, read_tensors, write_tensors
 
 Network = TypeVar("Network", bound=nn.Module)
 

@@ -30,8 +30,8 @@ from capsnet_tutorial import (
     route,
 )
 from capsnet_tutorial.augment import Pose, transform
+from capsnet_tutorial.files import read_tensors
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.weights import read_tensors
 
 Evaluate = Callable[..., Any]
 SMALL = str(files("capsnet_tutorial.assets") / "weights" / "small.safetensors")

@@ -7,24 +7,31 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from capsnet_book.experiments.cnn import recognising_and_drawing
+from capsnet_book.experiments.cnn import ConvNet, Labelled, recognising_and_drawing
 from capsnet_book.experiments.evidence import evidence
 from capsnet_book.experiments.plan import Experiments
-from capsnet_book.experiments.records import code_version, hardware, versions, write_json
-from capsnet_book.experiments.tasks import NETWORKS, TASKS, TrainingSetup, plain, unwrapped
+from capsnet_book.experiments.records import code_version
+from capsnet_book.experiments.tasks import (
+    NETWORKS,
+    TASKS,
+    Task,
+    TrainingSetup,
+    plain,
+    unwrapped,
+)
 from capsnet_book.experiments.variants import VARIANTS
 from capsnet_book.networks import load_network, save_network
 from capsnet_tutorial.cli import add_training_options, recipe_of
 from capsnet_tutorial.data import Digits, digits, resolved_source
 from capsnet_tutorial.model import CapsNet
-from capsnet_tutorial.train import Recipe, fit
+from capsnet_tutorial.train import Recipe, train_and_save
 
 COMMAND = "python -m capsnet_book.experiments"
 
@@ -42,93 +49,113 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    """Train, save the weights, measure what is in their file, write the record, which is result.json."""
+    """Train a network, save and measure it, write the record of the experiment."""
     setup, recipe = what_to_train(options)
-    folder, task = Path(options.output), TASKS[setup.task]
-    torch.manual_seed(recipe.seed)
-    network = setup.build()
-    commit = code_version()  # now: the files may have changed when the run is done
+    task = TASKS[setup.task]
     source = resolved_source(options.source, options.data)
-    training, validation, test = (
-        digits(split, source, options.data) for split in ("train", "validation", "test")
-    )
+    training = digits("train", source, options.data)
+    validation = digits("validation", source, options.data)
+    test = digits("test", source, options.data)
     measured_on = {"validation": task.to_measure_on(validation), "test": task.to_measure_on(test)}
-    watched = "validation"
+    watched: str | None = "validation"
     if options.everything:
-        images, labels = (
-            torch.cat(each) for each in zip(training[:2], validation[:2], strict=True)
-        )
-        training = Digits(images, labels, training.source)
+        training = joined(training, validation)
         del measured_on["validation"]
         # Only the test digits are left to tell when it is accurate enough.
-        watched = "test" if recipe.stop_at_accuracy is not None else ""
+        watched = "test" if recipe.stop_at_accuracy is not None else None
     print(f"{training.count:,} digits to train on ({source})")
 
-    def watch(network: nn.Module) -> float:
-        return task.measure(plain(network), measured_on[watched])["error"]
-
-    trained, history = fit(
+    torch.manual_seed(recipe.seed)
+    network = setup.build()
+    recognising, _ = recognising_and_drawing(unwrapped(network))
+    measurements = Measurements(task, measured_on, test, watched)
+    record = train_and_save(
         network,
         task.to_train_on(training),
         recipe,
+        options.output,
+        about={
+            "command": options.command,
+            "task": setup.task,
+            "network": setup.network,
+            "changes": list(setup.changes),
+            "config": asdict(setup.config),
+            "recognising_parameters": recognising,
+            "data": {"source": source, "training_digits": training.count},
+            "commit": code_version(),  # of now: the files may have changed when the run is done
+        },
+        measure=measurements,
+        store=save_and_load,
         objective=setup.objective(recipe.reconstruction_weight),
-        validation=watch if watched else None,
+        validation=None if watched is None else measurements.watched_error,
         identity={
             "task": setup.task,
             "changes": list(setup.changes),
             "source": source,
             "everything": options.everything,
         },
-        checkpoint=folder / "checkpoint.safetensors",
         resume=options.resume,
         threads=options.threads,
     )
-    finished = plain(trained)
-    save_network(finished, folder / "weights.safetensors")
-    parts = deepcopy(finished.parts) if isinstance(finished, CapsNet) else None
-    saved = load_network(
-        folder / "weights.safetensors", parts
-    )  # what is measured is what is in the file
-    saved.to(next(trained.parameters()).device)
-    if task.harder is not None:
-        measured_on["test_bent"] = task.harder(test)
-    found: dict[str, Any] = {
-        split: {name: round(value, 6) for name, value in task.measure(saved, data).items()}
-        for split, data in measured_on.items()
-    }
-    recognising, drawing = recognising_and_drawing(unwrapped(trained))
-    record = {
-        "command": options.command,
-        "task": setup.task,
-        "network": setup.network,
-        "changes": list(setup.changes),
-        "config": asdict(setup.config),
-        "parameters": recognising + drawing,
-        "recognising_parameters": recognising,
-        "recipe": asdict(recipe),
-        "data": {"source": source, "training_digits": training.count},
-        "steps": history.step,
-        "training_seconds": round(history.seconds, 1),
-        "curve": [_point(each, watched) for each in history.curve],
-        "hardware": hardware(saved, history.threads),
-        "versions": versions(),
-        "commit": commit,
-        **found,
-        **evidence(saved, measured_on),
-    }
-    write_json(folder / "result.json", record)
-    print(
-        *(f"{split}: {1 - errors['error']:.2%} right;" for split, errors in found.items()), folder
-    )
+    for split in measurements.splits:
+        print(f"{split}: {1 - record[split]['error']:.2%} right;", end=" ")
+    print(options.output)
 
 
-def _point(point: dict[str, float], watched: str) -> dict[str, float]:
-    """A point of the curve as a record has it: the error is called after the images that it is of."""
-    named = {
-        f"{watched}_error" if key == "validation_error" else key: value
-        for key, value in point.items()
-    }
-    return {key: float(f"{value:.6g}") for key, value in named.items()}
+def joined(first: Digits, second: Digits) -> Digits:
+    """Return two sets of digits as one, with the first one's source."""
+    images = torch.cat([first.images, second.images])
+    labels = torch.cat([first.labels, second.labels])
+    return Digits(images, labels, first.source)
+
+
+def save_and_load(trained: nn.Module, path: Path) -> CapsNet | ConvNet:
+    """Write a trained network's weights; return the network in the file."""
+    network = plain(trained)
+    save_network(network, path)
+    parts = deepcopy(network.parts) if isinstance(network, CapsNet) else None
+    return load_network(path, parts)
+
+
+@dataclass
+class Measurements:
+    """Measurements of a trained network for its record: its errors by split, and all evidence."""
+
+    task: Task
+    measured_on: dict[str, Labelled]
+    """Pictures by split."""
+    test: Digits
+    watched: str | None
+    """The split that the run stops by; its error stands in the curve."""
+
+    @property
+    def splits(self) -> list[str]:
+        """Names of the splits that are measured at the end."""
+        bent = [] if self.task.harder is None else ["test_bent"]
+        return [*self.measured_on, *bent]
+
+    def watched_error(self, network: nn.Module) -> float:
+        """Return a network's error on the watched split."""
+        assert self.watched is not None
+        return self.task.measure(plain(network), self.measured_on[self.watched])["error"]
+
+    def __call__(self, saved: nn.Module, record: dict[str, Any]) -> dict[str, Any]:
+        """Return the entries that a record still lacks, and its curve with the split's name."""
+        assert isinstance(saved, (CapsNet, ConvNet))
+        pictures = dict(self.measured_on)
+        if self.task.harder is not None:
+            pictures["test_bent"] = self.task.harder(self.test)
+        errors = {}
+        for split, data in pictures.items():
+            measured = self.task.measure(saved, data)
+            errors[split] = {name: round(value, 6) for name, value in measured.items()}
+        curve = [self._named(point) for point in record["curve"]]
+        return {"curve": curve, **errors, **evidence(saved, pictures)}
+
+    def _named(self, point: dict[str, float]) -> dict[str, float]:
+        """Return a point of the curve whose error is called after the split that it is of."""
+        name = f"{self.watched}_error"
+        return {name if key == "validation_error" else key: value for key, value in point.items()}
 
 
 def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_book.experiments import records
+from capsnet_tutorial.files import write_json
 
 Network = TypeVar("Network", bound=nn.Module)
 Run = dict[str, Any]
@@ -75,7 +76,7 @@ def do_missing(
     for seed, arm in product(SEEDS, arms) if jobs is None else jobs:
         if (arm, seed) not in done:
             found["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
-            records.write_json(path, found)
+            write_json(path, found)
             print(f"{arm}, seed {seed}", flush=True)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from capsnet_book.experiments import records
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.weights import write_whole
+from capsnet_tutorial.files import write_whole
 
 
 class Row(NamedTuple):

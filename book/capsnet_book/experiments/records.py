@@ -16,39 +16,13 @@ Of a CapsNet, what `evidence.evidence` measures; of a CNN, ``wrong`` alone. The 
 from __future__ import annotations
 
 import json
-import os
-import platform
-import re
 import subprocess
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from capsnet_tutorial.errors import expect
-from capsnet_tutorial.weights import write_whole
 
 PACKAGE = Path(__file__).parents[1]
-
-
-def hardware(network: torch.nn.Module, threads: int) -> dict[str, Any]:
-    """What there is to compute with."""
-    device = next(network.parameters()).device
-    return {
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
-        "processor": platform.machine(),
-        "cores": os.cpu_count() or 1,
-        "threads": threads,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that compute."""
-    packages = ("torch", "torchvision")
-    return {"python": platform.python_version()} | {
-        package: metadata.version(package) for package in packages
-    }
 
 
 def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
@@ -100,17 +74,3 @@ def stored(name: str) -> dict[str, Any]:
 def read(path: Path) -> dict[str, Any]:
     """A JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write JSON for people and programs, whole or not at all.
-
-    A list of plain values is one line, and so is an object of plain values in a list.
-    """
-    inside = r'(?:"[^"]*"|[^][{}"])*'
-    plain = rf"\[{inside}\]|(?<=  )\{{{inside}\}}"
-    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    text = re.sub(
-        plain, lambda found: re.sub(r"(,?)\n\s*", lambda end: end[1] and ", ", found[0]), text
-    )
-    write_whole(path, text.encode())

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from capsnet_book.experiments import arms, records
 from capsnet_book.experiments.arms import between
+from capsnet_tutorial.files import write_json
 from capsnet_tutorial.functional import capsule_lengths, margin_loss, squash
 
 WHOLES, PARTS = 10, 5
@@ -375,7 +376,7 @@ def main() -> None:
     """Do the runs that the file lacks, seed by seed, and write the widget's file if there is none."""
     shown = records.PACKAGE / "assets" / "scenes.json"
     if not shown.exists():
-        records.write_json(shown, for_the_page())
+        write_json(shown, for_the_page())
     about = {"steps": STEPS, "batch": BATCH, "tested": TESTED, "angles": list(ANGLES)}
     arms.do_missing("viewpoints", ARMS, about, run)
 
