@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from capsnet_book.assets import asset
 from capsnet_tutorial.functional import capsule_lengths, route
-from capsnet_tutorial.weights import filled, read_tensors, write_tensors
+from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.weights import filled
 
 UNIT = 7.0
 """Pixels in one unit of a pose's place, so that places are about as large as sines and cosines."""

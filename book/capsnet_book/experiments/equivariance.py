@@ -25,6 +25,7 @@ from capsnet_book.experiments.variants import build_variant
 from capsnet_book.networks import load_network, trained_network
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.data import Digits, digits
+from capsnet_tutorial.files import write_json
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 
 ANGLES = (10, 20, 30, 45)
@@ -189,7 +190,7 @@ def main() -> None:
         "axes": WIDTH,
         "step": STEP,
     }
-    records.write_json(path, stored)
+    write_json(path, stored)
 
 
 if __name__ == "__main__":
