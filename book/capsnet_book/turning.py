@@ -18,8 +18,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_book.assets import asset
-from capsnet_tutorial.functional import capsule_lengths, route
 from capsnet_tutorial.files import read_tensors, write_tensors
+from capsnet_tutorial.functional import capsule_lengths, route
 from capsnet_tutorial.weights import filled
 
 UNIT = 7.0
