@@ -200,9 +200,7 @@ def _findings_in_gradients(network: nn.Module) -> list[str]:
     first = next(iter(network.parameters()))
     if first.grad is not None and bool(first.grad.any()):
         return []
-    return [
-        "The loss does not reach the first layer: look for a `detach`, a `no_grad`, a `.data`."
-    ]
+    return ["The loss does not reach the first layer: look for a `detach`, a `no_grad`, a `.data`."]
 
 
 # --- after the last step
