@@ -16,7 +16,7 @@ from capsnet_book.experiments.plan import Experiments
 from capsnet_book.experiments.records import folder, stored
 from capsnet_book.experiments.tables import results_of
 from capsnet_book.figures import DrawnPair
-from capsnet_book.figures._phone import PHONE, SMALLEST, labels, meeting, phone_form_of
+from capsnet_book.figures._phone import PHONE, SMALLEST, labels, overlapping_labels, phone_form_of
 from capsnet_book.palette import DARK, LIGHT
 
 from capsnet_tutorial import CapsNet, CapsNetConfig
@@ -112,7 +112,11 @@ DRAWN = {  # a figure of every kind
     "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
     "layer_bars": lambda: figures.layer_bars(LAYER),
     "length_and_direction": lambda: figures.length_and_direction(
-        IMAGES, torch.linspace(-90, 90, 7), torch.rand(7, 11), 90 * torch.rand(7, 11), seen=12
+        IMAGES,
+        torch.linspace(-90, 90, 7),
+        torch.rand(7, 11),
+        90 * torch.rand(7, 11),
+        largest_turn=12,
     ),
     "lengths_below": lambda: figures.lengths_below(
         IMAGES[[0] * 5], LENGTHS[[0] * 5], [[4], [5], [6], [], [8]]
@@ -162,10 +166,10 @@ DRAWN = {  # a figure of every kind
 def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     figure = DRAWN[kind]()
     assert figure.get_figwidth() == figures.WIDTH
-    assert not meeting(figure), "on a desk"
+    assert not overlapping_labels(figure), "on a desk"
     assert not plt.get_fignums(), "an open figure would be shown twice in a notebook"
     phone = phone_form_of(figure)
-    assert not meeting(phone), "on a phone"
+    assert not overlapping_labels(phone), "on a phone"
     edge = 0.2  # inches, with which a figure is saved
     shrunk = min(1, PHONE / (phone.get_tightbbox().width + edge))
     least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import translation
-from capsnet_book.words import said
+from capsnet_book.words import translated
 from translation import (
     MARKDOWN,
     entries,
@@ -103,10 +103,10 @@ def test_a_page_in_its_own_words_is_the_same_page() -> None:
 
 def test_numbers_take_their_places() -> None:
     known = {"# of # right": "#2 个中对 #1 个", "a long label": "长标签", "✓ #: right": "✓ #：正确"}
-    assert said("497 of 500 right", known) == "500 个中对 497 个"
-    assert said(" a long\nlabel", known) == " 长标签"
-    assert said("✓ squash: right", known) == "✓ squash：正确"
-    assert said("unknown 1", known) == "unknown 1"
+    assert translated("497 of 500 right", known) == "500 个中对 497 个"
+    assert translated(" a long\nlabel", known) == " 长标签"
+    assert translated("✓ squash: right", known) == "✓ squash：正确"
+    assert translated("unknown 1", known) == "unknown 1"
 
 
 @pytest.mark.parametrize(

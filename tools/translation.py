@@ -615,7 +615,7 @@ def in_chinese(
             tokens = MARKDOWN.parseInline(english)[0].children or ()
             headings.append("".join(token.content for token in tokens))
         if kind == "output":
-            return words.said(english, said)
+            return words.translated(english, said)
         return CLINGS.sub("\N{WORD JOINER}", known[english]) if english in known else None
 
     return (

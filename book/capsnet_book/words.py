@@ -1,8 +1,8 @@
-"""What figures and reports say, in another language.
+"""The sentences of figures and reports in another language.
 
-In a tree that tools/translation.py has written, words.json lies beside this file: messages and their translations. A
-message is in one line and has "#" for each number. So has its translation, where "#2" is the second number, wherever
-it stands.
+In a tree that tools/translation.py has written, words.json lies beside this file: messages and
+their translations. A message is in one line and has "#" for each number. So has its translation,
+where "#2" is the second number, wherever it stands.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 WORDS = Path(__file__).with_name("words.json")
-VARIES = re.compile(
-    r"[-+−]?\d+(?:[.,]\d+)*|(?<=^[✓✗…] )[^:]+(?=: )"
-)  # a number; what a report is about
+NUMBER_OR_SUBJECT = re.compile(r"[-+−]?\d+(?:[.,]\d+)*|(?<=^[✓✗…] )[^:]+(?=: )")
+"""The parts of a text that vary: numbers, and the name of the function that a report is about."""
 FONTS = (
     "Noto Sans CJK SC",
     "Source Han Sans SC",
@@ -31,53 +30,60 @@ FONTS = (
 
 
 def message(text: str) -> str:
-    """A text without what varies, in one line."""
-    return VARIES.sub("#", " ".join(text.replace("-\n", "-").split()))
+    """Return a text in one line, with "#" for what varies."""
+    return NUMBER_OR_SUBJECT.sub("#", " ".join(text.replace("-\n", "-").split()))
 
 
-def said(text: str, known: Mapping[str, str]) -> str:
-    """A text in the other language, or as it is."""
-    if (translation := known.get(message(text))) is None:
-        return text
+def translated(text: str, translations: Mapping[str, str]) -> str:
+    """Return a text in the other language, or unchanged where it has no translation."""
     bare = text.strip()
-    varying = VARIES.findall(bare)
-    following = iter(varying)
-    filled = re.sub(
-        r"#(\d?)",
-        lambda hole: varying[int(hole[1]) - 1] if hole[1] else next(following),
-        translation,
-    )
-    return text.replace(bare, filled) if bare else text
+    translation = translations.get(message(text))
+    if translation is None or not bare:
+        return text
+    values = NUMBER_OR_SUBJECT.findall(bare)
+    in_order = iter(values)
+
+    def value_of(hole: re.Match[str]) -> str:
+        return values[int(hole[1]) - 1] if hole[1] else next(in_order)
+
+    return text.replace(bare, re.sub(r"#(\d?)", value_of, translation))
 
 
-def found(manager: Any) -> list[str]:
-    """The fonts of FONTS that are there."""
-    return [font for font in FONTS if font in manager.get_font_names()]
+def chinese_font(manager: Any) -> str | None:
+    """Return the first font of `FONTS` that a matplotlib font manager has, or None."""
+    names = set(manager.get_font_names())
+    return next((font for font in FONTS if font in names), None)
 
 
-def speak() -> None:
-    """In a translated tree, let matplotlib's texts be translated ones, where it finds a font that has them."""
+def translate_figures() -> None:
+    """Let matplotlib set translated texts, if this is a translated tree and a font has the letters.
+
+    Each text keeps its English words as the attribute `english`.
+    """
     if not WORDS.exists():
         return
     import matplotlib
     from matplotlib.font_manager import findSystemFonts, fontManager
     from matplotlib.text import Text
 
-    known: dict[str, str] = json.loads(WORDS.read_text(encoding="utf-8"))
-    if not (fonts := found(fontManager)):  # its list may be older than a font
-        for path in {*findSystemFonts()} - {font.fname for font in fontManager.ttflist}:
+    font = chinese_font(fontManager)
+    if font is None:  # the manager's list may be older than a font
+        known_files = {entry.fname for entry in fontManager.ttflist}
+        for path in set(findSystemFonts()) - known_files:
             with suppress(RuntimeError):
                 fontManager.addfont(path)
-        fonts = found(fontManager)
-    plain = Text.set_text
+        font = chinese_font(fontManager)
+    if font is None:
+        return
+
+    translations: dict[str, str] = json.loads(WORDS.read_text(encoding="utf-8"))
+    set_english_text = Text.set_text
 
     def set_text(self: Text, s: Any) -> None:
         vars(self)["english"] = s if isinstance(s, str) else ""
-        plain(self, said(s, known) if isinstance(s, str) else s)
+        set_english_text(self, translated(s, translations) if isinstance(s, str) else s)
 
-    if fonts:
-        logging.getLogger("matplotlib.font_manager").setLevel(
-            logging.ERROR
-        )  # it warns where a font has no bold
-        matplotlib.rcParams["font.family"] = [*matplotlib.rcParams["font.family"], fonts[0]]
-        Text.set_text = set_text  # type: ignore[method-assign]
+    # The manager warns at each use of a font that has no bold.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    matplotlib.rcParams["font.family"] = [*matplotlib.rcParams["font.family"], font]
+    Text.set_text = set_text  # type: ignore[method-assign]

@@ -67,9 +67,9 @@ class Verdict(NamedTuple):
     """Word, both sides' numbers, difference, interval and p, in a line of plain words."""
     difference: Difference | None
     """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
-    apart: Sequence[float]
+    by_seed: Sequence[float]
     """The difference with each seed; where no pairs are compared, of each of the first from the second's mean."""
-    whole: float
+    reference: float
     """What a difference is a part of: the second's mean; nan without any seed."""
 
     @property

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -15,13 +14,14 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_book.palette import LIGHT
-from capsnet_book.words import speak
+from capsnet_book.words import translate_figures
 
-speak()
+translate_figures()
 
-WIDTH = 7.0  # inches; the page shows 100 pixels an inch, the file holds 150
+WIDTH = 7.0
+"""Inches; the page shows 100 pixels an inch, the file holds 150."""
 
-_STYLE = {
+STYLE = {
     "figure.dpi": 150,
     "figure.facecolor": LIGHT["surface"],
     "axes.facecolor": LIGHT["surface"],
@@ -44,55 +44,78 @@ SIGNED: Colormap = LinearSegmentedColormap.from_list(
 )
 
 
-Drawing = TypeVar("Drawing", bound=Callable[..., Figure])
+Draw = TypeVar("Draw", bound=Callable[..., Figure])
 
 
-def phone_form(**arguments: Any) -> Callable[[Drawing], Drawing]:
-    """A chart that takes these arguments on a phone: its figure's `on_a_phone`, which `_phone.py` takes, draws it."""
+def in_book_style(draw: Draw) -> Draw:
+    """Decorate a function that draws a figure: use the book's style, and close the figure.
 
-    def decorated(draw: Drawing) -> Drawing:
+    A figure that stays open would be shown a second time at the end of a notebook's cell.
+    """
+
+    @wraps(draw)
+    def draw_in_style(*arguments: Any, **options: Any) -> Figure:
+        with plt.rc_context(STYLE):
+            figure = draw(*arguments, **options)
+        plt.close(figure)
+        return figure
+
+    return cast(Draw, draw_in_style)
+
+
+def phone_form(**phone_options: Any) -> Callable[[Draw], Draw]:
+    """Decorate a function that draws a figure with other options for a phone.
+
+    The figure keeps how to draw its phone's form as `on_a_phone`, which `_phone.py` calls.
+    """
+
+    def decorate(draw: Draw) -> Draw:
         @wraps(draw)
-        def drawing(*given: Any, **named: Any) -> Figure:
-            figure = draw(*given, **named)
-            vars(figure)["on_a_phone"] = lambda: draw(*given, **(named | arguments))
+        def draw_with_phone_form(*arguments: Any, **options: Any) -> Figure:
+            figure = draw(*arguments, **options)
+            vars(figure)["on_a_phone"] = lambda: draw(*arguments, **(options | phone_options))
             return figure
 
-        return cast(Drawing, drawing)
+        return cast(Draw, draw_with_phone_form)
 
-    return decorated
+    return decorate
 
 
 def show_digit(axes: Axes, image: Tensor) -> None:
+    """Draw a digit [H, W], 0 as paper and 1 as ink."""
     axes.imshow(image.numpy(), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
 
 
-def side_by_side(count: int, step: float, width: float = 0.6) -> list[float]:
-    """Places round 0 for so many points, that equal ones do not hide each other: a step apart, or within the width."""
+def set_spines(axes: Axes, *, visible: bool, **style: Any) -> None:
+    """Show or hide the four sides of a plot, or set their colour and width."""
+    for side in axes.spines.values():
+        side.set(visible=visible, **style)
+
+
+def spread(count: int, step: float, width: float = 0.6) -> list[float]:
+    """Return `count` places around 0, so that points of equal value do not hide each other.
+
+    They are a step apart, or closer where they would need more than the width.
+    """
     step = min(step, width / max(count - 1, 1))
     return [step * (place - (count - 1) / 2) for place in range(count)]
 
 
-@contextmanager
-def one_plot(height: float) -> Iterator[tuple[Figure, Axes]]:
-    with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(figsize=(WIDTH, height), layout="constrained")
-        yield figure, axes
-        plt.close(figure)  # the caller shows it; the notebook shall not show it a second time
+def one_plot(height: float) -> tuple[Figure, Axes]:
+    """Return a figure with one plot, `height` inches high."""
+    return plt.subplots(figsize=(WIDTH, height), layout="constrained")
 
 
-@contextmanager
-def grid_of_plots(rows: int, columns: int, height: float) -> Iterator[tuple[Figure, np.ndarray]]:
-    with plt.rc_context(_STYLE):
-        figure, axes = plt.subplots(
-            rows,
-            columns,
-            figsize=(WIDTH, height),
-            squeeze=False,
-            gridspec_kw={"wspace": 0.06, "hspace": 0.06},
-        )
-        for axis in axes.flat:
-            axis.set(xticks=[], yticks=[])
-            for side in axis.spines.values():
-                side.set_visible(False)
-        yield figure, axes
-        plt.close(figure)
+def grid_of_pictures(rows: int, columns: int, height: float) -> tuple[Figure, np.ndarray]:
+    """Return a figure with axes [rows, columns] close together, without ticks and frames."""
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(WIDTH, height),
+        squeeze=False,
+        gridspec_kw={"wspace": 0.06, "hspace": 0.06},
+    )
+    for axes in grid.flat:
+        axes.set(xticks=[], yticks=[])
+        set_spines(axes, visible=False)
+    return figure, grid

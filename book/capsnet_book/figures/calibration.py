@@ -1,4 +1,4 @@
-"""How often a capsule that is so long is right: the figure on a length read as a probability."""
+"""How often a capsule of a length is right: the figure on a length read as a probability."""
 
 from __future__ import annotations
 
@@ -8,62 +8,61 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from capsnet_book.experiments.tables import Result
-from capsnet_book.figures._style import _STYLE, WIDTH
+from capsnet_book.figures._style import WIDTH, in_book_style
 from capsnet_book.palette import LIGHT, colour_of
 
 FEWEST = 20
 """Images that a bin needs to be drawn; fewer say nothing about a share."""
 
 
+@in_book_style
 def reliability(networks: Mapping[str, Sequence[Result]], splits: Mapping[str, str]) -> Figure:
-    """Share of right answers by length of the longest capsule: on the diagonal, length is probability.
+    """Draw the share of right answers by the length of the longest capsule.
+
+    On the diagonal a length is a probability.
 
     Args:
-        networks: records by the network's name, a line a seed; those without ``calibration`` are passed over.
-        splits: a heading -> the key in ``calibration``; a panel each.
+        networks: a network's name -> its results, a line a seed; those without ``calibration``
+            are left out.
+        splits: a panel's heading -> the key in ``calibration``.
     """
-    with plt.rc_context(_STYLE):
-        figure, panels = plt.subplots(
-            1,
-            len(splits),
-            figsize=(WIDTH, 0.5 + WIDTH / len(splits)),
-            sharey=True,
-            squeeze=False,
-            layout="constrained",
-        )
-        for axes, (heading, split) in zip(panels.flat, splits.items(), strict=True):
-            axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
-            for k, (name, records) in enumerate(networks.items()):
-                label: str | None = name
-                for record in records:
-                    if split not in record.get("calibration", {}):
-                        continue
-                    lengths, shares = bins(record["calibration"][split])
-                    axes.plot(
-                        lengths,
-                        shares,
-                        "o-",
-                        color=colour_of(name, k),
-                        markersize=3,
-                        linewidth=1.2,
-                        label=label,
-                    )
-                    label = None
-            axes.set_title(heading, loc="left")
-            axes.set(
-                xlim=(0, 1.02),
-                ylim=(0, 1.02),
-                xlabel="length of the longest capsule",
-                aspect="equal",
-            )
-        panels.flat[0].set_ylabel("share that is right")
-        panels.flat[0].legend(loc="lower right")
-        plt.close(figure)
+    figure, panels = plt.subplots(
+        1,
+        len(splits),
+        figsize=(WIDTH, 0.5 + WIDTH / len(splits)),
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for axes, (heading, split) in zip(panels.flat, splits.items(), strict=True):
+        axes.plot([0, 1], [0, 1], color=LIGHT["line"], linewidth=1)
+        for k, (name, results) in enumerate(networks.items()):
+            calibrations = [result.get("calibration", {}) for result in results]
+            seeds = [bins(one[split]) for one in calibrations if split in one]
+            for seed, (lengths, shares) in enumerate(seeds):
+                axes.plot(
+                    lengths,
+                    shares,
+                    "o-",
+                    color=colour_of(name, k),
+                    markersize=3,
+                    linewidth=1.2,
+                    label=name if seed == 0 else None,
+                )
+        axes.set_title(heading, loc="left")
+        axes.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+        axes.set_xlabel("length of the longest capsule")
+    panels.flat[0].set_ylabel("share that is right")
+    panels.flat[0].legend(loc="lower right")
     return figure
 
 
 def bins(calibration: Mapping[str, Sequence[float]]) -> tuple[list[float], list[float]]:
-    """Mean length and share of right answers of the bins with enough images."""
-    rows = zip(*(calibration[key] for key in ("count", "right", "mean_length")), strict=True)
-    kept = [(length, right / count) for count, right, length in rows if count >= FEWEST]
-    return [length for length, _ in kept], [share for _, share in kept]
+    """Return the mean length and the share of right answers of the bins with enough images."""
+    lengths, shares = [], []
+    counts, right = calibration["count"], calibration["right"]
+    for count, right_answers, length in zip(counts, right, calibration["mean_length"], strict=True):
+        if count >= FEWEST:
+            lengths.append(length)
+            shares.append(right_answers / count)
+    return lengths, shares

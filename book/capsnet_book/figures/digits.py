@@ -7,32 +7,43 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import WIDTH, grid_of_plots, show_digit
+from capsnet_book.figures._style import WIDTH, grid_of_pictures, in_book_style, show_digit
 
 
+@in_book_style
 def digit_row(images: Tensor, titles: Sequence[str] | None = None) -> Figure:
-    """Images side by side. images: [N, 28, 28] or [N, 1, 28, 28]."""
-    flat = images.reshape(len(images), *images.shape[-2:])
-    titles = [""] * len(flat) if titles is None else titles
-    with grid_of_plots(1, len(flat), height=WIDTH / len(flat) + 0.35) as (figure, axes):
-        for axis, image, title in zip(axes[0], flat, titles, strict=True):
-            show_digit(axis, image)
-            axis.set_title(title, fontsize=9)
+    """Draw images [N, 28, 28] or [N, 1, 28, 28] side by side, with a title for each."""
+    count = len(images)
+    figure, grid = grid_of_pictures(1, count, height=WIDTH / count + 0.35)
+    for axes, image in zip(grid[0], images, strict=True):
+        show_digit(axes, image.reshape(images.shape[-2:]))
+    _set_titles(grid[0], titles)
     return figure
 
 
+@in_book_style
 def digit_grid(rows: dict[str, Tensor], titles: Sequence[str] | None = None) -> Figure:
-    """Rows of images, each with its name; above them a title for each column.
+    """Draw rows of images, each with its name, and above them a title for each column.
 
-    rows: name -> [N, 28, 28] or [N, 1, 28, 28], N the same for all.
+    Args:
+        rows: name -> [N, 28, 28] or [N, 1, 28, 28], N the same for all.
+        titles: of the N columns.
     """
     columns = len(next(iter(rows.values())))
-    height = len(rows) * (WIDTH - 0.9) / columns + (0.3 if titles else 0)
-    with grid_of_plots(len(rows), columns, height) as (figure, axes):
-        for line, (name, images) in zip(axes, rows.items(), strict=True):
-            for axis, image in zip(line, images.reshape(columns, *images.shape[-2:]), strict=True):
-                show_digit(axis, image)
-            line[0].text(-0.15, 0.5, name, transform=line[0].transAxes, ha="right", va="center")
-        for axis, title in zip(axes[0], titles or [""] * columns, strict=True):
-            axis.set_title(title, fontsize=9)
+    room_for_titles = 0.3 if titles else 0
+    height = len(rows) * (WIDTH - 0.9) / columns + room_for_titles
+    figure, grid = grid_of_pictures(len(rows), columns, height)
+    for line, (name, images) in zip(grid, rows.items(), strict=True):
+        for axes, image in zip(line, images, strict=True):
+            show_digit(axes, image.reshape(images.shape[-2:]))
+        line[0].text(-0.15, 0.5, name, transform=line[0].transAxes, ha="right", va="center")
+    _set_titles(grid[0], titles)
     return figure
+
+
+def _set_titles(line: Sequence, titles: Sequence[str] | None) -> None:
+    """Set a title above each picture of a line, if there are titles."""
+    if titles is None:
+        return
+    for axes, title in zip(line, titles, strict=True):
+        axes.set_title(title, fontsize=9)

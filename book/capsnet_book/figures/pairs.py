@@ -12,94 +12,101 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, WIDTH, phone_form, show_digit
+from capsnet_book.figures._style import WIDTH, in_book_style, phone_form, show_digit
 from capsnet_book.palette import LIGHT
 
 TINTS = (LIGHT["accent"], LIGHT["contrast"])
 
 
 class DrawnPair(NamedTuple):
-    """A picture of two digits, and two drawings made of it."""
+    """An image of two digits, and two reconstructions of it."""
 
     image: Tensor
     """[1, 36, 36], or [36, 36]."""
     drawings: Tensor
     """[2, 36, 36], or [2, 1296]."""
     asked: tuple[int, int]
-    """The classes whose capsules have drawn."""
+    """The classes whose capsules were decoded."""
     lengths: tuple[float, float]
-    """How long those are."""
+    """The lengths of these capsules."""
     present: tuple[int, int]
-    """The classes that are there."""
+    """The classes of the two digits."""
 
 
 @phone_form(on_a_phone=True)
+@in_book_style
 def drawn_pairs(groups: Mapping[str, Sequence[DrawnPair]], *, on_a_phone: bool = False) -> Figure:
-    """As in the paper's figure 5, a column a pair: the picture, both drawings in two colours, and each alone.
+    """Draw pairs as figure 5 of the paper does: a column for each pair.
 
-    Above the picture stands what is there, above a drawing whose it is and how long that capsule is; a class that is
-    not there has a star.
+    From top to bottom: the image, both reconstructions in two colours, and each alone. Above the
+    image stand the classes of its digits, above a reconstruction its class and the length of its
+    capsule; a class that is not in the image has a star.
 
     Args:
         groups: a heading -> its pairs, beside each other.
-        on_a_phone: two pairs of each, headings of several lines, lengths of one decimal.
+        on_a_phone: whether to show two pairs of each, headings in lines, lengths of one decimal.
     """
+    decimals = 2
     if on_a_phone:
         groups = {textwrap.fill(heading, 11): pairs[:2] for heading, pairs in groups.items()}
+        decimals = 1
     lines = max(heading.count("\n") for heading in groups) + 1
-    widths = [width for pairs in groups.values() for width in [*[1.0] * len(pairs), 0.35]][:-1]
-    side = WIDTH * 0.98 / (sum(widths) + 0.05 * len(widths))  # of a picture, in inches
-    with plt.rc_context(_STYLE):
-        top = 0.3 + 0.22 * lines
-        height = 4 * side + 0.73 + top
-        figure, axes = plt.subplots(
-            4, len(widths), figsize=(WIDTH, height), squeeze=False,
-            gridspec_kw={"width_ratios": widths, "left": 0.01, "right": 0.99, "wspace": 0.05, "hspace": 0.36,
-                         "top": 1 - top / height, "bottom": 0.22 / height},
-        )  # fmt: skip
-        for axis in axes.flat:
-            axis.axis("off")
-        at = 0
-        for heading, pairs in groups.items():
-            middle = (
-                axes[0, at].get_position().x0 + axes[0, at + len(pairs) - 1].get_position().x1
-            ) / 2
-            figure.text(
-                middle,
-                1 - 0.12 / height,
-                heading,
-                ha="center",
-                va="top",
-                fontsize=9.5,
-                weight="bold",
-            )
-            for column, pair in enumerate(pairs, start=at):
-                _draw_column(axes[:, column], pair, 1 if on_a_phone else 2)
-            at += len(pairs) + 1
-        plt.close(figure)
+    widths: list[float] = []
+    for pairs in groups.values():
+        gap = [0.35] if widths else []
+        widths += gap + [1.0] * len(pairs)
+    side = WIDTH * 0.98 / (sum(widths) + 0.05 * len(widths))  # of an image, in inches
+    top = 0.3 + 0.22 * lines
+    height = 4 * side + 0.73 + top
+    figure, axes = plt.subplots(
+        4,
+        len(widths),
+        figsize=(WIDTH, height),
+        squeeze=False,
+        gridspec_kw={
+            "width_ratios": widths,
+            "left": 0.01,
+            "right": 0.99,
+            "wspace": 0.05,
+            "hspace": 0.36,
+            "top": 1 - top / height,
+            "bottom": 0.22 / height,
+        },
+    )
+    for panel in axes.flat:
+        panel.axis("off")
+    column = 0
+    for heading, pairs in groups.items():
+        first, last = axes[0, column], axes[0, column + len(pairs) - 1]
+        middle = (first.get_position().x0 + last.get_position().x1) / 2
+        style = {"ha": "center", "va": "top", "fontsize": 9.5, "weight": "bold"}
+        figure.text(middle, 1 - 0.12 / height, heading, **style)
+        for pair in pairs:
+            _draw_column(axes[:, column], pair, decimals)
+            column += 1
+        column += 1  # the gap
     return figure
 
 
 def _draw_column(axes: np.ndarray, pair: DrawnPair, decimals: int) -> None:
+    """Draw a pair: the image, both reconstructions, and each alone."""
     drawings = pair.drawings.reshape(2, 36, 36)
     show_digit(axes[0], pair.image.reshape(36, 36))
-    axes[0].set_title(
-        f"{pair.present[0]}, {pair.present[1]}", fontsize=8.5, pad=3, color=LIGHT["muted"]
-    )
+    present = f"{pair.present[0]}, {pair.present[1]}"
+    axes[0].set_title(present, fontsize=8.5, pad=3, color=LIGHT["muted"])
     axes[1].imshow(tinted(drawings), interpolation="nearest")
-    for axis, drawing, tint, asked, length in zip(
-        axes[2:], drawings, TINTS, pair.asked, pair.lengths, strict=True
-    ):
-        axis.imshow(tinted(drawing[None], [tint]), interpolation="nearest")
-        star = "" if asked in pair.present else "*"
-        axis.set_title(
-            f"{asked}{star}: {length:.{decimals}f}", fontsize=8, pad=2, color=tint, weight="bold"
-        )
+    for k, tint in enumerate(TINTS):
+        panel, label, length = axes[2 + k], pair.asked[k], pair.lengths[k]
+        panel.imshow(tinted(drawings[k : k + 1], [tint]), interpolation="nearest")
+        star = "" if label in pair.present else "*"
+        title = f"{label}{star}: {length:.{decimals}f}"
+        panel.set_title(title, fontsize=8, pad=2, color=tint, weight="bold")
 
 
 def tinted(drawings: Tensor, tints: Sequence[str] = TINTS) -> np.ndarray:
-    """Drawings [N, H, W], each in its colour, on one sheet as if printed one after the other: [H, W, 3]."""
+    """Print drawings [N, H, W] over each other, each in its colour, on one sheet [H, W, 3]."""
     sheet = np.ones(3)
     for drawing, tint in zip(drawings.numpy(), tints, strict=True):
-        sheet = sheet * (1 + (np.array(to_rgb(tint)) - 1) * drawing[..., None])
+        absorbed = 1 - np.array(to_rgb(tint))
+        sheet = sheet * (1 - absorbed * drawing[..., None])
     return sheet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,43 +12,31 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
+from torch import Tensor
 
-from capsnet_book.figures._style import _STYLE, INK, WIDTH, phone_form
+from capsnet_book.figures._style import (
+    WIDTH,
+    in_book_style,
+    phone_form,
+    set_spines,
+    show_digit,
+)
 from capsnet_book.palette import LIGHT
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.model import CapsNet, in_eval_mode
 from capsnet_tutorial.train import History
 
 
-def _frame(axes: Axes, image: np.ndarray, answer: str, colour: str) -> None:
-    axes.imshow(image.reshape(28, 28), cmap=INK, vmin=0, vmax=1, interpolation="nearest")
-    axes.set(xticks=[], yticks=[])
-    for side in axes.spines.values():
-        side.set_visible(False)
-    if answer:
-        ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 1.2}
-        axes.text(
-            26.5,
-            1,
-            answer,
-            ha="right",
-            va="top",
-            fontsize=7.5,
-            weight="bold",
-            color=colour,
-            bbox=ground,
-        )
-
-
 class LiveCurve:
-    """Shows how training goes while it goes: `fit(…, on_epoch=LiveCurve(recipe.epochs, digits))`.
+    """A figure that follows a training: `fit(…, on_epoch=LiveCurve(recipe.epochs, digits))`.
 
-    Curves of the loss and of the validation error, and beside them some digits as the network redraws them by now.
+    It has curves of the loss and of the validation error, and beside them some digits with their
+    reconstructions.
 
     Args:
-        epochs: how many there will be.
-        data: the digits that are redrawn, at most eight.
-        show: what displays the figure and returns a handle with `update`; in a notebook, `display(…, display_id=True)`.
+        epochs: of the whole training.
+        data: the digits to reconstruct; the first eight are shown.
+        show: displays the figure and returns a handle with `update`; None: in a notebook.
     """
 
     def __init__(
@@ -55,11 +44,11 @@ class LiveCurve:
     ) -> None:
         self.epochs = epochs
         self.images = data.images[:8]
-        self.show = _display if show is None else show
+        self.show = _show_in_notebook if show is None else show
         self.handle: Any = None
 
     def __call__(self, model: CapsNet, history: History) -> None:
-        """One more epoch is over."""
+        """Show the figure after an epoch."""
         figure = self.draw(model, history)
         if self.handle is None:
             self.handle = self.show(figure)
@@ -67,79 +56,90 @@ class LiveCurve:
             self.handle.update(figure)
 
     @phone_form(stacked=True)
+    @in_book_style
     @torch.no_grad()
     def draw(self, model: CapsNet, history: History, *, stacked: bool = False) -> Figure:
-        """The figure as it is now; stacked, with the digits below the curves."""
+        """Draw the figure as it is now; stacked, with the digits below the curves."""
         device = next(model.parameters()).device
         with in_eval_mode(model):
             output = model(self.images.to(device))
-        pairs = [self.images.flatten(1), output.reconstruction.cpu()]
+
+        figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
+        if stacked:
+            curves, pictures = figure.subfigures(2, 1)
+        else:
+            curves, pictures = figure.subfigures(1, 2, width_ratios=[3, 4])
+        self._draw_curves(curves.subplots(), history)
+        columns = math.ceil(len(self.images) / 2)
+        grid = pictures.subplots(4, columns, squeeze=False)
+        for axes in grid.flat:
+            axes.axis("off")
+        reconstructions = output.reconstruction.cpu()
         answers = output.lengths.argmax(dim=1).tolist()
-        with plt.rc_context(_STYLE):
-            figure = plt.figure(figsize=(WIDTH, 7.6 if stacked else 2.9), layout="constrained")
-            first, second = (
-                figure.subfigures(2, 1) if stacked else figure.subfigures(1, 2, width_ratios=[3, 4])
-            )
-            self._curves(first.subplots(), history)
-            grid = second.subplots(4, -(-len(self.images) // 2), squeeze=False)
-            for row, axes in enumerate(grid):
-                for column, each in enumerate(axes):
-                    n = column + (row // 2) * grid.shape[1]
-                    if n == len(self.images):  # an odd number leaves a place free
-                        each.axis("off")
-                        continue
-                    _frame(
-                        each,
-                        pairs[row % 2][n].numpy(),
-                        str(answers[n]) if row % 2 else "",
-                        LIGHT["accent"],
-                    )
-            plt.close(figure)
+        for n, (image, reconstruction) in enumerate(zip(self.images, reconstructions, strict=True)):
+            line, column = divmod(n, columns)
+            _show_picture(grid[2 * line, column], image)
+            _show_picture(grid[2 * line + 1, column], reconstruction)
+            _write_answer(grid[2 * line + 1, column], str(answers[n]))
         return figure
 
-    def _curves(self, axes: Axes, history: History) -> None:
-        passed = [point["epoch"] for point in history.curve]
-        for name, label, colour in (
-            ("loss", "loss", LIGHT["contrast"]),
-            ("validation_error", "share wrong in validation", LIGHT["accent"]),
+    def _draw_curves(self, axes: Axes, history: History) -> None:
+        """Draw the loss and, where it was measured, the validation error over the epochs."""
+        epochs = [point["epoch"] for point in history.curve]
+        for key, label, role in (
+            ("loss", "loss", "contrast"),
+            ("validation_error", "share wrong in validation", "accent"),
         ):
-            if name in history.curve[-1]:
-                values = [point[name] for point in history.curve]
-                axes.plot(passed, values, "o-", color=colour, label=label, markersize=4)
+            if key in history.curve[-1]:
+                values = [point[key] for point in history.curve]
+                axes.plot(epochs, values, "o-", color=LIGHT[role], label=label, markersize=4)
         axes.set(xlim=(0, self.epochs * 1.03), ylim=(0.005, 1), yscale="log", xlabel="epochs")
         axes.xaxis.set_major_locator(FixedLocator(range(int(self.epochs) + 1)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.legend(loc="upper right", fontsize=8)
 
 
-def epoch_histograms(recorded: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
-    """Histograms over a training: a panel each, and in it one line an epoch, the first at the bottom.
+def _show_picture(axes: Axes, image: Tensor) -> None:
+    """Draw an image of 784 pixels without frame and ticks."""
+    axes.axis("on")
+    show_digit(axes, image.reshape(28, 28))
+    axes.set(xticks=[], yticks=[])
+    set_spines(axes, visible=False)
+
+
+def _write_answer(axes: Axes, answer: str) -> None:
+    """Write the network's answer in the corner of its reconstruction."""
+    ground = {"facecolor": LIGHT["surface"], "edgecolor": "none", "pad": 1.2}
+    style = {"fontsize": 7.5, "weight": "bold", "color": LIGHT["accent"]}
+    axes.text(26.5, 1, answer, ha="right", va="top", bbox=ground, **style)
+
+
+@in_book_style
+def epoch_histograms(values: Mapping[str, Sequence[Any]], bins: int = 40) -> Figure:
+    """Draw histograms over a training: a panel a title, an epoch a line, the first at the bottom.
 
     Args:
-        recorded: title -> some numbers for every epoch, in order.
-        bins: so many of equal width, from the smallest to the largest value of all epochs.
+        values: title -> for every epoch, in order, some numbers.
+        bins: of equal width, from the smallest to the largest value of all epochs.
     """
-    with plt.rc_context(_STYLE):
-        figure, panels = plt.subplots(
-            1, len(recorded), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained"
-        )
-        for axes, (title, epochs) in zip(panels[0], recorded.items(), strict=True):
-            values = [np.asarray(epoch) for epoch in epochs]
-            edges = np.histogram_bin_edges(np.concatenate(values), bins)
-            for row, own in enumerate(values):
-                counts, _ = np.histogram(own, edges)
-                height = row + 1.6 * counts / counts.max()
-                axes.stairs(
-                    height, edges, baseline=row, fill=True, color=LIGHT["surface"], zorder=-row
-                )
-                axes.stairs(height, edges, baseline=row, color=LIGHT["accent"], zorder=-row)
-            axes.set(title=title, yticks=[0, len(values) - 1], yticklabels=["1", f"{len(values)}"])
-        panels[0, 0].set_ylabel("epoch")
-        plt.close(figure)
+    figure, panels = plt.subplots(
+        1, len(values), figsize=(WIDTH, 2.6), squeeze=False, layout="constrained"
+    )
+    for axes, (title, epochs) in zip(panels[0], values.items(), strict=True):
+        edges = np.histogram_bin_edges(np.concatenate([*epochs]), bins)
+        for row, numbers in enumerate(epochs):
+            counts, _ = np.histogram(np.asarray(numbers), edges)
+            height = row + 1.6 * counts / counts.max()
+            surface, line = LIGHT["surface"], LIGHT["accent"]
+            axes.stairs(height, edges, baseline=row, fill=True, color=surface, zorder=-row)
+            axes.stairs(height, edges, baseline=row, color=line, zorder=-row)
+        axes.set(title=title, yticks=[0, len(epochs) - 1], yticklabels=["1", f"{len(epochs)}"])
+    panels[0, 0].set_ylabel("epoch")
     return figure
 
 
-def _display(figure: Figure) -> Any:
+def _show_in_notebook(figure: Figure) -> Any:
+    """Display a figure, and return the handle that updates it."""
     from IPython.display import display
 
     return display(figure, display_id=True)

@@ -1,4 +1,4 @@
-"""The claims and what came of them, as a board: a row a claim, the verdict first."""
+"""The verdicts on claims, as a board: a row a claim, the verdict first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLOURS = {
     SEEN: "accent",
 }
 _EDGE = 60.0
-"""Per cent, either way; what is farther away stands there as an arrow."""
+"""The end of a row's scale, in per cent, either way; a value beyond it is drawn as an arrow."""
 _STYLE = f"""
 div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims ol {{ list-style: none; margin: 0; padding: 0; }}
@@ -41,7 +41,8 @@ div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims svg {{ display: block; width: 100%; height: 28px; overflow: visible; }}
 .claims p {{ margin: 0 0 .8em; color: var(--caps-muted, {LIGHT["muted"]}); font-size: .9em; }}
 .claims .scale {{ cursor: auto; font-size: .8em; color: var(--caps-muted, {LIGHT["muted"]}); }}
-.claims .scale span {{ display: grid; grid-template-columns: 1fr 1em 1fr; grid-column: 3; text-align: center; }}
+.claims .scale span {{ display: grid; grid-template-columns: 1fr 1em 1fr; grid-column: 3; \
+text-align: center; }}
 @media (max-width: 700px) {{
   .claims summary {{ grid-template-columns: 1fr 50%; min-height: 40px; }}
   .claims .scale {{ grid-template-columns: 1fr 50%; }}
@@ -51,89 +52,97 @@ div.claims.full-width {{ width: auto; max-width: 100%; }}
 
 
 class Board:
-    """What Jupyter and the book show of `claims_board`; as text, a line for each claim."""
+    """A board of verdicts, as Jupyter and the book show it; as text, a line for each claim."""
 
-    def __init__(self, found: Sequence[Verdict]) -> None:
-        self.found = found
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = verdicts
 
     def __repr__(self) -> str:
-        return "\n".join(f"{each.text}: {each.sentence}" for each in self.found)
+        return "\n".join(f"{verdict.text}: {verdict.sentence}" for verdict in self.verdicts)
 
     def _repr_html_(self) -> str:
-        rows = "".join(_row(each) for each in self.found)
-        about = (
-            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %. A dot is the mean, with its interval of 95 %; "
-            "small dots are the seeds. Open a row for its numbers."
+        rows = "".join(_row(verdict) for verdict in self.verdicts)
+        legend = (
+            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %. A dot is the mean, with its "
+            "interval of 95 %; small dots are the seeds. Open a row for its numbers."
         )
         ends = "<b>not so</b><b>0</b><b>as claimed</b>"
         return (
             f'<div class="claims"><style>{_STYLE}</style>'
-            f'<div class="scale"><span>{ends}</span></div><ol>{rows}</ol><p>{about}</p></div>'
+            f'<div class="scale"><span>{ends}</span></div><ol>{rows}</ol><p>{legend}</p></div>'
         )
 
 
-def claims_board(found: Sequence[Verdict]) -> Board:
-    """A row for each claim: the verdict, the claim, and by how many per cent of the second mean the first is smaller.
+def claims_board(verdicts: Sequence[Verdict]) -> Board:
+    """Return a board with a row for each verdict: its word, the claim, and the difference drawn.
 
-    Right of the middle it came out as claimed. The numbers are in the fold that a row is.
+    The difference is how many per cent of the second mean the first mean is smaller: right of the
+    middle it is as claimed. A row opens, and shows its numbers.
     """
-    return Board(found)
+    return Board(verdicts)
 
 
-def _row(each: Verdict) -> str:
-    word = each.word[:1].upper() + each.word[1:]
+def _row(verdict: Verdict) -> str:
+    """Return a verdict's row, a `<details>` in a list."""
+    word = verdict.word[:1].upper() + verdict.word[1:]
+    numbers = verdict.sentence.partition(". ")[2]
     return (
-        f'<li><details class="claim"><summary><b style="color:{_colour(each)}">{escape(word)}</b>'
-        f"<span>{escape(each.text)}</span>{_strip(each)}</summary>"
-        f"<p>{escape(each.sentence.partition('. ')[2])}</p></details></li>"
+        '<li><details class="claim"><summary>'
+        f'<b style="color:{_colour(verdict)}">{escape(word)}</b>'
+        f"<span>{escape(verdict.text)}</span>{_scale(verdict)}</summary>"
+        f"<p>{escape(numbers)}</p></details></li>"
     )
 
 
-def _colour(each: Verdict) -> str:
-    role = _COLOURS.get(each.word, "muted")
+def _colour(verdict: Verdict) -> str:
+    """Return the colour of a verdict's word, as CSS."""
+    role = _COLOURS.get(verdict.word, "muted")
     return f"var(--caps-{role}, {LIGHT[role]})"
 
 
-def _strip(each: Verdict) -> str:
-    """Seeds, interval and mean in a row's drawing, 260 wide and 28 high; nothing where there is no number."""
-    line, colour = f"var(--caps-line, {LIGHT['line']})", _colour(each)
-    drawn = [f'<path d="M10 14H250M130 3V25" stroke="{line}"/>']
-    if not each.apart or math.isnan(each.whole):
-        return _svg(drawn, "no numbers yet")
-    part = 100 / each.whole
-    drawn += [
-        f'<circle cx="{_place(part * value):.1f}" cy="21" r="2" fill="{colour}" opacity=".55"/>'
-        for value in each.apart
-    ]
-    mean = part * (each.difference.value if each.difference else sum(each.apart) / len(each.apart))
-    said = f"{mean:+.0f} %"
-    if each.difference:
-        low, high = part * each.difference.low, part * each.difference.high
-        drawn.append(
-            f'<path d="M{_place(low):.1f} 12H{_place(high):.1f}" stroke="{colour}" stroke-width="2.5"/>'
-        )
-        drawn += [_arrow(end, colour) for end in (low, high) if abs(end) > _EDGE]
-        said += f", interval {low:+.0f} to {high:+.0f} %"
-    hollow = "" if each.difference else f' style="fill:var(--caps-surface, {LIGHT["surface"]})"'
-    if abs(mean) > _EDGE:
-        drawn.append(_arrow(mean, colour))
+def _scale(verdict: Verdict) -> str:
+    """Return seeds, interval and mean of a verdict as SVG; an empty scale if it has no numbers."""
+    line = f"var(--caps-line, {LIGHT['line']})"
+    shapes = [f'<path d="M10 14H250M130 3V25" stroke="{line}"/>']
+    if not verdict.by_seed or math.isnan(verdict.reference):
+        return _svg(shapes, "no numbers yet")
+    colour = _colour(verdict)
+    per_cent = 100 / verdict.reference
+    for difference in verdict.by_seed:
+        x = _place(per_cent * difference)
+        shapes.append(f'<circle cx="{x:.1f}" cy="21" r="2" fill="{colour}" opacity=".55"/>')
+    if verdict.difference is None:
+        mean = per_cent * sum(verdict.by_seed) / len(verdict.by_seed)
+        fill = f' style="fill:var(--caps-surface, {LIGHT["surface"]})"'  # hollow
+        label = f"{mean:+.0f} %"
     else:
-        drawn.append(
-            f'<circle cx="{_place(mean):.1f}" cy="12" r="4.5" fill="{colour}" stroke="{colour}"{hollow}/>'
-        )
-    return _svg(drawn, said)
+        mean = per_cent * verdict.difference.value
+        low, high = per_cent * verdict.difference.low, per_cent * verdict.difference.high
+        fill = ""
+        label = f"{mean:+.0f} %, interval {low:+.0f} to {high:+.0f} %"
+        interval = f"M{_place(low):.1f} 12H{_place(high):.1f}"
+        shapes.append(f'<path d="{interval}" stroke="{colour}" stroke-width="2.5"/>')
+        shapes += [_arrow(end, colour) for end in (low, high) if abs(end) > _EDGE]
+    if abs(mean) > _EDGE:
+        shapes.append(_arrow(mean, colour))
+    else:
+        centre = f'cx="{_place(mean):.1f}" cy="12" r="4.5"'
+        shapes.append(f'<circle {centre} fill="{colour}" stroke="{colour}"{fill}/>')
+    return _svg(shapes, label)
 
 
 def _place(per_cent: float) -> float:
+    """Return where a value lies on the scale, which ends at its edges."""
     return 130 + 120 * max(-1.0, min(per_cent / _EDGE, 1.0))
 
 
 def _arrow(per_cent: float, colour: str) -> str:
-    """A head at the end of the scale, for what lies beyond."""
+    """Return an arrow's head at the end of the scale, for a value beyond it."""
     tip = math.copysign(8, per_cent)
     return f'<path d="M{_place(per_cent):.0f} 6l{tip:.0f} 6l{-tip:.0f} 6z" fill="{colour}"/>'
 
 
-def _svg(drawn: Sequence[str], said: str) -> str:
-    said = said.replace("-", "−")
-    return f'<svg viewBox="0 0 260 28" role="img" aria-label="{said}">{"".join(drawn)}</svg>'
+def _svg(shapes: Sequence[str], label: str) -> str:
+    """Return a drawing 260 wide and 28 high, with its label for screen readers."""
+    label = label.replace("-", "−")
+    return f'<svg viewBox="0 0 260 28" role="img" aria-label="{label}">{"".join(shapes)}</svg>'
