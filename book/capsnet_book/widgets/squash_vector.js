@@ -1,17 +1,21 @@
-// A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of lengths.
+// A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of
+// lengths.
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, format, setAttributes, svg } from "./shared/ui.js";
 
-const FAR = 3.6; // so long can s be; the plane shows -FAR … FAR, both ways
-const PLANE = 260; // sides of the pictures, in the units of their viewBox
-const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 24, x: [0, FAR] };
-const STEEPEST = 1 / Math.sqrt(3);
+/** @typedef {number[]} Vector  x to the right, y up */
 
-const lengthOf = (n) => (n * n) / (1 + n * n); // ‖v‖ from ‖s‖
-const slopeAt = (n) => (2 * n) / (1 + n * n) ** 2; // its derivative
-const pair = (p) => `(${format(p[0])}, ${format(p[1])})`;
+const FAR = 3.6; // the greatest length of s; the plane shows −FAR to FAR, both ways
+const PLANE = 260; // side of the plane, in the units of the viewBox
+const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 24, x: [0, FAR] };
+const STEEPEST = 1 / Math.sqrt(3); // ‖s‖ where the curve is steepest
+const TANGENT = 46; // half its length, in the units of the viewBox
+
+const squashedLength = (/** @type {number} */ n) => (n * n) / (1 + n * n); // ‖v‖, n = ‖s‖
+const slopeAt = (/** @type {number} */ n) => (2 * n) / (1 + n * n) ** 2; // its derivative
+const pair = (/** @type {Vector} */ p) => `(${format(p[0])}, ${format(p[1])})`;
 
 const LABEL = "Drag a vector and watch squash shorten it";
 
@@ -22,28 +26,35 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     stage: element("div", { class: "squash" }, plane.picture, curve.picture),
   });
 
-  function move(to) {
+  function move(/** @type {Vector} */ to) {
     const share = Math.min(1, FAR / norm(to));
     set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
   }
 
   const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
   drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
-  const stride = ({ shiftKey }) => (shiftKey ? 0.5 : 0.05);
-  const by = (dx, dy, event) =>
-    move([get("s")[0] + dx * stride(event), get("s")[1] - dy * stride(event)]);
-  arrowKeys(plane.handle, by, { Home: () => move([0, 0]) });
+  const moveBy = (dx, dy, { shiftKey }) => {
+    const step = shiftKey ? 0.5 : 0.05;
+    const [x, y] = get("s");
+    move([x + dx * step, y - dy * step]);
+  };
+  arrowKeys(plane.handle, moveBy, { Home: () => move([0, 0]) });
 
   return () => {
     const s = get("s");
-    const v = squash(Float64Array.from(s));
-    const [n, m] = [norm(s), norm(v)];
+    const v = Array.from(squash(Float64Array.from(s)));
+    const lengthOfS = norm(s);
+    const lengths = `‖s‖ = ${format(lengthOfS)}, ‖v‖ = ${format(norm(v))}`;
+    const remark = inWords(lengthOfS);
     root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
     plane.show(s, v);
-    curve.show(n);
-    say(`‖s‖ = ${format(n)}, ‖v‖ = ${format(m)}. ${inWords(n)}`, inWords(n));
-    const spoken = `s is ${pair(s)}, ${format(n)} long; v is ${format(m)} long`;
-    setAttributes(plane.handle, { "aria-valuenow": n.toFixed(3), "aria-valuetext": spoken });
+    curve.show(lengthOfS);
+    say(`${lengths}. ${remark}`, remark);
+    const spoken = `s is ${pair(s)}, ${format(lengthOfS)} long; v is ${format(norm(v))} long`;
+    setAttributes(plane.handle, {
+      "aria-valuenow": lengthOfS.toFixed(3),
+      "aria-valuetext": spoken,
+    });
   };
 });
 
@@ -51,35 +62,39 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
 function makePlane() {
   const half = PLANE / 2;
   const unit = half / FAR;
-  const at = ([x, y]) => [half + x * unit, half - y * unit];
+  const onView = (/** @type {Vector} */ [x, y]) => [half + x * unit, half - y * unit];
   const arrows = { s: makeArrow("s"), v: makeArrow("v") };
-  const limits = { "aria-valuemin": 0, "aria-valuemax": FAR };
   const handle = grip({
     "data-role": "handle",
-    ...limits,
+    "aria-valuemin": 0,
+    "aria-valuemax": FAR,
     "aria-label": "Vector s. Arrow keys move its tip.",
   });
-  const names = ["s", "v"].map((name) => svg("text", { class: `name ${name}` }, name));
+  const names = {
+    s: svg("text", { class: "name s" }, "s"),
+    v: svg("text", { class: "name v" }, "v"),
+  };
   const disc = svg("circle", { class: "disc", cx: half, cy: half, r: unit });
   const axis = svg("path", { class: "axis", d: `M0 ${half}H${PLANE}M${half} 0V${PLANE}` });
   const one = svg("text", { class: "label", x: half + unit + 4, y: half + 14 }, "1");
   const view = { viewBox: `0 0 ${PLANE} ${PLANE}`, class: "plane", "data-role": "plane" };
-  const picture = svg("svg", view, disc, axis, one, arrows.s.node, handle, arrows.v.node, ...names);
+  const layers = [disc, axis, one, arrows.s.node, handle, arrows.v.node, names.s, names.v];
+  const picture = svg("svg", view, ...layers);
 
-  function show(s, v) {
-    arrows.s.point([half, half], at(s), { gap: 11 });
-    arrows.v.point([half, half], at(v));
-    handle.setAttribute("transform", `translate(${at(s)})`);
+  function place(name, /** @type {Vector} */ point) {
+    const [x, y] = onView(point);
+    setAttributes(name, { x, y: y + 4 });
+  }
+
+  function show(/** @type {Vector} */ s, /** @type {Vector} */ v) {
+    arrows.s.point([half, half], onView(s), { gap: 11 });
+    arrows.v.point([half, half], onView(v));
+    handle.setAttribute("transform", `translate(${onView(s)})`);
     const n = norm(s);
     const aside = n ? [-s[1] / n, s[0] / n] : [0, 1]; // names stand beside their arrows
-    const places = [
-      s.map((x, d) => x + 0.34 * aside[d]),
-      [0, 1].map((d) => 0.6 * v[d] - 0.24 * aside[d]),
-    ];
-    names.forEach((name, k) =>
-      setAttributes(name, { x: at(places[k])[0], y: at(places[k])[1] + 4 }),
-    );
-    names[1].toggleAttribute("hidden", norm(v) < 0.25);
+    place(names.s, [s[0] + 0.34 * aside[0], s[1] + 0.34 * aside[1]]);
+    place(names.v, [0.6 * v[0] - 0.24 * aside[0], 0.6 * v[1] - 0.24 * aside[1]]);
+    names.v.toggleAttribute("hidden", norm(v) < 0.25);
   }
   return { picture, handle, show };
 }
@@ -103,28 +118,29 @@ function makeCurve() {
   ];
   const graph = svg("path", {
     class: "graph",
-    d: chart.path(lengths.map((n) => [n, lengthOf(n)])),
+    d: chart.path(lengths.map((n) => [n, squashedLength(n)])),
   });
-  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the sentence says it
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" };
+  // Hidden from screen readers: the sentence says what it shows.
   const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
 
-  function show(n) {
-    const [x, y] = [atX(Math.min(n, FAR)), atY(lengthOf(n))];
+  function show(/** @type {number} */ n) {
+    const x = atX(Math.min(n, FAR));
+    const y = atY(squashedLength(n));
     setAttributes(dot, { cx: x, cy: y });
     guides.setAttribute("d", `M${x} ${atY(0)}V${y}H${atX(0)}`);
-    const [dx, dy] = [atX(1) - atX(0), atY(slopeAt(n)) - atY(0)];
-    const ahead = 46 / Math.hypot(dx, dy);
+    const dx = atX(1) - atX(0); // of the tangent, for one unit of ‖s‖
+    const dy = atY(slopeAt(n)) - atY(0);
+    const ahead = TANGENT / Math.hypot(dx, dy);
     const back = Math.min(ahead, n); // no further than where ‖s‖ is 0
-    tangent.setAttribute(
-      "d",
-      `M${x - dx * back} ${y - dy * back}L${x + dx * ahead} ${y + dy * ahead}`,
-    );
+    const start = `M${x - dx * back} ${y - dy * back}`;
+    tangent.setAttribute("d", `${start}L${x + dx * ahead} ${y + dy * ahead}`);
   }
   return { picture, show };
 }
 
-/** What there is to see at this length. */
-function inWords(n) {
+/** Says what there is to see at this length of s. */
+function inWords(/** @type {number} */ n) {
   if (n === 0) return "Zero has no direction, and squash divides by the length: v stays 0.";
   if (n < 0.25) return "Short vectors all but vanish: ‖v‖ ≈ ‖s‖². The slope goes to 0 as well.";
   if (Math.abs(n - STEEPEST) < 0.12) return "Here the curve is steepest, at ‖s‖ = 1/√3.";
