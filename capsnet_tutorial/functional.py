@@ -139,11 +139,11 @@ def route(
         rounds = []
         for r in range(iterations):
             c = b.softmax(dim=2)  # over j: every capsule below shares itself out among those above
-            s = torch.einsum("bij,bijd->bjd", c, votes)  # [B, J, D_out]
+            s = torch.einsum("bij,bije->bje", c, votes)  # [B, J, D_out]
             v = squash(s)
             rounds.append((b, c, v))
             if r < iterations - 1:  # an update after the last round would not be used
-                b = b + torch.einsum("bijd,bjd->bij", votes, v)  # agreement: <u_hat, v>
+                b = b + torch.einsum("bije,bje->bij", votes, v)  # agreement: <u_hat, v>
     if not return_trace:
         return v.to(u_hat.dtype)
     trace = RoutingTrace(*(torch.stack(each) for each in zip(*rounds, strict=True)))
@@ -156,7 +156,7 @@ def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
         _, trace = route(u_hat, iterations, return_trace=True)
     with in_full_precision(u_hat.device):
         votes = at_least_float32(u_hat)
-        return squash(torch.einsum("bij,bijd->bjd", trace.c[-1], votes)).to(u_hat.dtype)
+        return squash(torch.einsum("bij,bije->bje", trace.c[-1], votes)).to(u_hat.dtype)
 
 
 def capsule_lengths(v: Tensor) -> Tensor:

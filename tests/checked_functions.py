@@ -149,8 +149,8 @@ def routing_with_the_inner_rounds_detached(u_hat, iterations):
     b = torch.zeros(u_hat.shape[:3])
     for r in range(iterations):
         u = u_hat if r == iterations - 1 else fixed
-        v = squash(torch.einsum("bij,bijd->bjd", b.softmax(2), u))
-        b = b + torch.einsum("bijd,bjd->bij", fixed, v)
+        v = squash(torch.einsum("bij,bije->bje", b.softmax(2), u))
+        b = b + torch.einsum("bije,bje->bij", fixed, v)
     return v
 
 

@@ -256,7 +256,7 @@ def test_classmates_swap_couplings_in_training():
     routing = ClassmatesAgreement()
     u_hat = torch.cat([U_HAT[:1], 1.1 * U_HAT[:1]])  # two images that are read as the same class
     c = route(u_hat, 3, return_trace=True)[1].c[-1]
-    expected = squash(torch.einsum("bij,bijd->bjd", c.flip(0), u_hat))
+    expected = squash(torch.einsum("bij,bije->bje", c.flip(0), u_hat))
     torch.testing.assert_close(routing.train()(u_hat, 3), expected)
     torch.testing.assert_close(routing.eval()(u_hat, 3), route(u_hat, 3))
 

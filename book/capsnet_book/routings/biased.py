@@ -21,7 +21,7 @@ class BiasedRouting(nn.Module):
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
         b = u_hat.new_zeros(u_hat.shape[:3])  # [B, I, J]
         for r in range(iterations):
-            v = squash(torch.einsum("bij,bijd->bjd", b.softmax(dim=2), u_hat) + self.bias)
+            v = squash(torch.einsum("bij,bije->bje", b.softmax(dim=2), u_hat) + self.bias)
             if r < iterations - 1:
-                b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
+                b = b + torch.einsum("bije,bje->bij", u_hat, v)
         return v

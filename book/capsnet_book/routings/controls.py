@@ -14,7 +14,7 @@ from capsnet_tutorial.functional import capsule_lengths, squash
 
 def _weighted(c: Tensor, u_hat: Tensor) -> Tensor:
     """v_j = squash(Σ_i c_ij û_j|i)."""
-    return squash(torch.einsum("bij,bijd->bjd", c, u_hat))
+    return squash(torch.einsum("bij,bije->bje", c, u_hat))
 
 
 class _Shares(nn.Module):
@@ -44,7 +44,7 @@ class SelfRouting(_Shares):
         self.gate = nn.Parameter(torch.zeros(in_capsules, out_capsules, dim))
 
     def logits(self, u_hat: Tensor) -> Tensor:
-        return torch.einsum("bijd,ijd->bij", u_hat, self.gate)
+        return torch.einsum("bije,ije->bij", u_hat, self.gate)
 
 
 class StaticShares(_Shares):
@@ -82,7 +82,7 @@ class ScaledAgreement(nn.Module):
         b = u_hat.new_zeros(u_hat.shape[:3])
         for _ in range(iterations - 1):
             b = b + self.beta * torch.einsum(
-                "bijd,bjd->bij", u_hat, _weighted(b.softmax(dim=2), u_hat)
+                "bije,bje->bij", u_hat, _weighted(b.softmax(dim=2), u_hat)
             )
         return b.softmax(dim=2)
 

@@ -43,14 +43,14 @@ class EMRouting(nn.Module):
         for step in range(iterations):
             w = r * active.unsqueeze(2)  # [B, I, J]
             total = w.sum(dim=1).unsqueeze(2).clamp_min(1e-12)  # [B, J, 1]
-            mean = torch.einsum("bij,bijd->bjd", w, votes) / total
-            spread = torch.einsum("bij,bijd->bjd", w, squares) / total - mean.square()
+            mean = torch.einsum("bij,bije->bje", w, votes) / total
+            spread = torch.einsum("bij,bije->bje", w, squares) / total - mean.square()
             variance = spread.clamp_min(0) + self.least_variance  # [B, J, D]
             cost = (self.cost + variance.log() / 2).mean(dim=2) * total.squeeze(2) * J / I
             log_a = F.logsigmoid(self.inverse_temperature * (self.benefit - cost))  # [B, J]
             if step < iterations - 1:
-                distance = torch.einsum("bijd,bjd->bij", squares, 1 / variance)
-                distance = distance - 2 * torch.einsum("bijd,bjd->bij", votes, mean / variance)
+                distance = torch.einsum("bije,bje->bij", squares, 1 / variance)
+                distance = distance - 2 * torch.einsum("bije,bje->bij", votes, mean / variance)
                 constant = (mean.square() / variance + variance.log()).sum(dim=2)
                 r = (log_a.unsqueeze(1) - (distance + constant.unsqueeze(1)) / 2).softmax(dim=2)
         return r, mean, log_a

@@ -33,9 +33,9 @@ class KMeansRouting(nn.Module):
         """c of the last round: [B, I, J]; over j they sum to 1."""
         c = torch.zeros_like(u_hat[..., 0]).softmax(dim=2)
         for _ in range(iterations - 1):
-            s = F.normalize(torch.einsum("bij,bijd->bjd", c, u_hat), dim=2)
-            c = (torch.einsum("bijd,bjd->bij", u_hat, s) / self.alpha).softmax(dim=2)
+            s = F.normalize(torch.einsum("bij,bije->bje", c, u_hat), dim=2)
+            c = (torch.einsum("bije,bje->bij", u_hat, s) / self.alpha).softmax(dim=2)
         return c
 
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
-        return squash(torch.einsum("bij,bijd->bjd", self.couplings(u_hat, iterations), u_hat))
+        return squash(torch.einsum("bij,bije->bje", self.couplings(u_hat, iterations), u_hat))

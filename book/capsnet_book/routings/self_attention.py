@@ -24,7 +24,7 @@ def attention_couplings(u_hat: Tensor) -> Tensor:
     expect_shape("u_hat", u_hat, "[B, I, J, D]")
     with torch.autocast(u_hat.device.type, enabled=False):
         votes = at_least_float32(u_hat)
-        agreement = torch.einsum("bijd,bjd->bij", votes, votes.sum(dim=1)) / math.sqrt(
+        agreement = torch.einsum("bije,bje->bij", votes, votes.sum(dim=1)) / math.sqrt(
             votes.shape[3]
         )
         return agreement.softmax(dim=2)
@@ -45,7 +45,7 @@ def route_by_attention(u_hat: Tensor, prior: Tensor | None = None) -> Tensor:
         )
         c = c + prior
     with torch.autocast(u_hat.device.type, enabled=False):
-        return squash(torch.einsum("bij,bijd->bjd", c, at_least_float32(u_hat))).to(u_hat.dtype)
+        return squash(torch.einsum("bij,bije->bje", c, at_least_float32(u_hat))).to(u_hat.dtype)
 
 
 class SelfAttention(nn.Module):

@@ -39,9 +39,9 @@ class SinkhornRouting(nn.Module):
         """c of the last round: [B, I, J]."""
         b = torch.zeros_like(u_hat[..., 0])
         for _ in range(iterations - 1):
-            v = squash(torch.einsum("bij,bijd->bjd", self.balanced(b), u_hat))
-            b = b + torch.einsum("bijd,bjd->bij", u_hat, v)
+            v = squash(torch.einsum("bij,bije->bje", self.balanced(b), u_hat))
+            b = b + torch.einsum("bije,bje->bij", u_hat, v)
         return self.balanced(b)
 
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
-        return squash(torch.einsum("bij,bijd->bjd", self.couplings(u_hat, iterations), u_hat))
+        return squash(torch.einsum("bij,bije->bje", self.couplings(u_hat, iterations), u_hat))
