@@ -27,7 +27,7 @@ help: ## say what can be made
 
 book: $(BOOK) ## build the pages in English and Chinese, with every warning an error
 ifneq ($(LANGUAGE),en)
-	@$(BIN)/python tools/translation.py book
+	@$(BIN)/python -m tools.translation book
 endif
 ifneq ($(LANGUAGE),zh_CN)
 	@$(BIN)/jupyter-book build . -q -W -n --keep-going
@@ -40,7 +40,7 @@ serve: book ## build and serve the book
 
 lab: $(ALL) ## open the chapters live, in JupyterLab (LANGUAGE=zh_CN: in Chinese)
 ifeq ($(LANGUAGE),zh_CN)
-	@$(BIN)/python tools/translation.py write
+	@$(BIN)/python -m tools.translation write
 	@$(BIN)/jupyter lab _build/zh_CN/book
 else
 	@$(BIN)/jupyter lab book
@@ -77,13 +77,13 @@ bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a 
 
 notebooks: $(ALL) ## execute the notebooks and store their outputs (LANGUAGE=zh_CN: write the Chinese ones)
 ifeq ($(LANGUAGE),zh_CN)
-	@$(BIN)/python tools/translation.py write
+	@$(BIN)/python -m tools.translation write
 else
-	@$(BIN)/python tools/refresh_notebooks.py
+	@$(BIN)/python -m tools.refresh_notebooks
 endif
 
 stills: $(ALL) book ## take the widgets' still pictures and the front page's from the built book
-	@$(BIN)/python tools/pictures.py
+	@$(BIN)/python -m tools.pictures
 
 train: $(ALL) ## train the network that comes with the module, on MNIST (50 minutes on one core), into runs/small
 	@$(BIN)/capsnet train --epochs 60 --learning-rate 0.006 --average 0.999 --rotation 12 --scale 0.12 --shear 0.15 \

@@ -27,17 +27,17 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path += [str(ROOT / "tools"), str(ROOT / "book")]
+sys.path.append(str(ROOT / "book"))
 
 import my_capsnet  # noqa: E402
 from capsnet_book.assets import asset  # noqa: E402
 from capsnet_book.palette import css_variables  # noqa: E402
 from capsnet_book.widgets import _parts  # noqa: E402
-from chromium import launch  # noqa: E402
 
 from benchmarks.measure import machine, rounded  # noqa: E402
 from capsnet_tutorial.data import digits  # noqa: E402
 from capsnet_tutorial.files import write_json  # noqa: E402
+from tools.chromium import launch  # noqa: E402
 
 LEVELS = (90, 95, 97, 98)
 FIRST = 11

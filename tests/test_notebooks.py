@@ -22,7 +22,8 @@ from _ext.widgets.models import OURS, VIEW, stored_models
 from _ext.widgets.storage import LARGE, SOURCES, stored_buffer
 from markdown_it import MarkdownIt
 from pybtex.database import parse_file
-from refresh_notebooks import all_notebooks, normalise
+
+from tools.refresh_notebooks import all_notebooks, normalise
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = all_notebooks(ROOT)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 
 import pytest
-import translation
+from babel.messages.catalog import Message
 from capsnet_book.words import translated
-from translation import (
-    MARKDOWN,
+
+from tools.translation import checks
+from tools.translation.catalogues import (
+    current_catalogue,
     entries,
-    messages,
-    pages,
-    problems,
-    ready,
-    rewritten_markdown,
-    shape,
-    terms,
+    stored_catalogue,
+    translations,
 )
+from tools.translation.drawing import outdated
+from tools.translation.messages import MARKDOWN, rewritten, rewritten_markdown
+from tools.translation.paths import ENGLISH_OUTPUTS, catalogue_names, pages
+from tools.translation.scripts import sentence_literals
 
 PAGE = """# The `title`
 
@@ -51,9 +52,9 @@ Inside.
 
 
 def test_each_block_is_a_message() -> None:
-    met: list[tuple[str, str]] = []
-    rewritten_markdown(PAGE, lambda kind, text: met.append((kind, text)))
-    assert sorted(met) == [
+    messages: list[tuple[str, str]] = []
+    rewritten_markdown(PAGE, lambda kind, text: messages.append((kind, text)))
+    assert sorted(messages) == [
         ("heading", "The `title`"),
         ("paragraph", "A paragraph of two lines."),
         ("paragraph", "A small group."),
@@ -75,30 +76,34 @@ def test_translations_stand_where_the_english_stood() -> None:
         "A hint": "提示",
     }
     written = rewritten_markdown(PAGE, lambda kind, text: known.get(text))
-    for line in (
+    expected_lines = (
         "两行。",
         "* 一和二",
         "> 说了两遍",
         "<details><summary>提示</summary>",
         '  <span class="untranslated" lang="en">A small group.</span>',
-    ):
+    )
+    for line in expected_lines:
         assert f"\n{line}\n" in written
 
 
-def test_a_page_in_its_own_words_is_the_same_page() -> None:
-    for path in pages().values():
-        if path.suffix == ".ipynb":
-            text = path.read_text(encoding="utf-8")
-            again = json.loads(translation.rewritten(text, path.suffix, lambda kind, words: words))
-            for one, other in zip(json.loads(text)["cells"], again["cells"], strict=True):
-                sources = ["".join(cell["source"]) for cell in (one, other)]
-                if one["cell_type"] == "markdown":
-                    before, after = (
-                        " ".join(MARKDOWN.render(source).split()) for source in sources
-                    )
-                    assert before == after
-                else:
-                    assert one == other
+NOTEBOOK_PAGES = [path for path in pages().values() if path.suffix == ".ipynb"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOK_PAGES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_a_page_in_its_own_words_is_the_same_page(path) -> None:
+    text = path.read_text(encoding="utf-8")
+    written = json.loads(rewritten(text, path.suffix, lambda kind, english: english))
+    for before, after in zip(json.loads(text)["cells"], written["cells"], strict=True):
+        if before["cell_type"] == "markdown":
+            assert rendered(before) == rendered(after)
+        else:
+            assert before == after
+
+
+def rendered(cell: dict) -> str:
+    """Return a Markdown cell as HTML, with single spaces."""
+    return " ".join(MARKDOWN.render("".join(cell["source"])).split())
 
 
 def test_numbers_take_their_places() -> None:
@@ -109,33 +114,82 @@ def test_numbers_take_their_places() -> None:
     assert translated("unknown 1", known) == "unknown 1"
 
 
+def test_sentences_of_a_script_are_found_and_code_is_not() -> None:
+    script = """
+    const size = "12px";
+    const part = document.querySelector("figure.glass");
+    words.textContent = "Press the eight";
+    words.textContent = `It reads a ${digit}.`;
+    element.className = "one two";
+    throw new Error("expected a number");
+    """
+    assert list(sentence_literals(script)) == ['"Press the eight"', "`It reads a ${digit}.`"]
+
+
+# --- checks
+
+ENGLISH = "`route` and $x$, **what matters.** Here"
+
+
 @pytest.mark.parametrize(
-    "chinese",
-    ["`route` 与公式", "`routes` 与 $x$", "`route` 与 $x$，**重要。**的", "[`route`](b.md) 与 $x$"],
-    ids=["formula lost", "code changed", "emphasis that does not close", "a link too many"],
+    ("chinese", "is_same"),
+    [
+        ("`route` 与 $x$，**重要**。", True),
+        ("`route` 与公式", False),
+        ("`routes` 与 $x$，**重要**。", False),
+        ("`route` 与 $x$，**重要。**的", False),
+        ("[`route`](b.md) 与 $x$，**重要**。", False),
+    ],
+    ids=["same", "formula lost", "code changed", "emphasis that does not close", "a link too many"],
 )
-def test_what_must_be_the_same_is_compared(chinese: str) -> None:
-    english = "`route` and $x$, **what matters.** Here"
-    assert shape(english) == shape("`route` 与 $x$，**重要**。")
-    assert shape(english) != shape(chinese)
+def test_code_formulas_links_and_emphasis_are_compared(chinese: str, is_same: bool) -> None:
+    assert (checks.shape(ENGLISH) == checks.shape(chinese)) == is_same
 
 
-def test_translations_hold() -> None:
-    """`python tools/translation.py check` says the same."""
-    assert [
-        each for name in ("interface", "words", *pages()) for each in problems(name, terms())
-    ] == []
+TERMS = {"class capsule": ["类胶囊"], "capsule": ["胶囊"]}
+
+
+@pytest.mark.parametrize(
+    ("check", "english", "chinese"),
+    [
+        (checks.same_number_of_holes, "# of # right", "对 # 个"),
+        (checks.same_columns, "| a | b |", "| 甲 | 乙 | 丙 |"),
+        (checks.same_numbers, "72 capsules of 8 numbers", "72 个胶囊"),
+        (checks.terms_of_the_book, "ten class capsules", "十个类"),
+        (checks.no_english_left, "It is as it was before", "It is as it was before。"),
+        (checks.full_width_punctuation, "first, second", "第一,第二"),
+        (checks.no_new_names, "`${count} left`", "`剩 ${number}`"),
+        (checks.same_quotes, '"Press"', "“按”"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_check_reports_what_differs(check: checks.Check, english: str, chinese: str) -> None:
+    assert len(list(check(Message(english, chinese), TERMS))) == 1
+    assert list(check(Message(english, english), {})) == [] or check is checks.no_english_left
+
+
+def test_a_term_may_be_exempted() -> None:
+    message = Message("a capsule", "一组", user_comments=["terms: capsule"])
+    assert list(checks.terms_of_the_book(message, TERMS)) == []
+
+
+@pytest.mark.parametrize("name", catalogue_names())
+def test_stored_translations_hold(name: str) -> None:
+    """`python -m tools.translation check` says the same."""
+    assert list(checks.problems(name, checks.terms())) == []
 
 
 @pytest.mark.nightly
-def test_nothing_is_left_in_english() -> None:
-    """`python tools/translation.py list --all` says what."""
-    left = {
-        name: [
-            m.id for m in entries(messages(name)) if m.id not in ready(translation.catalogue(name))
-        ]
-        for name in ("interface", "words", *pages())
-        if name not in translation.ENGLISH_PAGES
-    }
-    assert not any(left.values()), left
-    assert not translation.outdated()
+@pytest.mark.parametrize(
+    "name", [name for name in catalogue_names() if name not in ENGLISH_OUTPUTS]
+)
+def test_nothing_is_left_in_english(name: str) -> None:
+    """`python -m tools.translation list --all` says what."""
+    known = translations(stored_catalogue(name))
+    messages = [str(message.id) for message in entries(current_catalogue(name))]
+    assert [message for message in messages if message not in known] == []
+
+
+@pytest.mark.nightly
+def test_no_figure_is_outdated() -> None:
+    assert outdated() == {}

@@ -1,7 +1,12 @@
-"""Pack the bundled sample for the playground: ``python tools/pack_digits.py`` writes it in 4 bits a pixel, gzip.
+"""Pack the bundled sample for the playground, in 4 bits a pixel and compressed.
 
-4,000 digits to learn from, then the 500 of the sample's test split; the page reads them in ``playground/files.js``.
+    python -m tools.pack_digits
+
+4,000 digits to learn from, then the 500 of the sample's test split; `playground/files.js` reads
+them in the page.
 """
+
+from __future__ import annotations
 
 import gzip
 from pathlib import Path
@@ -11,21 +16,34 @@ from safetensors.torch import save
 
 from capsnet_tutorial.data import digits
 
-TARGET = (
-    Path(__file__).parents[1] / "book" / "capsnet_book" / "assets" / "digits" / "digits.safetensors"
-)
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = ROOT / "book" / "capsnet_book" / "assets" / "digits" / "digits.safetensors"
+SPLITS = ("train", "test")
+GREYS = 16
 
 
 def packed() -> bytes:
-    """The file's bytes: `packed`, uint8, greys 0 to 15 of all pixels in pairs, compressed; `labels` uint8 [4500]."""
-    splits = [digits(split, source="sample") for split in ("train", "test")]
-    greys = (torch.cat([split.images for split in splits]).flatten() * 15).round().to(torch.uint8)
-    pairs = gzip.compress((greys[0::2] * 16 + greys[1::2]).numpy().tobytes(), 9, mtime=0)
+    """Return the file's bytes, with two tensors.
+
+    `packed`, uint8: greys 0 to 15 of all pixels, two a byte, compressed with gzip. `labels`: uint8
+    [4500].
+    """
+    splits = [digits(split, source="sample") for split in SPLITS]
+    pixels = torch.cat([split.images for split in splits]).flatten()
+    greys = (pixels * (GREYS - 1)).round().to(torch.uint8)
+    pairs = greys[0::2] * GREYS + greys[1::2]
+    compressed = gzip.compress(pairs.numpy().tobytes(), compresslevel=9, mtime=0)
     labels = torch.cat([split.labels for split in splits]).to(torch.uint8)
-    return save({"packed": torch.frombuffer(bytearray(pairs), dtype=torch.uint8), "labels": labels})
+    tensors = {"packed": torch.frombuffer(bytearray(compressed), dtype=torch.uint8)}
+    return save({**tensors, "labels": labels})
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write the file and print its size."""
     TARGET.parent.mkdir(exist_ok=True)
     TARGET.write_bytes(packed())
     print(f"{TARGET.stat().st_size:,} bytes -> {TARGET}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,14 +1,16 @@
-"""Photograph the built book: a still of every widget, and the front page.
+"""Photograph the built book: a still of every widget, the network, and the front page.
 
-    python tools/pictures.py          (after `make book`; `make stills` does both)
+    python -m tools.pictures          (after `make book`; `make stills` does both)
 
-A still stands in a widget's place until the widget is awake, and for readers without JavaScript. Each is taken four
-times: light and dark, for wide windows and for phones. The next build shows them, and a notebook that is executed
-stores a small copy. A widget that is taller on another page than on its still is in `stills/heights.json`: the page
-reserves that much. The stage, which waits on some pages until it is touched, is taken in Chinese as well.
+A still stands in a widget's place until the widget is awake, and for readers without JavaScript.
+Each is taken four times: light and dark, for wide windows and for phones. The next build shows
+them, and a notebook that is executed stores a small copy. A widget that is taller on another page
+than on its still is in `stills/heights.json`: the page reserves that much. The stage, which waits
+on some pages until it is touched, is taken in Chinese as well.
 
-The notebooks show the network as a picture, `figures.network_still`: the stage's scene, in light, with the parts of a
-chapter enlarged. These pictures are taken from the front page, in both languages.
+The notebooks show the network as a picture, `figures.network_still`: the stage's scene, in light,
+with the parts of a chapter enlarged. These pictures are taken from the front page, in both
+languages.
 """
 
 from __future__ import annotations
@@ -16,146 +18,227 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from chromium import launch
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, sync_playwright
 
-ROOT = Path(__file__).resolve().parent.parent
+from .chromium import launch
+
+ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "_build" / "html" / "book"
-STATIC = ROOT / "book" / "_static"
-CHINESE = ROOT / "_build" / "html" / "zh_CN" / "book" / "index.html"
+FRONT = PAGES / "index.html"
+CHINESE_FRONT = ROOT / "_build" / "html" / "zh_CN" / "book" / "index.html"
+CHAPTERS = ROOT / "book" / "chapters"
+SCREENSHOT = ROOT / "book" / "_static" / "screenshot.png"  # in the README
+STILLS = ROOT / "book" / "_static" / "stills"
 CHINESE_STILLS = ROOT / "book" / "locales" / "zh_CN" / "stills"
 NETWORK_STILLS = ROOT / "book" / "capsnet_book" / "assets" / "stills"
 NETWORK = ROOT / "book" / "capsnet_book" / "network.json"
-WIDTHS = {"": 1280, "-narrow": 375}  # suffix of the file -> width of the window
-THEMES = {"": "light", "-dark": "dark"}
-SCALE = 2  # pixels of a still for one of the page; live_widgets.py counts on it
-HEAVY = 60_000  # bytes
-TALL = 3000  # a window in which every widget stands whole, so that no part of the page lies over it
-SAME = 8  # pixels: heights that differ by no more than this are one
-ALIVE = "figure.live-widget, figure.glass"
+
+TALL = 3000  # pixels of a window in which every widget stands whole, without a header over it
+SCREENSHOT_WINDOW: ViewportSize = {"width": 1200, "height": 630}
+PIXEL_DENSITY = 2  # pixels of a still for one of the page; `_ext/widgets/stills.py` counts on it
+HEIGHT_TOLERANCE = 8  # pixels: heights that differ by no more are the same
+QUALITIES = (60, 45, 30)  # of WebP, tried in order until a still is small enough
+MAX_BYTES = 60_000
+NETWORK_COLOURS = 32
+
+LIVING = "figure.live-widget, figure.glass"
+HIDE_BUTTONS = ".scene button { visibility: hidden; }"  # in a notebook nothing can be pressed
+# The parts that the stage enlarges, set before it wakes.
 ENLARGE = """
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelector("figure.glass").dataset.lit = %s;
 });
-"""  # the parts that the stage enlarges, before it wakes
+"""
+# A call in the JSON of a notebook.
+NETWORK_CALL = re.compile(r'network_still\((?:\\"([\w-]+)\\")?\)')
+
+Heights = dict[str, dict[str, dict[str, int]]]  # page -> widget -> suffix of the window -> pixels
+
+
+@dataclass(frozen=True)
+class View:
+    """A window and a theme to take stills in; the suffixes stand in the files' names."""
+
+    width: int
+    width_suffix: str
+    theme: Literal["light", "dark"]
+    theme_suffix: str
+
+    def file(self, widget: str) -> str:
+        """Return the name of a widget's still."""
+        return f"{widget}{self.width_suffix}{self.theme_suffix}.webp"
+
+
+VIEWS = (
+    View(1280, "", "light", ""),
+    View(1280, "", "dark", "-dark"),
+    View(375, "-narrow", "light", ""),
+    View(375, "-narrow", "dark", "-dark"),
+)
 
 
 def main() -> None:
     """Take all pictures."""
-    pages = [
-        path
-        for path in sorted(PAGES.rglob("*.html"))
-        if has_pictures(path.read_text(encoding="utf-8"))
-    ]
+    pages = [path for path in sorted(PAGES.rglob("*.html")) if has_widgets(path)]
     if not pages:
         raise SystemExit("There is no book yet: `make book` builds it.")
-    heights: dict[str, dict[str, dict[str, int]]] = {}
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        for window, width in WIDTHS.items():
-            for theme, scheme in THEMES.items():
-                taken: dict[str, int] = {}
-                for path in pages:
-                    page = opened(browser, path, {"width": width, "height": TALL}, scheme, SCALE)
-                    taller = take_widgets(page, window, theme, taken)
-                    page.close()
-                    for name, height in taller.items():
-                        heights.setdefault(path.stem, {}).setdefault(name, {})[window] = height
-                if CHINESE.exists():
-                    page = opened(browser, CHINESE, {"width": width, "height": TALL}, scheme, SCALE)
-                    take_widgets(page, window, theme, {}, CHINESE_STILLS)
-                    page.close()
-        front = opened(browser, PAGES / "index.html", {"width": 1200, "height": 630}, "light", 1)
-        front.screenshot(
-            path=STATIC / "screenshot.png"
-        )  # in the README, and with a link to the book
-        front.close()
-        take_networks(browser, PAGES / "index.html", NETWORK_STILLS)
-        if CHINESE.exists():
-            take_networks(browser, CHINESE, CHINESE_STILLS)
+        heights: Heights = {}
+        for view in VIEWS:
+            take_stills(browser, view, pages, heights)
+            if CHINESE_FRONT.exists():
+                page = open_page(browser, CHINESE_FRONT, view)
+                take_widgets(page, view, {}, CHINESE_STILLS)
+                page.close()
+        take_screenshot(browser)
+        take_networks(browser, FRONT, NETWORK_STILLS)
+        if CHINESE_FRONT.exists():
+            take_networks(browser, CHINESE_FRONT, CHINESE_STILLS)
         browser.close()
-    STATIC.joinpath("stills", "heights.json").write_text(
-        f"{json.dumps(heights, indent=2)}\n", encoding="utf-8"
-    )
+    text = json.dumps(heights, indent=2)
+    STILLS.joinpath("heights.json").write_text(f"{text}\n", encoding="utf-8")
 
 
-def has_pictures(html: str) -> bool:
-    """Whether a page has a widget."""
-    return "data-widget=" in html
+def has_widgets(path: Path) -> bool:
+    """Return True if a built page has a widget."""
+    return "data-widget=" in path.read_text(encoding="utf-8")
 
 
-def opened(browser: Browser, path: Path, window: dict[str, int], scheme: str, scale: int) -> Page:
-    """A page with all its widgets alive, at its top."""
+# --- widgets
+
+
+def take_stills(browser: Browser, view: View, pages: list[Path], heights: Heights) -> None:
+    """Take the stills of a view, and note in `heights` which widgets differ from theirs."""
+    still_heights: dict[str, int] = {}
+    for path in pages:
+        page = open_page(browser, path, view)
+        for widget, height in take_widgets(page, view, still_heights, STILLS).items():
+            heights.setdefault(path.stem, {}).setdefault(widget, {})[view.width_suffix] = height
+        page.close()
+
+
+def open_page(browser: Browser, path: Path, view: View) -> Page:
+    """Return a page with all its widgets alive, at its top."""
     page = browser.new_page(
-        viewport={"width": window["width"], "height": window["height"]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        device_scale_factor=scale,
+        viewport={"width": view.width, "height": TALL},
+        color_scheme=view.theme,
+        device_scale_factor=PIXEL_DENSITY,
         reduced_motion="reduce",
     )
     page.goto(path.as_uri())
-    for widget in page.locator(ALIVE).all():
-        widget.scroll_into_view_if_needed()
-        widget.dispatch_event("pointerenter")  # where a stage waits for a reader
-        widget.and_(page.locator("[data-live]")).wait_for()
-    page.evaluate("scrollTo(0, 0)")
-    page.wait_for_load_state("networkidle")
+    wake_widgets(page)
     return page
 
 
+def wake_widgets(page: Page) -> None:
+    """Wait until all widgets of a page are alive, and return to its top."""
+    for widget in page.locator(LIVING).all():
+        widget.scroll_into_view_if_needed()
+        widget.dispatch_event("pointerenter")  # a stage may wait for a reader
+        widget.and_(page.locator("[data-live]")).wait_for()
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_load_state("networkidle")
+
+
 def take_widgets(
-    page: Page, window: str, theme: str, taken: dict[str, int], folder: Path = STATIC / "stills"
+    page: Page, view: View, still_heights: dict[str, int], folder: Path
 ) -> dict[str, int]:
-    """The first widget of each class; `taken` has the stills' heights. Gives those of others that are not so high."""
+    """Take a still of the first widget of each class that has none in `still_heights`.
+
+    Returns the heights of the other widgets that are not as high as their class's still.
+    """
     others = {}
-    for widget in page.locator(ALIVE).all():
-        name = widget.get_attribute("data-widget") or ""
-        view = widget.locator(".live-view")
-        height = round(view.evaluate("view => view.offsetHeight"))
-        if name not in taken:
-            taken[name] = height
-            picture = Image.open(io.BytesIO(view.screenshot()))
-            save(picture.convert("RGB"), folder / f"{name}{window}{theme}.webp")
-        elif abs(height - taken[name]) > SAME:
+    for name, place in living_widgets(page):
+        height = round(place.evaluate("view => view.offsetHeight"))
+        if name not in still_heights:
+            still_heights[name] = height
+            save_still(screenshot(place), folder / view.file(name))
+        elif abs(height - still_heights[name]) > HEIGHT_TOLERANCE:
             others[name] = height
     return others
 
 
-def take_networks(browser: Browser, path: Path, folder: Path) -> None:
-    """Write the network's pictures that the notebooks ask for, taken from the stage of a page."""
-    parts_of = json.loads(NETWORK.read_text(encoding="utf-8"))["chapters"]
-    for chapter in network_stills_asked_for():
-        page = browser.new_page(viewport={"width": 1280, "height": TALL}, color_scheme="light")
-        page.add_init_script(ENLARGE % json.dumps(" ".join(parts_of.get(chapter, ()))))
-        page.goto(path.as_uri())
-        stage = page.locator("figure.glass[data-live]")
-        stage.wait_for()
-        page.add_style_tag(content=".scene button { visibility: hidden; }")  # nothing to press
-        page.wait_for_load_state("networkidle")
-        scene = Image.open(io.BytesIO(stage.locator(".scene").screenshot())).convert("RGB")
-        page.close()
-        name = f"network-{chapter}.png" if chapter else "network.png"
-        folder.mkdir(parents=True, exist_ok=True)
-        scene.quantize(32, kmeans=1, dither=Image.Dither.NONE).save(folder / name, optimize=True)
-        print(f"{(folder / name).relative_to(ROOT)}: {(folder / name).stat().st_size // 1000} kB")
+def living_widgets(page: Page) -> Iterator[tuple[str, Locator]]:
+    """Yield the class of each widget of a page and the element that it has drawn."""
+    for widget in page.locator(LIVING).all():
+        yield widget.get_attribute("data-widget") or "", widget.locator(".live-view")
 
 
-def network_stills_asked_for() -> list[str]:
-    """Return the chapters whose parts a notebook's picture of the network enlarges; "" is none."""
-    calls = re.compile(r'network_still\((?:\\"([\w-]+)\\")?\)')  # in a notebook's JSON
-    notebooks = (ROOT / "book" / "chapters").glob("*.ipynb")
-    return sorted({name for path in notebooks for name in calls.findall(path.read_text("utf-8"))})
+def screenshot(element: Locator) -> Image.Image:
+    """Return a picture of an element."""
+    return Image.open(io.BytesIO(element.screenshot())).convert("RGB")
 
 
-def save(picture: Image.Image, path: Path) -> None:
-    """Write a still, small."""
-    for quality in (60, 45, 30):
+def save_still(picture: Image.Image, path: Path) -> None:
+    """Write a still in the best quality that is small enough."""
+    for quality in QUALITIES:
         picture.save(path, quality=quality, method=6)
-        if path.stat().st_size <= HEAVY:
+        if path.stat().st_size <= MAX_BYTES:
             break
+    report(path)
+
+
+def report(path: Path) -> None:
+    """Print the size of a picture."""
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
+
+
+# --- the front page and the network
+
+
+def take_screenshot(browser: Browser) -> None:
+    """Take the picture of the front page."""
+    page = browser.new_page(
+        viewport=SCREENSHOT_WINDOW, color_scheme="light", reduced_motion="reduce"
+    )
+    page.goto(FRONT.as_uri())
+    wake_widgets(page)
+    page.screenshot(path=SCREENSHOT)
+    page.close()
+
+
+def take_networks(browser: Browser, path: Path, folder: Path) -> None:
+    """Take the network's pictures that the notebooks ask for from the stage of a page."""
+    enlarged_parts = json.loads(NETWORK.read_text(encoding="utf-8"))["chapters"]
+    folder.mkdir(parents=True, exist_ok=True)
+    for chapter in chapters_with_network():
+        picture = network_picture(browser, path, enlarged_parts.get(chapter, []))
+        file = folder / (f"network-{chapter}.png" if chapter else "network.png")
+        picture.quantize(NETWORK_COLOURS, kmeans=1, dither=Image.Dither.NONE).save(
+            file, optimize=True
+        )
+        report(file)
+
+
+def network_picture(browser: Browser, path: Path, enlarged_parts: list[str]) -> Image.Image:
+    """Return a picture of the stage's scene with some parts enlarged."""
+    page = browser.new_page(
+        viewport={"width": VIEWS[0].width, "height": TALL}, color_scheme="light"
+    )
+    page.add_init_script(ENLARGE % json.dumps(" ".join(enlarged_parts)))
+    page.goto(path.as_uri())
+    stage = page.locator("figure.glass[data-live]")
+    stage.wait_for()
+    page.add_style_tag(content=HIDE_BUTTONS)
+    page.wait_for_load_state("networkidle")
+    picture = screenshot(stage.locator(".scene"))
+    page.close()
+    return picture
+
+
+def chapters_with_network() -> list[str]:
+    """Return the chapters that notebooks' pictures of the network are about; "" for the whole."""
+    chapters: set[str] = set()
+    for path in CHAPTERS.glob("*.ipynb"):
+        chapters.update(NETWORK_CALL.findall(path.read_text(encoding="utf-8")))
+    return sorted(chapters)
 
 
 if __name__ == "__main__":

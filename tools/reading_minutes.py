@@ -1,6 +1,6 @@
 """Print how many minutes each chapter takes to read, and each part of the book.
 
-python tools/reading_minutes.py
+python -m tools.reading_minutes
 """
 
 from __future__ import annotations

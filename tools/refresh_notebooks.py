@@ -1,17 +1,18 @@
 """Execute the book's notebooks in place, and store nothing in them that changes by itself.
 
-    python tools/refresh_notebooks.py [--only-normalise] [notebook …]        (all of the book's when none is named)
+    python -m tools.refresh_notebooks [--only-normalise] [notebook …]    (default: all)
 
-A stored notebook carries its outputs and the state of its widgets, so that the book needs no kernel. Executed as they
-come, two runs would differ in timings, model ids and versions, and the network's weights would be in every chapter.
-After this script a second run changes no byte:
+A stored notebook carries its outputs and the state of its widgets, so that the book needs no
+kernel. Executed as they come, two runs would differ in timings, model ids and versions, and the
+network's weights would be in every chapter. After this script a second run changes no byte:
 
-* widgets are stored as `book/_ext/stored_widgets.py` says, a still picture in the place of each;
-* figures are PNG with a palette of few colours, and with it a third of their size; beside each lies its form for a
-  phone (`capsnet_book/figures/_phone.py`);
+* widgets are stored as `book/_ext/widgets/storage.py` says, a still picture in the place of each;
+* figures are PNG with a palette of few colours, a third of their size; beside each lies its form
+  for a phone (`capsnet_book/figures/_phone.py`);
 * timings, the interpreter's version and the kernel's display name are normalised.
 
-With --only-normalise nothing is executed: the notebooks named are brought into this form, as after a merge.
+With --only-normalise nothing is executed: the notebooks named are brought into this form, as after
+a merge.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import base64
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from _ext.notebooks.figures import PHONE
@@ -30,14 +32,24 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from PIL import Image, ImageChops, ImageDraw, ImageFont, ImageOps
 
-ROOT = Path(__file__).resolve().parent.parent
-PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
-NOTEBOOKS = ("book/chapters", "book/solutions", "book")
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("book/chapters", "book/solutions", "book")
 STILLS = ROOT / "book" / "_static" / "stills"
-COLOURS = (32, 64)  # of a figure: more where few would shift a colour that has a meaning
-WIDTH, STRIP = 360, 28  # pixels of a still in a notebook, and of its height for the sentence below
-# Tags of cells whose code the book folds or leaves out; JupyterLab has a word of its own, and Colab shows them all.
+REGISTER_PHONE_FORMS = "from capsnet_book.figures._phone import register; register()"
+CELL_SECONDS = 600  # that a cell may take
+# Tags of cells whose code the book folds or leaves out; JupyterLab has a key of its own.
 FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+
+COLOURS = (
+    32,
+    64,
+)  # of a figure: the second where the first would shift colours that mean something
+VISIBLE_SHIFT = 24  # of 255: a pixel's channel that differs by less looks the same
+SHIFTED_SHARE = 0.001  # of the pixels that may differ visibly
+STILL_WIDTH = 360  # pixels, in a notebook
+STILL_COLOURS = 16
+SENTENCE_HEIGHT = 28  # pixels below the still
+SENTENCE_SIZE = 12
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -50,7 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="execute nothing, store what is there this way",
     )
     parser.add_argument(
-        "--timeout", type=int, default=600, help="seconds a cell may take (default: 600)"
+        "--timeout",
+        type=int,
+        default=CELL_SECONDS,
+        help=f"seconds a cell may take (default: {CELL_SECONDS})",
     )
     options = parser.parse_args(arguments)
     for path in options.notebooks or all_notebooks(ROOT):
@@ -59,12 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def all_notebooks(root: Path) -> list[Path]:
-    """Every notebook of the book, in order."""
-    return [path for folder in NOTEBOOKS for path in sorted((root / folder).glob("*.ipynb"))]
+    """Return every notebook of the book, in order."""
+    return [path for folder in FOLDERS for path in sorted((root / folder).glob("*.ipynb"))]
 
 
-def refresh(path: Path, timeout: int = 600, only_normalise: bool = False) -> bool:
-    """Execute a notebook (or not) and write it back if anything in it changed."""
+def refresh(path: Path, timeout: int = CELL_SECONDS, only_normalise: bool = False) -> bool:
+    """Execute a notebook unless `only_normalise`, and store it; return True if it changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
     if not only_normalise:
@@ -77,7 +92,11 @@ def refresh(path: Path, timeout: int = 600, only_normalise: bool = False) -> boo
 
 
 def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
-    """Run all cells where the notebook lies."""
+    """Run all cells in the notebook's folder.
+
+    Raises:
+        SystemExit: a cell failed.
+    """
     for key in ("widgets", OURS):
         notebook.metadata.pop(key, None)
     client = NotebookClient(
@@ -87,7 +106,7 @@ def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
         record_timing=False,
         coalesce_streams=True,
         resources={"metadata": {"path": str(path.resolve().parent)}},
-        extra_arguments=[f"--IPKernelApp.exec_lines={PHONE_FORMS}"],
+        extra_arguments=[f"--IPKernelApp.exec_lines={REGISTER_PHONE_FORMS}"],
     )
     try:
         client.execute()
@@ -95,8 +114,11 @@ def execute(notebook: nbformat.NotebookNode, path: Path, timeout: int) -> None:
         raise SystemExit(f"{path}: a cell failed, the file is as it was\n{error}") from None
 
 
+# --- what differs from run to run
+
+
 def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
-    """Take out of an executed notebook what differs from run to run and from machine to machine."""
+    """Remove from an executed notebook what differs from run to run and between machines."""
     notebook.metadata["kernelspec"] = {
         "display_name": "Python 3",
         "language": "python",
@@ -104,60 +126,80 @@ def normalise(notebook: nbformat.NotebookNode, name: str) -> None:
     }
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
-        cell.metadata.pop("execution", None)
-        cell.metadata.pop("jupyter", None)
-        tags = set(cell.metadata.get("tags", []))
-        if FOLDED & tags:
-            cell.metadata["jupyter"] = {"source_hidden": True}
-        elif "hide-output" in tags:
-            cell.metadata["jupyter"] = {"outputs_hidden": True}
+        normalise_metadata(cell.metadata)
         for output in cell.get("outputs", []):
-            for place, key in (
-                (output.get("data", {}), "image/png"),
-                (output.get("metadata", {}), PHONE),
-            ):
-                if key in place:
-                    place[key] = with_a_palette(place[key])
+            shrink(output.get("data", {}), "image/png")
+            shrink(output.get("metadata", {}), PHONE)
     unpack(notebook)
     pack(notebook, name, ROOT, still)
 
 
+def normalise_metadata(metadata: dict[str, Any]) -> None:
+    """Keep of a cell's metadata what its tags say about folds."""
+    metadata.pop("execution", None)
+    metadata.pop("jupyter", None)
+    tags = set(metadata.get("tags", []))
+    if FOLDED & tags:
+        metadata["jupyter"] = {"source_hidden": True}
+    elif "hide-output" in tags:
+        metadata["jupyter"] = {"outputs_hidden": True}
+
+
+# --- pictures
+
+
+def shrink(holder: dict[str, Any], key: str) -> None:
+    """Give a picture that is stored there a palette, if there is one."""
+    if key in holder:
+        holder[key] = with_a_palette(holder[key])
+
+
 def with_a_palette(png: str, colours: Sequence[int] = COLOURS) -> str:
-    """A figure with few colours: a third of the bytes, and no difference to see."""
+    """Return a figure with few colours: a third of the bytes, and no difference to see.
+
+    `colours` are the numbers to try, in order; the last is taken in any case.
+    """
     picture = Image.open(io.BytesIO(base64.b64decode(png)))
     if picture.mode == "P":
         return png
     whole = picture.convert("RGB")
-    for few in colours:
-        bands = ImageChops.difference(whole, in_colours(whole, few).convert("RGB")).split()
-        shifted = max(sum(band.histogram()[24:]) for band in bands)  # pixels
-        if shifted <= whole.width * whole.height / 1000:
-            break
+    few = next((number for number in colours if looks_the_same(whole, number)), colours[-1])
     return as_png(whole, few)
 
 
+def looks_the_same(picture: Image.Image, colours: int) -> bool:
+    """Return True if few pixels differ visibly with this number of colours."""
+    reduced = in_colours(picture, colours).convert("RGB")
+    channels = ImageChops.difference(picture, reduced).split()
+    shifted = max(sum(channel.histogram()[VISIBLE_SHIFT:]) for channel in channels)
+    return shifted <= picture.width * picture.height * SHIFTED_SHARE
+
+
 def still(widget: str) -> str:
-    """What an output shows in the place of a widget of this class: a small PNG with a sentence below, in base64."""
-    path = STILLS / f"{widget}.webp"  # there is none of a new widget before `make stills`
-    whole = (
-        Image.open(path).convert("RGB") if path.exists() else Image.new("RGB", (WIDTH, 1), "white")
-    )
-    height = whole.height * WIDTH // whole.width
-    small = whole.resize((WIDTH, height), Image.Resampling.LANCZOS)
-    picture = ImageOps.pad(small, (WIDTH, height + STRIP), color="white", centering=(0, 0))
-    ImageDraw.Draw(picture).text((8, height + 6), SENTENCE, "#444444", ImageFont.load_default(12))
-    return as_png(picture, 16)
+    """Return a still of a widget's class with a sentence below: a small PNG in base64."""
+    path = STILLS / f"{widget}.webp"
+    if path.exists():
+        whole = Image.open(path).convert("RGB")
+    else:  # a new widget, before `make stills`
+        whole = Image.new("RGB", (STILL_WIDTH, 1), "white")
+    height = whole.height * STILL_WIDTH // whole.width
+    small = whole.resize((STILL_WIDTH, height), Image.Resampling.LANCZOS)
+    size = (STILL_WIDTH, height + SENTENCE_HEIGHT)
+    picture = ImageOps.pad(small, size, color="white", centering=(0, 0))
+    font = ImageFont.load_default(SENTENCE_SIZE)
+    ImageDraw.Draw(picture).text((8, height + 6), SENTENCE, "#444444", font)
+    return as_png(picture, STILL_COLOURS)
 
 
 def as_png(picture: Image.Image, colours: int) -> str:
-    """A picture as PNG with a palette, in base64."""
+    """Return a picture as PNG with a palette, in base64."""
     stream = io.BytesIO()
     in_colours(picture, colours).save(stream, "PNG", optimize=True)
     return base64.b64encode(stream.getvalue()).decode()
 
 
 def in_colours(picture: Image.Image, colours: int) -> Image.Image:
-    """A picture with a palette."""
+    """Return a picture with a palette."""
     return picture.quantize(colours, kmeans=1, dither=Image.Dither.NONE)
 
 

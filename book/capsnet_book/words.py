@@ -1,6 +1,6 @@
 """The sentences of figures and reports in another language.
 
-In a tree that tools/translation.py has written, words.json lies beside this file: messages and
+In a tree that tools/translation has written, words.json lies beside this file: messages and
 their translations. A message is in one line and has "#" for each number. So has its translation,
 where "#2" is the second number, wherever it stands.
 """

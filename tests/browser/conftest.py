@@ -23,8 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import translation
-from chromium import launch
 from filelock import FileLock
 from playwright.sync_api import (
     Browser,
@@ -36,6 +34,10 @@ from playwright.sync_api import (
     Request,
     sync_playwright,
 )
+
+from tools.chromium import launch
+from tools.translation.paths import LANGUAGE
+from tools.translation.tree import build as build_chinese
 
 ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
@@ -59,12 +61,12 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = (run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "book"
     with FileLock(f"{output}.lock"):
         if not (output / "is-built").exists():
-            chinese = output / "_build" / "html" / translation.LANGUAGE
+            chinese = output / "_build" / "html" / LANGUAGE
             chinese.mkdir(
                 parents=True, exist_ok=True
             )  # by which the English pages know that there are others
             with ThreadPoolExecutor() as both:
-                status = both.submit(translation.book, output.with_name("chinese"), chinese)
+                status = both.submit(build_chinese, output.with_name("chinese"), chinese)
                 result = build(ROOT, output)
             assert result.returncode == 0, result.stdout + result.stderr
             assert status.result() == 0

@@ -9,11 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import translation
 from axe_playwright_python.sync_playwright import Axe
 from capsnet_book.networks import TRAINED
 from fontTools.ttLib import TTFont
 from playwright.sync_api import Page, expect
+
+from tools.translation.checks import english_left
+from tools.translation.paths import LANGUAGE
 
 from .conftest import ROOT, Visit
 from .layout import CLIPPED, FIGURES, SHRUNK, SLABS, SMALL_TARGETS, STRETCHES, THREE_OF_A_KIND
@@ -24,7 +26,7 @@ PAGES = [
     f"{path}.html"
     for path in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 ]
-CHINESE = f"{translation.LANGUAGE}/"
+CHINESE = f"{LANGUAGE}/"
 SAMPLE = {"book/index.html", "book/chapters/06-routing.html", "book/solutions/06-routing.html"}
 ALL = [
     *PAGES,
@@ -88,7 +90,7 @@ def test_a_page_on_a_desk(
         too_long = seen.page.evaluate(STRETCHES, 2700)
         assert not too_long, f"three screens without picture, plot or widget: {too_long}"
     if page.startswith(CHINESE):
-        assert page.endswith("results.html") or not translation.english_left(book / page)
+        assert page.endswith("results.html") or not english_left(book / page)
 
 
 @pytest.mark.parametrize("place", ["http", "file"])

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from refresh_notebooks import all_notebooks
 
 from tests.browser.conftest import addresses, book, chromium, playwright, visit
+from tools.refresh_notebooks import all_notebooks
 
 __all__ = ["addresses", "book", "chromium", "playwright", "visit"]  # fixtures
 

@@ -16,14 +16,14 @@ import torch
 import torch.nn.functional as F
 from capsnet_book.assets import asset
 from capsnet_book.widgets import RaiseOne
-from pack_digits import packed
-from refresh_notebooks import all_notebooks
 from safetensors.torch import save_file
 from scipy import stats
 from torch import Tensor
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
+from tools.pack_digits import packed
+from tools.refresh_notebooks import all_notebooks
 
 SETTINGS = {
     "rounds": 3, "types": 8, "batch": 8, "seed": 1,

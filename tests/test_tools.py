@@ -1,0 +1,34 @@
+"""What maintainers run: the sample is made from MNIST, reading times are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from _ext.pages.reading_time import Length, length, words_of
+
+from tools.make_sample import TARGET, make_sample
+
+
+def test_the_sample_is_made_from_mnist(mnist: Path, tmp_path: Path) -> None:
+    file = tmp_path / "digits.npz"
+    make_sample(mnist, file)
+    with np.load(file) as made, np.load(TARGET) as bundled:
+        for name in ("images", "labels"):
+            assert made[name].dtype == bundled[name].dtype
+            assert np.array_equal(made[name], bundled[name])
+
+
+def test_words_are_what_a_reader_reads() -> None:
+    text = "One $x + y$ and [a link](https://a.place/b) – 胶囊网络\n<details>not this</details>"
+    assert words_of(text) == ["One", "formula", "and", "[a", "link]", "word", "word"]
+
+
+def test_folded_cells_do_not_count() -> None:
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["two ", "words"]},
+        {"cell_type": "code", "metadata": {}, "source": "a = 1\n\nb = 2"},
+        {"cell_type": "code", "metadata": {"tags": ["hide-input"]}, "source": "c = 3"},
+    ]
+    assert length({"cells": cells}) == Length(words=2, lines=2)
+    assert Length(words=200, lines=12).minutes == 2

@@ -1,0 +1,21 @@
+"""The book in another language, from catalogues of messages over the English source.
+
+A message is a block of Markdown: a paragraph, heading, list item, row of a table, summary, an
+alternative text, what a guess offers. Each page has a catalogue, NN-….po. What widgets, extensions
+and templates say is in interface.po: there a message is a piece of a file's source, quotes and all,
+in whose place the written copy of that file has Chinese. What figures, reports and tables say is in
+words.po (`capsnet_book/words.py`): the written copy of the book draws with these words.
+
+A message without a translation, or with one for other words ("fuzzy"), stays English, and is marked
+so in the page. A message that is right as it is has itself as its translation. terms.csv has the
+terms; a comment "# terms: length" above a message exempts it from that one.
+
+* `paths.py`       the folders and files of an edition
+* `messages.py`    the messages of a page: found, and replaced by their translations
+* `catalogues.py`  what is stored of them, and brought up to date
+* `scripts.py`     the sentences in JavaScript
+* `figures.py`     pictures of figures with Chinese words
+* `checks.py`      what a translation must have in common with the English
+* `tree.py`        the Chinese source of the book, and its build
+* `drawing.py`     notebooks run in that tree, for the pictures of outdated figures
+"""

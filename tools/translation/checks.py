@@ -1,0 +1,207 @@
+"""What a translation must have in common with the English, check by check.
+
+A check is a function (message, terms) -> the problems of one message, in words.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Message
+from bs4 import BeautifulSoup
+
+from .catalogues import entries, is_lost, stored_catalogue
+from .messages import MARKDOWN, NO_PROSE
+from .paths import INTERFACE, TERMS, WORDS
+
+Terms = dict[str, list[str]]  # English -> what it may be called
+Check = Callable[[Message, Terms], Iterable[str]]
+
+QUOTES = "\"'`"
+SHOWN_ENGLISH = 60  # characters of a message in a report
+# A paper's title is emphasised and stays English.
+TITLE = re.compile(r"(?<!\*)\*[^*]+\*")
+ENGLISH_WORDS = re.compile(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}")
+HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)")
+# Four words in a row on a built page; “Two Words（两个词）” may stand.
+ENGLISH_RUN = re.compile(r"(?:\b[A-Za-z][a-z'’-]++[ ,]++){3,}+[A-Za-z]++(?!\??（)")
+MAY_BE_ENGLISH = "pre, code, script, style, em, .fold.code, .math, .citation-list, [lang=en]"
+
+
+def terms() -> Terms:
+    """Return the terms of the book."""
+    with TERMS.open(encoding="utf-8", newline="") as stream:
+        return {row["English"]: row["Chinese"].split("/") for row in csv.DictReader(stream)}
+
+
+def problems(name: str, vocabulary: Terms) -> Iterator[str]:
+    """Yield what is wrong with the translations of a catalogue, a line each."""
+    for message in entries(stored_catalogue(name)):
+        if not message.string or message.fuzzy or message.string == message.id:
+            continue
+        for check in checks_of(name):
+            for problem in check(message, vocabulary):
+                yield f"{name}: {english(message)[:SHOWN_ENGLISH]!r}: {problem}"
+
+
+def checks_of(name: str) -> tuple[Check, ...]:
+    """Return the checks of a catalogue's messages."""
+    if name == INTERFACE:
+        return INTERFACE_CHECKS
+    return (same_number_of_holes, *PAGE_CHECKS) if name == WORDS else PAGE_CHECKS
+
+
+def english(message: Message) -> str:
+    """Return the English of a message."""
+    return str(message.id)
+
+
+def chinese(message: Message) -> str:
+    """Return the translation of a message."""
+    return str(message.string)
+
+
+# --- pieces of source in interface.po
+
+
+def still_in_its_file(message: Message, _: Terms) -> Iterator[str]:
+    """Check that the piece is in its file."""
+    if is_lost(message):
+        yield f"not in {message.locations[0][0]} any more"
+
+
+def no_new_names(message: Message, _: Terms) -> Iterator[str]:
+    """Check that the literal's ${…} use no names that the English has not."""
+    unknown = names_in_holes(chinese(message)) - names_in_holes(english(message))
+    if unknown:
+        yield f"names in ${{…}} that the English has not: {', '.join(unknown)}"
+
+
+def same_quotes(message: Message, _: Terms) -> Iterator[str]:
+    """Check that a literal has the same quotation marks at both ends."""
+    translation = chinese(message)
+    quote = english(message)[0]
+    if quote in QUOTES and (translation[0] != quote or translation[-1] != english(message)[-1]):
+        yield "other quotation marks at its ends"
+
+
+def names_in_holes(script: str) -> set[str]:
+    """Return the names that a literal's ${…} use."""
+    code = " ".join(re.findall(r"\$\{([^}]*)", script))
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r'"[^"]*"', "", code)))
+
+
+# --- prose
+
+
+def same_number_of_holes(message: Message, _: Terms) -> Iterator[str]:
+    """Check that a message of words.po has as many places for numbers."""
+    if english(message).count("#") != chinese(message).count("#"):
+        yield "another number of #"
+
+
+def same_shape(message: Message, _: Terms) -> Iterator[str]:
+    """Check code, formulas, links, pictures and emphasis."""
+    before, after = shape(english(message)), shape(chinese(message))
+    if before != after:
+        yield f"lacks {[*(before - after)]}, has besides {[*(after - before)]}"
+
+
+def same_columns(message: Message, _: Terms) -> Iterator[str]:
+    """Check the columns of a table's row."""
+    if english(message).count("|") != chinese(message).count("|"):
+        yield "another number of columns, or of |"
+
+
+def same_numbers(message: Message, _: Terms) -> Iterator[str]:
+    """Check that no number is lost."""
+    lost = numbers(english(message)) - numbers(chinese(message))
+    if lost:
+        yield f"lacks the numbers {', '.join(sorted(lost))}"
+
+
+def terms_of_the_book(message: Message, vocabulary: Terms) -> Iterator[str]:
+    """Check that each term is called what terms.csv says; longer terms come first."""
+    text = NO_PROSE.sub(" ", english(message))
+    for title in kept_titles(message):
+        text = text.replace(title, " ")
+    exemptions = " ".join(message.user_comments)
+    for term in sorted(vocabulary, key=len, reverse=True):
+        pattern = rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])"
+        text, times = re.subn(pattern, " ", text, flags=re.IGNORECASE)
+        is_named = any(name in chinese(message) for name in vocabulary[term])
+        if times and not is_named and f"terms: {term}" not in exemptions:
+            yield f"{term} is {' or '.join(vocabulary[term])}"
+
+
+def no_english_left(message: Message, _: Terms) -> Iterator[str]:
+    """Check that no four English words in a row are left."""
+    text = NO_PROSE.sub(".", chinese(message))
+    for title in kept_titles(message):
+        text = text.replace(title, ".")
+    match = ENGLISH_WORDS.search(text)
+    if match:
+        yield f"English is left: {match[0]!r}"
+
+
+def full_width_punctuation(message: Message, _: Terms) -> Iterator[str]:
+    """Check that no Western punctuation follows a Chinese character."""
+    match = HALF_WIDTH.search(NO_PROSE.sub("", chinese(message)))
+    if match:
+        yield f"half-width punctuation: {match[0]!r}"
+
+
+INTERFACE_CHECKS: tuple[Check, ...] = (still_in_its_file, no_new_names, same_quotes)
+PAGE_CHECKS: tuple[Check, ...] = (
+    same_shape,
+    same_columns,
+    same_numbers,
+    terms_of_the_book,
+    no_english_left,
+    full_width_punctuation,
+)
+
+
+def shape(text: str) -> Counter[str]:
+    """Count what of a message its translation must have: code, formulas, links, emphasis."""
+    counts: Counter[str] = Counter()
+    for token in MARKDOWN.parseInline(text)[0].children or ():
+        if token.type in ("text", "softbreak"):
+            continue
+        target = token.attrs.get("href") or token.attrs.get("src") or ""
+        content = token.content
+        if token.type == "myst_role":  # its title may be translated, its target not
+            content = re.sub(r"^.*<(.*)>$", r"\1", content)
+        counts[f"{token.type} {content} {target}"] += 1
+    return counts
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers in a message's prose."""
+    return set(re.findall(r"\d+(?:[.,]\d+)*", NO_PROSE.sub(" ", text)))
+
+
+def kept_titles(message: Message) -> list[str]:
+    """Return the emphasised titles of the English that the translation keeps."""
+    return [title for title in TITLE.findall(english(message)) if title in chinese(message)]
+
+
+# --- a built page
+
+
+def english_left(page: Path) -> list[str]:
+    """Return four or more English words in a row on a built page.
+
+    Code, titles and what is marked as English do not count.
+    """
+    document = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+    article = document.select_one("article.bd-article")
+    if not article:
+        return []
+    for part in article.select(MAY_BE_ENGLISH):
+        part.decompose()
+    return ENGLISH_RUN.findall(article.get_text("\n"))

@@ -1,0 +1,217 @@
+"""The messages of a page: `rewritten` meets each of them and puts its translation in its place."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+from _ext.notebook import SUFFIX, Notebook, outputs, source
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+
+from .paths import ROOT
+
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+MARKDOWN = create_md_parser(
+    MdParserConfig(enable_extensions=set(CONFIG["parse"]["myst_enable_extensions"])), RendererHTML
+)
+# A fence; of some directives, which hold Markdown, with their name and argument.
+FENCE = re.compile(r"(`{3,}|:{3,})(?:\{(grid|grid-item-card|glossary)\} *(.*))?")
+SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
+# What is no prose: code, formulas, addresses, substitutions, tags, roles.
+NO_PROSE = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")
+ENGLISH = re.compile(r"[A-Za-z]{2}")
+OUTPUT_TEXTS = {  # of a stored output, by its type: the texts in it
+    "text/html": re.compile(r'(?<=>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
+    "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)"),
+}
+UNTRANSLATED = '<span class="untranslated" lang="en">{}</span>'
+DROPPED = "\0"  # marks a line that goes
+
+# (kind of message, English) -> its translation, or None
+Translate = Callable[[str, str], str | None]
+
+
+def has_words(text: str) -> bool:
+    """Return True if a text has prose."""
+    return bool(ENGLISH.search(NO_PROSE.sub("", text)))
+
+
+def translated(translate: Translate, kind: str, text: str) -> str:
+    """Return the translation of a text, or the text."""
+    return (has_words(text) and translate(kind, text)) or text
+
+
+def rewritten(text: str, suffix: str, translate: Translate) -> str:
+    """Return a page's source, .md or .ipynb, with each message as `translate` has it."""
+    if suffix != SUFFIX:
+        return rewritten_markdown(text, translate)
+    notebook = json.loads(text)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            markdown = rewritten_markdown(source(cell), translate)
+            cell["source"] = markdown.splitlines(keepends=True)
+        rewrite_metadata(cell["metadata"], translate)
+    rewrite_outputs(notebook, translate)
+    return as_json(notebook)
+
+
+def as_json(notebook: Notebook) -> str:
+    """Return a notebook as the text of its file."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+# --- a notebook's metadata and outputs
+
+
+def rewrite_metadata(metadata: dict[str, Any], translate: Translate) -> None:
+    """Translate what a cell's metadata says: alternative text, buttons, guess, coloured words."""
+    myst = metadata.get("mystnb", {})
+    if myst.get("image"):
+        translate_items(myst["image"], ["alt"], "alternative text", translate)
+    prompts = [key for key in myst if key.startswith("code_prompt")]
+    translate_items(myst, prompts, "button", translate)
+
+    guess = metadata.get("guess")
+    if guess:
+        choices = guess.get("choices", [])
+        translate_items(choices, range(len(choices)), "choice", translate)
+        units = [key for key in ("unit", "across") if key in guess]
+        translate_items(guess, units, "unit", translate)
+
+    hues = metadata.get("hues")
+    if hues:
+        words = {translated(translate, "coloured word", word): hue for word, hue in hues.items()}
+        metadata["hues"] = words
+
+
+def translate_items(holder: Any, keys: Any, kind: str, translate: Translate) -> None:
+    """Translate these items of a dictionary or a list in place."""
+    for key in keys:
+        holder[key] = translated(translate, kind, str(holder[key]))
+
+
+def rewrite_outputs(notebook: Notebook, translate: Translate) -> None:
+    """Translate what a notebook's outputs say, in place."""
+    for output in outputs(notebook):
+        data = output.get("data", {})
+        for kind in OUTPUT_TEXTS.keys() & data.keys():
+            text = rewritten_output("".join(data[kind]), kind, translate)
+            data[kind] = text.splitlines(keepends=True)
+
+
+def rewritten_output(text: str, kind: str, translate: Translate) -> str:
+    """Return an output of a type of `OUTPUT_TEXTS`, translated."""
+
+    def replaced(match: re.Match[str]) -> str:
+        if kind != "text/html":
+            return translated(translate, "output", match[0])
+        return html.escape(translated(translate, "output", html.unescape(match[0])))
+
+    return OUTPUT_TEXTS[kind].sub(replaced, text)
+
+
+# --- Markdown
+
+
+def rewritten_markdown(text: str, translate: Translate) -> str:
+    """Return a text with each block translated, in one line; code and formulas are unchanged."""
+    lines = text.split("\n")
+    plain = without_fences(lines, translate)
+    tokens = MARKDOWN.parse("\n".join(plain))
+    in_row = False
+    for number, token in enumerate(tokens):
+        if token.type in ("tr_open", "tr_close"):
+            in_row = token.nesting > 0
+        if not token.map:
+            continue
+        if token.type == "html_block":
+            translate_summaries(lines, token, translate)
+        elif token.type == "tr_open":
+            start = token.map[0]
+            lines[start] = translated(translate, "row", lines[start])
+        elif token.type == "inline" and not in_row:
+            is_heading = tokens[number - 1].type == "heading_open"
+            translate_block(lines, token, "heading" if is_heading else "paragraph", translate)
+    return "\n".join(line for line in lines if line != DROPPED)
+
+
+def translate_summaries(lines: list[str], token: Token, translate: Translate) -> None:
+    """Translate the summaries of folds in the lines of a block of HTML."""
+    assert token.map
+    for number in range(*token.map):
+        lines[number] = SUMMARY.sub(
+            lambda match: translated(translate, "summary", match[0]), lines[number]
+        )
+
+
+def translate_block(lines: list[str], token: Token, kind: str, translate: Translate) -> None:
+    """Put a translation in the place of a block's lines, after their prefix: "# ", "* ", "> "."""
+    assert token.map
+    message = re.sub(r"  +\n", "\\\n", token.content)
+    message = re.sub(r"(?<!\\)\n", " ", message)
+    if not has_words(message):
+        return
+    translation = translate(kind, message)
+    if translation is None and kind == "heading":
+        return  # an element in it would be in the table of contents, too
+    if translation is None:
+        translation = UNTRANSLATED.format(message)
+
+    start, end = token.map
+    first_line = token.content.split("\n")[0]
+    prefix = lines[start][: lines[start].index(first_line)]
+    indent = re.sub(r"[^>\s]", " ", prefix)
+    lines[start] = prefix + translation.replace("\n", f"\n{indent}")
+    lines[start + 1 : end] = [DROPPED] * (end - start - 1)
+
+
+def without_fences(lines: list[str], translate: Translate) -> list[str]:
+    """Return the lines with fences of directives that hold Markdown left empty.
+
+    In `lines` itself the titles of cards and the terms of glossaries are translated.
+    """
+    directives: list[tuple[str, str]] = []  # (fence, name) of those that are open
+    plain = []
+    code = ""  # the fence of a block of code that is open
+    for number, line in enumerate(lines):
+        bare = line.strip()
+        fence = FENCE.match(bare)
+        is_text = True
+        if code:
+            code = "" if bare == code else code
+        elif directives and bare == directives[-1][0]:
+            directives.pop()
+            is_text = False
+        elif fence and fence[2]:
+            directives.append((fence[1], fence[2]))
+            lines[number] = with_title(line, fence, translate)
+            is_text = False
+        elif fence:
+            code = fence[1]
+        elif directives and bare.startswith(":"):  # an option
+            is_text = False
+        elif directives and directives[-1][1] == "glossary" and bare and line[0] != " ":
+            lines[number] = with_both_terms(line, translate)
+            is_text = False
+        plain.append(line if is_text else "")
+    return plain
+
+
+def with_title(line: str, fence: re.Match[str], translate: Translate) -> str:
+    """Return the opening of a directive; a card has a title."""
+    if fence[2] != "grid-item-card":
+        return line
+    return line.replace(fence[3], translated(translate, "heading of a card", fence[3]))
+
+
+def with_both_terms(term: str, translate: Translate) -> str:
+    """Return a glossary's term above itself in English: readers look for either."""
+    translation = translated(translate, "term", term)
+    return term if translation == term else f"{translation}\n{term}"

@@ -1,0 +1,195 @@
+"""The Chinese source of the book, written as a tree of its own, and its build."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from _ext.notebook import SUFFIX, source
+from _ext.pages.languages import HEADINGS
+from capsnet_book import words
+
+from .catalogues import entries, stored_catalogue, translations
+from .figures import show_chinese_pictures
+from .messages import MARKDOWN, as_json, rewritten
+from .paths import (
+    ENGLISH_OUTPUTS,
+    HTML,
+    INTERFACE,
+    LANGUAGE,
+    ROOT,
+    STILLS,
+    TREE,
+    WORDS,
+    pages,
+)
+
+NEEDED = (
+    "_config.yml",
+    "_toc.yml",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "results",
+    "book",
+    "capsnet_tutorial",
+    "capsnet_check",
+)
+NOT_NEEDED = ("node_modules", "__pycache__", ".ipynb_checkpoints", "locales", "*.egg-info")
+# Where a formula or a prompt meets punctuation that begins or ends no line: browsers break lines
+# beside such boxes.
+UNBREAKABLE = re.compile(r"(?<=[（“])(?=\$)|(?<=[$)])(?=[，。、：；！？）”])")
+SET_UP = "needs = {"  # in the cell of a notebook that installs what it needs
+FIND_CHINESE_BOOK = """
+
+import sys
+
+sys.path[:0] = needs.values()  # the book that lies there speaks Chinese"""
+
+Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
+
+
+def write(tree: Path = TREE) -> None:
+    """Write the pages, and all that a build of them needs, where anything of it changed."""
+    page_names = {path: name for name, path in pages().items()}
+    known_words = translations(stored_catalogue(WORDS))
+    pieces = interface_pieces()
+    headings: dict[str, list[str]] = {}
+    for path in needed_files():
+        relative = path.relative_to(ROOT).as_posix()
+        data = path.read_bytes()
+        if path in page_names:
+            name = page_names[path]
+            output_words = {} if name in ENGLISH_OUTPUTS else known_words
+            text, page_headings = in_chinese(data.decode(), path.suffix, name, output_words)
+            headings[relative.rpartition(".")[0]] = page_headings
+            data = text.encode()
+        if relative in pieces:
+            data = with_pieces(data, pieces[relative])
+        if relative == "_config.yml":
+            data = with_language(data)
+        chinese_still = STILLS / path.name
+        if path.parent.name == STILLS.name and chinese_still.exists():
+            data = chinese_still.read_bytes()
+        write_if_changed(tree / relative, data)
+    write_json(tree / HEADINGS, headings)
+    write_json(tree / words.WORDS.relative_to(ROOT), known_words)
+
+
+def interface_pieces() -> Pieces:
+    """Return the pieces of each file's source that are translated."""
+    pieces: Pieces = {}
+    catalog = stored_catalogue(INTERFACE)
+    known = translations(catalog)
+    for message in entries(catalog):
+        english = str(message.id)
+        if english not in known:
+            continue
+        for file, _ in message.locations:
+            pieces.setdefault(file, []).append((english, known[english]))
+    return pieces
+
+
+def with_pieces(data: bytes, pieces: list[tuple[str, str]]) -> bytes:
+    """Return a file's bytes with its pieces translated, longer ones first."""
+    for english, chinese in sorted(pieces, key=lambda piece: -len(piece[0])):
+        data = data.replace(english.encode(), chinese.encode())
+    return data
+
+
+def with_language(config: bytes) -> bytes:
+    """Return _config.yml with Sphinx's language set."""
+    setting = f"\n  config:\n    language: {LANGUAGE}\n"
+    return config.replace(b"\n  config:\n", setting.encode())
+
+
+def in_chinese(
+    text: str, suffix: str, name: str, output_words: dict[str, str]
+) -> tuple[str, list[str]]:
+    """Return a page with its messages translated, and its English headings without marks."""
+    known = translations(stored_catalogue(name))
+    headings: list[str] = []
+
+    def translate(kind: str, english: str) -> str | None:
+        if kind == "heading":
+            headings.append(plain_text(english))
+        if kind == "output":
+            return words.translated(english, output_words)
+        return UNBREAKABLE.sub("\N{WORD JOINER}", known[english]) if english in known else None
+
+    text = rewritten(text, suffix, translate)
+    return (prepared(text) if suffix == SUFFIX else text), headings
+
+
+def plain_text(markdown: str) -> str:
+    """Return a line of Markdown without marks."""
+    tokens = MARKDOWN.parseInline(markdown)[0].children or ()
+    return "".join(token.content for token in tokens)
+
+
+def prepared(text: str) -> str:
+    """Return a notebook with Chinese pictures and a set-up cell that finds the Chinese book."""
+    notebook = json.loads(text)
+    show_chinese_pictures(notebook)
+    for cell in notebook["cells"]:
+        if SET_UP in source(cell):
+            cell["source"] = source(cell) + FIND_CHINESE_BOOK
+    return as_json(notebook)
+
+
+def needed_files() -> Iterator[Path]:
+    """Yield the files of the book's source."""
+    for name in NEEDED:
+        root = ROOT / name
+        paths = sorted(root.rglob("*")) if root.is_dir() else [root]
+        for path in paths:
+            if path.is_file() and not is_excluded(path.relative_to(ROOT)):
+                yield path
+
+
+def is_excluded(path: Path) -> bool:
+    """Return True if a file or a folder above it is not needed."""
+    places = (path, *path.parents)
+    return any(place.match(pattern) for place in places for pattern in NOT_NEEDED)
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write JSON, unless the file has it already."""
+    write_if_changed(path, json.dumps(content, indent=1, ensure_ascii=False).encode())
+
+
+def write_if_changed(path: Path, data: bytes) -> None:
+    """Write a file, unless it has these bytes: Sphinx reads an unchanged file only once."""
+    if not path.exists() or path.read_bytes() != data:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def build(tree: Path = TREE, published: Path = HTML) -> int:
+    """Write and build the tree, with every warning an error, and publish its pages.
+
+    Returns the exit status of the build.
+    """
+    write(tree)
+    command = shutil.which("jupyter-book", path=str(Path(sys.executable).parent)) or "jupyter-book"
+    status = subprocess.run(
+        [command, "build", ".", "-q", "-W", "-n", "--keep-going"],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": python_path(tree)},
+        check=False,
+    ).returncode
+    if status == 0:
+        shutil.copytree(tree / "_build" / "html", published, dirs_exist_ok=True)
+        print(f"The Chinese book is in {published}/index.html")
+    return status
+
+
+def python_path(tree: Path = TREE) -> str:
+    """Return a PYTHONPATH with which a kernel, or Sphinx, finds the packages of the tree first."""
+    return os.pathsep.join([str(tree), str(tree / "book"), os.environ.get("PYTHONPATH", "")])
