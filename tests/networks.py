@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
 import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from capsnet_tutorial.data import Digits, Split, digits
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
@@ -60,3 +67,30 @@ def noise(
 ) -> torch.Tensor:
     """Normally distributed numbers."""
     return scale * torch.randn(shape, generator=generator(seed), dtype=torch.float64).to(dtype)
+
+
+class NoFloat64(TorchDispatchMode):
+    """A device without float64, as Apple's MPS: a tensor of it is refused until numbers are moved."""
+
+    moved = False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, Tensor) and leaf.dtype == torch.float64 and not self.moved:
+                raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+        return result
+
+
+@contextmanager
+def device_without_float64() -> Iterator[NoFloat64]:
+    """Compute as if on such a device, up to the first `Tensor.cpu`."""
+    device = NoFloat64()
+    to_cpu = Tensor.cpu
+
+    def cpu(tensor: Tensor) -> Tensor:
+        device.moved = True
+        return to_cpu(tensor)
+
+    with patch.object(Tensor, "cpu", cpu), device:
+        yield device

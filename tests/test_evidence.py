@@ -7,6 +7,7 @@ import torch
 from capsnet_book.experiments.cnn import read_wrongly, scores_of
 from capsnet_book.experiments.evidence import (
     calibrate,
+    evidence,
     measure_inside,
     measure_rounds,
     noisy,
@@ -14,7 +15,7 @@ from capsnet_book.experiments.evidence import (
 )
 from capsnet_book.experiments.tasks import TASKS, TrainingSetup, plain
 from capsnet_book.routings.entropy import coupling_entropy
-from networks import few
+from networks import device_without_float64, few
 
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.functional import prediction_vectors
@@ -42,6 +43,18 @@ def test_lengths_are_counted_in_ten_bins():
     assert came["count"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
     assert came["right"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 2]
     assert came["mean_length"] == [None] * 3 + [0.32] + [None] * 5 + [pytest.approx(0.95333)]
+
+
+def test_a_device_without_float64_measures_the_same():
+    network, images = load_pretrained(), few(8, "test")
+    expected = evidence(network, {"test": images})
+    with device_without_float64() as device:
+        inside = measure_inside(network, images)
+    assert device.moved
+    with device_without_float64():
+        rounds, _ = measure_rounds(network, {"test": images})
+    assert inside.items() <= expected.items()
+    assert [point["error"] for point in rounds] == [p["error"] for p in expected["rounds"]]
 
 
 @pytest.mark.parametrize("task", ["digits", "pairs"])

@@ -23,8 +23,6 @@ import pytest
 import torch
 from networks import few
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
@@ -166,37 +164,17 @@ def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, 
         torch.set_num_threads(usual)
 
 
-class NoFloat64(TorchDispatchMode):
-    """A device that has no float64, as Apple's MPS: whoever makes a tensor of it there is refused."""
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        for each in tree_leaves(result):
-            if isinstance(each, Tensor) and each.dtype == torch.float64 and not self.moved:
-                raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
-        return result
-
-    moved = False
-
-
-def test_training_and_evaluating_need_no_float64_on_the_device(monkeypatch):
-    fake = NoFloat64()
-    to_cpu = Tensor.cpu
-
-    def cpu(tensor: Tensor) -> Tensor:  # from here on the numbers are the processor's
-        fake.moved = True
-        return to_cpu(tensor)
-
-    with fake:
+def test_training_and_evaluating_need_no_float64_on_the_device():
+    with networks.NoFloat64():
         result, _ = fit(
             networks.learner(),
             few(),
             replace(ONE_EPOCH, augmentation=Augmentation(2)),
             progress=False,
         )
-        monkeypatch.setattr(Tensor, "cpu", cpu)
+    with networks.device_without_float64() as device:
         evaluate(result, few())
-    assert fake.moved
+    assert device.moved
 
 
 # --- evaluation
