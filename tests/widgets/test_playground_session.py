@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
+from capsnet_book.assets import asset
+
+from capsnet_tutorial.data import digits
+
+DIGITS = asset("digits/digits.safetensors")
 MODULES = {
     "s": "playground/session.js",
     "r": "playground/trainee.js",
@@ -67,3 +75,83 @@ def test_of_two_networks_one_of_which_cannot_start_none_goes_on(
     report = evaluate(body, **MODULES)
     assert report["alive"] == [False, False]
     assert "no memory is left" in report["notice"]
+
+
+# --- what a training does with digits and rate, seen by a network that only remembers
+
+REMEMBERED = """
+    const batches = [];
+    const rates = [];
+    const remembers = () => ({
+        gradients(images, labels) {
+            batches.push({ images: images.slice(), labels: Array.from(labels) });
+            return { margin: 0, drawing: 0, right: 0 };
+        },
+        update: (rate) => rates.push(rate),
+        read: (images) => ({ answers: new Uint8Array(images.length / 784) }),
+    });
+    const tensors = c.readSafetensors(bytes(data.digits)).tensors;
+    const { settings } = o.settingsWith({ batch: data.batch, rate: 0.01, seed: 3 });
+    const own = { images: [], labels: [] };
+    const training = await t.startTraining(settings[0], tensors, own, undefined, remembers);
+"""
+TRAINING = MODULES | {"t": "playground/training.js", "c": "shared/core.js"}
+
+
+def test_the_rate_fades_by_a_tenth_every_4000_digits(evaluate: Callable[..., Any]) -> None:
+    body = f"""{REMEMBERED}
+        await training.run("all", 12000);
+        return rates;"""
+    rates = evaluate(body, {"digits": str(DIGITS), "batch": 16}, **TRAINING)
+    expected = [0.01 * 0.9 ** (16 * step // 4000) for step in range(12000 // 16)]
+    assert rates == pytest.approx(expected)
+
+
+def moved(image: np.ndarray, right: int, down: int) -> np.ndarray:
+    """Return an image [28, 28] moved by so many pixels, on paper."""
+    padded = np.pad(image, 2)
+    return padded[2 - down : 30 - down, 2 - right : 30 - right]
+
+
+def test_every_tenth_digit_is_one_of_the_readers_own(
+    evaluate: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Moved by up to two pixels like the others, under the reader's label."""
+    own = np.zeros((2, 28, 28), np.float32)
+    own[0, 8:20, 10] = 1  # a stroke down
+    own[1, 14, 6:22] = 1  # a stroke across
+    own.tofile(tmp_path / "own")
+    body = f"""{REMEMBERED}
+        const strokes = floats(data.own);
+        training.teach({{ images: [strokes.subarray(0, 784), strokes.subarray(784)], labels: [4, 9] }});
+        await training.run("all", 4000);
+        save(data.out, batches.map(({{ images }}) => images));
+        return batches.flatMap(({{ labels }}) => labels);"""
+    paths = {"own": str(tmp_path / "own"), "out": str(tmp_path / "out"), "digits": str(DIGITS)}
+    labels = np.array(evaluate(body, {**paths, "batch": 16}, **TRAINING))
+    images = np.fromfile(tmp_path / "out", np.float32).reshape(-1, 28, 28)
+    shifts = [(right, down) for right in range(-2, 3) for down in range(-2, 3)]
+    places = {4: [moved(own[0], *shift) for shift in shifts]}
+    places[9] = [moved(own[1], *shift) for shift in shifts]
+
+    tenth = np.arange(len(labels)) % 10 == 0
+    assert set(labels[tenth]) == {4, 9}, "both of them, under the labels that the reader gave"
+    for image, label in zip(images[tenth], labels[tenth], strict=True):
+        assert any(np.array_equal(image, place) for place in places[label])
+    strokes = places[4] + places[9]
+    for image in images[~tenth][:200]:
+        assert not any(np.array_equal(image, stroke) for stroke in strokes)
+
+
+def test_a_pass_shows_each_digit_once(evaluate: Callable[..., Any]) -> None:
+    """4,000 digits in an order that differs from pass to pass: the labels tell."""
+    body = f"""{REMEMBERED}
+        await training.run("all", 8000);
+        return batches.flatMap(({{ labels }}) => labels);"""
+    labels = np.array(evaluate(body, {"digits": str(DIGITS), "batch": 16}, **TRAINING))
+    expected = np.bincount(digits("train", source="sample").labels.numpy(), minlength=10)
+    first = labels[:4000]
+    second = labels[4000:]
+    assert np.array_equal(np.bincount(first, minlength=10), expected)
+    assert np.array_equal(np.bincount(second, minlength=10), expected)
+    assert (first != second).mean() > 0.8

@@ -3,18 +3,31 @@ import { PIXELS, SIDE, TESTS } from "./sizes.js";
 
 const LEVELS = 15; // of grey: digits come in 4 bits
 
-/** @typedef {{ images: Float32Array, labels: Uint8Array }} Digits  greys from 0 to 1, [N · PIXELS] */
+/** @typedef {{ images: Float32Array, labels: Uint8Array }} Digits  greys 0 to 1, [N · PIXELS] */
 
 /**
- * Two pixels a byte, gzip: tensors of the file that tools/pack_digits.py writes.
+ * Return greys from 0 to 1: two pixels a byte, gzip.
+ * @param {BlobPart} packed
+ * @param {number} count  of digits
+ */
+export async function unpackGreys(packed, count) {
+  const stream = new Response(packed).body.pipeThrough(new DecompressionStream("gzip"));
+  const pairs = new Uint8Array(await new Response(stream).arrayBuffer());
+  const greys = new Float32Array(count * PIXELS);
+  for (let k = 0; k < greys.length; k += 2) {
+    const pair = pairs[k / 2];
+    greys[k] = (pair >> 4) / LEVELS;
+    greys[k + 1] = (pair & 15) / LEVELS;
+  }
+  return greys;
+}
+
+/**
+ * Return the digits of the file that tools/pack_digits.py writes.
  * @returns {Promise<{ learn: Digits, test: Digits }>}
  */
 export async function unpackDigits({ packed, labels: { data: labels } }) {
-  const stream = new Response(packed.data).body.pipeThrough(new DecompressionStream("gzip"));
-  const pairs = new Uint8Array(await new Response(stream).arrayBuffer());
-  const images = new Float32Array(labels.length * PIXELS);
-  for (let k = 0; k < images.length; k++)
-    images[k] = (k % 2 ? pairs[k >> 1] & 15 : pairs[k >> 1] >> 4) / LEVELS;
+  const images = await unpackGreys(packed.data, labels.length);
   const split = labels.length - TESTS;
   return {
     learn: { images: images.subarray(0, split * PIXELS), labels: labels.subarray(0, split) },
@@ -22,12 +35,11 @@ export async function unpackDigits({ packed, labels: { data: labels } }) {
   };
 }
 
-/** A digit, moved; what leaves the picture is gone. */
+/** Write a digit, moved; what leaves the picture is gone. */
 export function shift(to, from, right, down) {
   to.fill(0);
   for (let row = Math.max(0, down); row < SIDE + Math.min(0, down); row++) {
-    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++) {
+    for (let column = Math.max(0, right); column < SIDE + Math.min(0, right); column++)
       to[row * SIDE + column] = from[(row - down) * SIDE + column - right];
-    }
   }
 }
