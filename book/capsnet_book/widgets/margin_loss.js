@@ -1,21 +1,26 @@
-// Ten lengths to drag and the margin loss of each: its curve, its gradient, the step downhill.
+// Ten lengths to drag, and the margin loss of each: its curve, its gradient, the step downhill.
 import { arrowKeys, axes, drag, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
 import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+
+/** @typedef {ReturnType<typeof marginTerms>} Terms */
 
 const LONGEST = 0.999; // squash stays below 1
 const M_PLUS = 0.9;
 const M_MINUS = 0.1;
 const LAMBDA = 0.5;
-const RATE = 0.25; // a step downhill: this much of the gradient. The arrows show just that step
+const RATE = 0.25; // a step downhill is this much of the gradient; the arrows show that step
 
-/** Equation 4, a class at a time, and its derivative. @param {number[]} lengths @param {Set<number>} present */
+/**
+ * Equation 4, class by class: losses, gradients, and the total loss.
+ * @param {number[]} lengths @param {Set<number>} present  the classes in the image
+ */
 export function marginTerms(lengths, present) {
-  const missed = lengths.map((length, k) =>
+  const violations = lengths.map((length, k) =>
     Math.max(0, present.has(k) ? M_PLUS - length : length - M_MINUS),
   );
-  const losses = missed.map((by, k) => (present.has(k) ? by ** 2 : LAMBDA * by ** 2));
-  const gradients = missed.map((by, k) => (present.has(k) ? -2 * by : 2 * LAMBDA * by));
+  const losses = violations.map((by, k) => (present.has(k) ? by ** 2 : LAMBDA * by ** 2));
+  const gradients = violations.map((by, k) => (present.has(k) ? -2 * by : 2 * LAMBDA * by));
   return { losses, gradients, total: losses.reduce((sum, loss) => sum + loss, 0) };
 }
 
@@ -25,86 +30,114 @@ const stepDown = (lengths, gradients) =>
     clamp(Math.round(1e5 * (length - RATE * gradients[k])) / 1e5, 0, LONGEST),
   );
 
-/** What the class whose curve is shown is told. */
-function aboutClass(there, length) {
-  const near = 0.005; // what rounds to 0.00
-  if (there && length > M_PLUS - near) {
+// ------------------------------------------------------------------------------- in words
+
+const NEAR = 0.005; // rounds to 0.00
+
+/** Says what the loss does to a class. @param {boolean} isPresent @param {number} length */
+function aboutClass(isPresent, length) {
+  if (isPresent && length > M_PLUS - NEAR)
     return "Present and long enough: the curve is flat here, and nothing pulls any more.";
+  if (isPresent) {
+    const short = `Present and ${format(M_PLUS - length)} short of m⁺`;
+    return `${short}: pulled up, ever more gently towards the margin.`;
   }
-  if (there) {
-    return `Present and ${format(M_PLUS - length)} short of m⁺: pulled up, ever more gently towards the margin.`;
-  }
-  if (length < M_MINUS + near)
+  if (length < M_MINUS + NEAR)
     return "Absent and short enough: the curve is flat here, and nothing pushes.";
-  return `Absent and ${format(length - M_MINUS)} beyond m⁻: pushed down, with weight λ = ${format(LAMBDA)}.`;
+  const beyond = `Absent and ${format(length - M_MINUS)} beyond m⁻`;
+  return `${beyond}: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
-/** What a step did; the sums of the losses before and after it, as text. */
+/** Says that a class has been put into the image, or taken out of it. @param {Set<number>} present */
+function aboutPresence(k, present, total) {
+  const presence = present.has(k) ? "present" : "absent";
+  const none = present.size ? "" : " No digit is there: every capsule is asked to be short.";
+  return `Class ${k} is ${presence}: the loss is ${format(total, 3)}.${none}`;
+}
+
+/**
+ * Says what a step did.
+ * @param {number[]} before  lengths @param {number[]} after
+ * @param {string} lost  the loss before it @param {string} left  the loss after it
+ */
 function aboutStep(before, after, lost, left) {
   const moved = after.filter((length, k) => Math.abs(length - before[k]) > 1e-4).length;
   if (!moved) return "A step moves nothing: no arrow is left.";
   return `A step: ${moved} of ten lengths moved, and the margin loss went from ${lost} to ${left}.`;
 }
 
-// ------------------------------------------------------------------------------------------------ the widget
+// ------------------------------------------------------------------------------ the widget
 
 const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
-const percents = (x) => `${100 * x}%`;
+const percents = (/** @type {number} */ x) => `${100 * x}%`;
 
 const LABEL = "Ten capsule lengths and their margin loss";
 
 export default defineWidget("MarginLoss", LABEL, (widget) => {
   const { root, get, set, layOut } = widget;
   const first = { lengths: get("lengths"), present: get("present"), selected: get("selected") };
-  const present = () => /** @type {Set<number>} */ (new Set(get("present")));
-  const termsOf = (lengths) => marginTerms(lengths, present());
-  const lost = (lengths = get("lengths")) => format(termsOf(lengths).total, 3);
-  const start = `${lost()} is lost: each arrow shows where a step would move that class. Take one.`;
+  const presentNow = () => /** @type {Set<number>} */ (new Set(get("present")));
+  const termsOf = (/** @type {number[]} */ lengths) => marginTerms(lengths, presentNow());
+  const lossOf = (/** @type {number[]} */ lengths) => format(termsOf(lengths).total, 3);
+  const lost = `${lossOf(first.lengths)} is lost`;
+  const start = `${lost}: each arrow shows where a step would move that class. Take one.`;
   widget.news = start;
 
-  const setLength = (k, length) => {
-    const near = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
-    set({ lengths: get("lengths").with(k, near), selected: k });
+  const setLength = (/** @type {number} */ k, /** @type {number} */ length) => {
+    const rounded = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
+    set({ lengths: get("lengths").with(k, rounded), selected: k });
   };
 
-  function flip(k) {
-    const there = present();
-    if (!there.delete(k)) there.add(k);
-    const { total } = marginTerms(get("lengths"), there);
-    const none = there.size ? "" : " No digit is there: every capsule is asked to be short.";
-    const words = `Class ${k} is ${there.has(k) ? "present" : "absent"}: the loss is ${format(total, 3)}.${none}`;
-    set({ present: [...there].sort(), selected: k }, words);
+  function flip(/** @type {number} */ k) {
+    const present = presentNow();
+    if (!present.delete(k)) present.add(k);
+    const { total } = marginTerms(get("lengths"), present);
+    set({ present: [...present].sort(), selected: k }, aboutPresence(k, present, total));
   }
 
   function step() {
     const before = get("lengths");
     const after = stepDown(before, termsOf(before).gradients);
-    set({ lengths: after }, aboutStep(before, after, lost(before), lost(after)));
+    set({ lengths: after }, aboutStep(before, after, lossOf(before), lossOf(after)));
   }
 
-  const one = makeCurve();
+  const curve = makeCurve();
   const ten = makeTen(first.lengths.map((_, k) => makeBar(k, { get, set, setLength, flip })));
   const buttons = rowOf(
     pushButton("step-margin", "Step down the margin loss", step, { class: "primary-action" }),
     pushButton("reset", "Reset", () => set(first, start)),
   );
   const { say } = layOut({
-    stage: element("div", { class: "contest" }, ten.panel, one.panel),
+    stage: element("div", { class: "contest" }, ten.panel, curve.panel),
     hands: [buttons],
   });
 
+  let shownPresent = presentNow();
   return () => {
-    const [lengths, there, selected] = [get("lengths"), present(), get("selected")];
+    const lengths = get("lengths");
+    const present = presentNow();
+    const selected = get("selected");
     const terms = termsOf(lengths);
     Object.assign(root.dataset, { total: terms.total.toFixed(5), selected });
-    one.show(selected, there.has(selected), lengths[selected], terms);
-    ten.show(lengths, there, selected, terms);
-    say(widget.news || `Class ${selected}. ${aboutClass(there.has(selected), lengths[selected])}`);
+    curve.show(selected, present.has(selected), lengths[selected], terms);
+    ten.show(lengths, present, selected, terms);
+    const flipped = lengths.map((_, k) => k).filter((k) => present.has(k) !== shownPresent.has(k));
+    shownPresent = present;
+    // A prompt in the text flips a class without selecting it: then that class is spoken of.
+    if (!widget.news && flipped.length === 1)
+      widget.news = aboutPresence(flipped[0], present, terms.total);
+    const watched = aboutClass(present.has(selected), lengths[selected]);
+    say(widget.news || `Class ${selected}. ${watched}`);
   };
 });
 
-/** The loss of one class over its length, if it is present and if it is not, with a dot where it stands. */
+// -------------------------------------------------------------------------------- the curve
+
+/**
+ * The loss of one class over its length, if it is present and if it is absent, with a dot at its
+ * length.
+ */
 function makeCurve() {
   const { width, height, left, top } = GRAPH;
   const chart = axes(GRAPH);
@@ -117,7 +150,8 @@ function makeCurve() {
   const names = ["m⁺", "m⁻"].map((name, k) =>
     chart.text(name, atX(MARGINS[k]), floor + 15, { "text-anchor": "middle" }),
   );
-  const [other, graph] = ["other", "graph"].map((kind) => svg("path", { class: kind }));
+  const other = svg("path", { class: "other" });
+  const graph = svg("path", { class: "graph" });
   const guides = svg("path", { class: "guide" });
   const arrow = makeArrow("step-arrow");
   const dot = svg("circle", { class: "knob v", r: 6.5 });
@@ -127,98 +161,85 @@ function makeCurve() {
     chart.text("loss", left - 12, top - 12),
     chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
   ];
-  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" }; // the bars say it
-  const picture = svg(
-    "svg",
-    view,
-    flat,
-    axis,
-    ...edges,
-    ...names,
-    ...labels,
-    other,
-    graph,
-    guides,
-    arrow.node,
-    dot,
-  );
-  const panel = element("div", { class: "one" }, title, picture);
+  const ground = [flat, axis, ...edges, ...names, ...labels];
+  // Hidden from screen readers: the bars say what it shows.
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" };
+  const picture = svg("svg", view, ...ground, other, graph, guides, arrow.node, dot);
 
-  /** The curve of one class alone, as if it were present or absent. */
-  function pathOf(isPresent) {
-    const there = new Set(isPresent ? [0] : []);
+  /** The loss of a class, as if it were present or absent. */
+  function pathOf(/** @type {boolean} */ isPresent) {
+    const present = new Set(isPresent ? [0] : []);
     const lengths = Array.from({ length: 101 }, (_, n) => n / 100);
-    return chart.path(lengths.map((length) => [length, marginTerms([length], there).losses[0]]));
+    return chart.path(lengths.map((length) => [length, marginTerms([length], present).losses[0]]));
   }
 
-  function show(k, there, length, { losses, gradients }) {
-    title.textContent = `Class ${k} is ${there ? "present: it should be long" : "absent: it should be short"}`;
-    const [from, to] = there ? [M_PLUS, 1] : [0, M_MINUS];
+  /** @param {number} k @param {boolean} isPresent @param {number} length @param {Terms} terms */
+  function show(k, isPresent, length, { losses, gradients }) {
+    const wish = isPresent ? "present: it should be long" : "absent: it should be short";
+    title.textContent = `Class ${k} is ${wish}`;
+    const [from, to] = isPresent ? [M_PLUS, 1] : [0, M_MINUS]; // where nothing is lost
     setAttributes(flat, { x: atX(from), width: Math.max(0, atX(to) - atX(from)) });
-    graph.setAttribute("d", pathOf(there));
-    other.setAttribute("d", pathOf(!there));
-    const [x, y] = [atX(length), atY(Math.min(losses[k], 1.05))];
+    graph.setAttribute("d", pathOf(isPresent));
+    other.setAttribute("d", pathOf(!isPresent));
+    const x = atX(length);
+    const y = atY(Math.min(losses[k], 1.05));
     guides.setAttribute("d", `M${x} ${floor}V${y}H${left}`);
     arrow.point([x, y], [atX(clamp(length - RATE * gradients[k], 0, 1)), y]);
     setAttributes(dot, { cx: x, cy: y });
   }
-  return { panel, show };
+  return { panel: element("div", { class: "one" }, title, picture), show };
 }
 
-/** A bar a class, and the sum of the losses. */
+// ------------------------------------------------------------------------------ the ten bars
+
+/** A bar a class, and the sum of the losses. @param {ReturnType<typeof makeBar>[]} bars */
 function makeTen(bars) {
   const lines = MARGINS.map((at) =>
     element("span", { class: "line", style: `bottom: ${percents(at)}` }),
   );
-  const all = (part) => bars.map((bar) => bar[part]);
+  const lead = "Drag a bar. Press a digit to put it into the image, or out.";
+  const heading = element("p", { class: "heading" }, lead);
+  const allRails = bars.map(({ rail }) => rail);
+  const rails = element("div", { class: "rails", "data-role": "bars" }, ...lines, ...allRails);
+  const losses = element("div", { class: "under" }, ...bars.map(({ loss }) => loss));
+  const buttons = element("div", { class: "under" }, ...bars.map(({ button }) => button));
   const total = element("strong", { "data-role": "total" });
-  const lead = element(
-    "p",
-    { class: "heading" },
-    "Drag a bar. Press a digit to put it into the image, or out.",
-  );
-  const rails = element("div", { class: "rails", "data-role": "bars" }, ...lines, ...all("rail"));
-  const under = ["loss", "button"].map((part) => element("div", { class: "under" }, ...all(part)));
-  const sum = element(
-    "p",
-    { class: "sum" },
-    element("span", {}, "margin loss, the sum of the ten"),
-    total,
-  );
-  const panel = element("div", { class: "ten" }, lead, rails, ...under, sum);
+  const words = element("span", {}, "margin loss, the sum of the ten");
+  const sum = element("p", { class: "sum" }, words, total);
+  const panel = element("div", { class: "ten" }, heading, rails, losses, buttons, sum);
 
-  function show(lengths, present, selected, { losses, gradients, total: lost }) {
-    bars.forEach((bar, k) =>
-      bar.show(lengths[k], losses[k], gradients[k], present.has(k), k === selected),
-    );
-    total.textContent = format(lost, 3);
+  /** @param {number[]} lengths @param {Set<number>} present @param {Terms} terms */
+  function show(lengths, present, selected, terms) {
+    bars.forEach((bar, k) => {
+      bar.show(lengths[k], terms.losses[k], terms.gradients[k]);
+      bar.mark(present.has(k), k === selected);
+    });
+    total.textContent = format(terms.total, 3);
   }
   return { panel, show };
 }
 
 /** One class of the ten: its length to drag, its loss, a button that puts it into the image. */
-function makeBar(k, { get, set, setLength, flip }) {
-  const [fill, pull, knob] = ["fill", "pull", "knob"].map((kind) =>
-    element("span", { class: kind }),
-  );
-  const slider = {
-    role: "slider",
-    "aria-orientation": "vertical",
-    "aria-valuemin": 0,
-    "aria-valuemax": 1,
-  };
+function makeBar(/** @type {number} */ k, { get, set, setLength, flip }) {
+  const fill = element("span", { class: "fill" });
+  const pull = element("span", { class: "pull" }); // an arrow: the step downhill
+  const knob = element("span", { class: "knob" });
   const about = {
     class: "bar-rail",
     tabindex: 0,
+    role: "slider",
     "data-class": k,
+    "aria-orientation": "vertical",
+    "aria-valuemin": 0,
+    "aria-valuemax": 1,
     onfocus: () => set({ selected: k }),
   };
-  const rail = element("div", { ...about, ...slider }, fill, pull, knob);
+  const rail = element("div", about, fill, pull, knob);
   const toHeight = ({ y }) => setLength(k, 1 - y);
   drag(rail, { focus: rail, start: toHeight, move: toHeight });
-  const by = (dx, dy, { shiftKey }) =>
+  const moveBy = (dx, dy, { shiftKey }) =>
     setLength(k, get("lengths")[k] + (dx - dy) * (shiftKey ? 0.1 : 0.01));
-  arrowKeys(rail, by, {
+  arrowKeys(rail, moveBy, {
     Home: () => setLength(k, 0),
     End: () => setLength(k, 1),
     " ": () => flip(k),
@@ -229,23 +250,34 @@ function makeBar(k, { get, set, setLength, flip }) {
   });
   const loss = element("span", { class: "loss" });
 
-  function show(length, lost, gradient, isThere, isSelected) {
-    fill.style.height = knob.style.bottom = percents(length);
+  /** @param {number} length @param {number} lost @param {number} gradient */
+  function show(length, lost, gradient) {
+    fill.style.height = percents(length);
+    knob.style.bottom = percents(length);
     const target = clamp(length - RATE * gradient, 0, 1);
-    const [low, high] = [Math.min(target, length), Math.max(target, length)];
-    pull.style.bottom = percents(low);
-    pull.style.height = percents(high - low);
-    pull.className = `pull ${high - low < 0.012 ? "none" : target > length ? "up" : "down"}`;
-    rail.classList.toggle("present", isThere);
-    rail.classList.toggle("selected", isSelected);
+    pull.style.bottom = percents(Math.min(target, length));
+    pull.style.height = percents(Math.abs(target - length));
+    pull.className = `pull ${directionOf(target - length)}`;
     setAttributes(rail, {
-      "aria-label": `Length of class ${k}, ${isThere ? "present" : "absent"}`,
       "aria-valuenow": length.toFixed(3),
       "aria-valuetext": `${format(length)}, loss ${format(lost, 3)}`,
     });
-    setAttributes(button, { "aria-pressed": isThere, "aria-label": `Class ${k} is present` });
-    loss.textContent = lost < 0.005 ? "0" : format(lost).replace(/^0/, "");
-    loss.classList.toggle("zero", lost < 0.005);
+    loss.textContent = lost < NEAR ? "0" : format(lost).replace(/^0/, "");
+    loss.classList.toggle("zero", lost < NEAR);
   }
-  return { rail, button, loss, show };
+
+  function mark(/** @type {boolean} */ isPresent, /** @type {boolean} */ isSelected) {
+    rail.classList.toggle("present", isPresent);
+    rail.classList.toggle("selected", isSelected);
+    const presence = isPresent ? "present" : "absent";
+    setAttributes(rail, { "aria-label": `Length of class ${k}, ${presence}` });
+    setAttributes(button, { "aria-pressed": isPresent, "aria-label": `Class ${k} is present` });
+  }
+  return { rail, button, loss, show, mark };
+}
+
+/** The class of a step's arrow. */
+function directionOf(/** @type {number} */ step) {
+  if (Math.abs(step) < 0.012) return "none"; // too short to be seen
+  return step > 0 ? "up" : "down";
 }
