@@ -50,7 +50,11 @@ ONLY_MYST = {
 each_notebook = pytest.mark.parametrize(
     "path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
-read = cache(lambda path: nbformat.read(path, as_version=4))
+
+
+@cache
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
 
 
 def prose(path: Path) -> list[str]:
@@ -61,87 +65,129 @@ def code(path: Path) -> list[Any]:
     return [cell for cell in read(path).cells if cell.cell_type == "code" and cell.source.strip()]
 
 
+def tags_of(cell: Any) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
 # --- what is written
 
 
 @each_notebook
-def test_cells_are_short_and_pictures_described(path: Path) -> None:
+def test_its_cells_have_at_most_15_lines(path: Path) -> None:
     for cell in code(path):
-        tags = set(cell.metadata.get("tags", []))
-        assert {"one-page", "remove-cell"} & tags or len(cell.source.splitlines()) <= 15, (
-            cell.source
-        )
-        described = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        is_long_on_purpose = {"one-page", "remove-cell"} & tags_of(cell)
+        assert is_long_on_purpose or len(cell.source.splitlines()) <= 15, cell.source
+
+
+@each_notebook
+def test_its_pictures_are_described(path: Path) -> None:
+    for cell in code(path):
+        text_of_cell = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
         for output in cell.outputs:
             pictures = [kind for kind in output.get("data", {}) if kind.startswith("image/")]
-            alone = all(output.metadata.get(kind, {}).get("alt") for kind in pictures)
-            assert described or alone, f"{cell.source}: its metadata lacks mystnb.image.alt"
+            have_own_texts = all(output.metadata.get(kind, {}).get("alt") for kind in pictures)
+            described = text_of_cell or have_own_texts
+            assert described, f"{cell.source}: its metadata lacks mystnb.image.alt"
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("book/*.md")), ids=lambda path: path.name)
 def test_every_picture_of_a_page_is_described(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.findall(r"!\[\s*\]\([^)]*\)", text)
-    assert all(
-        re.search(r"""alt=["'][^"']+["']""", tag) for tag in re.findall(r"<img\b[^>]*>", text)
-    )
-    directives = re.findall(r"```+\{(?:image|figure)\}[^`]*```", text)
-    assert all(re.search(r"^:alt: \S", directive, re.MULTILINE) for directive in directives)
+    for tag in re.findall(r"<img\b[^>]*>", text):
+        assert re.search(r"""alt=["'][^"']+["']""", tag), tag
+    for directive in re.findall(r"```+\{(?:image|figure)\}[^`]*```", text):
+        assert re.search(r"^:alt: \S", directive, re.MULTILINE), directive
 
 
 def only_myst(markdown: str) -> list[str]:
-    """What only MyST understands in a text, code and formulas left aside."""
-    said = re.sub(r"^(`{3,}|~{3,})(?!\s*\{).*\n(?:.*\n)*?\1\s*$", "", markdown, flags=re.MULTILINE)
-    said = re.sub(r"(?<!\})(`+)(?!`).+?(?<!`)\1(?!`)", "`", said)
-    said = re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", "$", said, flags=re.DOTALL)
-    return [what for what, pattern in ONLY_MYST.items() if re.search(pattern, said, re.MULTILINE)]
+    """Return what only MyST understands in a text; code and formulas are left aside."""
+    fenced_code = r"^(`{3,}|~{3,})(?!\s*\{).*\n(?:.*\n)*?\1\s*$"
+    inline_code = r"(?<!\})(`+)(?!`).+?(?<!`)\1(?!`)"
+    formula = r"\$\$.*?\$\$|\$[^$\n]+\$"
+    text = re.sub(fenced_code, "", markdown, flags=re.MULTILINE)
+    text = re.sub(inline_code, "`", text)
+    text = re.sub(formula, "$", text, flags=re.DOTALL)
+    return [name for name, pattern in ONLY_MYST.items() if re.search(pattern, text, re.MULTILINE)]
 
 
 @each_notebook
-def test_every_client_renders_its_markdown_and_finds_its_links(path: Path) -> None:
-    parser = MarkdownIt("commonmark").enable("table")
+def test_every_client_renders_its_markdown(path: Path) -> None:
     for text in prose(path):
         assert not only_myst(text), text
         opened = re.findall(r"^<details><summary>[^$`*\n]+</summary>\n\n", text, re.MULTILINE)
         closed = re.findall(r"\n\n</details>$", text, re.MULTILINE)
-        assert len(opened) == text.count("<details") == len(closed) == text.count("</details>"), (
-            text
-        )
-        inline = [child for token in parser.parse(text) for child in token.children or ()]
-        for link in (str(child.attrs["href"]) for child in inline if child.type == "link_open"):
-            found = re.match(r"[a-z]+:|#", link) or (path.parent / link.partition("#")[0]).is_file()
-            assert found, f"{link} (with .ipynb or .md, or Jupyter finds nothing)"
+        assert len(opened) == text.count("<details"), text
+        assert len(closed) == text.count("</details>"), text
+        assert len(opened) == len(closed), text
 
 
-def test_every_paper_has_an_address_and_is_cited() -> None:
+@each_notebook
+def test_its_links_lead_to_files_that_jupyter_finds(path: Path) -> None:
+    parser = MarkdownIt("commonmark").enable("table")
+    for text in prose(path):
+        for token in parser.parse(text):
+            for child in token.children or ():
+                if child.type == "link_open":
+                    link = str(child.attrs["href"])
+                    is_elsewhere = re.match(r"[a-z]+:|#", link)
+                    is_a_file = (path.parent / link.partition("#")[0]).is_file()
+                    assert is_elsewhere or is_a_file, f"{link} (with .ipynb or .md)"
+
+
+def test_every_paper_has_an_address_of_its_own() -> None:
     entries = parse_file(str(ROOT / "book" / "references.bib")).entries
-    addresses = {key: address(entry.fields) for key, entry in entries.items()}
-    assert len(set(addresses.values())) == len(addresses)
+    addresses = [address(entry.fields) for entry in entries.values()]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_every_paper_is_cited() -> None:
+    entries = parse_file(str(ROOT / "book" / "references.bib")).entries
     pages = [path.read_text(encoding="utf-8") for path in ROOT.glob("book/*.md")]
-    said = "\n".join([*(text for path in NOTEBOOKS for text in prose(path)), *pages])
-    assert [key for key, url in addresses.items() if f"]({url})" not in said] == []
+    for path in NOTEBOOKS:
+        pages += prose(path)
+    text = "\n".join(pages)
+    uncited = [key for key, entry in entries.items() if f"]({address(entry.fields)})" not in text]
+    assert uncited == []
 
 
 # --- what is stored
 
 
 @each_notebook
-def test_it_was_executed_from_top_to_bottom_and_holds_text_and_png(path: Path) -> None:
-    notebook = read(path)
-    assert [cell.execution_count for cell in code(path)] == list(range(1, len(code(path)) + 1))
-    assert "widgets" not in notebook.metadata and path.stat().st_size < 1_250_000
+def test_it_was_executed_from_top_to_bottom(path: Path) -> None:
+    counts = [cell.execution_count for cell in code(path)]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@each_notebook
+def test_no_cell_failed_or_wrote_to_stderr(path: Path) -> None:
     for cell in code(path):
         for output in cell.outputs:
-            expected = "raises-exception" in cell.metadata.get("tags", [])
-            assert output.output_type != "error" or expected, cell.source
+            may_fail = "raises-exception" in tags_of(cell)
+            assert output.output_type != "error" or may_fail, cell.source
             assert output.get("name") != "stderr", f"{cell.source!r} writes to stderr"
+
+
+@each_notebook
+def test_it_holds_text_and_png_alone(path: Path) -> None:
+    assert "widgets" not in read(path).metadata
+    assert path.stat().st_size < 1_250_000
+    for cell in code(path):
+        for output in cell.outputs:
             kinds = set(output.get("data", {"text/plain": ""}))
-            assert kinds and {kind for kind in kinds if not kind.startswith("text/")} <= {
-                "image/png"
-            } - {VIEW}
-            assert set(output.get("metadata", {})) <= {"image/png", OURS, PHONE}
-    for model in stored_models(notebook).values():
+            pictures = {kind for kind in kinds if not kind.startswith("text/")}
+            assert kinds, cell.source
+            assert pictures <= {"image/png"} - {VIEW}, cell.source
+            assert set(output.get("metadata", {})) <= {"image/png", OURS, PHONE}, cell.source
+
+
+@each_notebook
+def test_it_holds_no_sources_of_widgets_and_no_large_buffers(path: Path) -> None:
+    for model in stored_models(read(path)).values():
         assert not model["state"].keys() & set(SOURCES)
+        for buffer in model.get("buffers", []):
+            assert buffer["encoding"] == "sha256" or len(buffer["data"]) <= LARGE * 4 / 3 + 4
 
 
 @each_notebook
@@ -149,34 +195,30 @@ def test_nothing_in_it_changes_by_itself(path: Path) -> None:
     notebook = read(path)
     normalised = copy.deepcopy(notebook)
     normalise(normalised, path.stem)
-    assert normalised == notebook, (
-        "`make notebooks` stores notebooks without timings, versions and random ids"
-    )
+    wanted = "`make notebooks` stores notebooks without timings, versions and random ids"
+    assert normalised == notebook, wanted
+    address_or_time = r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b"
     for cell in code(path):
-        for output in (
-            () if "nbval-ignore-output" in cell.metadata.get("tags", []) else cell.outputs
-        ):
+        if "nbval-ignore-output" in tags_of(cell):
+            continue
+        for output in cell.outputs:
             text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
-            assert not re.search(r"\bat 0x[0-9a-f]{6,}|\b\d+(\.\d+)? ?(ms|µs|it/s|s/it)\b", text), (
-                text
-            )
-    for entry in (
-        entry for model in stored_models(notebook).values() for entry in model.get("buffers", [])
-    ):
-        assert entry["encoding"] == "sha256" or len(entry["data"]) <= LARGE * 4 / 3 + 4
+            assert not re.search(address_or_time, text), text
 
 
 # --- what is installed
 
 
 def imported(path: Path) -> set[str]:
-    """The top-level modules that a notebook imports."""
-    cells = (
-        re.sub(r"^(\s*)[%!].*", r"\1pass", cell.source, flags=re.MULTILINE) for cell in code(path)
-    )
-    nodes = list(ast.walk(ast.parse("\n".join(cells))))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    """Return the top-level modules that a notebook imports, those of Python left aside."""
+    names = set()
+    for cell in code(path):
+        source = re.sub(r"^(\s*)[%!].*", r"\1pass", cell.source, flags=re.MULTILINE)
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module or "")
     return {name.partition(".")[0] for name in names} - set(sys.stdlib_module_names)
 
 
@@ -217,20 +259,24 @@ def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:
         stored_buffer(buffer | {"path": ["image"]}, ROOT)
 
 
-def test_the_lock_pins_what_is_asked_for_and_names_no_place() -> None:
-    lock, wanted = (
-        (ROOT / f"requirements.{end}").read_text(encoding="utf-8") for end in ("txt", "in")
-    )
-    pins, asked = (
-        dict(re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)) for text in (lock, wanted)
-    )
-    assert asked.items() <= pins.items(), (
-        "requirements.txt is older than requirements.in: `make lock`"
-    )
+def pins_in(name: str) -> dict[str, str]:
+    """Return the exact versions that a file of requirements pins, by package."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE))
+
+
+def test_the_lock_pins_what_is_asked_for() -> None:
+    wanted = pins_in("requirements.in").items()
+    assert wanted <= pins_in("requirements.txt").items(), "older than its source: `make lock`"
+
+
+def test_the_lock_names_no_place() -> None:
+    lock = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     assert not re.search(r"https?://|file:|^-", lock, re.MULTILINE)
-    depends = [
-        re.split(r"[<>=]", each)[0]
-        for project in PROJECTS
-        for each in project["project"]["dependencies"]
-    ]
-    assert [name for name in depends if not find_spec(name.replace("-", "_"))] == []
+
+
+def test_the_lock_brings_every_dependency() -> None:
+    for project in PROJECTS:
+        for requirement in project["project"]["dependencies"]:
+            name = re.split(r"[<>=]", requirement)[0]
+            assert find_spec(name.replace("-", "_")), name
