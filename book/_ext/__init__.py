@@ -4,7 +4,7 @@
 * `notebooks/` changes each notebook once before MyST-NB reads it;
 * `pages/` is everything else that a page has: letters, folds, tables, cards, links.
 
-`order.py` holds every priority. `_config.yml` names this package as its one local extension.
+`order.py` holds every priority, `interrupted.py` makes a build that did not end start from nothing. `_config.yml` names this package as its one local extension.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import notebooks, pages, widgets
+from . import interrupted, notebooks, pages, widgets
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the three rooms with Sphinx."""
+    interrupted.setup(app)
     widgets.setup(app)
     notebooks.setup(app)
     pages.setup(app)

@@ -128,3 +128,47 @@ def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> No
     assert link and f'<figure class="live-widget full-width" id="{link[1]}"' in page
     assert json.loads(unescape(link[2])) == {"index": 7, "offsets.2": 0.25}
     assert '"index": 3' in page, "the option :set: of the directive"
+
+
+# An extension that ends the process after the first page is written, while a file `stop` is there.
+STOPPER = """
+import os
+from pathlib import Path
+
+pages = []
+
+
+def stop(app, page, template, context, doctree):
+    pages.append(page)
+    if len(pages) > 1 and Path(app.srcdir, "stop").exists():
+        os._exit(9)
+
+
+def setup(app):
+    app.connect("html-page-context", stop)
+"""
+
+
+def test_after_an_interrupted_build_the_search_finds_every_page(small_book: Path) -> None:
+    (small_book / "book/stopper.py").write_text(STOPPER, encoding="utf-8")
+    config = small_book / "_config.yml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("      - _ext\n", "      - _ext\n      - stopper\n"))
+    (small_book / "stop").touch()
+    result, said = built(small_book)
+    assert result.returncode == 9, said
+
+    (small_book / "stop").unlink()
+    result, said = built(small_book)
+    assert result.returncode == 0, said
+    index = (small_book / "_build/html/searchindex.js").read_text(encoding="utf-8")
+    assert '"book/index"' in index
+    assert '"book/chapters/01-try-it"' in index
+
+
+def test_a_build_that_warned_warns_again(small_book: Path) -> None:
+    front(small_book, "chapters/01-try-it.ipynb Gone")
+    for _ in range(2):
+        result, said = built(small_book)
+        assert result.returncode != 0
+        assert "shows no Gone" in said
