@@ -53,13 +53,13 @@ def test_no_right_function_is_accused(right):
 
 
 @pytest.mark.parametrize("piece", CHECKERS)
-def test_ours_and_the_museums_are_right(piece):
+def test_ours_and_the_reference_pieces_are_right(piece):
     assert CHECKERS[piece](OURS[piece]).passed
     assert CHECKERS[piece](variant(piece)).passed
 
 
 def shown():
-    """Every function of the museum with a bug."""
+    """Return every reference function with a bug."""
     for piece in CHECKERS:
         for bug in BUGS:
             try:
@@ -70,7 +70,7 @@ def shown():
 
 
 @pytest.mark.parametrize(("piece", "bug"), list(shown()))
-def test_every_bug_of_the_museum_is_found(piece, bug):
+def test_every_reference_bug_is_found(piece, bug):
     assert CHECKERS[piece](variant(piece, bug)).bugs == (bug,)
 
 

@@ -25,9 +25,11 @@ from capsnet_book.routings.inverted_attention import InvertedAttention
 from capsnet_book.routings.k_means import KMeansRouting
 from capsnet_book.routings.self_attention import attention_couplings, route_by_attention
 from capsnet_book.routings.sinkhorn import SinkhornRouting
+from capsnet_book.routings.zoo import ZOO
 from networks import noise
 
 from capsnet_tutorial.functional import capsule_lengths, route, squash
+from capsnet_tutorial.model import CapsNetConfig
 
 B, I, J, D = 3, 6, 3, 4
 U_HAT = noise(B, I, J, D)
@@ -292,3 +294,8 @@ def test_competition_sharpens_and_keeps_the_order_of_lengths(rounds):
     assert once.argsort(dim=1).equal(often.argsort(dim=1))
     longest = once.argmax(dim=1, keepdim=True)
     assert (often.gather(1, longest) > once.gather(1, longest)).all()
+
+
+def test_even_shares_stay_even_in_every_round():
+    routing = ZOO["even"].make(CapsNetConfig.small())
+    torch.testing.assert_close(routing(U_HAT, 3), route(U_HAT, 1))

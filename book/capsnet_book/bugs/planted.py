@@ -1,4 +1,4 @@
-"""Networks with a bug of the catalogue in them: to be trained, examined, and found out."""
+"""Networks with a bug of the catalogue, to train and to examine."""
 
 from __future__ import annotations
 
@@ -6,36 +6,45 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from capsnet_book.bugs.museum import piece_of, variant
+from capsnet_book.bugs.reference_bugs import piece_of, variant
 from capsnet_tutorial.model import CapsNetOutput, Parts
 
 FIELDS = {"primary_capsules": "primary", "routing": "routing", "mask": "mask"}
-"""Fields of `Parts`, by the piece that they hold."""
+"""A piece of the network -> the field of `Parts` that holds it."""
 
 
 def planted_parts(bug: str | None) -> Parts:
-    """Parts with this bug; the paper's if the bug is in a loss, or None.
+    """Return parts with a bug; the paper's parts if the bug is in a loss, or None.
 
     Raises:
         ValueError: no such bug.
     """
-    piece = None if bug is None else piece_of(bug)
-    if bug is None or piece not in FIELDS:
+    if bug is None:
+        return Parts()
+    piece = piece_of(bug)
+    if piece not in FIELDS:
         return Parts()
     return Parts(**{FIELDS[piece]: variant(piece, bug)})  # type: ignore[arg-type]
 
 
 def planted_objective(bug: str | None) -> Callable[[CapsNetOutput, Tensor, Tensor], Tensor]:
-    """What training minimises, with this bug if it is in a loss: (output, images, labels [B]) -> scalar.
+    """Return the loss function of a training, with a bug if it is in one of its two parts.
+
+    Returns:
+        (output, images, labels [B]) -> scalar.
 
     Raises:
         ValueError: no such bug.
     """
-    piece = None if bug is None else piece_of(bug)
-    margin = variant("margin_loss", bug if piece == "margin_loss" else None)
-    redrawing = variant("reconstruction_loss", bug if piece == "reconstruction_loss" else None)
+    margin_bug = reconstruction_bug = None
+    if bug is not None:
+        piece = piece_of(bug)
+        margin_bug = bug if piece == "margin_loss" else None
+        reconstruction_bug = bug if piece == "reconstruction_loss" else None
+    margin = variant("margin_loss", margin_bug)
+    reconstruction = variant("reconstruction_loss", reconstruction_bug)
 
     def objective(output: CapsNetOutput, images: Tensor, labels: Tensor) -> Tensor:
-        return margin(output.lengths, labels) + redrawing(output.reconstruction, images)
+        return margin(output.lengths, labels) + reconstruction(output.reconstruction, images)
 
     return objective

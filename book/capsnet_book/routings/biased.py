@@ -9,9 +9,9 @@ from capsnet_tutorial.functional import squash
 
 
 class BiasedRouting(nn.Module):
-    """Procedure 1 with s_j = Σ_i c_ij û_j|i + bias_j in every round; the bias is learned, 0.1 at first.
+    """Procedure 1 with s_j = Σ_i c_ij û_j|i + bias_j in every round.
 
-    (u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out].
+    The bias is learned, 0.1 at first. (u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out].
     """
 
     def __init__(self, capsules: int, dim: int) -> None:

@@ -1,7 +1,8 @@
-"""Controls: what of the paper's routing is needed? Couplings without agreement, or with another image's, or with more.
+"""Controls of the paper's routing: couplings without agreement, of another image, or stronger.
 
-Each is (u_hat [B, I, J, D], iterations) -> v [B, J, D]. With one round all of them give even shares, as the paper's
-routing does: so a network can be read with its couplings and without them.
+Each is (u_hat [B, I, J, D], iterations) -> v [B, J, D]. With one round all of them give even
+shares, as the paper's routing does, so that a network can be measured with its couplings and
+without them.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from capsnet_tutorial.functional import capsule_lengths, squash
 
 
 def _weighted(c: Tensor, u_hat: Tensor) -> Tensor:
-    """v_j = squash(Σ_i c_ij û_j|i)."""
+    """Compute v_j = squash(Σ_i c_ij û_j|i)."""
     return squash(torch.einsum("bij,bije->bje", c, u_hat))
 
 
 class _Shares(nn.Module):
-    """Couplings c_ij = softmax over j of `logits`, from the second round on; no vote is compared with another."""
+    """Couplings c_ij = softmax over j of `logits`, from the second round on.
+
+    No vote is compared with another.
+    """
 
     def logits(self, u_hat: Tensor) -> Tensor:
-        """[B, I, J], or what broadcasts to it."""
+        """Return logits that broadcast to [B, I, J]."""
         raise NotImplementedError
 
     def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
-        """c: [B, I, J]."""
+        """Return c, [B, I, J]."""
         logits = self.logits(u_hat) if iterations > 1 else u_hat.new_zeros(1)
         return logits.expand(u_hat.shape[:3]).softmax(dim=2)
 
@@ -34,9 +38,10 @@ class _Shares(nn.Module):
 
 
 class SelfRouting(_Shares):
-    """c_ij = softmax_j(g_ij · û_j|i), g learned: a capsule chooses by itself (Hahn, Pyeon and Kim, 2019).
+    """c_ij = softmax_j(g_ij · û_j|i), g learned: a capsule chooses by itself.
 
-    Theirs is w_ij · u_i; û_j|i = W_ij u_i has more numbers than u_i, so that both can be any linear function of u_i.
+    After Hahn, Pyeon and Kim, 2019. Theirs is w_ij · u_i; û_j|i = W_ij u_i has more numbers than
+    u_i, so that both can be any linear function of u_i.
     """
 
     def __init__(self, in_capsules: int, out_capsules: int, dim: int) -> None:
@@ -59,7 +64,7 @@ class StaticShares(_Shares):
 
 
 class LengthShares(_Shares):
-    """c_ij = softmax_j(α ‖û_j|i‖): shares by the length of a vote alone; α is learned, 1 at first."""
+    """c_ij = softmax_j(α ‖û_j|i‖): shares by the votes' lengths; α, 1 at first, is learned."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,15 +80,14 @@ class ScaledAgreement(nn.Module):
     def __init__(self, beta: float) -> None:
         super().__init__()
         self.beta = beta
-        self.__name__ = f"{type(self).__name__}({beta:g})"  # what a weights file calls it
+        self.__name__ = f"{type(self).__name__}({beta:g})"  # its name in a weights file
 
     def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
-        """c of the last round: [B, I, J]."""
+        """Return c of the last round, [B, I, J]."""
         b = u_hat.new_zeros(u_hat.shape[:3])
         for _ in range(iterations - 1):
-            b = b + self.beta * torch.einsum(
-                "bije,bje->bij", u_hat, _weighted(b.softmax(dim=2), u_hat)
-            )
+            v = _weighted(b.softmax(dim=2), u_hat)
+            b = b + self.beta * torch.einsum("bijd,bjd->bij", u_hat, v)
         return b.softmax(dim=2)
 
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:
@@ -108,7 +112,10 @@ class _ForeignAgreement(ScaledAgreement):
 
 
 class OthersAgreement(_ForeignAgreement):
-    """Couplings of the neighbour in the batch: as uneven as the image's own, but nine in ten of another class."""
+    """Couplings of the neighbour in the batch.
+
+    They are as uneven as the image's own, but nine in ten are of another class.
+    """
 
     def foreign(self, c: Tensor, u_hat: Tensor) -> Tensor:
         return c.roll(1, dims=0)
@@ -139,7 +146,8 @@ class DealtAgreement(_ForeignAgreement):
 def next_of_class(classes: Tensor) -> Tensor:
     """Return for every image the position of the next one of its class, int64 [B].
 
-    After the last image of a class comes the first. An image that is alone in its class gets its own position.
+    After the last image of a class comes the first. An image alone in its class gets its own
+    position.
     """
     batch = len(classes)
     positions = torch.arange(batch, device=classes.device)
@@ -150,9 +158,10 @@ def next_of_class(classes: Tensor) -> Tensor:
 
 
 class OutputCompetition(nn.Module):
-    """b_j += γ ‖v_j‖, the same for every capsule below: the outputs compete, and no vote is compared with anything.
+    """b_j += γ ‖v_j‖, the same for every capsule below: the outputs compete.
 
-    Reading with more rounds never changes the answer, since the longest v_j stays the longest.
+    No vote is compared with anything. More rounds at inference never change the answer, since the
+    longest v_j stays the longest.
 
     Args:
         gain: γ.

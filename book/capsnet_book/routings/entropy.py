@@ -1,4 +1,4 @@
-"""Entropy of couplings: how decided a routing is."""
+"""Entropy of couplings: a measure of how decided a routing is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from capsnet_tutorial.errors import expect, expect_floating
 
 
 def coupling_entropy(c: Tensor) -> Tensor:
-    """Entropy in bits of a capsule's couplings, averaged over the capsules below.
+    """Return the entropy in bits of a capsule's couplings, averaged over the capsules below.
 
-    log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
+    It is log2 J if each shares itself out evenly, 0 if each belongs to one capsule above.
 
     Args:
         c: [..., I, J], couplings; over j they sum to 1.

@@ -20,7 +20,7 @@ class GainedRouting(nn.Module):
         self.gain = nn.Parameter(torch.ones(capsules, 1))  # [J, 1]
 
     def couplings(self, u_hat: Tensor, iterations: int) -> Tensor:
-        """c of the last round: [B, I, J]."""
+        """Return c of the last round, [B, I, J]."""
         return route(self.gain * u_hat, iterations, return_trace=True)[1].c[-1]
 
     def forward(self, u_hat: Tensor, iterations: int) -> Tensor:

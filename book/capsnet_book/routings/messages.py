@@ -1,14 +1,16 @@
 """Routing by agreement as messages on a graph, with PyTorch Geometric.
 
-The graph is bipartite: a node for every capsule below, a node for every capsule above, and an edge wherever
-one may vote for the other. An edge carries the prediction vector û and the logit b. A round of routing is three steps:
+The graph is bipartite: a node for every capsule below, a node for every capsule above, and an edge
+wherever one may vote for the other. An edge carries the prediction vector û and the logit b. A
+round of routing is three steps:
 
 1. softmax of b over the edges that leave a node below: the couplings c,
-2. every edge sends the message c·û, a node above sums what arrives and squashes it: its v,
+2. every edge sends the message c·û, a node above sums its messages and squashes the sum: its v,
 3. every edge adds the agreement <û, v> to its b.
 
-On the graph of all pairs this is `functional.route`, number for number. A graph may also have fewer edges.
-The price is memory: a message is as large as a prediction vector, and all of them stand there at once.
+On the graph of all pairs this is `functional.route`, number for number. A graph may also have fewer
+edges. The price is memory: a message is as large as a prediction vector, and all messages exist at
+once.
 
 This file alone needs PyTorch Geometric: ``pip install torch_geometric``.
 """
@@ -43,8 +45,9 @@ except ModuleNotFoundError as missing:
 class CapsuleRouting(MessagePassing):
     """Routing by agreement on any bipartite graph of capsules. Procedure 1, an edge at a time.
 
-    PyTorch Geometric calls the target of an edge ``_i`` and its source ``_j``; the paper has them the other way
-    round. Only ``v_i`` below follows that custom: the v of the capsule above at which an edge ends.
+    PyTorch Geometric calls the target of an edge ``_i`` and its source ``_j``; the paper has them
+    the other way round. Only ``v_i`` below follows that custom: the v of the capsule above at which
+    an edge ends.
 
     Args:
         iterations: rounds, at least 1.
@@ -58,10 +61,11 @@ class CapsuleRouting(MessagePassing):
     def forward(
         self, edge_index: Tensor, u_hat: Tensor, below: int, above: int
     ) -> list[tuple[Tensor, Tensor, Tensor]]:
-        """All rounds.
+        """Compute all rounds.
 
         Args:
-            edge_index: [2, E], whole numbers: where each edge starts (0 to below - 1) and ends (0 to above - 1).
+            edge_index: [2, E], int64: where each edge starts (0 to below - 1) and ends (0 to
+                above - 1).
             u_hat: [E, D_out], the prediction vector of each edge.
             below: capsules below.
             above: capsules above. One at which no edge ends has v = 0.
@@ -76,9 +80,8 @@ class CapsuleRouting(MessagePassing):
             votes = at_least_float32(u_hat)
             b = votes.new_zeros(len(votes))  # [E]
             for r in range(self.iterations):
-                c = softmax(
-                    b, index=edge_index[0], num_nodes=below
-                )  # over the edges that leave a node below
+                # over the edges that leave a node below
+                c = softmax(b, index=edge_index[0], num_nodes=below)
                 v = self.propagate(edge_index, size=size, c=c, u_hat=votes)  # [above, D_out]
                 rounds.append((b, c, v))
                 if r < self.iterations - 1:  # an update after the last round would not be used
@@ -86,20 +89,23 @@ class CapsuleRouting(MessagePassing):
         return rounds
 
     def message(self, c: Tensor, u_hat: Tensor) -> Tensor:
-        """What an edge carries upwards: [E, D_out]."""
+        """Return the message of every edge, [E, D_out]."""
         return c.unsqueeze(1) * u_hat
 
     def update(self, s: Tensor) -> Tensor:
-        """What a capsule above makes of the sum of its messages: [above, D_out]."""
+        """Return v of the sums of messages, [above, D_out]."""
         return squash(s)
 
     def edge_update(self, u_hat: Tensor, v_i: Tensor) -> Tensor:
-        """The agreement <û, v> along an edge: [E]."""
+        """Return the agreement <û, v> along every edge, [E]."""
         return (u_hat * v_i).sum(dim=1)
 
 
 def all_pairs(below: int, above: int) -> Tensor:
-    """The edges of the complete bipartite graph: [2, below·above], those of a capsule below side by side."""
+    """Return the edges of the complete bipartite graph, int64 [2, below·above].
+
+    The edges of a capsule below are side by side.
+    """
     expect_count("below", below)
     expect_count("above", above)
     i = torch.arange(below).repeat_interleave(above)
@@ -124,15 +130,16 @@ def route_by_messages(
 def route_by_messages(
     u_hat: Tensor, iterations: int = 3, *, links: Tensor | None = None, return_trace: bool = False
 ) -> Tensor | tuple[Tensor, RoutingTrace]:
-    """`functional.route` as messages on a graph; where there are ``links``, on those edges only.
+    """Compute `functional.route` as messages on a graph, or on the edges of ``links`` only.
 
-    A batch is one graph whose parts do not touch: B·I nodes below, B·J above, and the edges of each image.
+    A batch is one graph whose parts do not touch: B·I nodes below, B·J above, and the edges of each
+    image.
 
     Args:
         u_hat: [B, I, J, D_out], prediction vectors.
         iterations: rounds, at least 1.
-        links: bool [I, J], which capsule below may vote for which above. None: every one for all.
-        return_trace: also return what each round computed, with zeros where there is no edge.
+        links: bool [I, J], which capsule below may vote for which above; None: every one for all.
+        return_trace: also return b, c and v of each round, with zeros where there is no edge.
 
     Returns:
         v: [B, J, D_out]; or ``(v, RoutingTrace(b, c, v))``.
@@ -147,20 +154,19 @@ def route_by_messages(
     if not return_trace:
         return v
 
-    def spread(on_edges: Tensor) -> Tensor:
+    def to_pairs(on_edges: Tensor) -> Tensor:
         return on_edges.new_zeros(B, I, J).index_put((image, i, j), on_edges)
 
-    b, c, outputs = zip(*rounds, strict=True)
     trace = RoutingTrace(
-        torch.stack([spread(each) for each in b]),
-        torch.stack([spread(each) for each in c]),
-        torch.stack([each.view(B, J, D_out) for each in outputs]),
+        torch.stack([to_pairs(b) for b, _, _ in rounds]),
+        torch.stack([to_pairs(c) for _, c, _ in rounds]),
+        torch.stack([outputs.view(B, J, D_out) for _, _, outputs in rounds]),
     )
     return v, trace
 
 
 def _edges(u_hat: Tensor, links: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """The image, the capsule below and the capsule above of every edge."""
+    """Return the image, the capsule below and the capsule above of every edge, [E] each."""
     B, I, J, _ = u_hat.shape
     if links is None:
         links = torch.ones(I, J, dtype=torch.bool)
@@ -175,6 +181,7 @@ def _edges(u_hat: Tensor, links: Tensor | None) -> tuple[Tensor, Tensor, Tensor]
 
 
 def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None:
+    """Raise `InputError` unless the edges and their prediction vectors make a graph."""
     expect_floating("u_hat", u_hat)
     expect_shape("u_hat", u_hat, "[E, D_out]")
     for name, count in (("below", below), ("above", above)):
@@ -190,10 +197,8 @@ def _check_graph(edge_index: Any, u_hat: Tensor, below: int, above: int) -> None
         f"{edge_index.dtype} of shape {list(edge_index.shape)}",
     )
     if edge_index.numel():
-        (first_i, first_j), (last_i, last_j) = (
-            edge_index.amin(1).tolist(),
-            edge_index.amax(1).tolist(),
-        )
-        inside = min(first_i, first_j) >= 0 and last_i < below and last_j < above
-        came = f"from {first_i} … {last_i} to {first_j} … {last_j}"
-        expect(inside, f"edges from 0 … {below - 1} to 0 … {above - 1}", came)
+        first_i, first_j = edge_index.amin(1).tolist()
+        last_i, last_j = edge_index.amax(1).tolist()
+        is_inside = min(first_i, first_j) >= 0 and last_i < below and last_j < above
+        actual = f"from {first_i} … {last_i} to {first_j} … {last_j}"
+        expect(is_inside, f"edges from 0 … {below - 1} to 0 … {above - 1}", actual)
