@@ -81,8 +81,8 @@ DRAWN = {  # a figure of every kind
     "errors_by_clutter": lambda: figures.errors_by_clutter(
         stored("viewpoints"), {"one round": ("vectors-r1", 1)}
     ),
-    "errors_by_strength": lambda: figures.errors_by_strength(
-        {"a": {0.1: [5.0, 9.0], 10.0: [-90.0, -95.0]}}
+    "errors_by_concentration": lambda: figures.errors_by_concentration(
+        {"a": [(1.2, 5.0), (1.3, 9.0)], "b": [(8.0, -2.0)]}
     ),
     "relations": lambda: figures.relations(),
     "broadcast_grid": lambda: figures.broadcast_grid(),

@@ -12,7 +12,8 @@ CONFIDENCE = 0.95
 POWER = 0.8
 """Chance to see the smallest difference that counts as one which could have been seen."""
 FEW = 5
-LEAST_OF_FEW = 0.01
+"""Fewer seeds carry no small p: see `carried_p`."""
+TOO_OFTEN = 5
 Numbers = Sequence[float] | np.ndarray
 _ROUNDING = 1e-20
 """A variance below this is that of rounding."""
@@ -93,12 +94,12 @@ def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Di
 
 
 def carried_p(p: float, seeds: int) -> float:
-    """Return p, but no less than so many seeds can carry.
+    """Return p as far as so many seeds can carry it: below `FEW` of them `TOO_OFTEN` times p, at most 1.
 
-    With three seeds, Satterthwaite's degrees of freedom make a p below 0.001 come three to five times too often
-    (simulated, with the spreads of these runs): below `FEW` seeds no p is smaller than `LEAST_OF_FEW`.
+    With three seeds, Satterthwaite's degrees of freedom make a small p come three to five times too often (simulated,
+    with the spreads of these runs); with ten they do not.
     """
-    return max(p, LEAST_OF_FEW) if seeds < FEW else p
+    return min(1.0, TOO_OFTEN * p) if seeds < FEW else p
 
 
 def holm(values: Sequence[float]) -> list[float]:

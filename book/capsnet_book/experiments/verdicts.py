@@ -12,6 +12,7 @@ from capsnet_book.experiments import records
 from capsnet_book.experiments.evidence import unpack_wrong
 from capsnet_book.experiments.plan import Claim, Experiments, Question
 from capsnet_book.experiments.statistics import (
+    FEW,
     Difference,
     carried_p,
     holm,
@@ -102,12 +103,7 @@ def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -
             a seed lacks.
     """
     differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
-    adjusted = holm(
-        [
-            carried_p(difference.p, len(question.seeds)) if difference else 1.0
-            for question, difference in zip(questions, differences, strict=True)
-        ]
-    )
+    adjusted = holm([each.p if each else 1.0 for each in differences])
     return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]
 
 
@@ -172,7 +168,7 @@ class _Comparison(NamedTuple):
 
     @property
     def p(self) -> float:
-        """As small as the seeds can carry it; 1 without an interval."""
+        """As far as the seeds can carry it; 1 without an interval."""
         return carried_p(self.difference.p, self.seeds) if self.difference else 1.0
 
 
@@ -191,17 +187,17 @@ def verdicts(experiments: Experiments) -> list[Verdict]:
 
 def _judge(comparison: _Comparison, adjusted: float) -> Verdict:
     claim, column, sides, difference, apart, whole, basis, seeds = comparison
-    word = _word(difference, comparison.p, adjusted)
+    word = _word(difference, adjusted)
     among = "" if word == NO_DIFFERENCE else f" (Holm {_p(adjusted, seeds)})"
     sentence = _sentence(word, sides, difference, column.digits, basis, seeds, among)
     return Verdict(claim, word, sentence, difference, apart, whole)
 
 
-def _word(difference: Difference | None, p: float, adjusted: float) -> str:
+def _word(difference: Difference | None, adjusted: float) -> str:
     """One of `WORDS` for a claim."""
     if difference is None:
         return NO_INTERVAL
-    if p >= LEVEL:
+    if difference.p >= LEVEL:
         return NO_DIFFERENCE
     if adjusted >= LEVEL:
         return HINT if difference.value > 0 else CONTRARY_HINT
@@ -284,13 +280,14 @@ def _sentence(
             f"; it could be as large as {could}, and one of {seen}, alone, would most likely have "
             "been seen"
         )
-    p = _p(carried_p(each.p, seeds), seeds)
-    return f"{word}. {found}; difference {interval}; p {p}{adjusted}; {basis}{hidden}."
+    return (
+        f"{word}. {found}; difference {interval}; p {_p(each.p, seeds)}{adjusted}; {basis}{hidden}."
+    )
 
 
 def _p(p: float, seeds: int) -> str:
-    """A p in words, no smaller than so many seeds can carry."""
-    least = max(carried_p(0, seeds), 0.001)
-    if p <= least:
+    """A p in words; of few seeds none is printed that is smaller than 0.01."""
+    least = 0.01 if seeds < FEW else 0.001
+    if p < least:
         return f"< {least:g}"
     return f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"

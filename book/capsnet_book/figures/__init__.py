@@ -15,7 +15,7 @@ from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
 from capsnet_book.figures.poses import alone_and_together, follow_map, pose_bars, traversal_grid
 from capsnet_book.figures.predictions import broadcast_grid, roof_and_house, vote_rings
 from capsnet_book.figures.primary_capsules import capsule_cuts
-from capsnet_book.figures.rounds import errors_by_strength, rounds_read
+from capsnet_book.figures.rounds import errors_by_concentration, rounds_read
 from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
@@ -46,7 +46,7 @@ __all__ = [
     "epoch_histograms",
     "errors_by_angle",
     "errors_by_clutter",
-    "errors_by_strength",
+    "errors_by_concentration",
     "follow_map",
     "growth_lines",
     "in_proportion",

@@ -1,9 +1,8 @@
-"""Figures on whether routing matters: errors by rounds at inference, and by its strength."""
+"""Figures on whether routing matters: errors by rounds at inference, and by its concentration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
 from statistics import fmean
 
 import matplotlib.pyplot as plt
@@ -19,9 +18,6 @@ _PANELS = {"error": "straight digits, % wrong", "bent": "bent", "noisy": "in noi
 
 _HIGHEST = 1.6
 """Where a panel ends, as a multiple of the largest error with one round; lines may leave it."""
-
-_LEAST = -40.0
-"""Per cent at which the figure of strength ends; a mean below has its number there."""
 
 
 @in_book_style
@@ -63,44 +59,27 @@ def _draw_arm(axes: Axes, results: list[Result], key: str, name: str, colour: st
 
 
 @in_book_style
-def errors_by_strength(series: Mapping[str, Mapping[float, Sequence[float]]]) -> Figure:
-    """Draw by how many per cent routing lowers the errors, over its strength beta J / I.
+def errors_by_concentration(points: Mapping[str, Sequence[tuple[float, float]]]) -> Figure:
+    """Draw by how many per cent routing lowers the errors, over how much it concentrates the votes.
 
-    A small dot is a seed, a large one their mean; means of one series are joined. A task has one
-    colour, whatever the network.
+    A small dot is a seed, a large one their mean, its name beside it.
 
     Args:
-        series: a name in the legend, "task" or "task, network" -> strength -> by seed, how many
-            per cent of the errors with even shares are taken away by routing.
+        points: name -> by seed, the number of voters before routing over that after it, and how
+            many per cent of the errors with even shares are taken away by routing.
     """
-    tasks = dict.fromkeys(_task_of(name) for name in series)
-    colours = {task: colour_of(task, k) for k, task in enumerate(tasks)}
-    figure, axes = one_plot(height=3.6)
+    figure, axes = one_plot(height=3.4)
     axes.axhline(0, color=LIGHT["line"], linewidth=1)
-    for (name, points), marker in zip(series.items(), cycle("os^DvPX"), strict=False):
-        colour = colours[_task_of(name)]
-        means = {strength: fmean(seeds) for strength, seeds in points.items()}
-        heights = [max(mean, _LEAST) for mean in means.values()]
-        axes.plot(means.keys(), heights, f"{marker}-", color=colour, markersize=7, label=name)
-        for strength, seeds in points.items():
-            places = [strength] * len(seeds)
-            axes.plot(places, seeds, ".", color=colour, alpha=0.4, markersize=4)
-            if means[strength] < _LEAST:
-                axes.annotate(
-                    f"−{-means[strength]:.0f} %",
-                    (strength, _LEAST),
-                    (-6, 4),
-                    textcoords="offset points",
-                    ha="right",
-                    fontsize=8,
-                    color=colour,
-                )
-    axes.set(xscale="log", xlabel="strength of the routing, β J / I")
-    axes.set(ylim=(_LEAST - 3, 60), ylabel="errors taken away, %")
-    figure.legend(loc="outside upper center", ncols=2, fontsize=8)
+    for k, (name, seeds) in enumerate(points.items()):
+        colour = colour_of(name, k)
+        concentrations, taken = zip(*seeds, strict=True)
+        mean = fmean(concentrations), fmean(taken)
+        axes.plot(concentrations, taken, ".", color=colour, alpha=0.4, markersize=4)
+        axes.plot(*mean, "o", color=colour, markersize=7)
+        axes.annotate(name, mean, (7, 4), textcoords="offset points", fontsize=8, color=colour)
+    ticks = (1, 2, 3, 5, 8)
+    axes.set(xscale="log", xlim=(1, 16), ylabel="errors taken away, %")
+    axes.set_xlabel("voters before routing, for each one after it")
+    axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
+    axes.minorticks_off()
     return figure
-
-
-def _task_of(name: str) -> str:
-    """Return the task in the name of a series."""
-    return name.partition(",")[0]
