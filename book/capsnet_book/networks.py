@@ -21,7 +21,15 @@ from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 from capsnet_tutorial.weights import filled, sizes_in
 
-TRAINED = ("small", "chapter-9", "small-shifted", "small-cnn", "small-pairs", "paper")
+TRAINED = (
+    "small",
+    "chapter-9",
+    "small-shifted",
+    "small-turned",
+    "small-cnn",
+    "small-pairs",
+    "paper",
+)
 """Names that `trained_network` knows."""
 
 SCALE = ".scale"
@@ -40,6 +48,7 @@ def trained_network(name: str) -> CapsNet | ConvNet:
     "small": the module's own, which is `capsnet_tutorial.load_pretrained("small")`.
     "chapter-9": the same sizes, trained by the lines of chapter 9, on the sample alone.
     "small-shifted": the same sizes, trained for less long, on all 60,000 digits, shifted but never turned or bent.
+    "small-turned": the same sizes, trained briefly, on digits turned by up to 45 degrees; its decoder draws nothing.
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": for two overlapping digits on 36×36 pixels (see `capsnet_book.experiments.pairs`).
     "paper": the paper's network, 8,215,568 parameters, trained on all 60,000 digits, shifted.

@@ -253,7 +253,7 @@ class AngleReader(nn.Module):
     def __init__(self, network: TurningCapsules, classes: int = 10) -> None:
         super().__init__()
         self.network = network
-        upright = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+        upright = torch.tensor([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
         self.template = nn.Parameter(upright.repeat(classes, 1, 1))
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
@@ -265,8 +265,8 @@ class AngleReader(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Compute scores [B, J], and the turn from the template as (cos, sin), [B, 2], of a class [B] or the best.
 
-        The directions of the class's votes are averaged, each vote weighted by what it adds to the pairs. The turn is
-        the rotation that brings the template nearest to that mean (Procrustes).
+        The class's votes are averaged, each weighted by what it adds to the pairs. The turn is the rotation about the
+        middle that brings the template nearest to that mean (Procrustes).
         """
         agreement = self.network.agreement
         assert isinstance(agreement, Coincidence)
@@ -278,7 +278,7 @@ class AngleReader(nn.Module):
         support = agreement.support(votes, presence, label).unsqueeze(4)
         voted = votes[torch.arange(len(label)), ..., label, :]  # [B, T, N, m, 6]
         meeting = (support * voted).sum(dim=(1, 2, 3)) / (support.sum(dim=(1, 2, 3)) + 1e-6)
-        across, up = meeting.unflatten(1, (2, 3))[..., :2].unbind(dim=1)  # rows of its directions
+        across, up = meeting.unflatten(1, (2, 3)).unbind(dim=1)  # its rows
         template_across, template_up = self.template[label].unbind(dim=1)
         cos = (template_across * across + template_up * up).sum(dim=1)
         sin = (template_across * up - template_up * across).sum(dim=1)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ ANGLES = tuple(range(0, 360, 15))
 TESTED, ON_THE_CURVE = 1500, 100
 """Pictures of each view, the same for every seed; and of each angle of the curve, other ones for every seed."""
 TEST_SEED = 30_000
-TURN_WEIGHT = 0.3
+TURN_WEIGHT = 1.0
 """Of the turn in the loss of a network that is told it."""
 
 
@@ -180,11 +181,11 @@ ARMS = {
     **_arms_of("digits"),
     **_arms_of("wholes"),
     "digits-long": Arm(
-        "turning capsules, votes that coincide, told the turn, three times the steps",
+        "turning capsules, votes that coincide, told the turn, five times the steps",
         "digits",
         lambda: AngleReader(digits_network()),
-        0.02,
-        steps=1600,
+        0.04,
+        steps=2500,
     ),
 }
 """Every arm, by its name."""
@@ -362,6 +363,41 @@ def answers(found: dict[str, Any] | None = None) -> list[Verdict]:
         for question in asked
     ]
     return judge(asked, sides)
+
+
+def error_table(found: dict[str, Any], task: str) -> str:
+    """Return per cent wrong of a task's arms, the mean over the seeds, as a table in Markdown.
+
+    Args:
+        found: results/turning.json.
+        task: of `TASKS`.
+    """
+    lines = [
+        "| wrong, % | numbers | upright | as shown | **new** | seeds |",
+        "|:--|--:|--:|--:|--:|--:|",
+    ]
+    if task == "digits":
+        lines = [
+            "| wrong, % | numbers | upright | as shown | **new** | new, without 6 and 9 | seeds |",
+            "|:--|--:|--:|--:|--:|--:|--:|",
+        ]
+    for name, arm in ARMS.items():
+        runs = [each for each in found["runs"] if each["arm"] == name and arm.task == task]
+        if not runs:
+            continue
+        columns = [(view, "all") for view in VIEWS]
+        if task == "digits":
+            columns.append(("new", "apart"))
+        errors = [
+            fmean(100 * run["errors"][view][which] for run in runs) for view, which in columns
+        ]
+        cells = [
+            f"{runs[0]['parameters']:,}",
+            *(f"{error:.1f}" for error in errors),
+            str(len(runs)),
+        ]
+        lines.append(f"| {' | '.join([arm.summary, *cells])} |")
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -22,6 +22,11 @@ from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve, two_floors
 from capsnet_book.figures.still import network_still
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
+from capsnet_book.figures.turning import (
+    errors_round_the_circle,
+    parts_and_votes,
+    turned_copies,
+)
 from capsnet_book.figures.verdicts import claims_board
 from capsnet_book.figures.viewpoints import errors_by_angle, errors_by_clutter, relations
 from capsnet_book.figures.why import length_and_direction, pictures_and_bags
@@ -47,6 +52,7 @@ __all__ = [
     "errors_by_angle",
     "errors_by_clutter",
     "errors_by_concentration",
+    "errors_round_the_circle",
     "follow_map",
     "growth_lines",
     "in_proportion",
@@ -57,6 +63,7 @@ __all__ = [
     "margin_curves",
     "network_still",
     "one_round",
+    "parts_and_votes",
     "pictures_and_bags",
     "pose_bars",
     "relations",
@@ -70,6 +77,7 @@ __all__ = [
     "ten_drawings",
     "themes",
     "traversal_grid",
+    "turned_copies",
     "two_agreements",
     "two_floors",
     "vote_rings",

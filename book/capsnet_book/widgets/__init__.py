@@ -15,6 +15,7 @@ from capsnet_book.widgets.pose_sliders import PoseSliders
 from capsnet_book.widgets.raise_one import RaiseOne
 from capsnet_book.widgets.routing_steps import RoutingSteps
 from capsnet_book.widgets.squash_vector import SquashVector
+from capsnet_book.widgets.turn_digit import TurnDigit
 from capsnet_book.widgets.turn_scene import TurnScene
 from capsnet_book.widgets.two_digits import TwoDigits
 
@@ -29,6 +30,7 @@ __all__ = [
     "RaiseOne",
     "RoutingSteps",
     "SquashVector",
+    "TurnDigit",
     "TurnScene",
     "TwoDigits",
 ]

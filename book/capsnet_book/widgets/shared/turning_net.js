@@ -193,9 +193,13 @@ export function makeTurningNet(source) {
     pairs.sort((p, q) => q.closeness - p.closeness);
     const mean = new Float64Array(6);
     for (let k = 0; k < V * 6; k++) mean[k % 6] += support[Math.floor(k / 6)] * votes.v[k];
-    const [a, b, , c, d] = mean; // its directions are the first two columns
-    const [ta, tb, tc, td] = template.subarray(j * 4, j * 4 + 4);
-    const turn = Math.atan2(ta * c + tb * d - tc * a - td * b, ta * a + tb * b + tc * c + td * d);
+    let [cos, sin] = [0, 0];
+    for (let k = 0; k < 3; k++) {
+      const [across, up] = [template[j * 6 + k], template[j * 6 + 3 + k]];
+      cos += across * mean[k] + up * mean[3 + k];
+      sin += across * mean[3 + k] - up * mean[k];
+    }
+    const turn = Math.atan2(sin, cos);
     const listed = Array.from(support, (weight, vote) => ({
       part: Math.floor(vote / matrices),
       place: [votes.v[vote * 6 + 2], votes.v[vote * 6 + 5]],

@@ -1,0 +1,274 @@
+// A digit on a dial. Capsules that turn find its parts, which vote; votes that lie close together make the class, and
+// say by how much the digit is turned. Below their ten bars, which stand still, are those of the book's capsules.
+import { makeBar } from "./shared/bars.js";
+import { bendDigit, STRAIGHT } from "./shared/bending.js";
+import { arrowKeys, drag, grip, measure, namedSlider } from "./shared/controls.js";
+import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
+import { makePad } from "./shared/pad.js";
+import { direction, wrapped } from "./shared/plane.js";
+import { defineWidget } from "./shared/stage.js";
+import { makeTurningNet } from "./shared/turning_net.js";
+import { element, setAttributes, svg, withArticle } from "./shared/ui.js";
+
+const FAMILIAR = 45; // degrees, either way: as both networks were trained
+const ALIKE = [0, 1, 8]; // these look much the same after half a turn
+
+// ------------------------------------------------------------------------------------------------ in words
+
+const turnInWords = (/** @type {number} */ degrees) => {
+  const whole = Math.round(degrees);
+  if (whole === 0) return "upright";
+  return whole > 0 ? `turned by ${whole}° anticlockwise` : `turned by ${-whole}° clockwise`;
+};
+
+/** What has happened, in a sentence. */
+function remarkOn({ prediction, turn }, other, angle) {
+  const half = ALIKE.includes(prediction) ? ", or the other way up" : "";
+  const seen = `${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
+  if (Math.abs(angle) <= FAMILIAR)
+    return `The capsules that turn see ${seen}. The book's capsules say ${other}.`;
+  return `The capsules that turn see ${seen}. No training showed such an angle. The book's capsules say ${other}.`;
+}
+
+// ------------------------------------------------------------------------------------------------ the dial
+
+const RING = 104; // its radius; pictures show −120 … 120
+const DIGIT = 92; // half the digit's side: what lies in its corners is paper
+const PIXEL = (2 * DIGIT) / 28;
+const STROKE = 11; // half the length of the stroke at a part
+const FAINT = 0.05; // presences below are not drawn
+
+/** A place on the ring, by degrees from its top, anticlockwise. */
+function onRing(degrees, radius = RING) {
+  const [x, y] = direction(degrees + 90);
+  return [radius * x, -radius * y];
+}
+
+function arcOf(from, to) {
+  const [x0, y0] = onRing(from);
+  const [x1, y1] = onRing(to);
+  return `M${x0} ${y0}A${RING} ${RING} 0 0 0 ${x1} ${y1}`;
+}
+
+/** The digit inside a ring with a handle. -> { node, canvas, show(parts, angle, believed) } */
+function makeDial(turnTo, angleNow) {
+  const canvas = digitCanvas("turned", "");
+  const strokes = svg("g", { class: "strokes" });
+  const handle = grip({
+    "data-role": "handle",
+    "aria-label": "Turn the digit",
+    "aria-valuemin": -180,
+    "aria-valuemax": 180,
+  });
+  const belief = svg("path", { class: "belief", d: "M0 0L-6 12H6Z" });
+  const ring = svg("circle", { class: "ring-line", r: RING });
+  const arc = svg("path", { class: "arc", d: arcOf(-FAMILIAR, FAMILIAR) });
+  const track = svg("circle", { class: "track", r: RING });
+  const picture = svg(
+    "svg",
+    { viewBox: "-120 -120 240 240", class: "ring" },
+    ...[ring, arc, strokes, belief, track, handle],
+  );
+  const node = element("div", { class: "dial" }, canvas, picture);
+
+  const follow = {
+    area: picture,
+    focus: handle,
+    move: ({ x, y }) => {
+      const degrees = (Math.atan2(0.5 - y, x - 0.5) * 180) / Math.PI - 90;
+      turnTo(Math.round(wrapped(degrees)) || 0); // never −0
+    },
+  };
+  drag(handle, follow);
+  drag(track, { ...follow, start: follow.move });
+  arrowKeys(handle, (dx, dy, { shiftKey }) => {
+    const by = shiftKey ? 15 : 3;
+    turnTo(wrapped(angleNow() - (dx || -dy) * by));
+  });
+
+  function show(parts, angle, believed) {
+    const drawn = parts.filter(({ presence }) => presence > FAINT);
+    strokes.replaceChildren(
+      ...drawn.map(({ x, y, turn, presence }) => {
+        const [dx, dy] = [Math.cos(turn) * STROKE, -Math.sin(turn) * STROKE];
+        const [cx, cy] = [x * PIXEL, -y * PIXEL];
+        const ends = { x1: cx - dx, y1: cy - dy, x2: cx + dx, y2: cy + dy };
+        const dot = svg("circle", { cx: cx + dx, cy: cy + dy, r: 2.2 });
+        return svg("g", { opacity: presence.toFixed(2) }, svg("line", ends), dot);
+      }),
+    );
+    const [x, y] = onRing(angle);
+    setAttributes(handle, {
+      transform: `translate(${x} ${y})`,
+      "aria-valuenow": angle,
+      "aria-valuetext": `${angle}°`,
+    });
+    const [bx, by] = onRing(believed, RING - 9);
+    belief.setAttribute("transform", `translate(${bx} ${by}) rotate(${-believed})`);
+  }
+  return { node, canvas, show };
+}
+
+// ------------------------------------------------------------------------------------------------ the votes
+
+const HALF = 100; // the plane shows −100 … 100
+const UNIT = 30; // of a vote's place
+const JOINED = 60; // pairs that are drawn at most
+const LOOSE = 0.04; // pairs and votes below this share of the best are not drawn
+const TICK = 9;
+
+/** The votes for the best class: a dot where, a tick which way, lines between those that coincide. */
+function makeVotes() {
+  const lines = svg("g", { class: "joined" });
+  const dots = svg("g", { class: "dots" });
+  const axis = svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` });
+  const picture = svg(
+    "svg",
+    {
+      viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`,
+      class: "plane",
+      role: "img",
+      "data-role": "votes",
+    },
+    ...[axis, lines, dots],
+  );
+  const at = ({ place: [x, y] }) => [x * UNIT, -y * UNIT];
+
+  function show({ votes, pairs, prediction }) {
+    const best = pairs[0].closeness;
+    const close = pairs.slice(0, JOINED).filter(({ closeness }) => closeness > LOOSE * best);
+    lines.replaceChildren(
+      ...close.map(({ first, second, closeness }) => {
+        const [[x1, y1], [x2, y2]] = [at(votes[first]), at(votes[second])];
+        return svg("line", { x1, y1, x2, y2, opacity: (closeness / best).toFixed(2) });
+      }),
+    );
+    const most = Math.max(...votes.map(({ weight }) => weight));
+    const drawn = votes.filter(({ weight }) => weight > LOOSE * most);
+    dots.replaceChildren(
+      ...drawn.map((vote) => {
+        const [cx, cy] = at(vote);
+        const long = Math.hypot(...vote.direction) || 1;
+        const [dx, dy] = vote.direction.map((x) => (x / long) * TICK);
+        const share = Math.sqrt(vote.weight / most);
+        const tick = svg("line", { x1: cx, y1: cy, x2: cx + dx, y2: cy - dy });
+        const dot = svg("circle", { cx, cy, r: 1.5 + 2.5 * share });
+        return svg("g", { opacity: (0.25 + 0.75 * share).toFixed(2) }, tick, dot);
+      }),
+    );
+    const label = `${drawn.length} votes for ${withArticle(prediction)}, the closest pairs joined`;
+    picture.setAttribute("aria-label", label);
+  }
+  return { picture, show };
+}
+
+// ------------------------------------------------------------------------------------------------ the bars
+
+/** Ten upright bars. show(values, best, steady): best is in colour, in another one if it is not `steady`. */
+function makeColumns(title, says) {
+  const bars = Array.from({ length: 10 }, () => makeBar("height"));
+  const columns = bars.map(({ rail }, j) => element("span", {}, rail, String(j)));
+  const node = element("div", { class: "upright", role: "img", "data-role": says }, ...columns);
+  const heading = element("p", { class: "heading" }, title);
+  function show(values, best, steady) {
+    columns.forEach((column, j) => {
+      bars[j].show(values[j]);
+      column.classList.toggle("right", j === best && steady);
+      column.classList.toggle("wrong", j === best && !steady);
+    });
+    const numbers = Array.from(values, (value) => value.toFixed(2)).join(", ");
+    node.setAttribute("aria-label", `${title}: ${numbers}`);
+  }
+  return { node: element("div", {}, heading, node), show };
+}
+
+const captioned = (/** @type {string} */ words, ...inside) =>
+  element("figure", {}, ...inside, element("figcaption", {}, words));
+
+const LABEL = "Turn a digit to any angle: capsules that turn, and the book's";
+
+export default defineWidget("TurnDigit", LABEL, async (widget) => {
+  const { root, get, set, layOut, painter, stops } = widget;
+  const turningNet = makeTurningNet(await widget.weights("turning"));
+  const capsules = await widget.network();
+  const samples = greysOf(get("images")); // [N, 784]
+  let own = false; // whether the digit on the pad is read, and not a given one
+  let straightAnswers = ""; // of which digit the next two are
+  let steadyTurning = 0; // what each network says of it upright
+  let steadyCapsules = 0;
+
+  const redraw = () => widget.redraw();
+  const turnTo = (/** @type {number} */ angle) => set({ angle });
+  const dial = makeDial(turnTo, () => get("angle"));
+  const votes = makeVotes();
+  const turning = makeColumns("Capsules that turn", "turning-bars");
+  const others = makeColumns("The book's capsules", "capsule-bars");
+  const slider = namedSlider("Turn the digit", {
+    min: -180,
+    max: 180,
+    "data-role": "angle",
+    oninput: ({ target }) => turnTo(target.valueAsNumber),
+  });
+  const name = (label) => `Turn the handwritten ${label}`;
+  const digits = digitRow(get("labels"), samples, name, (index) => {
+    own = false;
+    set({ index });
+  });
+  const pad = makePad({
+    drawn: () => {
+      own = !pad.empty();
+      redraw();
+    },
+    settled: redraw,
+  });
+  const stage = element(
+    "div",
+    { class: "turn-digit" },
+    captioned("Shaded: shown in training. The small mark: what it believes.", dial.node),
+    captioned(
+      "Votes, each a place and a direction. Those that coincide are joined.",
+      votes.picture,
+    ),
+    element("div", { class: "answers" }, turning.node, others.node),
+  );
+  const drawing = element("div", { class: "own-digit" }, pad.frame, pad.buttons);
+  const { say } = layOut({
+    stage,
+    hands: [slider.node, digits.row],
+    more: [drawing],
+    about: "Draw your own digit",
+  });
+  root.dataset.sticks = "";
+  stops.push(measure(root, redraw).stop);
+
+  const image = () => (own ? pad.image() : digitAt(samples, get("index")));
+
+  /** What both say of the digit as it was written: bars that still say so are in the same colour. */
+  function readUpright() {
+    const of = own ? Array.from(pad.bytes()).join() : String(get("index"));
+    if (of === straightAnswers) return;
+    straightAnswers = of;
+    steadyTurning = turningNet.forward(image()).prediction;
+    steadyCapsules = capsules.forward(image()).prediction;
+  }
+
+  return () => {
+    const angle = get("angle");
+    readUpright();
+    const turned = bendDigit(image(), { ...STRAIGHT, turn: angle });
+    const reading = turningNet.forward(turned);
+    const { lengths, prediction } = capsules.forward(turned);
+    painter.paint(dial.canvas, turned);
+    dial.canvas.setAttribute("aria-label", `A handwritten digit, turned by ${angle} degrees`);
+    dial.show(reading.parts, angle, reading.turn);
+    votes.show(reading);
+    turning.show(reading.probabilities, reading.prediction, reading.prediction === steadyTurning);
+    others.show(lengths, prediction, prediction === steadyCapsules);
+    slider.show(angle, `${angle}°`);
+    digits.show(own ? null : get("index"), painter);
+    pad.paint(painter, widget.colours);
+    root.dataset.prediction = String(reading.prediction);
+    root.dataset.turn = reading.turn.toFixed(1);
+    say(remarkOn(reading, prediction, angle));
+  };
+});

@@ -1,0 +1,53 @@
+"""TurnDigit: a digit on a dial, read by capsules that turn and by the book's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anywidget
+import traitlets
+
+from capsnet_book.widgets import _parts
+from capsnet_book.widgets._network import shared_network
+
+
+class TurnDigit(_parts.DigitsWidget):
+    """A digit, given or drawn, to turn by hand: the parts that are found in it, their votes, and ten bars of each network.
+
+    Both networks were trained with digits turned by up to 45 degrees: "small-turning", whose primary capsules turn, and
+    "small-turned", the book's.
+
+    Args:
+        index: the digit that is shown first, 0 to 9.
+        angle: by which it is turned, in degrees from -180 to 180, anticlockwise.
+
+    Raises:
+        ValueError: no such digit, an angle out of range.
+    """
+
+    _esm = _parts.module("turn_digit.js")
+    _css = _parts.stylesheet("turn_scene.css", "turn_digit.css")
+
+    turning = anywidget.WidgetTrait().tag(sync=True)
+    angle = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, index: int = 4, angle: int = 0) -> None:
+        digits, classes = _parts.one_of_each()
+        super().__init__(
+            network=shared_network("small-turned"),
+            turning=shared_network("small-turning"),
+            images=digits.tobytes(),
+            labels=classes,
+            angle=angle,
+        )
+        self.index = index
+
+    @traitlets.validate("angle")
+    def _in_range(self, proposal: dict[str, Any]) -> int:
+        angle = proposal["value"]
+        if not -180 <= angle <= 180:
+            raise ValueError(f"expected angle from -180 to 180; got {angle}")
+        return int(angle)
+
+    def __repr__(self) -> str:
+        return f"TurnDigit(index={self.index}, angle={self.angle})"
