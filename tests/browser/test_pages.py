@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -248,7 +249,30 @@ def transferred(file: Path) -> int:
     )
 
 
-# --- what the built book holds: each network once, and every icon in its fonts
+# --- what the built book holds: titles without markup, each network once, every icon in its fonts
+
+HEADING = re.compile(r"<h1>(.*?)<a class=\"headerlink\"", re.DOTALL)
+CARD_TITLE = re.compile(r'<meta property="og:title" content="([^"]*)">')
+
+
+def test_a_shared_link_says_the_pages_title_without_markup(book: Path) -> None:
+    titles = {}
+    for path in sorted(book.glob("**/book/**/*.html")):
+        text = path.read_text(encoding="utf-8")
+        heading, card = HEADING.search(text), CARD_TITLE.search(text)
+        if heading and card:
+            titles[path] = unescape(card[1])
+            assert titles[path] == plain(
+                re.sub(r"<span class=.section-number.>.*?</span>", "", heading[1])
+            )
+    chapters = [path for path in titles if path.parent.name == "chapters"]
+    assert len(chapters) == 2 * len(list((ROOT / "book" / "chapters").glob("*.ipynb")))
+
+
+def plain(html: str) -> str:
+    """Return HTML without tags, as text in one line."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html)).split())
+
 
 BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
 

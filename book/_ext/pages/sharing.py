@@ -1,16 +1,27 @@
-"""What a page says of itself to those who link to it."""
+"""What a page says of itself to those who link to it: a description, and a card with a picture.
+
+A card's title is the page's own, without number and markup. Its picture is that of the page's first
+widget, else of its first figure, else of the front page.
+"""
 
 from __future__ import annotations
 
 import html
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from ..widgets.places import live_widget
+from ..widgets.stills import FOLDER as STILLS
+
 SHORT = 40  # characters: a paragraph of fewer says nothing of the page
 LENGTH = 160  # characters: search engines show no more
-PICTURE = "_static/screenshot.png"
+FRONT_PICTURE = "_static/screenshot.png"
+# The wide form of a figure, in the HTML that notebooks/figures.py writes.
+FIGURE = re.compile(r'<img src="[./]*(_static/figures/\w+\.png)"')
 
 
 def description_of(doctree: nodes.document) -> str:
@@ -27,24 +38,50 @@ def shortened(text: str) -> str:
     return text if len(text) <= LENGTH else f"{text[:LENGTH].rpartition(' ')[0]} …"
 
 
+def picture_of(doctree: nodes.document, static: Path) -> str:
+    """Return the address, in the built book, of the picture that stands for a page.
+
+    `static` is the folder `_static` of the source.
+    """
+    for widget in doctree.findall(live_widget):
+        still = f"{widget['name']}.webp"
+        if (static / Path(STILLS).name / still).exists():
+            return f"{STILLS}/{still}"
+    for raw in doctree.findall(nodes.raw):
+        figure = FIGURE.search(raw.astext())
+        if figure:
+            return figure[1]
+    return FRONT_PICTURE
+
+
+def tags(title: str, doctree: nodes.document, static: Path, base: str | None) -> list[str]:
+    """Return a page's `<meta>` elements; none for a page without a long paragraph.
+
+    `base` is the address of the book: a card's picture needs a whole address.
+    """
+    description = description_of(doctree)
+    if not description:
+        return []
+    card = {"og:type": "article", "og:title": title, "og:description": description}
+    if base:
+        card["og:image"] = f"{base.rstrip('/')}/{picture_of(doctree, static)}"
+    elements = [f'<meta name="description" content="{html.escape(description)}">']
+    for key, value in card.items():
+        elements.append(f'<meta property="{key}" content="{html.escape(value)}">')
+    return elements
+
+
 def describe(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add a description of the page, and the card that a link to it becomes."""
-    description = description_of(doctree) if doctree else ""
-    if not description:
+    """Add the elements to a page."""
+    if not doctree:
         return
-    card = {
-        "og:type": "article",
-        "og:title": context.get("title", ""),
-        "og:description": description,
-    }
-    if app.config.html_baseurl:  # a card's picture needs a whole address
-        card["og:image"] = f"{app.config.html_baseurl.rstrip('/')}/{PICTURE}"
-    tags = [f'<meta name="description" content="{html.escape(description)}">']
-    for key, value in card.items():
-        tags.append(f'<meta property="{key}" content="{html.escape(value)}">')
-    context["metatags"] = "\n".join([context.get("metatags", ""), *tags, ""])
+    title = app.env.titles[page].astext()
+    static = Path(app.srcdir, "book", "_static")
+    elements = tags(title, doctree, static, app.config.html_baseurl)
+    if elements:
+        context["metatags"] = "\n".join([context.get("metatags", ""), *elements, ""])
 
 
 def setup(app: Sphinx) -> None:
