@@ -1,179 +1,130 @@
-"""A network from outside: how it is called, and what shows in what it returns."""
+"""What shows in a network's outputs: lengths, the mask, a batch of one, a second call."""
 
 from __future__ import annotations
 
 import copy
-import re
-from collections.abc import Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from capsnet_check.calls import Looked, Trouble, accepts, called
-from capsnet_check.report import Finding
-from capsnet_check.trace import Instead, Target, Trace, tensors_in
+from capsnet_check.calling import CallStyle, Network
+from capsnet_check.calls import Trouble
+from capsnet_check.report import Coverage, Finding
+from capsnet_check.target import Target
+from capsnet_check.trace import Replacements, Trace, tensors_in
 
-_LABEL = re.compile(r"label|target|truth|^y$|_y$|one_?hot|class", re.IGNORECASE)
-_WAYS = ("numbers", "one-hot", "attribute", "attribute one-hot", "none")
-
-
-class Network:
-    """A network, and how it takes images and labels.
-
-    Args:
-        thing: a module or a function.
-        images: [B, C, H, W].
-        labels: class numbers [B].
-        ends: of `Trace`.
-
-    Raises:
-        Trouble: it can be called in none of the known ways.
-    """
-
-    def __init__(self, thing: Any, images: Tensor, labels: Tensor, ends: float) -> None:
-        self.thing, self.ends = thing, ends
-        sizes = (
-            (name, value)
-            for _, name, value in _attributes(thing)
-            if type(value) is int and 1 < value <= 512
-        )
-        batches = [value for name, value in sizes if re.search("batch", name, re.I)]
-        ways = [
-            way for way in _WAYS if callable(thing) and accepts(thing, 2 if way in _WAYS[:2] else 1)
-        ]
-        ways = [way for way in ways if "attribute" not in way or _label_attributes(thing)]
-        first = Trouble(
-            f"Expected a network(images) or network(images, labels); got {type(thing).__name__}."
-        )
-        for batch in dict.fromkeys((3, *batches, len(images))):
-            rows = torch.arange(batch) % len(images)
-            self.images, self.labels = images[rows], labels[rows]
-            for self.way in ways:
-                try:
-                    self.returned = self.run()
-                    return
-                except Trouble as trouble:
-                    first = trouble if first.__cause__ is None else first
-        raise first
-
-    def target(self, labels: Tensor | None = None) -> Target:
-        """The network as it is called, with these labels or its own."""
-        labels = self.labels if labels is None else labels
-        given = (
-            F.one_hot(labels, max(10, int(labels.max()) + 1)).float()
-            if "one-hot" in self.way
-            else labels
-        )
-
-        def call(thing: Any) -> Any:
-            if self.way in _WAYS[:2]:
-                return thing(self.images.clone(), given)
-            if "attribute" in self.way:
-                setattr(*_label_attributes(thing)[0], given)
-            return thing(self.images.clone())
-
-        return Target(self.thing, call, self.images, self.ends)
-
-    def run(
-        self, instead: Instead = None, labels: Tensor | None = None, train: bool = False
-    ) -> list[Tensor]:
-        """The tensors that it returns, with other numbers in the place of what some operations give.
-
-        Raises:
-            Trouble: it fails, or returns none.
-        """
-        target, given = self.target(labels), f"for images of shape {list(self.images.shape)}"
-        thing: Any = target.fresh() if train else None
-        for module in thing.modules() if train else ():  # torch's own would do other operations
-            module.training = not type(module).__module__.startswith("torch.nn")
-        found = tensors_in(called(lambda: target.run(Trace(instead, keep=()), thing=thing), given))
-        if not found:
-            raise Trouble("It returns nothing; expected capsules [B, J, D] or lengths [B, J].")
-        return [each for each in found if each.is_floating_point()]
+_SUM_TOLERANCE = 1e-4
+_LENGTH_TOLERANCE = 1e-3
 
 
-def _attributes(network: Any) -> list[tuple[nn.Module, str, Any]]:
-    modules = network.modules() if isinstance(network, nn.Module) else ()
-    return [(module, name, value) for module in modules for name, value in vars(module).items()]
-
-
-def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:
-    """Attributes that may be there for labels."""
-    return [
-        (m, n)
-        for m, n, value in _attributes(network)
-        if _LABEL.search(n) and isinstance(value, Tensor | None)
-    ]
-
-
-def lengths_wrong(network: Network, classes: int) -> Iterator[Finding]:
-    """Whether scores [B, J] among what it returns are no lengths: too long, or shares of 1."""
-    for scores in (each.squeeze() for each in network.returned):
-        if scores.shape != (len(network.images), classes):
-            continue
+def length_findings(network: Network, classes: int) -> Iterator[Finding]:
+    """Yield findings about scores [B, J] that are no lengths: too long, or shares of 1."""
+    tensors = [tensor.squeeze() for tensor in network.returned]
+    shape = (len(network.images), classes)
+    all_scores = [tensor for tensor in tensors if tensor.shape == shape]
+    for scores in all_scores:
         if not scores.isfinite().all():
             raise Trouble("Its lengths for these images are not finite numbers.")
-        if scores.max() > 1 + 1e-3:
-            text = f"A class capsule is {float(scores.max()):.3f} long; no squashed vector is longer than 1."
+        if scores.max() > 1 + _LENGTH_TOLERANCE:
+            longest = float(scores.max())
+            text = f"A class capsule is {longest:.3f} long; no squashed vector is longer than 1."
             yield Finding("squash-axis", text)
-        elif ((scores.sum(1) - 1).abs() < 1e-4).all() and not ((scores == 0) | (scores == 1)).all():
-            yield Finding("lengths-softmax", "The lengths of every image sum to 1.")
+        elif _are_shares(scores):
+            yield _finding_about_shares(scores, all_scores)
 
 
-def alone_wrong(network: Network) -> Iterator[Finding | Looked]:
-    """Whether what comes of a single image keeps the axis of the batch."""
+def _are_shares(scores: Tensor) -> bool:
+    """Return True if the scores of every image sum to 1, and are not one-hot."""
+    one_hot = bool(((scores == 0) | (scores == 1)).all())
+    return not one_hot and bool(((scores.sum(1) - 1).abs() < _SUM_TOLERANCE).all())
+
+
+def _finding_about_shares(shares: Tensor, all_scores: Sequence[Tensor]) -> Finding:
+    """Return the finding about a softmax: a convention where the lengths are returned, too."""
+    for lengths in all_scores:
+        if torch.allclose(lengths.softmax(dim=1), shares, rtol=1e-3, atol=1e-5):
+            text = (
+                "Not as in the paper, and as good: beside the lengths it returns their softmax. "
+                "The margin loss takes the lengths."
+            )
+            return Finding(None, text, convention=True)
+    return Finding("lengths-softmax", "The lengths of every image sum to 1.")
+
+
+def batch_of_one_findings(network: Network) -> Iterator[Finding | Coverage]:
+    """Examine whether the output for a single image keeps the axis of the batch."""
     if len(network.images) != 3:  # it takes batches of its own size only
         return
-    yield Looked("batch of one")
+    yield Coverage("batch of one")
     alone = copy.copy(network)
-    alone.images, alone.labels = network.images[:1], network.labels[:1]
-    for many, one in zip(network.returned, alone.run(), strict=False):
-        if many.shape[:1] == (3,) and one.shape != (1, *many.shape[1:]):
-            yield Finding(
-                None, f"With a batch of one image it returns a tensor of shape {list(one.shape)}."
-            )
+    alone.images = network.images[:1]
+    alone.labels = network.labels[:1]
+    for output, output_alone in zip(network.returned, alone.run(), strict=False):
+        shape = (1, *output.shape[1:])
+        if output.shape[:1] == (3,) and output_alone.shape != shape:
+            came = list(output_alone.shape)
+            text = f"With a batch of one image it returns a tensor of shape {came}."
+            yield Finding(None, text)
 
 
-def remembers(target: Target, instead: Instead = None) -> bool:
-    """Whether one and the same copy gives something else when it is called again."""
+def is_stateful(target: Target, replacements: Replacements | None = None) -> bool:
+    """Return True if two calls of one copy with the same input differ."""
     thing = target.fresh()
-    calls = (
-        [each.double() for each in tensors_in(target.run(Trace(instead, keep=()), thing=thing))]
-        for _ in range(2)
+    first, second = (
+        tensors_in(target.run(Trace(replacements, keep=()), thing=thing)) for _ in range(2)
     )
-    same = partial(torch.allclose, rtol=1e-3, atol=1e-5, equal_nan=True)
-    return any(
-        one.shape != other.shape or not same(one, other) for one, other in zip(*calls, strict=False)
-    )
+    return any(not _agree(*pair) for pair in zip(first, second, strict=False))
 
 
-def mask_wrong(
+def _agree(first: Tensor, second: Tensor) -> bool:
+    if first.shape != second.shape:
+        return False
+    return torch.allclose(first.double(), second.double(), rtol=1e-3, atol=1e-5, equal_nan=True)
+
+
+def mask_findings(
     network: Network, classes: int, long: Mapping[int, Tensor]
-) -> Iterator[Finding | Looked]:
-    """Whether a network that redraws does so whatever the labels; with ``long``, capsules long enough to show it."""
-    size = network.images.numel()
-    if not any(each.numel() == size for each in network.returned):
-        yield Looked("mask (it redraws nothing)")
+) -> Iterator[Finding | Coverage]:
+    """Examine whether a network's reconstruction depends on the labels.
+
+    Args:
+        network: the network.
+        classes: J.
+        long: replacements with which its capsules are long enough to show it.
+    """
+    pixels = network.images.numel()
+    if not any(tensor.numel() == pixels for tensor in network.returned):
+        yield Coverage("mask (it redraws nothing)")
         return
-    yield Looked("mask")
-    if network.way == "none":
-        yield Finding(
-            "mask-prediction",
-            "It reconstructs and is given no label: it can only mask by its prediction.",
-        )
+    if network.style == CallStyle.NO_LABELS and network.may_take_labels:
+        yield Coverage("mask", "its labels could not be given")
         return
-    for train in (False, True)[
-        : 1 + isinstance(network.thing, nn.Module)
-    ]:  # many mask by labels in training alone
-        outputs = [
-            network.run(long, (network.labels + step) % classes, train) for step in (0, 1, 3)
-        ]
-        first, *others = [[each for each in out if each.numel() == size] for out in outputs]
-        if not all(
-            torch.equal(*pair) for each in others for pair in zip(first, each, strict=False)
-        ):
-            return
-    yield Finding("mask-prediction", "With other labels it reconstructs the very same.")
+    yield Coverage("mask")
+    if network.style == CallStyle.NO_LABELS:
+        text = "It reconstructs and is given no label: it can only mask by its prediction."
+        yield Finding("mask-prediction", text)
+        return
+    modes = [False]
+    if isinstance(network.thing, nn.Module):
+        modes.append(True)  # many mask by labels in training alone
+    if not any(_depends_on_labels(network, classes, long, train) for train in modes):
+        yield Finding("mask-prediction", "With other labels it reconstructs the very same.")
+
+
+def _depends_on_labels(
+    network: Network, classes: int, long: Mapping[int, Tensor], train: bool
+) -> bool:
+    pixels = network.images.numel()
+
+    def reconstructions(step: int) -> list[Tensor]:
+        labels = (network.labels + step) % classes
+        output = network.run(long, labels, train=train)
+        return [tensor for tensor in output if tensor.numel() == pixels]
+
+    first = reconstructions(0)
+    for step in (1, 3):
+        pairs = zip(first, reconstructions(step), strict=False)
+        if not all(torch.equal(*pair) for pair in pairs):
+            return True
+    return False

@@ -1,7 +1,8 @@
-"""Functions, classes and expressions out of Python files and packages.
+"""Functions, classes and expressions out of Python files, notebooks and packages.
 
-Of a file its imports, definitions and assignments are run, one by one; loops, bare calls and what stands under
-``if __name__ == "__main__"`` are not, so that nothing trains. What fails is left out and remembered.
+Of a file its imports, definitions and assignments are run, one by one; loops, bare calls and what
+stands under ``if __name__ == "__main__"`` are not, so that nothing trains. Statements that fail are
+left out and remembered. Of a notebook its code cells are run so, without magics.
 """
 
 from __future__ import annotations
@@ -9,24 +10,21 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
+import linecache
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from capsnet_check.kinds import pieces_named
 from capsnet_tutorial.errors import InputError
 
-_WORDS = {
-    "squash": r"squash",
-    "primary_capsules": r"primary|group_into",
-    "routing": r"rout|agreement",
-    "margin_loss": r"margin",
-    "mask": r"mask",
-    "reconstruction_loss": r"recon",
-}
-_OTHERS = re.compile(
-    r"decod|^(show|plot|draw|save|load|train|test|main|get|print)(_|$)|dataset|loader", re.I
+_NO_PIECES = re.compile(
+    r"decod|^(show|plot|draw|save|load|train|test|main|get|print)(_|$)|dataset|loader",
+    re.IGNORECASE,
 )
 _RUN = (
     ast.Import,
@@ -38,110 +36,184 @@ _RUN = (
     ast.If,
     ast.Try,
 )
+_CALLS_TO_RUN = (".add_argument", "sys.path.append")
 
 
 class Source:
-    """A Python file, as a module.
+    """A Python file or a notebook, as a module.
 
     Args:
         path: the file.
 
     Raises:
-        InputError: it is none, or the package that it is in cannot be imported.
+        InputError: it is neither, or its package cannot be imported.
     """
 
     def __init__(self, path: Path) -> None:
-        if not path.is_file() or path.suffix != ".py":
+        if not path.is_file() or path.suffix not in (".py", ".ipynb"):
+            wanted = "a Python file or a notebook before the colon"
             raise InputError(
-                f"expected a Python file before the colon; got no file {path} whose name ends in .py"
+                f"expected {wanted}; got no file {path} whose name ends in .py or .ipynb"
             )
-        try:
-            self.tree = ast.parse(path.read_bytes(), str(path))  # in any coding that it declares
-        except (SyntaxError, ValueError) as problem:
-            raise InputError(f"{path} cannot be read: {problem}") from problem
         self.failed: list[str] = []
         """Statements that could not be run, and why."""
+        self.trees = dict(self._parsed(path))
+        """The code by the name of its file: one file, or a cell each."""
         self.module = _empty_module(path.resolve())
-        for statement in self.tree.body:
-            self._run(statement)
-        named = (
-            (name, getattr(value, "__module__", ""), value)
-            for name, value in vars(self.module).items()
-        )
+        for name, tree in self.trees.items():
+            for statement in tree.body:
+                self._run(statement, name)
         self.defined = [
-            name for name, of, value in named if callable(value) and of == self.module.__name__
+            name
+            for name, value in vars(self.module).items()
+            if callable(value) and getattr(value, "__module__", "") == self.module.__name__
         ]
         """The functions and classes of the file itself."""
 
-    def _run(self, statement: ast.stmt) -> None:
-        call = statement.value if isinstance(statement, ast.Expr) else None
-        needed = isinstance(call, ast.Call) and ast.unparse(call.func).endswith(
-            (".add_argument", "sys.path.append")
-        )
-        guarded = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
-        if guarded or not (isinstance(statement, _RUN) or needed):
+    def _parsed(self, path: Path) -> Iterator[tuple[str, ast.Module]]:
+        """Yield the name and the tree of each part of a file."""
+        if path.suffix == ".py":
+            try:
+                tree = ast.parse(path.read_bytes(), str(path))  # in any coding that it declares
+            except (SyntaxError, ValueError) as problem:
+                raise InputError(f"{path} cannot be read: {problem}") from problem
+            yield str(path.resolve()), tree
+            return
+        for number, code in enumerate(_code_cells(path), start=1):
+            name = f"{path.resolve()}, cell {number}"
+            linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+            try:
+                yield name, ast.parse(code, name)
+            except (SyntaxError, ValueError) as problem:
+                self.failed.append(f"cell {number} ({type(problem).__name__}: {problem})")
+
+    def _run(self, statement: ast.stmt, name: str) -> None:
+        if not _is_run(statement):
             return
         try:
-            exec(
-                compile(ast.Module([statement], []), str(self.module.__file__), "exec"),
-                vars(self.module),
-            )
+            exec(compile(ast.Module([statement], []), name, "exec"), vars(self.module))
         except (Exception, SystemExit) as problem:
             line = ast.unparse(statement).splitlines()[0]
             self.failed.append(f"{line[:60]} ({type(problem).__name__}: {problem})")
 
     def value(self, expression: str) -> Any:
-        """What an expression gives; of a class an instance, made as the file itself makes it somewhere if it can be.
+        """Return what an expression gives; of a class an instance.
+
+        A class that takes arguments is made as the file itself makes it somewhere.
 
         Raises:
             InputError: it fails.
         """
-        calls = [ast.unparse(each) for each in ast.walk(self.tree) if isinstance(each, ast.Call)]
-        first: Exception | SystemExit | None = None
-        for each in dict.fromkeys(
-            [expression, *(call for call in calls if call.startswith(f"{expression}("))]
-        ):
+        first_problem: Exception | SystemExit | None = None
+        for call in (expression, *self._calls_of(expression)):
             try:
-                value = eval(each, vars(self.module))
+                value = eval(call, vars(self.module))
                 return value() if inspect.isclass(value) else value
             except (Exception, SystemExit) as problem:
-                first = first or problem
+                first_problem = first_problem or problem
         hint = f'; with arguments: FILE:"{expression}(…)"' if "(" not in expression else ""
-        more = f"; not run: {self.failed[0]}" if self.failed else ""
+        problem_text = f"{type(first_problem).__name__}: {first_problem}"
         raise InputError(
-            f"{expression} cannot be made: {type(first).__name__}: {first}{hint}{more}"
-        ) from first
+            f"{expression} cannot be made: {problem_text}{hint}{self.first_failure}"
+        ) from first_problem
+
+    @property
+    def first_failure(self) -> str:
+        """The first statement that could not be run, as the end of a sentence; empty if none."""
+        return f"; not run: {self.failed[0]}" if self.failed else ""
+
+    def _calls_of(self, name: str) -> list[str]:
+        """Return the calls of a name in the file, as code, each once."""
+        calls = [
+            ast.unparse(node)
+            for tree in self.trees.values()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+        ]
+        return [call for call in dict.fromkeys(calls) if call.startswith(f"{name}(")]
 
     def pieces(self) -> list[str]:
-        """The names that say that they are pieces of a capsule network."""
-        named = [name for name in self.defined if "caps" in name.lower() or fits(name)]
-        named = [name for name in named if not _OTHERS.search(name)]
-        classes = [name for name in named if inspect.isclass(getattr(self.module, name))]
-        others = [name for name in classes if not hasattr(getattr(self.module, name), "forward")]
-        return [name for name in named if name not in others and (name in classes or fits(name))]
+        """Return the names that say that they are pieces of a capsule network."""
+        return [name for name in self.defined if self._is_piece(name)]
+
+    def _is_piece(self, name: str) -> bool:
+        if _NO_PIECES.search(name):
+            return False
+        value = getattr(self.module, name)
+        if inspect.isclass(value):
+            is_named_so = "caps" in name.lower() or bool(pieces_named(name))
+            return is_named_so and hasattr(value, "forward")
+        return bool(pieces_named(name))
 
 
-def fits(name: str) -> list[str]:
-    """Which pieces something may be, by the last part of its name."""
-    last = re.sub(r"\(.*", "", name, flags=re.DOTALL).rpartition(".")[2]
-    return [piece for piece, words in _WORDS.items() if re.search(words, last, re.IGNORECASE)]
+def _is_run(statement: ast.stmt) -> bool:
+    """Return True for imports, definitions and assignments, and for calls that these need."""
+    if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+        return False
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return ast.unparse(statement.value.func).endswith(_CALLS_TO_RUN)
+    return isinstance(statement, _RUN)
+
+
+def _code_cells(path: Path) -> list[str]:
+    """Return the code of a notebook's cells; lines that only Jupyter understands are empty.
+
+    Raises:
+        InputError: it is no notebook.
+    """
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError) as problem:
+        raise InputError(f"{path} is no notebook: {type(problem).__name__}: {problem}") from problem
+    return [_without_magics(source) for source in sources]
+
+
+def _without_magics(code: str) -> str:
+    """Return a cell's code with `pass` for each line of magics or of the shell.
+
+    A cell in another language, such as %%bash, is empty.
+    """
+    if re.match(r"\s*%%(?!time|timeit|capture)", code):
+        return ""
+    return re.sub(r"^([ \t]*)[%!].*$", r"\1pass", code, flags=re.MULTILINE)
 
 
 def _empty_module(path: Path) -> ModuleType:
-    """A module by the file's name in its package, so that relative imports and those of neighbours work."""
-    names, folder = [path.stem], path.parent
+    """Return a module by the file's name in its package, so that imports of neighbours work.
+
+    Raises:
+        InputError: the package cannot be imported.
+    """
+    names = [path.stem]
+    folder = path.parent
     while (folder / "__init__.py").is_file():
         names.insert(0, folder.name)
         folder = folder.parent
-    sys.path.insert(0, str(folder))
+    _search_after_the_standard_library(folder)
     package = ".".join(names[:-1])
-    try:
-        importlib.import_module(package or "sys")
-    except (Exception, SystemExit) as problem:
-        raise InputError(
-            f"{package} cannot be imported: {type(problem).__name__}: {problem}"
-        ) from problem
+    if package:
+        try:
+            importlib.import_module(package)
+        except (Exception, SystemExit) as problem:
+            raise InputError(
+                f"{package} cannot be imported: {type(problem).__name__}: {problem}"
+            ) from problem
     module = ModuleType(".".join(names) if package else f"_checked_{path.stem}")
-    module.__file__, module.__package__ = str(path), package
+    module.__file__ = str(path)
+    module.__package__ = package
     sys.modules[module.__name__] = module
     return module
+
+
+def _search_after_the_standard_library(folder: Path) -> None:
+    """Put a folder before installed packages on the path, and after Python's own modules.
+
+    A `json.py` in the folder is not what torch gets when it imports json later.
+    """
+    installed = ("site-packages", "dist-packages")
+    position = next(
+        (index for index, entry in enumerate(sys.path) if Path(entry).name in installed),
+        len(sys.path),
+    )
+    sys.path.insert(position, str(folder))

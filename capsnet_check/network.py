@@ -1,4 +1,4 @@
-"""A whole network, or a layer, as people write it: called under the recorder, judged by what was recorded."""
+"""A whole network, or a layer, as people write it: no adapter."""
 
 from __future__ import annotations
 
@@ -13,168 +13,207 @@ import torch
 from torch import Tensor, nn
 
 from capsnet_check.behaviour import (
-    Network,
-    alone_wrong,
-    lengths_wrong,
-    mask_wrong,
-    remembers,
+    batch_of_one_findings,
+    is_stateful,
+    length_findings,
+    mask_findings,
 )
-from capsnet_check.calls import Looked, NotWritten, Trouble, called, examined
-from capsnet_check.primary_capsules import examine_within
-from capsnet_check.report import Finding, Report
-from capsnet_check.sites import Verdict, declared_rounds, judge, sites_in
-from capsnet_check.trace import Graph, Target, Trace, tensors_in
+from capsnet_check.calling import Network
+from capsnet_check.calls import NotWritten, Trouble, called
+from capsnet_check.examination import examine
+from capsnet_check.graph import Graph
+from capsnet_check.judgement import Verdict, declared_rounds, judge
+from capsnet_check.primary_path import findings_on_the_way
+from capsnet_check.report import Coverage, Finding, Report
+from capsnet_check.sites import sites_in
+from capsnet_check.target import Target
+from capsnet_check.trace import Trace, tensors_in
 from capsnet_tutorial.errors import expect, expect_floating, expect_tensor
+
+_STALE = "A second call with the same {} gives another result."
 
 
 def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float = 300) -> Report:
     """Check a capsule network that somebody else wrote, as it is: no adapter.
 
+    The routing and the primary capsules are found by the operations as they run, and examined by
+    themselves, on three images at once. The outputs show squash-axis (lengths above 1),
+    lengths-softmax (they sum to 1), stale-logits (a second call differs) and mask-prediction (the
+    label changes nothing, or there is none).
+
     Args:
-        network: ``network(images [B, C, H, W])`` or ``network(images, labels)``, a module or a function, with labels
-            as class numbers, one-hot or an attribute, and any size of batch: returns the class capsules, their
-            lengths, a reconstruction, or several of these in any container. A copy is examined in eval mode.
+        network: ``network(images [B, C, H, W])`` or ``network(images, labels)``, a module or a
+            function, with labels as class numbers, one-hot or an attribute, and any size of batch:
+            returns the class capsules, their lengths, a reconstruction, or several of these in any
+            container. A copy is examined in eval mode.
         images: [B, C, H, W], at least two.
         labels: class numbers [B].
-        seconds: after so many, no other operation of it is run; what was found by then stands in the report.
+        seconds: after so many, no other operation of it is run; earlier findings stand in the
+            report.
 
     Returns:
-        One `Report`. The routing and the primary capsules are found by the operations as they run, and examined by
-        themselves, on three images at once; what the network as a whole shows: squash-axis (lengths above 1),
-        lengths-softmax (they sum to 1), stale-logits (a second call differs), mask-prediction (the label changes
-        nothing, or there is none). It has passed only if the routing was examined, and it lists what was not.
+        One `Report`. It has passed only if the routing was examined, and lists what was not.
 
     Raises:
         ValueError: images or labels of another shape.
     """
-    network = getattr(network, "_orig_mod", network)  # what torch.compile was given
+    network = getattr(network, "_orig_mod", network)  # inside what torch.compile returns
     expect_floating("images", images)
-    expect(
-        images.dim() == 4 and len(images) >= 2,
-        "at least two images [B, C, H, W]",
-        f"shape {list(images.shape)}",
-    )
+    enough = images.dim() == 4 and len(images) >= 2
+    expect(enough, "at least two images [B, C, H, W]", f"shape {list(images.shape)}")
     expect_tensor("labels", labels)
     fits = labels.shape == images.shape[:1] and not labels.is_floating_point()
     expect(fits, f"{len(images)} whole numbers as labels", f"{labels.dtype} {list(labels.shape)}")
     ends = time.monotonic() + seconds
-    return examined(
-        "network", lambda: _network(network, images.cpu(), labels.cpu(), ends), needed="routing"
+    return examine(
+        "network",
+        lambda: _examine_network(network, images.cpu(), labels.cpu(), ends),
+        needed="routing",
     )
 
 
 def check_layer(layer: Any, u: Tensor | None = None) -> Report:
-    """Does this layer route by agreement, Procedure 1? No adapter: W may live anywhere in it.
+    """Check that a layer routes by agreement, Procedure 1. No adapter: W may live anywhere in it.
 
     Args:
-        layer: a module, or a function, that turns u, [B, I, D_in] or the same numbers in another layout, into v.
-        u: an example of its input, of at least two images, where the sizes of its parameters do not tell.
+        layer: a module, or a function, that turns u, [B, I, D_in] or the same numbers in another
+            layout, into v.
+        u: an example of its input, of at least two images, where the sizes of its parameters do
+            not tell.
 
     Returns:
         A `Report`; bugs as `check_routing` knows them. It has passed only if the routing was found.
     """
-    return examined(
-        "layer", lambda: _layer(layer, u), "It is Procedure 1, image by image.", needed="routing"
+    return examine(
+        "layer",
+        lambda: _examine_layer(layer, u),
+        "It is Procedure 1, image by image.",
+        needed="routing",
     )
 
 
-def _layer(layer: Any, u: Tensor | None) -> Iterator[Finding | Looked]:
+def _examine_layer(layer: Any, u: Tensor | None) -> Iterator[Finding | Coverage]:
     target = _with_input(layer, u)
-    yield from _routing(target)
-    if remembers(target):
-        yield Finding("stale-logits", "A second call with the same input gives another result.")
+    yield from _examine_routings(target)
+    if is_stateful(target):
+        yield Finding("stale-logits", _STALE.format("input"))
 
 
 def _with_input(layer: Any, u: Tensor | None) -> Target:
-    """The layer with u, as it is given or in a layout that the sizes of its parameters and attributes allow.
+    """Return the layer with u, as given or in a layout that its sizes allow.
 
     Raises:
-        Trouble: none runs.
+        Trouble: none runs; with the error of the layout that came farthest.
     """
-    problems = []
+    failures: list[tuple[int, str]] = []
     for example in _examples(layer) if u is None else [u.cpu()]:
-        target = Target(layer, partial(lambda u, layer: layer(u.clone()), example), example)
+        target = _target(layer, example)
+        trace = Trace(keep=())
+        given = f"for u of shape {list(example.shape)}"
         try:
-            out = called(target.run, f"for u of shape {list(example.shape)}")
+            target, out = called(partial(target.first_call, trace), given)
         except Trouble as trouble:
-            problems.append(str(trouble))
+            failures.append((trace.count, str(trouble)))
             continue
-        if any(
-            each.numel() % len(example) == 0 and each.numel() > len(example)
-            for each in tensors_in(out)
-        ):
+        if any(_may_be_capsules(tensor, len(example)) for tensor in tensors_in(out)):
             return target
+    reason = max(failures, key=lambda failure: failure[0])[1] if failures else ""
     hint = "" if u is not None else " Give an example of its input: check_layer(layer, u)."
-    raise Trouble(
-        f"Its routing was not found: it gives no capsules for u. {problems[0] if problems else ''}{hint}"
-    )
+    raise Trouble(f"Its routing was not found: it gives no capsules for u. {reason}{hint}")
+
+
+def _target(layer: Any, u: Tensor) -> Target:
+    return Target(layer, lambda layer: layer(u.clone()), u)
+
+
+def _may_be_capsules(tensor: Tensor, batch: int) -> bool:
+    return tensor.numel() % batch == 0 and tensor.numel() > batch
 
 
 def _examples(layer: Any) -> Iterator[Tensor]:
-    """u in the layouts that the sizes of parameters and attributes allow; the usual layout first, of all sizes."""
-    modules = list(layer.modules()) if isinstance(layer, nn.Module) else []
-    sizes = {size for each in (layer.parameters() if modules else ()) for size in each.shape}
-    sizes |= {
-        value for module in modules for value in vars(module).values() if isinstance(value, int)
-    }
+    """Yield u in the layouts that sizes of parameters and attributes allow, the usual one first."""
+    sizes: set[int] = set()
+    for module in layer.modules() if isinstance(layer, nn.Module) else ():
+        sizes.update(value for value in vars(module).values() if isinstance(value, int))
+        for parameter in module.parameters(recurse=False):
+            sizes.update(() if nn.parameter.is_lazy(parameter) else parameter.shape)
+    possible = sorted((size for size in sizes if size > 1), reverse=True)
     for layout in ("BID", "BDI", "BID1", "BI1D"):
-        for capsules, depth in combinations(sorted(sizes - {0, 1}, reverse=True), 2):
-            shape = [{"B": 3, "I": capsules, "D": depth, "1": 1}[axis] for axis in layout]
+        for capsules, depth in combinations(possible, 2):
+            size = {"B": 3, "I": capsules, "D": depth, "1": 1}
+            shape = [size[axis] for axis in layout]
             yield torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-def _network(thing: Any, images: Tensor, labels: Tensor, ends: float) -> Iterator[Finding | Looked]:
+def _examine_network(
+    thing: Any, images: Tensor, labels: Tensor, ends: float
+) -> Iterator[Finding | Coverage]:
     if thing is ...:
         raise NotWritten
     network = Network(thing, images, labels, ends)
-    target = network.target()
-    verdicts, graph = yield from _routing(target)
-    yield from _primary_capsules(graph, verdicts)
-    if losses := [name for name in dir(thing) if "loss" in name.lower()]:
-        yield Looked("losses", f"{', '.join(losses)}: each has a checker of its own")
-    classes, long = max(2, int(labels.max()) + 1), {}
+    verdicts, graph = yield from _examine_routings(network.target())
+    yield from _examine_primary_capsules(graph, verdicts)
+    losses = [name for name in dir(thing) if "loss" in name.lower()]
+    if losses:
+        yield Coverage("losses", f"{', '.join(losses)}: each has a checker of its own")
+
+    classes = max(2, int(labels.max()) + 1)
+    long: dict[int, Tensor] = {}
     if verdicts:
         site = verdicts[-1].site
-        classes, long = site.sizes["J"], {site.made.index: verdicts[-1].given}
-    yield from lengths_wrong(network, classes)
-    if remembers(target) or remembers(target, long):
-        yield Finding("stale-logits", "A second call with the same images gives another result.")
-    yield Looked("second call")
-    yield from mask_wrong(network, classes, long)
-    yield from alone_wrong(network)
+        classes = site.sizes["J"]
+        long = {site.producer.index: verdicts[-1].replacement}
+        network.give_labels_of(classes)
+    yield from length_findings(network, classes)
+    target = network.target()
+    if is_stateful(target) or is_stateful(target, long):
+        yield Finding("stale-logits", _STALE.format("images"))
+    yield Coverage("second call")
+    yield from mask_findings(network, classes, long)
+    yield from batch_of_one_findings(network)
 
 
-def _routing(target: Target) -> Generator[Finding | Looked, None, tuple[list[Verdict], Graph]]:
-    """Every routing that is found, judged."""
-    trace, declared = Trace(), declared_rounds(target.thing)
-    graph = Graph(target.run(trace), trace.operations, target)
+def _examine_routings(
+    target: Target,
+) -> Generator[Finding | Coverage, None, tuple[list[Verdict], Graph]]:
+    """Judge every routing that is found; return the verdicts and the graph."""
+    declared = declared_rounds(target.thing)
+    graph = Graph.of(target)
     verdicts: list[Verdict] = []
-    for sites in sites_in(target, graph):
-        findings, verdict = judge(
-            sites, None if verdicts else declared
-        )  # a second routing may have rounds of its own
+    for sites in sites_in(graph):
+        findings, verdict = judge(sites, declared)
+        declared = None  # a second routing may have rounds of its own
         yield from findings
         verdicts.append(verdict)
-        rounds = f", {verdict.known.rounds} rounds" if verdict.known else ""
-        yield Looked(
-            f"routing ({verdict.site.sizes['I']} capsules below, {verdict.site.sizes['J']} above{rounds})"
-        )
+        sizes = verdict.site.sizes
+        counts = f"{sizes['I']} capsules below, {sizes['J']} above"
+        if verdict.explanation:
+            counts += f", {verdict.explanation.rounds} rounds"
+        yield Coverage(f"routing ({counts})")
     if not verdicts:
-        yield Looked("routing", "no couplings were seen that share out predictions")
+        yield Coverage("routing", "no couplings were seen that share out predictions")
     return verdicts, graph
 
 
-def _primary_capsules(graph: Graph, verdicts: list[Verdict]) -> Iterator[Finding | Looked]:
-    """The primary capsules that the first routing takes; without one, those that are returned."""
-    known: list[Finding] | str = "their layer was not found"
+def _examine_primary_capsules(
+    graph: Graph, verdicts: list[Verdict]
+) -> Iterator[Finding | Coverage]:
+    """Examine the capsules that the first routing takes; without one, those that are returned."""
+    findings: list[Finding] | str = "their layer was not found"
     if verdicts:
-        made, sizes = verdicts[0].site.made, verdicts[0].site.sizes
-        known = examine_within(graph, made.inputs, made.index, {"B": sizes["B"], "I": sizes["I"]})
+        producer = verdicts[0].site.producer
+        sizes = {symbol: verdicts[0].site.sizes[symbol] for symbol in "BI"}
+        findings = findings_on_the_way(graph, producer.inputs, producer.index, sizes)
     elif graph.out and graph.out[0].dim() == 3:
-        known = examine_within(
-            graph, graph.out[:1], math.inf, dict(zip("BID", graph.out[0].shape, strict=True))
-        )
-    if not isinstance(known, str):
-        # What explains the routing no better than "it differs" may be a layer that squashes its input itself.
-        yield from (each for each in known if each.bug or not verdicts or verdicts[0].known)
-    yield Looked("primary capsules", known if isinstance(known, str) else "")
+        batch, capsules, dim = graph.out[0].shape
+        sizes = {"B": batch, "I": capsules, "D": dim}
+        findings = findings_on_the_way(graph, graph.out[:1], math.inf, sizes)
+    if isinstance(findings, str):
+        yield Coverage("primary capsules", findings)
+        return
+    unexplained = bool(verdicts) and verdicts[0].explanation is None
+    for finding in findings:
+        # A routing that nothing explains may belong to a layer that squashes its input itself.
+        if finding.bug or not unexplained:
+            yield finding
+    yield Coverage("primary capsules")

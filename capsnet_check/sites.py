@@ -1,40 +1,31 @@
-"""Where a network routes, wherever its W lives, and whether that is Procedure 1.
+"""Places where a network routes, wherever its W lives.
 
-A coupling is the output of a softmax; what it is first multiplied with is û, and what comes out of the last use of û
-is v. So û can be replaced by predictions of ours, and v compared with Procedure 1 and with the ways in which it is
-known to be got wrong.
+A coupling is the output of a softmax; what it is first multiplied with is û, and v comes out of the
+last use of û. So û can be replaced by predictions of ours, and v be looked at.
 """
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from capsnet_check.calls import Subject, Trouble, arguments_of, nan_at_zero
-from capsnet_check.pieces import Known, predictions, recognised
-from capsnet_check.report import Finding
-from capsnet_check.trace import (
-    Axes,
-    Graph,
-    Operation,
-    Target,
-    Trace,
-    axes_of,
-    gathered,
-    memory,
-    spread,
-)
+from capsnet_check.axes import Axes, axes_of, gathered, spread
+from capsnet_check.graph import Graph, memory
+from capsnet_check.target import Target
+from capsnet_check.trace import Operation, Trace
 
 _SOFTMAXES = {"softmax", "log_softmax", "exp", "sigmoid", "softmin", "sparsemax", "gumbel_softmax"}
-_ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
-_EXACT = 2**24  # the whole numbers that float32 can hold
-_FINALS = 12
+_LARGEST = 2**24
+"""Whole numbers up to this one are exact in float32: û may have so many numbers to be followed."""
+_MOST_CANDIDATES = 12
+"""For v: what follows it has other sizes, but for a squash's steps and copies in other layouts."""
+_MOST_READINGS = 4
+"""Of the axes of û, for one number of capsules above."""
 
 
 @dataclass(frozen=True)
@@ -44,234 +35,199 @@ class Site:
     target: Target
     couplings: Operation
     """The first softmax."""
-    meeting: Operation
+    first_use: Operation
     """Where the couplings meet û."""
-    made: Operation
-    """What computed û."""
-    where: Tensor
-    """For each number of û where it meets the couplings, its place in what computed it."""
-    finals: tuple[int, ...]
-    """Operations one of which gives v, the last first."""
+    producer: Operation
+    """The operation that computes û."""
+    places: Tensor
+    """For each number of û where it meets the couplings, its place in the producer's output."""
+    candidates: tuple[int, ...]
+    """Indices of operations one of which gives v, the last first."""
     loops: int
     """How often couplings meet û in this line of code."""
     sizes: dict[str, int]
     """Of B, I, J and D."""
-    votes: Axes
+    axes: Axes
     """Of û where it meets the couplings."""
 
     def laid_out(self, u_hat: Tensor) -> Tensor:
-        """û [B, I, J, D] as the network computes it."""
-        flat = spread(u_hat, "BIJD", self.votes).flatten()
-        return (
-            flat[self.where.flatten().argsort()]
-            .reshape(self.made.outputs[0].shape)
-            .to(self.made.outputs[0].dtype)
-        )
+        """Return û [B, I, J, D] as the network computes it."""
+        flat = spread(u_hat, "BIJD", self.axes).flatten()
+        in_its_order = flat[self.places.flatten().argsort()]
+        return in_its_order.reshape(self.producer.output.shape).to(self.producer.output.dtype)
 
-    def outputs(self, u_hat: Tensor, finals: Sequence[int]) -> dict[Operation, Tensor]:
-        """What these operations give, as v [B, J, D], the last first, with predictions of ours in the place of û."""
-        given = self.laid_out(u_hat)
-        trace = Trace({self.made.index: given}, keep=finals, stop=max(finals))
+    def outputs(self, u_hat: Tensor, candidates: Sequence[int]) -> dict[Operation, Tensor]:
+        """Return the candidates' outputs as v [B, J, D], the last first, for these predictions."""
+        replacements = {self.producer.index: self.laid_out(u_hat)}
+        trace = Trace(replacements, keep=candidates, stop=max(candidates))
         self.target.run(trace, grad=u_hat.requires_grad)
-        found, sizes = {}, {symbol: self.sizes[symbol] for symbol in "BJD"}
-        for operation in trace.operations[::-1]:
-            for axes in axes_of(operation.outputs[0].shape, sizes)[:1]:
-                found[operation] = gathered(operation.outputs[0], axes, sizes, "BJD")
-        return found
+        sizes = {symbol: self.sizes[symbol] for symbol in "BJD"}
+        outputs = {}
+        for operation in reversed(trace.operations):
+            readings = axes_of(operation.output.shape, sizes)
+            if readings:
+                outputs[operation] = gathered(operation.output, readings[0], sizes, "BJD")
+        return outputs
 
 
-def sites_in(target: Target, graph: Graph) -> Iterator[list[Site]]:
-    """Every place where couplings that no image has changed meet something that an image has; else the others.
+class _Meeting(NamedTuple):
+    """The place where couplings first meet what an image has changed."""
 
-    Of each place the ways to read its axes.
+    couplings: Operation
+    first_use: Operation
+    votes: Tensor
+    """û, as it is there."""
+    producer: Operation
+    """The operation that computes û."""
+
+
+def sites_in(graph: Graph) -> Iterator[list[Site]]:
+    """Yield every place where a network routes, as the ways to read its axes.
+
+    Couplings that no image has changed yet are those of a first round. Only where there are none,
+    others count.
     """
-    found = list(_meetings(graph))
-    fixed = [pair for pair in found if memory(pair[0].outputs[0]) not in graph.of_images]
-    known: set[int] = set()
-    for couplings, meeting, votes in fixed or found:
-        made = graph.maker(votes)
-        if (
-            made is None
-            or made.index in known
-            or votes.numel() > _EXACT
-            or votes.numel() % len(target.given)
-        ):
-            continue
-        known.add(made.index)
-        if sites := _readings(target, graph, couplings, meeting, votes, made):
+    meetings = list(_meetings(graph))
+    first_rounds = [
+        meeting for meeting in meetings if memory(meeting.couplings.output) not in graph.of_images
+    ]
+    by_producer: dict[int, _Meeting] = {}
+    for meeting in first_rounds or meetings:
+        by_producer.setdefault(meeting.producer.index, meeting)
+    for meeting in by_producer.values():
+        sites = _sites_at(graph, meeting, [*by_producer])
+        if sites:
             yield sites
 
 
-def _meetings(graph: Graph) -> Iterator[tuple[Operation, Operation, Tensor]]:
-    """Each softmax, where its output first meets what an image has changed and it has not, and that."""
-    for couplings in (each for each in graph.operations if each.name in _SOFTMAXES):
-        known = {memory(each) for each in couplings.outputs}
-        for operation in graph.after(couplings.index):
-            if not any(memory(each) in known for each in operation.inputs):
-                continue
-            others = [
-                each
-                for each in operation.inputs
-                if memory(each) not in known and each.is_floating_point()
-            ]
-            votes = [each for each in others if memory(each) in graph.of_images and each.dim() > 1]
-            if votes:
-                yield couplings, operation, votes[0]
-                break
-            known |= {memory(each) for each in operation.outputs}
+def _meetings(graph: Graph) -> Iterator[_Meeting]:
+    """Yield for each softmax where its output first meets a tensor that depends on the images."""
+    batch = len(graph.target.given)
+    for couplings in graph.operations:
+        if couplings.name not in _SOFTMAXES:
+            continue
+        first_use, votes = _first_use(graph, couplings)
+        if first_use is None or votes is None:
+            continue
+        producer = graph.producer(votes)
+        followable = votes.numel() <= _LARGEST and votes.numel() % batch == 0
+        if producer is not None and followable:
+            yield _Meeting(couplings, first_use, votes, producer)
 
 
-def _readings(
-    target: Target,
-    graph: Graph,
-    couplings: Operation,
-    meeting: Operation,
-    votes: Tensor,
-    made: Operation,
-) -> list[Site]:
-    """The ways to read a place's axes; none where nothing is summed up after the meeting, or no axes fit."""
-    numbers, batch = votes.numel(), len(target.given)
-    sums = (each.outputs[0] for each in _results(graph, meeting))
-    s = next(
-        (each for each in sums if each.numel() < numbers and numbers % each.numel() == 0), None
+def _first_use(graph: Graph, couplings: Operation) -> tuple[Operation | None, Tensor | None]:
+    """Return the operation in which couplings first meet a tensor that depends on the images."""
+    derived = {memory(tensor) for tensor in couplings.outputs}
+    for operation in graph.after(couplings.index):
+        if not any(memory(tensor) in derived for tensor in operation.inputs):
+            continue
+        for tensor in operation.inputs:
+            is_other = memory(tensor) not in derived and tensor.is_floating_point()
+            if is_other and memory(tensor) in graph.of_images and tensor.dim() > 1:
+                return operation, tensor
+        derived |= {memory(tensor) for tensor in operation.outputs}
+    return None, None
+
+
+def _sites_at(graph: Graph, meeting: _Meeting, producers: Sequence[int]) -> list[Site]:
+    """Return the ways to read a place's axes; none where nothing is summed, or no axes fit."""
+    s = _sum_over_capsules(graph, meeting)
+    if s is None:
+        return []
+    uses = _uses(graph, meeting.producer)
+    needed = [
+        operation
+        for operation in uses
+        if operation.index in graph.needed
+        and memory(operation.output) not in graph.moved(meeting.producer)
+    ]
+    places = _places(graph.target, meeting) if needed else None
+    if places is None:
+        return []
+    candidates = _candidates(graph, needed[-1], s.numel(), producers)
+    if not candidates:
+        return []
+    loops = sum(
+        use.place == meeting.first_use.place and use.name == meeting.first_use.name for use in uses
     )
-    if s is None or s.numel() % batch:
-        return []
-    moved = graph.moved(made)
-    all_uses = [
-        each for each in graph.after(made.index) if any(memory(x) in moved for x in each.inputs)
+    return [
+        Site(
+            graph.target,
+            meeting.couplings,
+            meeting.first_use,
+            meeting.producer,
+            places,
+            candidates,
+            loops,
+            sizes,
+            axes,
+        )
+        for sizes in _possible_sizes(graph, meeting, s)
+        for axes in axes_of(meeting.votes.shape, sizes)[:_MOST_READINGS]
     ]
-    uses = [
-        each
-        for each in all_uses
-        if each.index in graph.needed and memory(each.outputs[0]) not in moved
+
+
+def _sum_over_capsules(graph: Graph, meeting: _Meeting) -> Tensor | None:
+    """Return s, the meeting's first result with fewer numbers; None where nothing is summed."""
+    numbers = meeting.votes.numel()
+    for operation in graph.results(meeting.first_use):
+        s = operation.output
+        if s.numel() < numbers and numbers % s.numel() == 0:
+            return s if s.numel() % len(graph.target.given) == 0 else None
+    return None
+
+
+def _uses(graph: Graph, producer: Operation) -> list[Operation]:
+    """Return the operations that take û, moved about or not."""
+    moved = graph.moved(producer)
+    return [
+        operation
+        for operation in graph.after(producer.index)
+        if any(memory(tensor) in moved for tensor in operation.inputs)
     ]
-    where = _places(target, made, meeting, votes) if uses else None
-    if where is None:
-        return []
-    large = [
-        each.index for each in _results(graph, uses[-1]) if each.outputs[0].numel() == s.numel()
+
+
+def _candidates(
+    graph: Graph, last_use: Operation, numbers: int, producers: Sequence[int]
+) -> tuple[int, ...]:
+    """Return the operations that may give v, the last first.
+
+    They lie between the last use of û and the operation that computes the next layer's û: an equal
+    layer has results of the same size. (Where the next layer shares out v itself, that is v.)
+    """
+    end = min((index for index in producers if index > last_use.index), default=math.inf)
+    of_this_size = [
+        operation.index
+        for operation in graph.results(last_use)
+        if operation.output.numel() == numbers and operation.index <= end
     ]
-    finals = [
-        index for index in large if index in graph.returned
-    ] or large  # no copy beside the way
-    loops = sum(each.place == meeting.place and each.name == meeting.name for each in all_uses)
-    if not finals:
-        return []
-    place = partial(
-        Site, target, couplings, meeting, made, where, tuple(finals[: -_FINALS - 1 : -1]), loops
-    )
-    below, above, shares = numbers // s.numel(), s.numel() // batch, couplings.outputs[0]
-    sites = []
-    for J in dict.fromkeys((*s.shape, *votes.shape, *shares.shape)):
-        if 1 < J < above and above % J == 0 and shares.numel() % (below * J) == 0:
-            sizes = {"B": batch, "I": below, "J": J, "D": above // J}
-            sites += [place(sizes, axes) for axes in axes_of(votes.shape, sizes)[:4]]
-    return sites
+    returned = [index for index in of_this_size if index in graph.returned]
+    candidates = returned or of_this_size
+    return tuple(reversed(candidates[-_MOST_CANDIDATES:]))
 
 
-def _results(graph: Graph, first: Operation) -> Iterator[Operation]:
-    """An operation, and those after it whose numbers are computed from its own."""
-    derived = graph.derived(first.outputs, first.index)
-    for operation in (first, *graph.after(first.index)):
-        if memory(operation.outputs[0]) in derived and operation.outputs[0].is_floating_point():
-            yield operation
+def _possible_sizes(graph: Graph, meeting: _Meeting, s: Tensor) -> Iterator[dict[str, int]]:
+    """Yield sizes of B, I, J and D that fit û, s and the couplings."""
+    batch = len(graph.target.given)
+    below = meeting.votes.numel() // s.numel()
+    above = s.numel() // batch  # J · D
+    couplings = meeting.couplings.output
+    for J in dict.fromkeys((*s.shape, *meeting.votes.shape, *couplings.shape)):
+        if 1 < J < above and above % J == 0 and couplings.numel() % (below * J) == 0:
+            yield {"B": batch, "I": below, "J": J, "D": above // J}
 
 
-def _places(target: Target, made: Operation, meeting: Operation, votes: Tensor) -> Tensor | None:
-    """Where each number of û comes from: û is replaced by whole numbers, and they are looked for."""
-    counted = torch.arange(made.outputs[0].numel())
-    given = counted.reshape(made.outputs[0].shape).to(made.outputs[0].dtype)
-    trace = Trace({made.index: given}, keep=[meeting.index], stop=meeting.index)
+def _places(target: Target, meeting: _Meeting) -> Tensor | None:
+    """Return where each number of û comes from, found by whole numbers in the place of û."""
+    output = meeting.producer.output
+    counted = torch.arange(output.numel())
+    replacements = {meeting.producer.index: counted.reshape(output.shape).to(output.dtype)}
+    trace = Trace(replacements, keep=[meeting.first_use.index], stop=meeting.first_use.index)
     target.run(trace)
     if not trace.operations:
         return None
-    position = next(k for k, each in enumerate(meeting.inputs) if each is votes)
-    where = trace.operations[0].inputs[position].long()
-    return where if where.flatten().sort().values.equal(counted) else None
-
-
-class Verdict(NamedTuple):
-    """What is known of a routing."""
-
-    site: Site
-    known: Known | None
-    """What explains it; None: nothing does."""
-    final: Operation | None
-    """What gives v."""
-    given: Tensor
-    """The predictions that were put in the place of û, as the network has them."""
-
-
-def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], Verdict]:
-    """What is wrong with the routing, by the reading of its axes that needs the fewest known mistakes."""
-    verdicts = [_verdict(site, declared) for site in sites]
-    verdict = min(verdicts, key=lambda each: len(each.known.deviations) if each.known else 99)
-    site, known = verdict.site, verdict.known
-    findings: list[Finding] = []
-    if known is None:
-        text = "Its routing differs from Procedure 1, and not by mistakes of the catalogue alone."
-        findings.append(Finding(None, text, topic="unexplained", line=site.meeting.line))
-    else:
-        at = {"couplings": site.couplings.line}
-        findings += [each.finding(at.get(each.option, "")) for each in known.deviations]
-        findings += _rounds(site, known.rounds, declared)
-    return findings + _at_zero(verdict), verdict
-
-
-def _verdict(site: Site, declared: int | None) -> Verdict:
-    sizes = site.sizes
-    kinds = next(n for n in range(min(12, sizes["I"]), 0, -1) if sizes["I"] % n == 0)
-    copies = sizes["I"] // kinds
-    u_hat = predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
-    repeated = u_hat.repeat_interleave(copies, 1)
-    came = site.outputs(repeated, site.finals)
-    known = recognised(
-        [each.detach().double().cpu() for each in came.values()], u_hat, declared or 3, copies
+    position = next(
+        index for index, tensor in enumerate(meeting.first_use.inputs) if tensor is meeting.votes
     )
-    final = [*came][known.which if known else 0] if came else None
-    return Verdict(site, known, final, site.laid_out(repeated))
-
-
-def _rounds(site: Site, rounds: int, declared: int | None) -> list[Finding]:
-    """Whether as many rounds are done as are declared, or as the loop is gone through."""
-    asked = f"It is set to {declared} rounds"
-    if declared is None:
-        declared, asked = (
-            site.loops if rounds < site.loops <= 10 else rounds,
-            f"Its loop goes {site.loops} times round",
-        )
-    if rounds == declared:
-        return []
-    text = f"{asked}, and v is that of {rounds}."
-    return [
-        Finding("no-update-rounds" if rounds < declared else None, text, line=site.meeting.line)
-    ]
-
-
-def _at_zero(verdict: Verdict) -> list[Finding]:
-    """What û = 0 becomes, and its gradient."""
-    site, final, sizes = verdict.site, verdict.final, verdict.site.sizes
-    if final is None:
-        return []
-
-    def routed(u_hat: Tensor) -> Tensor:
-        return next(iter(site.outputs(u_hat, [final.index]).values()))
-
-    shape = [sizes[symbol] for symbol in "BJD"]
-    zeros = torch.zeros([sizes[symbol] for symbol in "BIJD"])
-    try:
-        found = nan_at_zero(Subject(routed, "v(u_hat)"), shape, zeros, name="û")
-    except Trouble as trouble:
-        found = [Finding(None, f"v of û = 0. {trouble}")]
-    return [replace(each, line=final.line) for each in found]
-
-
-def declared_rounds(network: Any) -> int | None:
-    """The number of rounds that a module says it does, in an attribute or an argument's default."""
-    for module in network.modules() if isinstance(network, nn.Module) else ():
-        defaults = {name: each.default for name, each in arguments_of(module).items()}
-        for name, value in {**vars(module), **defaults}.items():
-            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
-                return value
-    return None
+    places = trace.operations[0].inputs[position].long()
+    return places if places.flatten().sort().values.equal(counted) else None

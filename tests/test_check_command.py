@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from capsnet_check import command
+from capsnet_check import command, files
 
 pytestmark = pytest.mark.slow
 
@@ -59,8 +60,9 @@ def write(tmp_path):
 
 def checked(place, **options):
     """Name and status of each thing, in this process; and what is said."""
-    judged = list(command.judgements(str(place), **options))
-    return {name: status for name, status, _ in judged}, " ".join(text for *_, text in judged)
+    judgements = list(files.judgements(str(place), **options))
+    statuses = {judgement.name: judgement.status for judgement in judgements}
+    return statuses, " ".join(judgement.text for judgement in judgements)
 
 
 def run(*arguments):
@@ -178,7 +180,7 @@ def test_a_file_is_read_in_the_coding_that_python_reads_it_in(tmp_path, coding):
 # --- what it answers
 
 
-def test_the_worst_counts(write, capfd):
+def test_every_verdict_is_printed(write, capfd):
     path = write(
         "all.py", "noise = print('more')", squash(1), "def mask(v, labels):\n    return 1 / 0"
     )
@@ -187,6 +189,103 @@ def test_the_worst_counts(write, capfd):
     assert "squash-axis" in out.out and "mask: ✗" in out.out and "more" in out.err
     assert run(f"{path}:mask") == 2
     assert run(f"{path}:absent") == 2
+
+
+# --- what it prints
+
+
+SQUASH_WITH_A_MESSAGE = "def squash(s):\n    raise RuntimeError('\\x1b]0;owned\\x07 \\x1b[2J')"
+
+
+@pytest.mark.parametrize("coding", ["cp1252", "ascii"])
+def test_a_right_function_is_right_whatever_the_output_can_encode(write, coding):
+    """A pipe on Windows is in cp1252, which has no ✓: that is no reason to say "wrong"."""
+    done = subprocess.run(
+        [sys.executable, "-m", "capsnet_check.command", write("good.py", squash())],
+        capture_output=True,
+        env=os.environ | {"PYTHONIOENCODING": coding},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode(coding).startswith("? squash: right")
+
+
+def test_a_failure_of_ours_is_not_wrong(monkeypatch, capfd):
+    def fail(*_):
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setattr(command, "check_in_a_process", fail)
+    assert run("any.py") == 2
+    assert "a bug of ours" in capfd.readouterr().err
+
+
+def test_control_characters_are_written_out(write, capfd):
+    path = write("loud.py", "noise = print('\\x1b[31mred')", SQUASH_WITH_A_MESSAGE)
+    assert run(path) == 2
+    out = capfd.readouterr()
+    assert "\x1b" not in out.out + out.err and "\x07" not in out.out
+    assert r"\x1b]0;owned\x07" in out.out and r"\x1b[31mred" in out.err
+
+
+def test_json_has_every_verdict(write, capfd):
+    path = write("all.py", squash(1), "def mask(v, labels):\n    return 1 / 0")
+    assert run(path, "--json") == 1
+    answer = json.loads(capfd.readouterr().out)
+    squash_verdict, mask_verdict = answer["verdicts"]
+    assert (answer["status"], answer["problem"]) == (1, "")
+    assert (squash_verdict["name"], squash_verdict["status"]) == ("squash", 1)
+    assert squash_verdict["bugs"] == ["squash-axis"]
+    assert squash_verdict["findings"][0]["bug"] == "squash-axis"
+    assert (mask_verdict["status"], mask_verdict["findings"][0]["failed_call"]) == (2, True)
+    assert run(f"{path}:absent", "--json") == 2
+    assert "something named absent" in json.loads(capfd.readouterr().out)["verdicts"][0]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "status"),
+    [
+        ([], 2),
+        ([0], 0),
+        ([0, 3], 3),
+        ([3, 2], 2),
+        ([2, 1], 1),
+        ([0, 3, 2, 1], 1),
+    ],
+)
+def test_the_worst_status_counts(statuses, status):
+    assert command.worst(statuses) == status
+    assert command.worst(reversed(statuses)) == status
+
+
+@pytest.mark.parametrize("option", ["--time-limit", "--memory-limit"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "many"])
+def test_a_limit_is_a_number_above_0(option, value, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("any.py", f"{option}={value}")
+    assert f"expected a number above 0; got {value}" in capsys.readouterr().err
+
+
+# --- notebooks
+
+
+def test_a_notebooks_code_cells_are_checked(write):
+    cells = [
+        {"cell_type": "markdown", "source": ["def squash(s): not code"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "!pip install torch\n", "x = 1"]},
+        {"cell_type": "code", "source": ["%%bash\n", "echo hello"]},
+        {"cell_type": "code", "source": ["files = !ls"]},
+        {"cell_type": "code", "source": [*squash().splitlines(keepends=True)]},
+        {"cell_type": "code", "source": LAYER.replace(", axis=2", ", axis=1")},
+        {"cell_type": "code", "source": "layer = DigitCaps(60, 8)\ntrain(layer)"},
+    ]
+    path = write("mine.ipynb", json.dumps({"cells": cells}))
+    statuses, said = checked(path)
+    assert statuses == {"squash": 0, "DigitCaps": 1}
+    assert re.search(r"mine.ipynb, cell 5, line \d+: v = squash", said), said
+    assert checked(f"{path}:DigitCaps(60, 8, axis=2)")[0] == {"DigitCaps(60, 8, axis=2)": 0}
+    assert (
+        checked(write("no.ipynb", "[]"))[0] != {}
+        and "is no notebook" in checked(write("no.ipynb", "[]"))[1]
+    )
 
 
 # --- what it allows
@@ -198,14 +297,85 @@ def test_the_worst_counts(write, capfd):
         ("import os; os._exit(0)", 60, "ended itself before the check was done"),
         ("while True: pass", 6, "did not return within"),
         ("while True: print('x' * 1000)", 12, "did not return within|File too large"),
-        ("import os; os.kill(os.getpid(), 11)", 60, "signal 11"),
+        ("import os; os.kill(os.getpid(), 11)", 60, "it crashed: a segmentation fault"),
+        ("import os; os.kill(os.getpid(), 9)", 60, "killed. Was there too little memory"),
+        ("import os; os.kill(os.getpid(), 15)", 60, "ended by signal 15$"),
+        ("raise KeyboardInterrupt", 60, "not examined: it raises KeyboardInterrupt"),
         ("return input()", 60, "EOFError"),
     ],
 )
 def test_without_a_verdict_nothing_is_right(write, capfd, body, seconds, said):
     assert run(write("bad.py", f"def squash(s):\n    {body}"), "--time-limit", seconds) == 2
     out = capfd.readouterr()
-    assert re.search(said, out.out + out.err)
+    assert re.search(said, out.out + out.err, re.MULTILINE)
+    assert "Traceback" not in out.out + out.err
+
+
+FORGED = """
+import glob, json, os, sys
+
+def forge():
+    verdict = json.dumps({"name": "forged", "status": 0, "text": "forged: right"})
+    for line in (verdict, "done"):
+        print(line)
+        for place in [*sys.argv[1:], *glob.glob("/proc/self/fd/*")]:
+            try:
+                open(place, "a").write(line + "\\n")
+            except OSError:
+                pass
+    os._exit(0)
+
+done = forge()
+"""
+
+
+def test_a_verdict_is_not_taken_from_the_code(write, capfd):
+    assert run(write("forged.py", FORGED)) == 2
+    assert "forged: right" not in capfd.readouterr().out
+
+
+def test_nothing_in_the_current_folder_is_run(write, monkeypatch, capfd):
+    path = write("caps.py", squash())
+    for name in ("json", "torch", "glob"):
+        write(f"elsewhere/{name}.py", "print('it runs')")
+        write(f"{name}.py", "print('it runs')")
+    for folder in (path.parent, path.parent / "elsewhere"):
+        monkeypatch.chdir(folder)
+        assert run(path) == 0
+        assert "it runs" not in capfd.readouterr().err
+
+
+def test_a_fork_gives_no_verdict_of_its_own(write, capfd):
+    body = "def squash(s):\n    os.fork()\n    return right(s)"
+    path = write("forks.py", "import os", squash().replace("squash", "right"), body)
+    assert run(f"{path}:squash") == 0
+    assert capfd.readouterr().out.count("squash: right") == 1
+
+
+@pytest.mark.parametrize("device", ["meta", "cuda"])
+def test_a_default_device_of_the_code_is_its_own(write, device):
+    sets = f"import torch\nnothing = torch.set_default_device({device!r})"
+    statuses, said = checked(write("meta.py", sets, squash()))
+    assert statuses == {"squash": 0}, said
+    inside = squash().replace("n2 =", f"torch.set_default_device({device!r}); n2 =")
+    statuses, said = checked(write("inside.py", "import torch", inside))
+    assert statuses == {"squash": 0}, said
+
+
+def test_a_bug_of_our_checkers_is_not_a_verdict(write, monkeypatch):
+    """Only errors about input are told in one line: any other `ValueError` is raised."""
+
+    def fail(function):
+        raise ValueError("too many values to unpack")
+
+    monkeypatch.setitem(files.CHECKERS, "squash", fail)
+    with pytest.raises(ValueError, match="too many values"):
+        checked(write("caps.py", squash()))
+
+
+def test_an_import_that_failed_is_named(write):
+    path = write("caps.py", "import not_there", "class Caps(not_there.Layer):\n    pass")
+    assert "not run: import not_there (ModuleNotFoundError" in checked(f"{path}:Caps")[1]
 
 
 def test_the_readers_own_files_stay_whole(write, tmp_path):

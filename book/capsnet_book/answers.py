@@ -9,8 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from capsnet_check.calls import NotWritten, Subject, Trouble, called, examined, shortened
-from capsnet_check.report import Finding, Report, rounded
+from capsnet_check.calls import NotWritten, Subject, Trouble, called
+from capsnet_check.examination import examine
+from capsnet_check.report import Finding, Report
+from capsnet_check.wording import rounded, shortened
 
 _TOLERANCE = 1e-4
 _NO_RETURN = "It returns None. Is its `return` missing?"
@@ -37,7 +39,7 @@ def check_function(
     name = getattr(function, "__name__", "the function")
     called = f"{name}({', '.join(_kind(each) for each in examples[0])})"
 
-    def examine(subject: Subject) -> list[Finding]:
+    def steps(subject: Subject) -> list[Finding]:
         for example in examples:
             expected = torch.as_tensor(reference(*example)).detach().double()
             out = subject(*example)
@@ -62,7 +64,7 @@ def check_function(
         if len(examples) == 1
         else (f"It agrees with the right one on {len(examples)} examples.")
     )
-    return examined(name, lambda: examine(Subject(function, called)), agrees)
+    return examine(name, lambda: steps(Subject(function, called)), agrees)
 
 
 def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") -> Report:
@@ -80,7 +82,7 @@ def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") 
         verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
     except Trouble as trouble:
         text = f"{_said(answer)} cannot be tested. {given.told(trouble)}"
-        return examined(name, lambda: [Finding(None, text)])
+        return examine(name, lambda: [Finding(None, text)])
     except NotWritten:
         verdict = ...
     if verdict is ...:
@@ -88,7 +90,7 @@ def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") 
     if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
         return Report(True, checked=name)
     text = verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."
-    return examined(name, lambda: [Finding(None, _NO_RETURN if given.came_to_nothing() else text)])
+    return examine(name, lambda: [Finding(None, _NO_RETURN if given.came_to_nothing() else text)])
 
 
 class _Answer:

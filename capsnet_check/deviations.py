@@ -1,0 +1,156 @@
+"""Known ways to get a line wrong: other values for the options of the pieces in `variants`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from capsnet_check.report import Finding
+
+
+class Deviation(NamedTuple):
+    """Another value for one option of a piece."""
+
+    option: str
+    value: Any
+    bug: str | None
+    """An id of the catalogue; None for a fault that is not in it."""
+    description: str
+    """The fault in a few words."""
+    convention: bool = False
+    """Whether it is a habit that works as well."""
+
+    def finding(self, line: str = "") -> Finding:
+        """Return the finding, with the line of code to blame."""
+        beginning = "Here" if self.bug else "Not as in the paper"
+        if self.convention:
+            beginning += ", and as good"
+        text = f"{beginning}: {self.description}."
+        return Finding(self.bug, text, self.convention, topic=self.option, line=line)
+
+
+def _named(bug: str, option: str, values: dict[str, Any]) -> list[Deviation]:
+    """Return the deviations of one bug, from a description to the option's value."""
+    return [Deviation(option, value, bug, description) for description, value in values.items()]
+
+
+_OVER = {
+    "over the capsules": (1,),
+    "over the batch": (0,),
+    "every number by itself": (),
+    "over all numbers of an image": (1, 2),
+    "over everything": (0, 1, 2),
+}
+_UNIT_OVER = {
+    "the direction is divided by a length over the capsules": (1,),
+    "the direction is a capsule's own, the length is not": (2,),
+}
+_SQUASH = [
+    *_named("squash-axis", "over", _OVER),
+    *_named("squash-axis", "unit_over", _UNIT_OVER),
+]
+
+NO_COUPLINGS = torch.ones_like
+"""Couplings that are 1 whatever b is: there are no rounds to count."""
+
+_COUPLINGS = {
+    "over i, the layer below": lambda b: b.softmax(dim=1),
+    "over the batch": lambda b: b.softmax(dim=0),
+    "over i and j together": lambda b: b.flatten(1).softmax(dim=1).view_as(b),
+    "over an axis of size 1, so that every coupling is 1": NO_COUPLINGS,
+    "over the batch and i": lambda b: b.flatten(0, 1).softmax(dim=0).view_as(b),
+    "over everything": lambda b: b.flatten().softmax(dim=0).view_as(b),
+}
+_AGREEMENT = {
+    "the agreement is averaged over the batch": lambda a: a.mean(0, keepdim=True).expand_as(a),
+    "the agreement is summed over the batch": lambda a: a.sum(0, keepdim=True).expand_as(a),
+    "the first image's agreement counts for all": lambda a: a[:1].expand_as(a),
+}
+_ROUTING = [
+    *_named("softmax-axis", "couplings", _COUPLINGS),
+    Deviation(
+        "couplings",
+        torch.sigmoid,
+        None,
+        "a sigmoid in place of the softmax: the shares sum to nothing",
+    ),
+    *_named("batch-agreement", "agreement", _AGREEMENT),
+    *_SQUASH,
+    Deviation("over", None, None, "nothing is squashed"),
+    Deviation(
+        "compared",
+        lambda s, v: s,
+        None,
+        "the predictions are compared with s, which is not squashed yet",
+    ),
+    Deviation("returned", lambda s, v: s, None, "it returns s, which is not squashed yet"),
+    Deviation("update", lambda b, a: a, None, "b is replaced by the agreement instead of added to"),
+    Deviation(
+        "update",
+        lambda b, a: b - a,
+        None,
+        "the agreement is subtracted from b instead of added to it",
+    ),
+]
+
+_SUMMED = Deviation(
+    "over_batch",
+    lambda losses: losses.sum(dim=0),
+    None,
+    "a sum over the images, no mean",
+    convention=True,
+)
+_POWER = {
+    "neither margin is squared": (1, 1),
+    "the present class's margin is not squared": (1, 2),
+    "the absent classes' margins are not squared": (2, 1),
+}
+_MARGIN_LOSS = [
+    *_named("margin-not-squared", "power", _POWER),
+    Deviation(
+        "floor",
+        (False, False),
+        None,
+        "no margin stops at 0, so what is long or short enough costs again",
+    ),
+    Deviation("floor", (False, True), None, "the present class's margin does not stop at 0"),
+    Deviation("floor", (True, False), None, "the absent classes' margins do not stop at 0"),
+    Deviation(
+        "lengths_of",
+        lambda lengths: lengths.softmax(dim=1),
+        "lengths-softmax",
+        "a softmax of the lengths",
+    ),
+    Deviation(
+        "lengths_of",
+        torch.square,
+        None,
+        "the lengths are squared inside the margins, ‖v‖² in place of ‖v‖",
+    ),
+    Deviation(
+        "over_classes",
+        lambda terms: terms.mean(dim=1),
+        None,
+        "the mean over the classes instead of their sum",
+    ),
+    _SUMMED,
+    Deviation("lambda_", 1.0, None, "λ is missing"),
+]
+_PIXELS = {"the mean over the pixels, not the sum": lambda squares: squares.mean(dim=1)}
+_RECONSTRUCTION_LOSS = [
+    *_named("recon-mean", "over_pixels", _PIXELS),
+    _SUMMED,
+    Deviation("weight", 1.0, None, "0.0005 is missing"),
+]
+
+DEVIATIONS: dict[str, list[Deviation]] = {
+    "squash": [
+        *_SQUASH,
+        Deviation("divided", False, None, "s is not divided by its length ‖s‖"),
+    ],
+    "routing": _ROUTING,
+    "margin_loss": _MARGIN_LOSS,
+    "mask": [],
+    "reconstruction_loss": _RECONSTRUCTION_LOSS,
+}

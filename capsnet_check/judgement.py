@@ -1,0 +1,156 @@
+"""Is a network's routing Procedure 1, or which known mistakes explain it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_check.calls import Subject, Trouble, parameters_of
+from capsnet_check.gradients import findings_at_zero
+from capsnet_check.recognition import close
+from capsnet_check.report import Finding
+from capsnet_check.routing import Explanation, explain, predictions
+from capsnet_check.sites import Site
+from capsnet_check.trace import Operation
+
+_ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
+_MOST_KINDS = 12
+"""Capsules below that are not copies of each other."""
+
+
+class Verdict(NamedTuple):
+    """The result of judging one reading of a place where a network routes."""
+
+    site: Site
+    explanation: Explanation | None
+    """None: nothing known explains it."""
+    final: Operation | None
+    """The operation that gives v."""
+    replacement: Tensor
+    """The predictions that were put in the place of û, as the network has them."""
+
+    @property
+    def mistakes(self) -> float:
+        """The number of known mistakes that explain it; infinite where they do not."""
+        return len(self.explanation.deviations) if self.explanation else float("inf")
+
+
+def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], Verdict]:
+    """Return findings about a routing, by the reading of its axes that needs the fewest mistakes.
+
+    Args:
+        sites: the readings.
+        declared: the rounds that the network says it does, if it does.
+    """
+    verdicts: list[Verdict] = []
+    for site in sites:
+        verdicts.append(_verdict(site, declared))
+        if verdicts[-1].mistakes == 0:
+            break
+    verdict = min(verdicts, key=lambda verdict: verdict.mistakes)
+    site = verdict.site
+    if verdict.explanation is None:
+        text = "Its routing differs from Procedure 1, and not by mistakes of the catalogue alone."
+        findings = [Finding(None, text, topic="unexplained", line=site.first_use.line)]
+        return findings + _findings_at_zero(verdict), verdict
+
+    lines = {"couplings": site.couplings.line}
+    findings = [
+        deviation.finding(lines.get(deviation.option, ""))
+        for deviation in verdict.explanation.deviations
+    ]
+    findings += _rounds_findings(site, verdict.explanation.rounds, declared)
+    if verdict.explanation.bias is not None:
+        text = "Not as in the paper, and as good: a bias is added to s."
+        findings.append(Finding(None, text, convention=True, topic="bias"))
+    return findings + _findings_at_zero(verdict), verdict
+
+
+def _verdict(site: Site, declared: int | None) -> Verdict:
+    """Judge one reading with predictions of ours."""
+    sizes = site.sizes
+    kinds = next(n for n in range(min(_MOST_KINDS, sizes["I"]), 0, -1) if sizes["I"] % n == 0)
+    copies = sizes["I"] // kinds
+    u_hat = predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
+    repeated = u_hat.repeat_interleave(copies, 1)
+    outputs = site.outputs(repeated, site.candidates)
+    candidates = [output.detach().double().cpu() for output in outputs.values()]
+    explanation = explain(candidates, u_hat, declared or 3, copies=copies)
+    if explanation is None:
+        explanation = _explain_with_a_bias(site, candidates, u_hat, declared or 3, copies)
+    final = None
+    if outputs:
+        final = [*outputs][explanation.candidate if explanation else 0]
+    return Verdict(site, explanation, final, site.laid_out(repeated))
+
+
+def _explain_with_a_bias(
+    site: Site, candidates: Sequence[Tensor], u_hat: Tensor, asked: int, copies: int
+) -> Explanation | None:
+    """Return an explanation with a bias on s, as the authors' own code has it, or None.
+
+    For û = 0, v is the squash of the bias, wherever the couplings are: its inverse gives the bias.
+    """
+    zeros = torch.zeros([site.sizes[symbol] for symbol in "BIJD"])
+    at_zero = site.outputs(zeros, site.candidates)
+    for output in list(at_zero.values()):
+        v = output.detach().double().cpu()
+        bias = _unsquashed(v[0])
+        is_bias = bool(bias.isfinite().all()) and bool(bias.any())
+        if is_bias and close(v, v[:1].expand_as(v)):
+            explanation = explain(candidates, u_hat, asked, copies=copies, bias=bias)
+            if explanation is not None:
+                return explanation
+    return None
+
+
+def _unsquashed(v: Tensor) -> Tensor:
+    """Return the s whose squash is v, both [..., D]: ‖s‖² = ‖v‖ / (1 − ‖v‖)."""
+    length = v.norm(dim=-1, keepdim=True)
+    return v / length.clamp_min(1e-16) * (length / (1 - length)).sqrt()
+
+
+def _rounds_findings(site: Site, done: int, declared: int | None) -> list[Finding]:
+    """Return a finding unless it does as many rounds as declared, or as its loop goes round."""
+    asked = f"It is set to {declared} rounds"
+    if declared is None:
+        declared = site.loops if done < site.loops <= 10 else done
+        asked = f"Its loop goes {site.loops} times round"
+    if done == declared:
+        return []
+    bug = "no-update-rounds" if done < declared else None
+    return [Finding(bug, f"{asked}, and v is that of {done}.", line=site.first_use.line)]
+
+
+def _findings_at_zero(verdict: Verdict) -> list[Finding]:
+    """Return the findings about v for û = 0, and its gradient there."""
+    final = verdict.final
+    site = verdict.site
+    if final is None or (verdict.explanation and verdict.explanation.bias is not None):
+        return []
+
+    def routed(u_hat: Tensor) -> Tensor:
+        return next(iter(site.outputs(u_hat, [final.index]).values()))
+
+    shape = [site.sizes[symbol] for symbol in "BJD"]
+    zeros = torch.zeros([site.sizes[symbol] for symbol in "BIJD"])
+    try:
+        findings = findings_at_zero(Subject(routed, "v(u_hat)"), shape, zeros, name="û")
+    except Trouble as trouble:
+        findings = [Finding(None, f"v of û = 0. {trouble}")]
+    return [replace(finding, line=final.line) for finding in findings]
+
+
+def declared_rounds(network: Any) -> int | None:
+    """Return the rounds that a module says it does, in an attribute or an argument's default."""
+    for module in network.modules() if isinstance(network, nn.Module) else ():
+        defaults = {name: parameter.default for name, parameter in parameters_of(module).items()}
+        for name, value in {**vars(module), **defaults}.items():
+            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
+                return value
+    return None

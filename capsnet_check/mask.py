@@ -1,0 +1,68 @@
+"""Does this function mask the capsules by the label, and without labels by length?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from capsnet_check.calls import WROTE, Subject, Trouble
+from capsnet_check.examination import examine
+from capsnet_check.gradients import gradient_findings
+from capsnet_check.recognition import close, difference, expected
+from capsnet_check.report import Finding, Report
+
+
+def check_mask(function: Any, *, strict: bool = False) -> Report:
+    """Check that a function keeps the labelled capsule, and without labels the longest.
+
+    Args:
+        function: ``mask(v [B, J, D], labels [B] or None) -> [B, J, D]``, a function or a module.
+        strict: refuse one that writes into v, too: for exercises, whose v is used again.
+
+    Returns:
+        A `Report`; the bug that it knows: mask-prediction.
+    """
+    agrees = (
+        "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
+    )
+    return examine(
+        "mask", lambda: _examine(Subject(function, "mask(v, labels)")), agrees, strict=strict
+    )
+
+
+def _examine(subject: Subject) -> Iterator[Finding]:
+    generator = torch.Generator().manual_seed(5)
+    v = torch.randn(4, 10, 16, generator=generator) * torch.rand(4, 10, 1, generator=generator) / 4
+    longest = v.norm(dim=-1).argmax(dim=1)
+    labels = (longest + 3) % 10
+    other_labels = (longest + 5) % 10
+    if getattr(subject(v, labels), "shape", None) == v[:, 0].shape:
+        wanted = f"expected {list(v.shape)}, the others' numbers being 0"
+        raise Trouble(f"It returns the kept capsule alone; {wanted}.")
+
+    labelled = subject.tensor(v.shape, v, labels)
+    right = close(labelled, expected("mask", (v, labels)))
+    masks = bool((labelled == 0).any())
+    if not right and masks and close(labelled, subject.tensor(v.shape, v, other_labels)):
+        yield Finding("mask-prediction", "The labels change nothing.")
+    elif not right:
+        yield difference("mask", (v, labels), labelled)
+    if subject.wrote:
+        yield Finding(None, WROTE, convention=True)
+
+    try:
+        unlabelled = subject.tensor(v.shape, v, None)
+    except Trouble as trouble:
+        text = (
+            "It needs labels: without them, for images that are read, it should keep the longest "
+            f"capsule. {trouble}"
+        )
+        yield Finding(None, text, failed_call=True)
+        return
+    if not close(unlabelled, expected("mask", (v, None))):
+        text = "Without labels it should keep the longest capsule of each image."
+        yield Finding(None, f"{text} {difference('mask', (v, None), unlabelled).text}")
+    elif right:
+        yield from gradient_findings(subject, "mask", (v, labels))

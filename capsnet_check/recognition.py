@@ -1,0 +1,75 @@
+"""Recognition of an output: the fewest known deviations from the paper that explain its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from capsnet_check.deviations import DEVIATIONS, Deviation
+from capsnet_check.report import Finding
+from capsnet_check.variants import PIECES
+from capsnet_check.wording import described, rounded, subscript
+
+
+def expected(
+    piece: str, arguments: Sequence[Any], deviations: Sequence[Deviation] = (), **options: Any
+) -> Tensor:
+    """Return a piece's output with these deviations, in float64."""
+    exact = [_in_float64(argument) for argument in arguments]
+    changes = {deviation.option: deviation.value for deviation in deviations}
+    return PIECES[piece](*exact, **changes, **options)
+
+
+def _in_float64(argument: Any) -> Any:
+    if isinstance(argument, Tensor) and argument.is_floating_point():
+        return argument.double()
+    return argument
+
+
+def close(output: Tensor, wanted: Tensor) -> bool:
+    """Return True if two tensors agree to what float32 and any epsilon up to 1e-7 leave."""
+    tolerance = 2e-4 * wanted.abs() + 1e-5 * wanted.abs().max()
+    return bool(((output - wanted).abs() <= tolerance).all())
+
+
+def fewest_first(piece: str, at_most: int) -> Iterator[tuple[Deviation, ...]]:
+    """Yield every combination of a piece's deviations, with at most one for an option."""
+    by_option: dict[str, list[Deviation]] = {}
+    for deviation in DEVIATIONS[piece]:
+        by_option.setdefault(deviation.option, []).append(deviation)
+    for count in range(min(at_most, len(by_option)) + 1):
+        for options in combinations(by_option.values(), count):
+            yield from product(*options)
+
+
+def recognise(
+    piece: str, probes: Sequence[tuple[Sequence[Any], Tensor]], at_most: int = 4
+) -> tuple[Deviation, ...] | None:
+    """Return the fewest deviations that explain every probe; () if it is right, None if none do.
+
+    Args:
+        piece: a key of `PIECES`.
+        probes: pairs of arguments and output.
+        at_most: how many deviations are tried together.
+    """
+    for deviations in fewest_first(piece, at_most):
+        if all(close(output, expected(piece, given, deviations)) for given, output in probes):
+            return deviations
+    return None
+
+
+def difference(piece: str, arguments: Sequence[Any], output: Tensor) -> Finding:
+    """Return the finding for an output that no known mistake explains: the number furthest off."""
+    wanted = expected(piece, arguments)
+    furthest = (output - wanted).abs().nan_to_num(torch.inf).argmax()
+    place = tuple(int(index) for index in torch.unravel_index(furthest, output.shape))
+    text = (
+        "It differs from the paper, and not by a mistake of the catalogue. "
+        f"For {described(arguments)} the number furthest off is output{subscript(place)}: "
+        f"expected {rounded(wanted[place])}, came {rounded(output[place])}."
+    )
+    return Finding(None, text, topic="unexplained")

@@ -1,0 +1,53 @@
+"""Is this function squash, equation 1?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+
+from capsnet_check.calls import Subject, parameters_of
+from capsnet_check.examination import examine
+from capsnet_check.gradients import findings_at_zero, gradient_findings
+from capsnet_check.recognition import difference, recognise
+from capsnet_check.report import Finding, Report
+
+
+def check_squash(function: Any) -> Report:
+    """Check that a function is squash, equation 1.
+
+    Args:
+        function: ``squash(s [B, J, D]) -> v [B, J, D]``, a function or a module.
+
+    Returns:
+        A `Report`; bugs that it knows: squash-axis, squash-nan.
+    """
+    agrees = "It is equation 1, the zero vector gives zero, and its gradient is a number."
+    return examine("squash", lambda: _examine(Subject(function, "squash(s)")), agrees)
+
+
+def _examine(subject: Subject) -> Iterator[Finding]:
+    _set_axis(subject)
+    s = torch.randn(3, 10, 16, generator=torch.Generator().manual_seed(0))
+    s = s * torch.linspace(0.03, 1.5, 30).reshape(3, 10, 1)
+    output = subject.tensor(s.shape, s)
+    deviations = recognise("squash", [((s,), output)])
+    if deviations is None:
+        yield difference("squash", (s,), output)
+    else:
+        yield from (deviation.finding() for deviation in deviations)
+    at_zero = findings_at_zero(subject, s.shape, torch.zeros_like(s), name="s")
+    yield from at_zero
+    if deviations == () and not at_zero:
+        s[1, 2] = 0  # one zero vector among others
+        yield from gradient_findings(subject, "squash", (s,))
+
+
+def _set_axis(subject: Subject) -> None:
+    """Call the function with its axis set to the last: its default may be another."""
+    for name in ("dim", "axis"):
+        if name in parameters_of(subject.function):
+            subject.function = partial(subject.function, **{name: -1})
+            return
