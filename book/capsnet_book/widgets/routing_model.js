@@ -1,5 +1,5 @@
 // Routing by agreement as a row of steps: three parts, two wholes, three rounds.
-// Time runs from 0 to LAST: at k, step k is done; on the way to k it moves.
+// Time runs from 0 to LAST: at k, step k is done; between k − 1 and k it moves.
 import { eased, mixed } from "./shared/controls.js";
 import { agreements, norm, route, softmaxOverJ, weightedSums } from "./shared/core.js";
 import { clamp, format } from "./shared/ui.js";
@@ -8,129 +8,192 @@ export const PARTS = ["bar", "stem", "speck"];
 export const WHOLES = [7, 1];
 const ROUNDS = 3;
 
-// kind: what moves; round: 1 to 3, or 0 before them; lines: those of the procedure that are done
-const stepsOf = (round) => [
-  { kind: "shares", round, lines: round === 1 ? ["b0", "c"] : ["c"] },
-  { kind: "sum", round, lines: ["s"] },
-  { kind: "squash", round, lines: ["v"] },
-  { kind: "agreement", round, lines: ["a", "b"] },
-];
-
-export const STEPS = [
-  { kind: "parts", round: 0, lines: [] },
-  { kind: "votes", round: 0, lines: ["u_hat"] },
-  ...[1, 2, 3].flatMap(stepsOf).slice(0, -1), // nothing reads what the last agreement would change
-];
-export const LAST = STEPS.length - 1;
-
 export const I = PARTS.length;
 export const J = WHOLES.length;
 const D = 2;
 
-/** @typedef {{ u_hat: Float32Array, b: Float32Array[], c: Float32Array[], s: Float32Array[], v: Float32Array[],
- *   a: Float32Array[] }} Trace  of every round: b, c, a [I · J], s, v [J · D] */
+// ------------------------------------------------------------------------------- the steps
+
+/**
+ * @typedef {"parts" | "votes" | "shares" | "sum" | "squash" | "agreement"} Kind  of step
+ * @typedef {{ kind: Kind, round: number, lines: string[] }} Step
+ *   round: 1 to 3, or 0 before them; lines: those of the procedure that are done
+ */
+
+/** @returns {Step[]} */
+function stepsOf(/** @type {number} */ round) {
+  const lines = round === 1 ? ["b0", "c"] : ["c"];
+  /** @type {Step[]} */
+  const steps = [
+    { kind: "shares", round, lines },
+    { kind: "sum", round, lines: ["s"] },
+    { kind: "squash", round, lines: ["v"] },
+  ];
+  const isRead = round < ROUNDS; // the last round's agreement would change no couplings
+  if (isRead) steps.push({ kind: "agreement", round, lines: ["a", "b"] });
+  return steps;
+}
+
+/** @type {Step[]} */
+export const STEPS = [
+  { kind: "parts", round: 0, lines: [] },
+  { kind: "votes", round: 0, lines: ["u_hat"] },
+  ...stepsOf(1),
+  ...stepsOf(2),
+  ...stepsOf(3),
+];
+export const LAST = STEPS.length - 1;
+
+// ----------------------------------------------------------------------------- the numbers
+
+/**
+ * @typedef {{ u_hat: Float32Array, b: Float32Array[], c: Float32Array[], s: Float32Array[],
+ *   v: Float32Array[], a: Float32Array[] }} Trace
+ *   one entry a round: b, c, a [I · J], s, v [J · D]
+ */
 
 /** All that the rounds compute. @param {ArrayLike<number>} votes  û [I, J, D] @returns {Trace} */
 export function traceOf(votes) {
   const u_hat = Float32Array.from(votes);
   const { b, c, v } = route(u_hat, I, J, D, ROUNDS);
-  const s = c.map((shares) => weightedSums(shares, u_hat, I, J, D));
+  const s = c.map((couplings) => weightedSums(couplings, u_hat, I, J, D));
   const a = v.map((capsules) => agreements(u_hat, capsules, I, J, D));
   return { u_hat, b, c, s, v, a };
 }
 
-/** How long the two vectors [J · D] are. */
-const bothLengths = (vectors) => WHOLES.map((_, j) => norm(vectors, j * D, D));
+/** The lengths of both vectors [J · D]. */
+const lengthsOf = (/** @type {ArrayLike<number>} */ vectors) =>
+  WHOLES.map((_, j) => norm(vectors, j * D, D));
+
+// ----------------------------------------------------------------------------- the moments
 
 /**
- * What is to be seen. From 0 to 1: gathered (the parts are in their places, the votes are there),
- * shared (so are the couplings), laid (each vote has its share's length, and they lie end to end), measured (along v);
- * seen.s and seen.v say how strongly these are drawn. lengths: of v, null before there is one.
+ * @typedef {{ gathered: number, shared: number, laid: number, measured: number,
+ *   b: ArrayLike<number>, c: ArrayLike<number>, a: ArrayLike<number>, s: ArrayLike<number>,
+ *   v: ArrayLike<number>, seen: { s: number, v: number }, lengths: number[] | null }} Moment
+ *   what there is to see. From 0 to 1: gathered (the parts are in their places, the votes are
+ *   there), shared (so are the couplings), laid (each vote has its share's length, and they lie end
+ *   to end), measured (the votes are measured along v); seen: how strongly s and v are drawn;
+ *   lengths: of v, null before there is one
  */
-export function momentAt(/** @type {Trace} */ { b, c, s, v, a }, time) {
-  const at = Math.ceil(time);
-  const x = at === 0 ? 1 : time - at + 1;
-  const { kind, round } = STEPS[at];
+
+/** The moment at a time. @param {Trace} trace @param {number} time @returns {Moment} */
+export function momentAt(trace, time) {
+  const step = Math.ceil(time);
+  const x = step === 0 ? 1 : time - step + 1; // how much of the step is done
+  const { kind, round } = STEPS[step];
   const r = Math.max(0, round - 1);
-  const first = round < 2;
-  const still = {
-    gathered: round ? 1 : 0,
+  return { ...stillOf(trace, round), ...MOVES[kind](trace, r, x) };
+}
+
+/** The numbers with which a round begins. @param {Trace} trace @returns {Moment} */
+function stillOf({ b, c, s, v, a }, /** @type {number} */ round) {
+  const r = Math.max(0, round - 1);
+  const isFirst = round < 2;
+  return {
+    gathered: round === 0 ? 0 : 1,
     shared: 1,
     laid: 0,
     measured: 0,
-    ...{ b: b[r], c: c[r], a: a[r], s: s[r], v: first ? v[0] : v[r - 1] },
-    seen: { s: 0, v: first ? 0 : 0.35 },
-    lengths: first ? null : bothLengths(v[r - 1]),
+    b: b[r],
+    c: c[r],
+    a: a[r],
+    s: s[r],
+    v: isFirst ? v[0] : v[r - 1],
+    seen: { s: 0, v: isFirst ? 0 : 0.35 },
+    lengths: isFirst ? null : lengthsOf(v[r - 1]),
   };
-  const shown = {
-    parts: { shared: 0 },
-    votes: { shared: 0, gathered: x },
-    shares: first
-      ? { shared: x }
-      : {
-          c: softmaxOverJ(mixed(b[r - 1], b[r], x), I, J),
-          a: a[r - 1],
-          measured: 1 - x,
-          seen: { s: 0, v: 1 - 0.65 * x },
-        },
-    sum: { laid: x, seen: { s: x, v: first ? 0 : 0.35 * (1 - x) } },
-    squash: {
+}
+
+/**
+ * The movements of each kind of step: what differs from stillOf() when x of it, 0 to 1, is done.
+ * @type {Record<Kind, (trace: Trace, r: number, x: number) => Partial<Moment>>}
+ */
+const MOVES = {
+  parts: () => ({ shared: 0 }),
+  votes: (_trace, _r, x) => ({ shared: 0, gathered: x }),
+  shares({ b, a }, r, x) {
+    if (r === 0) return { shared: x };
+    return {
+      c: softmaxOverJ(mixed(b[r - 1], b[r], x), I, J),
+      a: a[r - 1],
+      measured: 1 - x,
+      seen: { s: 0, v: 1 - 0.65 * x },
+    };
+  },
+  sum: (_trace, r, x) => ({ laid: x, seen: { s: x, v: r === 0 ? 0 : 0.35 * (1 - x) } }),
+  squash({ s, v }, r, x) {
+    const before = r === 0 ? [0, 0] : lengthsOf(v[r - 1]);
+    return {
       laid: 1,
       v: mixed(s[r], v[r], x),
       seen: { s: 1 - 0.75 * x, v: Math.min(1, 4 * x) },
-      lengths: mixed(first ? [0, 0] : bothLengths(v[r - 1]), bothLengths(v[r]), x),
-    },
-    agreement: {
+      lengths: mixed(before, lengthsOf(v[r]), x),
+    };
+  },
+  agreement({ b, v }, r, x) {
+    return {
       laid: clamp(1 - 2 * x, 0, 1),
       measured: clamp(2 * x - 1, 0, 1),
       v: v[r],
       seen: { s: 0.25 * (1 - x), v: 1 },
-      lengths: bothLengths(v[r]),
-      b: r + 1 < ROUNDS ? mixed(b[r], b[r + 1], x) : b[r],
-    },
-  }[kind];
-  return { ...still, ...shown };
-}
+      lengths: lengthsOf(v[r]),
+      b: mixed(b[r], b[r + 1], x),
+    };
+  },
+};
 
-/** Where the arrows of the votes begin and end, [I · J] pairs of points; one by one they are laid end to end. */
-export function arrowsOf(/** @type {Trace} */ { u_hat }, { c, laid }) {
-  const ends = WHOLES.map(() => [0, 0]); // of what is laid already
+/**
+ * Where the votes' arrows begin and end: [I · J] pairs of points. `laid`: from 0, all begin in the
+ * middle, to 1, they lie end to end, one after the other.
+ * @param {Trace} trace @param {{ c: ArrayLike<number>, laid: number }} moment
+ */
+export function arrowsOf({ u_hat }, { c, laid }) {
+  const ends = WHOLES.map(() => [0, 0]); // of the votes that are laid already
   return Array.from({ length: I * J }, (_, k) => {
     const t = eased(clamp(laid * (I + 1) - Math.floor(k / J), 0, 2) / 2);
     const vote = [u_hat[k * D], u_hat[k * D + 1]];
     const end = ends[k % J];
-    const from = mixed([0, 0], end, t);
+    const start = mixed([0, 0], end, t);
     const length = 1 + (c[k] - 1) * t;
     ends[k % J] = end.map((x, d) => x + c[k] * vote[d]);
-    return [from, from.map((x, d) => x + length * vote[d])];
+    return [start, start.map((x, d) => x + length * vote[d])];
   });
 }
 
 /** All points [x, y] that are drawn for each whole. @param {Trace} trace */
 export function pointsOf(trace) {
-  const points = WHOLES.map(() => [
+  const unitDisc = () => [
     [-1, -1],
     [1, 1],
-  ]);
-  for (const laid of [0, 1])
+  ];
+  const points = WHOLES.map(unitDisc);
+  for (const laid of [0, 1]) {
     for (const c of trace.c)
       arrowsOf(trace, { c, laid }).forEach(([, tip], k) => points[k % J].push(tip));
+  }
   return points;
 }
 
-// ---------------------------------------------------------------------------------------------- in words
+// -------------------------------------------------------------------------------- in words
 
 /** "a", "a and b", "a, b and c". @param {string[]} words */
 const listed = (words) =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
-/** @param {number[]} values  of the two wholes */
+/** Lists a number for each whole. @param {number[]} values */
 const ofEach = (values) => listed(values.map((x, j) => `${format(x)} for the ${WHOLES[j]}`));
 
-/** What each part has to do with the first whole. @param {ArrayLike<number>} numbers  [I · J] */
+/**
+ * Lists what say() makes of each part's number for the first whole.
+ * @param {ArrayLike<number>} numbers  [I · J] @param {(number: number, part: string) => string} say
+ */
 const ofParts = (numbers, say) => listed(PARTS.map((part, i) => say(numbers[i * J], part)));
 
-/** @type {Record<string, (trace: Trace, r: number) => [string, string]>} */
+/**
+ * Title and text of each kind of step.
+ * @type {Record<Kind, (trace: Trace, r: number) => [string, string]>}
+ */
 const WORDS = {
   parts: () => [
     "Three parts",
@@ -140,39 +203,39 @@ const WORDS = {
     "Each part votes twice",
     "“If I belong to a 7, its pose is this. If I belong to a 1, it is that.” One arrow for each.",
   ],
-  shares: ({ c }, r) =>
-    r === 0
-      ? [
-          "Even shares",
-          "Nothing is known yet: all logits are 0. So each whole gets one half of every part.",
-        ]
-      : [
-          "New shares",
-          `The softmax of the new logits. Now the ${WHOLES[0]} has ` +
-            `${ofParts(c[r], (x, part) => `${format(x)} of the ${part}`)}.`,
-        ],
+  shares({ c }, r) {
+    if (r === 0) {
+      const even =
+        "Nothing is known yet: all logits are 0. So each whole gets one half of every part.";
+      return ["Even shares", even];
+    }
+    const shares = ofParts(c[r], (x, part) => `${format(x)} of the ${part}`);
+    return ["New shares", `The softmax of the new logits. Now the ${WHOLES[0]} has ${shares}.`];
+  },
   sum: ({ s }, r) => [
     "Sum",
-    "Each vote is cut to its share, and all are laid end to end. What agrees adds up, what contradicts cancels: " +
-      `${ofEach(bothLengths(s[r]))}.`,
+    "Each vote is cut to its share, and all are laid end to end. " +
+      `What agrees adds up, what contradicts cancels: ${ofEach(lengthsOf(s[r]))}.`,
   ],
-  squash: ({ v }, r) =>
-    r + 1 < ROUNDS
-      ? ["Squash", `The same direction, but shorter than 1: ${ofEach(bothLengths(v[r]))}.`]
-      : [
-          "The result",
-          `Three rounds, and it ends: ${ofEach(bothLengths(v[r]))}. What a part took from one whole, the other got.`,
-        ],
-  agreement: ({ a }, r) => [
-    "Agreement",
-    "How far does each vote reach along v, times its length? This is added to the logits. For the " +
-      `${WHOLES[0]}: ${ofParts(a[r], (x, part) => `${part} ${format(x, 2, true)}`)}.`,
-  ],
+  squash({ v }, r) {
+    const lengths = ofEach(lengthsOf(v[r]));
+    if (r + 1 < ROUNDS) return ["Squash", `The same direction, but shorter than 1: ${lengths}.`];
+    const contest = "What a part took from one whole, the other got.";
+    return ["The result", `Three rounds, and it ends: ${lengths}. ${contest}`];
+  },
+  agreement({ a }, r) {
+    const products = ofParts(a[r], (x, part) => `${part} ${format(x, 2, true)}`);
+    const question = "How far does each vote reach along v, times its length?";
+    return [
+      "Agreement",
+      `${question} This is added to the logits. For the ${WHOLES[0]}: ${products}.`,
+    ];
+  },
 };
 
-/** What a step is called, and what happens in it. */
-export function wordsOf(at, trace) {
-  const { kind, round } = STEPS[at];
+/** The title and text of a step. @param {number} step @param {Trace} trace */
+export function wordsOf(step, trace) {
+  const { kind, round } = STEPS[step];
   const [title, text] = WORDS[kind](trace, round - 1);
   return { title, text };
 }
