@@ -22,21 +22,24 @@ from capsnet_tutorial.data import digits
 BATCH_SIZE = 16
 LEARNING_RATE = 0.006
 
-Step = Callable[[nn.Module, torch.optim.Optimizer, Tensor, Tensor], float]
+Network = Any
+"""A CapsNet of `my_capsnet.py`, whose classes exist only when the page is read."""
+
+Step = Callable[[Network, torch.optim.Optimizer, Tensor, Tensor], float]
 
 
-def sound_network() -> nn.Module:
+def sound_network() -> Network:
     """Return the network of chapter 9, untrained."""
     return my_capsnet().CapsNet()
 
 
-def sound_optimizer(network: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+def sound_optimizer(network: Network, learning_rate: float) -> torch.optim.Optimizer:
     """Return the optimizer of chapter 9."""
     return torch.optim.Adam(network.parameters(), lr=learning_rate)
 
 
 def sound_step(
-    network: nn.Module, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
+    network: Network, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
 ) -> float:
     """Take the training step of chapter 9; return the loss."""
     return my_capsnet().one_step(network, optimizer, images, labels)
@@ -53,8 +56,8 @@ class Break:
 
     slip: str
     """What was done, in the words of the table."""
-    network: Callable[[], nn.Module] = sound_network
-    optimizer: Callable[[nn.Module, float], torch.optim.Optimizer] = sound_optimizer
+    network: Callable[[], Network] = sound_network
+    optimizer: Callable[[Network, float], torch.optim.Optimizer] = sound_optimizer
     step: Step = sound_step
     learning_rate: float = LEARNING_RATE
     images: Callable[[Tensor], Tensor] = unchanged
@@ -65,7 +68,7 @@ class Break:
 
 
 def step_without_zero_grad(
-    network: nn.Module, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
+    network: Network, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
 ) -> float:
     """Take a step along the sum of all gradients so far."""
     loss = my_capsnet().capsnet_loss(network(images, labels), images, labels)
@@ -75,7 +78,7 @@ def step_without_zero_grad(
 
 
 def step_without_step(
-    network: nn.Module, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
+    network: Network, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
 ) -> float:
     """Compute the gradient and move nothing."""
     loss = my_capsnet().capsnet_loss(network(images, labels), images, labels)
@@ -85,7 +88,7 @@ def step_without_step(
 
 
 def step_without_labels(
-    network: nn.Module, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
+    network: Network, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
 ) -> float:
     """Take a step in which the mask keeps the longest capsule."""
     loss = my_capsnet().capsnet_loss(network(images), images, labels)
@@ -96,7 +99,7 @@ def step_with(loss_of: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> St
     """Return a step that minimises another loss of (lengths, drawing, images, labels)."""
 
     def step(
-        network: nn.Module, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
+        network: Network, optimizer: torch.optim.Optimizer, images: Tensor, labels: Tensor
     ) -> float:
         _, lengths, drawing = network(images, labels)
         return _take_step(optimizer, loss_of(lengths, drawing, images, labels))
@@ -147,7 +150,7 @@ def margins_swapped(lengths: Tensor, drawing: Tensor, images: Tensor, labels: Te
 # --- broken networks
 
 
-def detached_network() -> nn.Module:
+def detached_network() -> Network:
     """Return a network whose primary capsules get no gradient."""
     page = my_capsnet()
 
@@ -162,7 +165,7 @@ def detached_network() -> nn.Module:
     return network
 
 
-def large_matrices() -> nn.Module:
+def large_matrices() -> Network:
     """Return a network whose W is drawn with standard deviation 1."""
     network = sound_network()
     with torch.no_grad():
@@ -170,14 +173,14 @@ def large_matrices() -> nn.Module:
     return network
 
 
-def relu_capsules() -> nn.Module:
+def relu_capsules() -> Network:
     """Return a network with a ReLU behind its second convolution."""
     network = sound_network()
     network.primary.conv = nn.Sequential(network.primary.conv, nn.ReLU())
     return network
 
 
-def mixed_capsules() -> nn.Module:
+def mixed_capsules() -> Network:
     """Return a network that cuts its capsules by a bare ``view``."""
     page = my_capsnet()
 
@@ -193,7 +196,7 @@ def mixed_capsules() -> nn.Module:
     return network
 
 
-def wrong_axis() -> nn.Module:
+def wrong_axis() -> Network:
     """Return a network whose softmax runs over the capsules below."""
     page = my_capsnet()
 
@@ -217,7 +220,7 @@ def wrong_axis() -> nn.Module:
 # --- broken data and optimizers
 
 
-def optimizer_of_another(network: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
+def optimizer_of_another(network: Network, learning_rate: float) -> torch.optim.Optimizer:
     """Return an optimizer that holds a copy's parameters."""
     return sound_optimizer(deepcopy(network), learning_rate)
 
