@@ -186,7 +186,11 @@ def test_every_verdict_is_printed(write, capfd):
     )
     assert run(path) == 1
     out = capfd.readouterr()
-    assert "squash-axis" in out.out and "mask: ? mask: cannot be judged" in out.out and "more" in out.err
+    assert (
+        "squash-axis" in out.out
+        and "mask: ? mask: cannot be judged" in out.out
+        and "more" in out.err
+    )
     assert run(f"{path}:mask") == 2
     assert run(f"{path}:absent") == 2
 
@@ -290,6 +294,13 @@ def test_a_notebooks_code_cells_are_checked(write):
 
 # --- what it allows
 
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and forks")
+
+
+def signalled(number, sentence):
+    """Return the case of a process that sends itself a signal."""
+    return pytest.param(f"import os; os.kill(os.getpid(), {number})", 60, sentence, marks=POSIX)
+
 
 @pytest.mark.parametrize(
     ("body", "seconds", "said"),
@@ -297,9 +308,9 @@ def test_a_notebooks_code_cells_are_checked(write):
         ("import os; os._exit(0)", 60, "ended itself before the check was done"),
         ("while True: pass", 6, "did not return within"),
         ("while True: print('x' * 1000)", 12, "did not return within|File too large"),
-        ("import os; os.kill(os.getpid(), 11)", 60, "it crashed: a segmentation fault"),
-        ("import os; os.kill(os.getpid(), 9)", 60, "killed. Was there too little memory"),
-        ("import os; os.kill(os.getpid(), 15)", 60, "ended by signal 15$"),
+        signalled(11, "it crashed: a segmentation fault"),
+        signalled(9, "killed. Was there too little memory"),
+        signalled(15, "ended by signal 15$"),
         ("raise KeyboardInterrupt", 60, "not examined: it raises KeyboardInterrupt"),
         ("return input()", 60, "EOFError"),
     ],
@@ -345,6 +356,7 @@ def test_nothing_in_the_current_folder_is_run(write, monkeypatch, capfd):
         assert "it runs" not in capfd.readouterr().err
 
 
+@POSIX
 def test_a_fork_gives_no_verdict_of_its_own(write, capfd):
     body = "def squash(s):\n    os.fork()\n    return right(s)"
     path = write("forks.py", "import os", squash().replace("squash", "right"), body)
@@ -391,6 +403,7 @@ def test_the_readers_own_files_stay_whole(write, tmp_path):
     assert large.stat().st_size == 3_000_000
 
 
+@POSIX
 def test_what_it_starts_is_ended_with_it(write, tmp_path, capfd):
     pid = tmp_path / "pid"
     starts = f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600']).pid))"

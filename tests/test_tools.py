@@ -1,12 +1,14 @@
-"""What maintainers run: the sample is made from MNIST, reading times are counted."""
+"""What maintainers and CI run: the sample is made from MNIST, reading times are counted."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import pytest
 from _ext.pages.reading_time import Length, length, words_of
 
+from tests.conftest import mnist_folder
 from tools.make_sample import TARGET, make_sample
 
 
@@ -32,3 +34,11 @@ def test_folded_cells_do_not_count() -> None:
     ]
     assert length({"cells": cells}) == Length(words=2, lines=2)
     assert Length(words=200, lines=12).minutes == 2
+
+
+def test_where_mnist_is_required_its_tests_are_not_skipped() -> None:
+    assert mnist_folder({"CAPSNET_DATA": "a", "CAPSNET_REQUIRE_MNIST": "1"}) == Path("a")
+    with pytest.raises(pytest.fail.Exception, match="needs MNIST"):
+        mnist_folder({"CAPSNET_REQUIRE_MNIST": "1"})
+    with pytest.raises(pytest.skip.Exception, match="needs MNIST"):
+        mnist_folder({})
