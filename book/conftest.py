@@ -1,7 +1,8 @@
-"""The notebooks as tests (`pytest --nbval book`): each has a kernel of its own, a fork of one process.
+"""The notebooks as tests (`pytest --nbval book`): a notebook's kernel is a fork of one process.
 
-That one has imported PyTorch and matplotlib: for forty notebooks this took as long as all trainings. What a notebook
-finds is as in a new kernel: an empty namespace, its own folder, and the paths of a Python that was started there.
+That process has imported PyTorch and matplotlib: for forty notebooks these imports took as long as
+all trainings. A notebook finds the same as in a new kernel: an empty namespace, its own folder, and
+the paths of a Python that was started there.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from typing import Any
 
 @cache
 def parent() -> subprocess.Popen[str]:
-    """This file as a process, one for each worker; it ends with the worker, and its kernels with it."""
+    """Start this file as a process, once for each worker of pytest, and return it.
+
+    It ends with the worker, and its kernels end with it.
+    """
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, __file__], **pipes)
 
 
 class Kernel:
-    """A fork of it, with what Jupyter asks of a `subprocess.Popen`."""
+    """A fork of the process, with the part of `subprocess.Popen` that Jupyter uses."""
 
     stdin = stdout = stderr = None
 
@@ -42,21 +46,22 @@ class Kernel:
             return 0
         return None
 
-    wait = poll  # Jupyter has polled until it ended
+    wait = poll  # Jupyter polls until the kernel has ended
 
 
 def fork_kernels() -> None:
-    """A kernel for each line of the standard input."""
+    """Fork a kernel for each line of the standard input."""
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as a kernel has it
     del sys.path[0]  # the folder of this file
     import matplotlib.figure  # noqa: F401
     import torch  # noqa: F401
     from ipykernel.kernelapp import IPKernelApp
 
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # none of those that ended stays
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no ended kernel stays as a zombie
     for line in sys.stdin:
         command, cwd, env = json.loads(line)
-        if child := os.fork():
+        child = os.fork()
+        if child:
             os.setpgid(child, child)  # Jupyter sends its signals to the group
             print(child, flush=True)
             continue
@@ -74,7 +79,7 @@ def fork_kernels() -> None:
 
 if __name__ == "__main__":
     fork_kernels()
-elif sys.platform == "linux":  # elsewhere a fork of what has threads and frameworks is none
+elif sys.platform == "linux":  # elsewhere a process with threads and frameworks cannot be forked
     from jupyter_client.provisioning import local_provisioner
 
     local_provisioner.launch_kernel = Kernel

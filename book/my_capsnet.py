@@ -105,13 +105,13 @@ def accuracy(network, images, labels):
 
 
 def load(train):
-    """MNIST's images and labels; offline, the sample of the book's package."""
+    """Return MNIST's images and labels; offline, the sample of the book's package."""
     from torchvision.datasets import MNIST
 
     try:
         data = MNIST("data", train, download=True)
         return data.data[:, None] / 255, data.targets
-    except RuntimeError:  # there is no way to download it
+    except RuntimeError:  # no download is possible
         from capsnet_tutorial import digits
 
         print("without MNIST, from the sample")
@@ -119,39 +119,43 @@ def load(train):
 
 
 @torch.no_grad()
-def bent(network, images, labels):
-    """A row for each digit: written, and nine drawings as one of its sixteen numbers moves. [100, 1, 28, 28]"""
+def bend_digits(network, images, labels):
+    """Return a row for each digit: the image, and nine reconstructions as one number moves.
+
+    Of the sixteen numbers it is the one that changes the reconstruction most. [100, 1, 28, 28]
+    """
     v = network(images[:2000])[0]  # [N, 10, 16]
     steps = torch.linspace(-0.4, 0.4, 9, device=v.device)
     rows = []
     for k in range(10):
-        those = (labels[: len(v)] == k).nonzero()[:, 0]
+        first = (labels[: len(v)] == k).nonzero()[0, 0]
         capsules = torch.zeros(17, 10, 16, device=v.device)
-        capsules[:, k] = v[those[0], k]
-        capsules[1:, k] += 0.1 * torch.eye(16, device=v.device)  # each number raised a little, once
+        capsules[:, k] = v[first, k]
+        capsules[1:, k] += 0.1 * torch.eye(16, device=v.device)  # one number raised a little
         drawn = network.decoder(capsules.flatten(1))  # [17, 784]
         strongest = (drawn[1:] - drawn[0]).abs().sum(dim=1).argmax()
-        capsules[:9, k] = v[those[0], k]
+        capsules[:9, k] = v[first, k]
         capsules[:9, k, strongest] += steps
         drawn = network.decoder(capsules[:9].flatten(1)).view(9, 1, 28, 28)
-        rows += [images[those[:1]], drawn]
+        rows += [images[first : first + 1], drawn]
     return 1 - torch.cat(rows)  # ink is dark
 
 
 def faster_threads(step):
-    """As many threads of the processor as PyTorch takes, where a step is half as fast again with them; else one."""
+    """Return how many threads to use: all of PyTorch's if a step is 1.5 times as fast, or 1."""
     import time
 
-    seconds, many = {}, torch.get_num_threads()
-    for threads in (many, 1):
+    def seconds_with(threads):
         torch.set_num_threads(threads)
         step()  # the first is slower
-        started = time.perf_counter()
+        start = time.perf_counter()
         step()
-        seconds[threads] = time.perf_counter() - started
-    return (
-        many if 1.5 * seconds[many] < seconds[1] else 1
-    )  # what wins a little loses much beside other work
+        return time.perf_counter() - start
+
+    threads = torch.get_num_threads()
+    if 1.5 * seconds_with(threads) < seconds_with(1):
+        return threads
+    return 1  # a small gain is a loss beside other work
 
 
 def main():
@@ -170,22 +174,22 @@ def main():
     options = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
-    images, labels = (each.to(device) for each in load(train=True))
-    test = [each.to(device) for each in load(train=False)]
+    images, labels = (tensor.to(device) for tensor in load(train=True))
+    test = [tensor.to(device) for tensor in load(train=False)]
     network = CapsNet(PAPER if options.paper else SMALL).to(device)
     batch = images[:16]
     torch.set_num_threads(
         options.threads or faster_threads(lambda: network(batch)[2].sum().backward())
     )
     optimizer = torch.optim.Adam(network.parameters(), lr=0.001 if options.paper else 0.006)
-    smaller = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.85)
+    decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.85)
     for epoch in range(1, options.epochs + 1):
         some = torch.randperm(len(images))[:4000]
         loss = train_one_epoch(network, optimizer, images[some], labels[some])
-        smaller.step()
+        decay.step()
         print(f"epoch {epoch:2} of {options.epochs}: loss {loss:.2f}", flush=True)
     print(f"{accuracy(network, *test):.1%} of {len(test[0]):,} test digits are read")
-    save_image(bent(network, *test), "bent.png", nrow=10)
+    save_image(bend_digits(network, *test), "bent.png", nrow=10)
     print("bent.png: ten digits, each bent by one of its sixteen numbers")
 
 

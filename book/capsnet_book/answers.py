@@ -1,4 +1,7 @@
-"""Checks for exercises that no catalogue covers: a function beside the right one, and an answer by its properties."""
+"""Checks for exercises that no catalogue of bugs covers.
+
+A function is compared with the right one, or an answer is tested by its properties.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,15 @@ _NO_RETURN = "It returns None. Is its `return` missing?"
 def check_function(
     function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]
 ) -> Report:
-    """Does a function return what another returns?
+    """Compare a function's results with a reference's.
 
     Args:
-        function: what the reader wrote.
+        function: the reader's.
         reference: the right function; it returns a tensor or a number.
         examples: at least one; each is a tuple of arguments for both.
 
     Returns:
-        A `Report`, with the first number that differs.
+        A `Report`, with the number that differs most in the first example that differs.
 
     Raises:
         ValueError: no examples.
@@ -37,125 +40,154 @@ def check_function(
     if not examples:
         raise ValueError("expected at least one example, a tuple of arguments; got none")
     name = getattr(function, "__name__", "the function")
-    called = f"{name}({', '.join(_kind(each) for each in examples[0])})"
+    call = f"{name}({', '.join(_kind(argument) for argument in examples[0])})"
 
-    def steps(subject: Subject) -> list[Finding]:
+    def compare(subject: Subject) -> list[Finding]:
         for example in examples:
             expected = torch.as_tensor(reference(*example)).detach().double()
-            out = subject(*example)
-            if out is ... or (isinstance(out, tuple) and ... in out):
-                raise NotWritten
-            if not isinstance(out, (Tensor, int, float)) or torch.as_tensor(out).is_complex():
-                raise Trouble(
-                    f"It returns {out!r}; expected {'a tensor' if expected.dim() else 'a number'}."
-                )
-            came = torch.as_tensor(out).detach().double()
-            if came.shape != expected.shape:
-                raise Trouble(
-                    f"It returns the shape {list(came.shape)}; expected {list(expected.shape)}."
-                )
-            far = ~((came - expected).abs() <= _TOLERANCE * (1 + expected.abs()))
-            if far.any():
-                return [_furthest(example, expected, came)]
+            result = _numbers(subject(*example), expected)
+            if not _is_close(result, expected).all():
+                return [_furthest(example, expected, result)]
         return []
 
-    agrees = (
-        "It agrees with the right one on 1 example."
-        if len(examples) == 1
-        else (f"It agrees with the right one on {len(examples)} examples.")
-    )
-    return examine(name, lambda: steps(Subject(function, called)), agrees)
+    count = "1 example" if len(examples) == 1 else f"{len(examples)} examples"
+    agrees = f"It agrees with the right one on {count}."
+    return examine(name, lambda: compare(Subject(function, call)), agrees)
+
+
+def _numbers(output: Any, expected: Tensor) -> Tensor:
+    """Return an output as float64; raise `NotWritten`, or `Trouble` for another kind or shape."""
+    if output is ... or (isinstance(output, tuple) and ... in output):
+        raise NotWritten
+    if not isinstance(output, (Tensor, int, float)) or torch.as_tensor(output).is_complex():
+        kind = "a tensor" if expected.dim() else "a number"
+        raise Trouble(f"It returns {output!r}; expected {kind}.")
+    result = torch.as_tensor(output).detach().double()
+    if result.shape != expected.shape:
+        raise Trouble(
+            f"It returns the shape {list(result.shape)}; expected {list(expected.shape)}."
+        )
+    return result
+
+
+def _is_close(result: Tensor, expected: Tensor) -> Tensor:
+    """Return where numbers differ by no more than the tolerance; nan is never close."""
+    return (result - expected).abs() <= _TOLERANCE * (1 + expected.abs())
 
 
 def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") -> Report:
-    """Is an answer right, by a test that knows what the answer must be like?
+    """Test an answer by its properties.
 
     Args:
-        answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not written yet".
-        test: returns None or True if the answer is right; a sentence that says what is wrong, or False, if not; and
-            ``...`` where it finds a blank, in what the answer returns for instance.
-        name: what the report calls the answer, where it has no name of its own.
+        answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not
+            written yet".
+        test: returns None or True if the answer is right; a sentence on the mistake, or False, if
+            not; and ``...`` where it meets a blank, in the results of the answer for instance.
+        name: of the answer in the report, if it has none of its own.
     """
     name = getattr(answer, "__name__", name)
-    given = _Answer(answer)
+    tried = _TriedAnswer(answer)
     try:
-        verdict = ... if answer is ... else called(lambda: test(given.noting()), "in this test")
+        verdict = ... if answer is ... else called(lambda: test(tried.observed()), "in this test")
     except Trouble as trouble:
-        text = f"{_said(answer)} cannot be tested. {given.told(trouble)}"
+        text = f"{_naming(answer)} cannot be tested. {tried.explanation(trouble)}"
         return examine(name, lambda: [Finding(None, text)])
     except NotWritten:
         verdict = ...
     if verdict is ...:
         return Report(False, checked=name, written=False)
-    if verdict is None or (not isinstance(verdict, str) and bool(verdict)):
+    is_sentence = isinstance(verdict, str)
+    if verdict is None or (not is_sentence and bool(verdict)):
         return Report(True, checked=name)
-    text = verdict if isinstance(verdict, str) else f"{_said(answer)} is not it."
-    return examine(name, lambda: [Finding(None, _NO_RETURN if given.came_to_nothing() else text)])
+    text = verdict if is_sentence else f"{_naming(answer)} is not it."
+    if tried.returned_none():
+        text = _NO_RETURN
+    return examine(name, lambda: [Finding(None, text)])
 
 
-class _Answer:
-    """An answer in a test: if it is a function or a class, what it returns there is noted."""
+class _TriedAnswer:
+    """An answer in a test, with the last result that it returned there.
+
+    Attributes:
+        returned: the last result of a function or class; of another answer the answer itself.
+        running: whether the answer is being called.
+    """
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
         self.returned = answer
         self.running = False
 
-    def noting(self) -> Any:
-        """The answer, for the test; what a function returns, or the module that it returns computes, is noted."""
-        if not callable(self.answer) or isinstance(self.answer, nn.Module):
+    def observed(self) -> Any:
+        """Return the answer for the test; a function, or a module that it returns, is observed."""
+        if not self._is_function():
             return self.answer
 
         @wraps(self.answer, updated=())
-        def noting(*arguments: Any, **options: Any) -> Any:
+        def observed_answer(*arguments: Any, **options: Any) -> Any:
             self._start()
-            out = self._note(self.answer(*arguments, **options))
-            if isinstance(out, nn.Module):
-                out.register_forward_pre_hook(lambda module, given: self._start())
-                out.register_forward_hook(lambda module, given, out: self._note(out))
-            return out
+            output = self._note(self.answer(*arguments, **options))
+            if isinstance(output, nn.Module):
+                output.register_forward_pre_hook(lambda module, inputs: self._start())
+                output.register_forward_hook(lambda module, inputs, output: self._note(output))
+            return output
 
-        return noting
+        return observed_answer
 
-    def told(self, trouble: Trouble) -> str:
-        """What went wrong: the answer itself, or the test because of what the answer is or returns."""
+    def explanation(self, trouble: Trouble) -> str:
+        """Return what failed: the answer itself, or the test because of the answer's value."""
         if self.running or trouble.__cause__ is None:
             return str(trouble)
-        if self.came_to_nothing():
+        if self.returned_none():
             return _NO_RETURN
-        a_function = callable(self.answer) and not isinstance(self.answer, nn.Module)
-        came = f"It returns {_what(self.returned)}" if a_function else f"It is {_what(self.answer)}"
-        return f"{came}, and the test can do nothing with that ({trouble.__cause__})."
+        if self._is_function():
+            value = f"It returns {_description(self.returned)}"
+        else:
+            value = f"It is {_description(self.answer)}"
+        return f"{value}, and the test can do nothing with that ({trouble.__cause__})."
 
-    def came_to_nothing(self) -> bool:
-        """Did the last call return None? Right where a test asks for it; else a `return` is missing."""
+    def returned_none(self) -> bool:
+        """Return True if the last call returned None: right where a test asks for that alone."""
         return callable(self.answer) and self.returned is None
+
+    def _is_function(self) -> bool:
+        """Return True for a function or a class, False for a module and other values."""
+        return callable(self.answer) and not isinstance(self.answer, nn.Module)
 
     def _start(self) -> None:
         self.running = True
 
-    def _note(self, out: Any) -> Any:
-        self.running, self.returned = False, out
-        return out
+    def _note(self, output: Any) -> Any:
+        self.running = False
+        self.returned = output
+        return output
 
 
-def _what(value: Any) -> str:
+def _description(value: Any) -> str:
+    """Describe a value in a few words."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {list(value.shape)}"
-    return f"a module, {type(value).__name__}" if isinstance(value, nn.Module) else shortened(value)
+    if isinstance(value, nn.Module):
+        return f"a module, {type(value).__name__}"
+    return shortened(value)
 
 
-def _furthest(example: tuple[Any, ...], expected: Tensor, came: Tensor) -> Finding:
-    worst = (came - expected).abs().nan_to_num(torch.inf).argmax()
-    where = tuple(int(each) for each in torch.unravel_index(worst, expected.shape))
-    place = f"[{', '.join(map(str, where))}]" if where else ""
-    told = example and not any(isinstance(each, Tensor) for each in example)
-    given = f"for {', '.join(map(str, example))}" if told else "furthest off"
-    text = f"The output{place} {given}: expected {rounded(expected[where])}, came {rounded(came[where])}."
-    if expected.dim() and not (_sorted(expected) - _sorted(came)).abs().gt(_TOLERANCE).any():
+def _furthest(example: tuple[Any, ...], expected: Tensor, result: Tensor) -> Finding:
+    """Return a finding on the number of a result that is furthest off."""
+    worst = (result - expected).abs().nan_to_num(torch.inf).argmax()
+    index = tuple(int(i) for i in torch.unravel_index(worst, expected.shape))
+    place = f"[{', '.join(map(str, index))}]" if index else ""
+    can_be_written = example and not any(isinstance(argument, Tensor) for argument in example)
+    which = f"for {', '.join(map(str, example))}" if can_be_written else "furthest off"
+    text = (
+        f"The output{place} {which}: expected {rounded(expected[index])}, "
+        f"came {rounded(result[index])}."
+    )
+    differences = (_sorted(expected) - _sorted(result)).abs()
+    if expected.dim() and not differences.gt(_TOLERANCE).any():
         text += " The numbers are right, their places are not."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
-        text += f" The whole output: expected {rounded(expected)}, came {rounded(came)}."
+        text += f" The whole output: expected {rounded(expected)}, came {rounded(result)}."
     return Finding(None, text)
 
 
@@ -164,10 +196,12 @@ def _sorted(numbers: Tensor) -> Tensor:
 
 
 def _kind(argument: Any) -> str:
+    """Return how an argument is named in a call."""
     return "tensor" if isinstance(argument, Tensor) else type(argument).__name__
 
 
-def _said(answer: Any) -> str:
+def _naming(answer: Any) -> str:
+    """Return how a report names an answer."""
     if isinstance(answer, Tensor):
         return rounded(answer) if answer.numel() <= 8 else "The answer"
     if isinstance(answer, nn.Module):

@@ -1,4 +1,4 @@
-"""What a cell found as a table: Markdown, which every client sets."""
+"""Tables of a cell's numbers in Markdown, which every client sets."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from IPython.display import Markdown
 
 
 def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
-    """A table in Markdown: columns of numbers are set right, the others left.
+    """Return a table in Markdown; columns of numbers are aligned right, the others left.
 
     Args:
         columns: their names, with bars between.
         rows: as many cells each, shown as `str` shows them.
     """
     body = [[str(cell) for cell in row] for row in rows]
-    numbers = (
-        all(re.match(r"[+-]?\d", cell) for cell in column) for column in zip(*body, strict=True)
-    )
-    lines = [columns.split("|"), ["--:" if each else ":--" for each in numbers], *body]
-    return Markdown("\n".join(f"| {' | '.join(cell.strip() for cell in line)} |" for line in lines))
+    alignments = []
+    for column in zip(*body, strict=True):
+        is_numeric = all(re.match(r"[+-]?\d", cell) for cell in column)
+        alignments.append("--:" if is_numeric else ":--")
+    lines = []
+    for line in (columns.split("|"), alignments, *body):
+        lines.append(f"| {' | '.join(cell.strip() for cell in line)} |")
+    return Markdown("\n".join(lines))
