@@ -87,7 +87,8 @@ def test_an_arm_of_each_kind_learns(name):
 def test_the_command_does_what_lacks(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(viewpoints, "TESTED", 20)
     monkeypatch.setattr(coincidence.run, "__defaults__", (2,))
-    monkeypatch.setattr(coincidence, "ARMS", {"em": ARMS["em"]})
+    few = {name: coincidence.ALL_ARMS[name] for name in ("em", KNOWN)}
+    monkeypatch.setattr(coincidence, "ALL_ARMS", few)
     monkeypatch.setattr(records, "folder", lambda: tmp_path)
     monkeypatch.setattr(arms, "SEEDS", [10])
     coincidence.main()
@@ -98,3 +99,8 @@ def test_the_command_does_what_lacks(tmp_path, monkeypatch, capsys):
     assert runs[0]["learned"].keys() == {"log_gain", "log_width", "background"}
     errors = runs[1]["errors"]
     assert errors["new"]["0"] == errors["familiar"]["0"] == [0.0] * 3
+    table = coincidence.error_table({"runs": runs}).splitlines()
+    assert table[0] == "| wrong, % | 0 others | 6 others | 12 others | seeds |"
+    assert table[3].startswith("| pairs that coincide, by the true relations | 0.0 |")
+    last = f"{100 * runs[0]['errors']['new']['12'][2]:.1f}"
+    assert table[2].endswith(f"| {last} | 1 |")
