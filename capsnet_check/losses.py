@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from capsnet_check.calls import Subject, Trouble
+from capsnet_check.calls import WROTE, Subject, Trouble, parameters_of
 from capsnet_check.deviations import Deviation
 from capsnet_check.examination import examine
 from capsnet_check.gradients import gradient_findings
 from capsnet_check.recognition import difference, recognise
 from capsnet_check.report import Coverage, Finding, Report
+from capsnet_tutorial.functional import margin_loss
 
 _DIM = 16
 """Numbers of a capsule."""
@@ -56,7 +58,8 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
             arguments goes into a lambda that gives it the rest: only their names would tell which
             is which.
         strict: refuse other conventions than the paper's and other arguments than lengths and
-            class numbers: for exercises, which say what they ask for.
+            class numbers, and try another ``lambda_``, where it has that argument: for exercises,
+            which say what they ask for.
 
     Returns:
         A `Report`; bugs that it knows: margin-not-squared, lengths-softmax.
@@ -69,12 +72,25 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
     forms = [(form.value, form.arguments(lengths, labels)) for form in allowed]
     agrees = "It is equation 4, summed over the classes, averaged over the images."
     signature = "margin_loss(lengths, labels)"
-    return examine(
-        "margin loss",
-        lambda: _examine(Subject(function, signature), "margin_loss", forms),
-        agrees,
-        strict=strict,
-    )
+
+    def steps() -> Iterator[Finding | Coverage]:
+        yield from _examine(Subject(function, signature), "margin_loss", forms)
+        if strict and "lambda_" in parameters_of(function):
+            with_lambda_1 = Subject(partial(function, lambda_=1.0), signature)
+            yield from _lambda_findings(with_lambda_1, forms[0][1])
+
+    return examine("margin loss", steps, agrees, strict=strict)
+
+
+def _lambda_findings(with_lambda_1: Subject, batch: tuple[Tensor, Tensor]) -> Iterator[Finding]:
+    """Compare the loss with λ = 1, where the function has that argument."""
+    output = with_lambda_1.tensor((), *batch)
+    right = margin_loss(*batch, lambda_=1.0)
+    if not torch.isclose(output, right.double(), rtol=1e-4):
+        text = (
+            "With lambda_=1.0 it is as with 0.5, or otherwise wrong: is λ written in as a number?"
+        )
+        yield Finding(None, text)
 
 
 def check_reconstruction_loss(function: Any, *, strict: bool = False) -> Report:
@@ -116,6 +132,8 @@ def _examine(
     else:
         yield from (deviation.finding() for deviation in deviations)
         yield from gradient_findings(subject, piece, batch, *deviations)
+    if subject.wrote:
+        yield Finding(None, WROTE, convention=True)
 
 
 def _in_the_form_that_it_takes(

@@ -19,7 +19,8 @@ def check_mask(function: Any, *, strict: bool = False) -> Report:
 
     Args:
         function: ``mask(v [B, J, D], labels [B] or None) -> [B, J, D]``, a function or a module.
-        strict: refuse one that writes into v, too: for exercises, whose v is used again.
+        strict: refuse one that writes into v, or that holds for ten capsules and not for seven: for
+            exercises, whose v is used again and has other sizes.
 
     Returns:
         A `Report`; the bug that it knows: mask-prediction.
@@ -27,9 +28,14 @@ def check_mask(function: Any, *, strict: bool = False) -> Report:
     agrees = (
         "With labels it keeps theirs, without it keeps the longest, and only what is kept learns."
     )
-    return examine(
-        "mask", lambda: _examine(Subject(function, "mask(v, labels)")), agrees, strict=strict
-    )
+
+    def steps() -> Iterator[Finding]:
+        subject = Subject(function, "mask(v, labels)")
+        yield from _examine(subject)
+        if strict:
+            yield from _examine_fewer_capsules(subject)
+
+    return examine("mask", steps, agrees, strict=strict)
 
 
 def _examine(subject: Subject) -> Iterator[Finding]:
@@ -66,3 +72,20 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         yield Finding(None, f"{text} {difference('mask', (v, None), unlabelled).text}")
     elif right:
         yield from gradient_findings(subject, "mask", (v, labels))
+
+
+def _examine_fewer_capsules(subject: Subject) -> Iterator[Finding]:
+    """Try seven capsules and labels that lack the last: a batch seldom has every class."""
+    v = torch.randn(3, 7, 16, generator=torch.Generator().manual_seed(6))
+    labels = torch.tensor([0, 4, 2])
+    try:
+        labelled = subject.tensor(v.shape, v, labels)
+    except Trouble as trouble:
+        text = (
+            "With 7 capsules and the labels 0, 4 and 2 it fails: take the number of classes from "
+            f"v, since neither 10 nor the largest label tells it. {trouble}"
+        )
+        yield Finding(None, text, failed_call=True)
+        return
+    if not close(labelled, expected("mask", (v, labels))):
+        yield difference("mask", (v, labels), labelled)

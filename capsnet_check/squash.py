@@ -11,7 +11,7 @@ import torch
 from capsnet_check.calls import Subject, parameters_of
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero, gradient_findings
-from capsnet_check.recognition import difference, recognise
+from capsnet_check.recognition import close, difference, expected, recognise
 from capsnet_check.report import Finding, Report
 
 
@@ -29,7 +29,10 @@ def check_squash(function: Any) -> Report:
 
 
 def _examine(subject: Subject) -> Iterator[Finding]:
-    _set_axis(subject)
+    axis = _axis_name(subject.function)
+    any_axis = subject.function
+    if axis:  # its default may be another axis than the last
+        subject.function = partial(any_axis, **{axis: -1})
     s = torch.randn(3, 10, 16, generator=torch.Generator().manual_seed(0))
     s = s * torch.linspace(0.03, 1.5, 30).reshape(3, 10, 1)
     output = subject.tensor(s.shape, s)
@@ -43,11 +46,22 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     if deviations == () and not at_zero:
         s[1, 2] = 0  # one zero vector among others
         yield from gradient_findings(subject, "squash", (s,))
+    if axis and deviations == ():
+        subject.function = partial(any_axis, **{axis: 1})
+        yield from _other_axis_findings(subject, axis)
 
 
-def _set_axis(subject: Subject) -> None:
-    """Call the function with its axis set to the last: its default may be another."""
-    for name in ("dim", "axis"):
-        if name in parameters_of(subject.function):
-            subject.function = partial(subject.function, **{name: -1})
-            return
+def _axis_name(function: Any) -> str:
+    """Return the name of the argument that sets the axis; empty if there is none."""
+    names = [name for name in ("dim", "axis") if name in parameters_of(function)]
+    return names[0] if names else ""
+
+
+def _other_axis_findings(subject: Subject, axis: str) -> Iterator[Finding]:
+    """Squash capsules whose numbers lie along axis 1, as the function is told."""
+    s = torch.randn(3, 16, 10, generator=torch.Generator().manual_seed(1))
+    output = subject.tensor(s.shape, s)
+    right = expected("squash", (s.transpose(1, 2),)).transpose(1, 2)
+    if not close(output, right):
+        text = f"Told to squash along {axis}=1, it does not: is the axis written in as -1?"
+        yield Finding(None, text)
