@@ -248,6 +248,17 @@ def test_questions_are_answered_from_the_stored_pictures_when_all_seeds_are_ther
     assert by_name["wholes-scalar"].word == "not run"
 
 
+def test_every_change_changes_digits_and_leaves_them_digits():
+    images = digits("test", "sample").images[:8]
+    for name, change in trial.CHANGES.items():
+        changed = change(images)
+        assert changed.shape == images.shape and 0 <= changed.min() <= changed.max() <= 1
+        assert torch.equal(changed, images) == (name == "none")
+    ink = {name: float(change(images).sum()) for name, change in trial.CHANGES.items()}
+    assert ink["thinner"] < ink["none"] < ink["thicker"]
+    assert ink["smaller"] < ink["none"] < ink["larger"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in trial.ARMS if name.startswith("wholes")])
 def test_the_loss_of_every_arm_falls(name, monkeypatch):

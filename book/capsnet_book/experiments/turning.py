@@ -19,19 +19,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from capsnet_book.experiments import arms, pictures, records
 from capsnet_book.experiments.arms import between
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
-from capsnet_book.experiments.evidence import pack_wrong, unpack_wrong
+from capsnet_book.experiments.evidence import noisy, pack_wrong, unpack_wrong
 from capsnet_book.experiments.plan import Question
+from capsnet_book.experiments.poses import thicken
 from capsnet_book.experiments.turning_controls import EM, GroupCNN, PooledAngles, frozen
 from capsnet_book.experiments.verdicts import Verdict, judge
 from capsnet_book.turning import AngleReader, Rounds, digits_network, wholes_network
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.data import Digits, Split, digits
+from capsnet_tutorial.files import write_json
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Objective, over_batches, paper_objective
 
@@ -48,6 +50,8 @@ ANGLES = tuple(range(0, 360, 15))
 TESTED, ON_THE_CURVE = 1500, 100
 """Pictures of each view, the same for every seed; and of each angle of the curve, other ones for every seed."""
 TEST_SEED = 30_000
+WEIGHTS = Path("runs") / "turning"
+"""Where a run leaves its network."""
 TURN_WEIGHT = 1.0
 """Of the turn in the loss of a network that is told it."""
 
@@ -310,15 +314,50 @@ def measure_angles(network: AngleReader) -> dict[str, Any]:
     return found
 
 
+CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
+    "none": lambda images: images,
+    "noise": noisy,
+    "smaller": lambda images: transform(images, Pose(scale_x=0.75, scale_y=0.75)),
+    "larger": lambda images: transform(images, Pose(scale_x=1.25, scale_y=1.25)),
+    "thinner": lambda images: thicken(images, -0.6),
+    "thicker": lambda images: thicken(images, 0.6),
+}
+"""What was in no training, done to upright test digits."""
+
+
+def measure_changes(network: nn.Module) -> dict[str, float]:
+    """Measure the share of upright test digits misread, by the change that was made to them."""
+    data = _mnist("test")
+    images, labels = data.images[:TESTED], data.labels[:TESTED]
+    errors = {}
+    for name, change in CHANGES.items():
+        wrong = wrong_among(scores_of(network, change(images)), labels, range(10))
+        errors[name] = _share(wrong, labels, range(10))
+    return errors
+
+
+def add_changes(names: Sequence[str], seeds: Sequence[int]) -> None:
+    """Measure changed digits with the weights in runs/turning, and put the errors into the records that lack them."""
+    path = records.folder() / "turning.json"
+    record = records.read(path)
+    for each in record["runs"]:
+        name, seed = each["arm"], each["seed"]
+        if name in names and seed in seeds and "changes" not in each:
+            network = ARMS[name].build()
+            network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
+            each["changes"] = measure_changes(network.eval())
+            print(f"{name}, seed {seed}: {each['changes']}", flush=True)
+    write_json(path, record)
+
+
 def run(name: str, seed: int) -> dict[str, Any]:
     """Train an arm, keep its weights in runs/turning, and measure it."""
     commit = records.code_version()
     start = time.perf_counter()
     network = train(ARMS[name], seed)
     seconds = time.perf_counter() - start
-    folder = Path("runs") / "turning"
-    folder.mkdir(parents=True, exist_ok=True)
-    save_file(network.state_dict(), folder / f"{name}-{seed}.safetensors")
+    WEIGHTS.mkdir(parents=True, exist_ok=True)
+    save_file(network.state_dict(), WEIGHTS / f"{name}-{seed}.safetensors")
     angles = {}
     if isinstance(network, AngleReader):
         angles = {"angles": measure_angles(network)}
@@ -405,7 +444,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="ARM", help="default: all")
     parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="default: 20 to 29")
+    parser.add_argument(
+        "--changes", action="store_true", help="measure trained networks on changed digits instead"
+    )
     options = parser.parse_args(arguments)
+    if options.changes:
+        add_changes(options.names, options.seeds)
+        return
     about = {
         "batch": BATCH,
         "steps": {name: task.steps for name, task in TASKS.items()},

@@ -19,6 +19,7 @@ from capsnet_book.figures._style import (
     WIDTH,
     in_book_style,
     one_plot,
+    set_spines,
 )
 from capsnet_book.palette import LIGHT
 from capsnet_book.turning import UNIT
@@ -58,7 +59,7 @@ def parts_and_votes(images: Tensor, parts: Sequence[Parts]) -> Figure:
     """
     height = 2 * WIDTH / len(images)
     figure, grid = plt.subplots(2, len(images), figsize=(WIDTH, height), layout="constrained")
-    reach = max(float(votes[..., 2].abs().max()) for _, _, votes, _ in parts)
+    reach = 1.15 * max(float(votes[..., 2].abs().max()) for _, _, votes, _ in parts)
     half = images.shape[-1] / 2 / UNIT
     for (upper, lower), image, (poses, presence, votes, support) in zip(
         grid.T, images, parts, strict=True
@@ -66,10 +67,12 @@ def parts_and_votes(images: Tensor, parts: Sequence[Parts]) -> Figure:
         edges = (-half, half, -half, half)
         upper.imshow(image[0].numpy(), cmap=INK, vmin=0, vmax=1, extent=edges)
         _draw_ticks(upper, poses, presence, length=0.3)
-        _draw_ticks(lower, votes, support / support.max(), length=reach / 8)
+        opacity = 0.12 + 0.88 * support / support.max()
+        _draw_ticks(lower, votes, opacity, length=reach / 8)
         lower.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         for axes in (upper, lower):
             axes.set(xticks=[], yticks=[])
+            set_spines(axes, visible=False)
     return figure
 
 
@@ -115,7 +118,7 @@ def errors_round_the_circle(
         mean = [fmean(at_angle) for at_angle in zip(*seeds, strict=True)]
         axes.plot(centred, mean, color=colour, label=name)
     axes.set(ylim=(-2, 100), yticks=[0, 25, 50, 75, 100], ylabel="wrong, per cent")
-    axes.set_xticks(range(-180, 181, 45), [f"{angle}°" for angle in range(-180, 181, 45)])
+    axes.set_xticks(range(-180, 181, 90), [f"{angle}°" for angle in range(-180, 181, 90)])
     axes.text(0, 97, "shown in training", ha="center", va="top", fontsize=8)
     figure.legend(loc="outside upper center", ncols=len(arms), fontsize=8)
     return figure

@@ -17,7 +17,7 @@ const ALIKE = [0, 1, 8]; // these look much the same after half a turn
 
 const turnInWords = (/** @type {number} */ degrees) => {
   const whole = Math.round(degrees);
-  if (whole === 0) return "upright";
+  if (whole === 0) return "held upright";
   return whole > 0 ? `turned by ${whole}° anticlockwise` : `turned by ${-whole}° clockwise`;
 };
 
