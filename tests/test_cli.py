@@ -10,7 +10,7 @@ from pathlib import Path
 
 import networks
 import pytest
-from measured import substitutions
+from _ext.pages.results import substitutions
 
 import capsnet_tutorial
 from capsnet_tutorial import cli

@@ -15,9 +15,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_book.experiments.records import code_version, folder, versions, write_json
+from capsnet_book.experiments.records import code_version, folder
 from capsnet_book.page import my_capsnet
 from capsnet_tutorial.data import digits
+from capsnet_tutorial.files import write_json
+from capsnet_tutorial.train.record import versions
 
 BATCH_SIZE = 16
 LEARNING_RATE = 0.006
