@@ -112,6 +112,14 @@ HANDS = {
         '[data-role="digit"] >> nth=2',
         {"turn": 45, "right": -3},
     ),
+    "TurnDigit": Hand(
+        CHAPTER.format("20-capsules-that-turn"),
+        "turn",
+        ('[data-role="handle"]', (0.5, 0.5), (3, 3)),
+        ('[data-role="angle"]', ("ArrowRight",) * 20),
+        '[data-role="digit"] >> nth=7',
+        {"angle": 137},
+    ),
     "TurnScene": Hand(
         CHAPTER.format("17-new-viewpoints"),
         "lengths",

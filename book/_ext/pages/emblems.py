@@ -209,6 +209,13 @@ def where_next() -> str:
     return straight + up + down
 
 
+def capsules_that_turn() -> str:
+    """Draw a 4 in a ring whose upper part is marked, and the 4 turned."""
+    ring = '<circle class="quiet" cx="48" cy="27" r="22"/>'
+    arc = lines("wide accent", "M32.4 11.4A22 22 0 0 1 63.6 11.4")
+    return ring + arc + turned(four(50, 16), 137, (48, 27), "contrast")
+
+
 EMBLEMS = {  # by the chapter's name, without its number
     "try-it": try_it,
     "why-capsules": why_capsules,
@@ -228,6 +235,7 @@ EMBLEMS = {  # by the chapter's name, without its number
     "does-routing-matter": does_routing_matter,
     "bugs-in-the-wild": bugs_in_the_wild,
     "when-it-does-not-learn": when_it_does_not_learn,
+    "capsules-that-turn": capsules_that_turn,
     "where-next": where_next,
 }
 

@@ -439,6 +439,25 @@ def error_table(found: dict[str, Any], task: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def change_table(found: dict[str, Any]) -> str:
+    """Return per cent of changed upright digits misread, the mean over the seeds measured, as a table in Markdown.
+
+    Args:
+        found: results/turning.json.
+    """
+    lines = [f"| wrong, % | {' | '.join(CHANGES)} | seeds |", "|:--|" + "--:|" * (len(CHANGES) + 1)]
+    for name, arm in ARMS.items():
+        runs = [
+            each["changes"] for each in found["runs"] if each["arm"] == name and "changes" in each
+        ]
+        if not runs:
+            continue
+        errors = [fmean(100 * run[change] for run in runs) for change in CHANGES]
+        cells = [arm.summary, *(f"{error:.1f}" for error in errors), str(len(runs))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do the runs that the file lacks."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
