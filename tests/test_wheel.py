@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -77,3 +80,21 @@ def test_it_is_small_and_brings_digits_weights_and_the_commands(
     assert (source, reads) == ("sample", "True")
     for command in ("capsnet", "capsnet-check"):
         assert f"usage: {command} [" in run(programs / command, "--help", cwd=tmp_path)
+
+
+def test_the_source_distribution_is_small_and_holds_both_packages(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", tmp_path, cwd=ROOT)
+    (sdist,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        folders = {Path(name).parts[1] for name in archive.getnames()}
+    assert sdist.stat().st_size <= 2_500_000
+    assert {"capsnet_tutorial", "capsnet_check", "pyproject.toml", "LICENSE"} <= folders
+    assert not {"book", "results", "tests"} & folders
+
+
+def test_the_version_is_the_one_to_cite_and_the_changelogs_newest() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [project["version"]]
+    assert re.findall(r"^## (\S+)$", changelog, re.MULTILINE)[0] == project["version"]

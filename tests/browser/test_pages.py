@@ -288,6 +288,11 @@ def test_networks_lie_in_the_book_once(book: Path) -> None:
         assert longest < 100_000, f"{page.name} holds a buffer of {longest:,} letters"
 
 
+def test_mathjax_comes_with_its_licence(book: Path) -> None:
+    licence = (book / "_static" / "mathjax" / "LICENSE").read_text(encoding="utf-8")
+    assert "Apache License" in licence
+
+
 ICONS = """() => [...document.querySelectorAll("*")].flatMap(element => ["::before", "::after"].map(part => {
     const style = getComputedStyle(element, part);
     return [style.content.replaceAll('"', ""), style.fontFamily];

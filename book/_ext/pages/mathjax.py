@@ -19,6 +19,7 @@ from sphinx.errors import ExtensionError
 from .. import order
 
 LOADER = "tex-chtml.js"  # TeX in, HTML and CSS out
+LICENCE = "LICENSE"  # Apache 2.0, which must go along with every copy
 PARTS = (
     "output/chtml/fonts",
     "input/tex/extensions",  # rarer TeX packages, fetched when a formula asks for one
@@ -64,9 +65,10 @@ def copy_mathjax(app: Sphinx, exception: Exception | None) -> None:
         raise ExtensionError(
             "MathJax is missing: pip install -c requirements.txt django-static-mathjax"
         ) from error
-    with as_file(package / "static" / "mathjax" / "es5") as source:
+    with as_file(package / "static" / "mathjax") as source:
+        copy(source / LICENCE, target / LICENCE)
         for part in (*PARTS, LOADER):  # the loader last: if it is there, the copy is complete
-            copy(source / part, target / part)
+            copy(source / "es5" / part, target / part)
 
 
 def copy(source: Path, target: Path) -> None:
