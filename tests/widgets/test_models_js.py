@@ -369,7 +369,7 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(
 
 # --- turned scenes
 
-SHOWN = turn_scene.shown()
+SHOWN = turn_scene.recorded_scenes()
 
 
 def scenes(clutter: int) -> Scenes:

@@ -1,7 +1,7 @@
-"""The book's interactive parts: alive in Jupyter, Colab, VS Code and in the static page, with or without a kernel.
+"""The book's interactive parts, alive in Jupyter, Colab, VS Code and the static page.
 
-Each is one Python file and one JavaScript file of the same name; what the largest computes, without a page, is
-`routing_model.js`. `shared/core.js` is the small network in plain JavaScript: the page classifies and redraws by
+They need no kernel. A widget is one Python file and one JavaScript file of the same name.
+`shared/core.js` is the small network in plain JavaScript: the page classifies and reconstructs by
 itself. Nothing here imports torch.
 """
 

@@ -1,14 +1,15 @@
 """Weights as a widget model that all widgets of a page share.
 
-How they reach the page. `Network` is a model without a view; its only trait is `weights`, the exact bytes of
-a file of the package's folder `weights`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`, which
-travels as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls the widget's
-``render({ model, el, signal, host, experimental })``, where
+`Network` is a model without a view; its only trait is `weights`, the exact bytes of a file of the
+package's folder `weights`. A widget holds it in the trait `network`, an `anywidget.WidgetTrait`,
+which travels as the string ``"anywidget:<model id>"``. In the page, anywidget (0.11 or later) calls
+the widget's ``render({ model, el, signal, host, experimental })``, where
 
-    host.getModel("anywidget:<model id>")  ->  Promise of a model with get, set, save_changes, send, on, off
+    host.getModel("anywidget:<model id>")
+        -> Promise of a model with get, set, save_changes, send, on, off
 
-and ``(await host.getModel(model.get("network"))).get("weights")`` are the bytes, a DataView. The static page has
-a host of its own that keeps the same promise.
+and ``(await host.getModel(model.get("network"))).get("weights")`` are the bytes, a DataView. The
+static page has a host of its own with the same interface.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _networks: dict[str, Network] = {}
 
 
 class Network(anywidget.AnyWidget):
-    """The weights of a network that comes with the package, for the widgets beside it. Nothing to look at."""
+    """The weights of a network, without a view, for the widgets of a page."""
 
     _esm = "export default {};\n"
     _view_name = traitlets.Unicode(None, allow_none=True).tag(sync=True)  # type: ignore[assignment]
@@ -38,25 +39,30 @@ class Network(anywidget.AnyWidget):
 
 
 def shared_network(name: str = "small", folder: str = "weights") -> Network:
-    """The one `Network` of that name in this process: a page holds its weights once, however many widgets it has.
+    """Return the one `Network` of a file in this process, so that a page holds its bytes once.
 
     Args:
-        name: of a file, as for `load_pretrained`.
-        folder: of the package's assets.
+        name: of a safetensors file, without its ending, such as "small-pairs".
+        folder: of the package's assets, or of the module's.
+
+    Raises:
+        FileNotFoundError: there is no such file.
     """
-    network = _networks.get(place := f"{folder}/{name}")
-    if network is None or network.comm is None:  # none yet, or closed since
-        weights = asset(f"{folder}/{name}.safetensors").read_bytes()
-        network = _networks[place] = Network(weights=weights)
+    place = f"{folder}/{name}"
+    network = _networks.get(place)
+    if network is None or network.comm is None:  # not made yet, or closed since
+        network = Network(weights=asset(f"{place}.safetensors").read_bytes())
+        _networks[place] = network
     return network
 
 
 def network_of(model: Any) -> Network:
-    """A reader's own network, for the widgets that show it.
+    """Return a `Network` of a reader's own network.
 
     Args:
-        model: a `CapsNet` of the paper's parts, of any size for digits; or any module whose weights have the names
-            and shapes of the small or the paper's one and that answers as it does, such as ``book/my_capsnet.py``.
+        model: a `CapsNet` of the paper's parts, of any size for digits; or any module whose weights
+            have the names and shapes of the small or the paper's one and that answers as it does,
+            such as ``book/my_capsnet.py``.
 
     Raises:
         ValueError: another network.
@@ -65,17 +71,10 @@ def network_of(model: Any) -> Network:
     from capsnet_tutorial.weights import as_capsnet, save_weights
 
     model = as_capsnet(model)
-    sizes = (
-        model.config.image_size,
-        model.config.in_channels,
-        model.config.classes,
-        model.config.class_dim,
-    )
-    expect(
-        sizes == (28, 1, 10, 16),
-        "a network for digits of 28×28 pixels with 10 capsules of 16",
-        f"{sizes}",
-    )
+    config = model.config
+    sizes = (config.image_size, config.in_channels, config.classes, config.class_dim)
+    expected = "a network for digits of 28×28 pixels with 10 capsules of 16"
+    expect(sizes == (28, 1, 10, 16), expected, f"{sizes}")
     expect(not model.parts.names, "a network of the paper's own parts", f"{model.parts.names}")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "own.safetensors"

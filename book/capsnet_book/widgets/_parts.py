@@ -1,28 +1,43 @@
-"""Helpers of the widgets: their JavaScript and CSS, checks of digits, labels and numbers."""
+"""Helpers of the widgets: their sources, and checks of digits, labels and numbers."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import anywidget
 import numpy as np
 import traitlets
 
-from capsnet_book.widgets._sources import module as module
-from capsnet_book.widgets._sources import stylesheet as stylesheet
+from capsnet_book.widgets import _reload, _sources
 
 SIDE = 28
 """Pixels along a side of a digit."""
 
-_PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)  # which one of the sample's zeros, ones, …
+_PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)
+"""Places of plainly written digits among the sample's zeros, ones, …"""
+
+
+def module(name: str) -> str | Path:
+    """Return a widget's script; during development the path of a file that follows its sources."""
+    if _reload.is_developing():
+        return _reload.joined_copy(name, lambda: _sources.module(name))
+    return _sources.module(name)
+
+
+def stylesheet(*names: str) -> str | Path:
+    """Return a widget's styles; during development the path of a file that follows its sources."""
+    if _reload.is_developing():
+        return _reload.joined_copy(names[-1], lambda: _sources.stylesheet(*names))
+    return _sources.stylesheet(*names)
 
 
 def pixels(images: Any) -> np.ndarray:
-    """Digits as bytes, uint8 [N, 28, 28].
+    """Return digits as bytes, uint8 [N, 28, 28].
 
     Args:
-        images: [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; a numpy array, a torch tensor, nested
-            lists, or one such digit.
+        images: [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8: a numpy array, a torch
+            tensor or nested lists.
 
     Raises:
         ValueError: another shape, no digits, numbers outside [0, 1], nan.
@@ -32,7 +47,8 @@ def pixels(images: Any) -> np.ndarray:
         array = array[:, 0]
     if array.ndim != 3 or array.shape[1:] != (SIDE, SIDE) or len(array) == 0:
         raise ValueError(
-            f"expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; got {list(_array(images).shape)}"
+            "expected digits of shape [N, 28, 28] or [N, 1, 28, 28]; "
+            f"got {list(_array(images).shape)}"
         )
     if array.dtype == np.uint8:
         return array
@@ -46,7 +62,13 @@ def pixels(images: Any) -> np.ndarray:
 
 
 def digits_and_labels(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
-    """Pixels [N, 28, 28] and one label each; `images` may be a `capsnet_tutorial.data.Digits`, which has both."""
+    """Return pixels [N, 28, 28] and their N labels.
+
+    `images` may be a `capsnet_tutorial.data.Digits`, which has both.
+
+    Raises:
+        ValueError: digits or labels of another shape or out of range.
+    """
     if hasattr(images, "images") and hasattr(images, "labels"):
         labels = images.labels if labels is None else labels
         images = images.images
@@ -55,39 +77,47 @@ def digits_and_labels(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
         raise ValueError("expected a label for each digit; got none")
     array = _array(labels)
     if array.shape != (len(digits),) or not np.issubdtype(array.dtype, np.integer):
-        came = f"{array.dtype} of shape {list(array.shape)}"
-        raise ValueError(f"expected {len(digits)} whole numbers as labels; got {came}")
+        actual = f"{array.dtype} of shape {list(array.shape)}"
+        raise ValueError(f"expected {len(digits)} whole numbers as labels; got {actual}")
     if array.min() < 0 or array.max() > 9:
         raise ValueError(f"expected labels from 0 to 9; got {array.min()} to {array.max()}")
     return digits, array.tolist()
 
 
-def one_of_each() -> tuple[np.ndarray, list[int]]:
-    """A plainly written digit of each class, 0 to 9, that the network `small` was not trained on."""
+def default_digits() -> tuple[np.ndarray, list[int]]:
+    """Return a plainly written digit of each class, 0 to 9, uint8 [10, 28, 28], and the classes.
+
+    The network `small` was not trained on them.
+    """
     from capsnet_tutorial.data import digits  # here, because it brings torch along
 
     sample = digits("test", source="sample")
     labels = _array(sample.labels)
-    chosen = [int(np.flatnonzero(labels == label)[which]) for label, which in enumerate(_PLAIN)]
-    return pixels(sample.images[chosen]), list(range(10))
+    positions = [int(np.flatnonzero(labels == j)[place]) for j, place in enumerate(_PLAIN)]
+    return pixels(sample.images[positions]), list(range(10))
 
 
 def digits_to_show(images: Any, labels: Any) -> tuple[np.ndarray, list[int]]:
-    """The digits and labels that a widget was given, or one digit of each class if it was given neither."""
+    """Return the pixels and labels of these digits; without any, those of `default_digits`."""
     if images is not None:
         return digits_and_labels(images, labels)
     if labels is not None:
         raise ValueError("expected digits beside the labels; got labels alone")
-    return one_of_each()
+    return default_digits()
 
 
 def numbers(name: str, values: Any, *shapes: tuple[int, ...]) -> np.ndarray:
-    """Finite numbers of one of these shapes, float64, or a `ValueError` that says what came."""
-    expected = f"expected {name} as finite numbers of shape {' or '.join(str(list(shape)) for shape in shapes)}"
+    """Return finite numbers of one of these shapes, float64.
+
+    Raises:
+        ValueError: another shape, nan, infinity, or values that are no numbers.
+    """
+    wanted = " or ".join(str(list(shape)) for shape in shapes)
+    expected = f"expected {name} as finite numbers of shape {wanted}"
+    if hasattr(values, "detach"):  # a torch tensor
+        values = values.detach().cpu()
     try:
-        array = np.asarray(
-            values.detach().cpu() if hasattr(values, "detach") else values, dtype=float
-        )
+        array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{expected}; got {values!r}") from None
     if array.shape not in shapes:
@@ -98,6 +128,7 @@ def numbers(name: str, values: Any, *shapes: tuple[int, ...]) -> np.ndarray:
 
 
 def _array(values: Any) -> np.ndarray:
+    """Return values as an array."""
     if hasattr(values, "detach"):  # a torch tensor
         values = values.detach().cpu().numpy()
     try:

@@ -1,8 +1,8 @@
 """The widgets' JavaScript and CSS, each joined from its files into one text.
 
-A page opened from the disk may load no module beside it, and a package installed with pip has no Node to bundle with;
-so the files are joined here, when they are asked for. Each keeps a scope of its own, as a module has: it becomes a
-function that is called once and returns what the file exports.
+A page opened from the disk may load no module beside it, and a package installed with pip has no
+Node to bundle with; so the files are joined here, on demand. A file keeps a scope of its own, as a
+module has: it becomes a function that is called once and returns the exports of the file.
 
 The build of the book loads this file by its path, with neither anywidget nor NumPy installed.
 """
@@ -18,61 +18,75 @@ from capsnet_book.palette import css_variables
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
-_OTHER = re.compile(r"^(?:import\b|export (?!default )).*$", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"^(?:import\b|export (?!default )).*$", re.MULTILINE)
 
 
 def module(name: str) -> str:
-    """A file of this folder and all that it imports, as one ES module with the exports of that file."""
+    """Return a file of this folder, with its imports, as one ES module with its exports."""
     *imported, (_, body) = _files(name)
-    return "\n".join([*(_scope(*each) for each in imported), body])
+    return "\n".join([*(_scope(file, text) for file, text in imported), body])
 
 
 def script(name: str) -> str:
-    """The same as a classic script: it ends in an expression, the object of what the file exports."""
-    scopes = [_scope(*each) for each in _files(name)]
+    """Return the same as a classic script: an expression, the object of the file's exports."""
+    scopes = [_scope(file, text) for file, text in _files(name)]
     return "\n".join(["(() => {", *scopes, f"return {_variable(name)};", "})()"])
 
 
 def stylesheet(*names: str) -> str:
-    """The palette, the rules that all widgets share, and those of one widget alone."""
-    return css_variables() + "".join(map(_read, ("shared/widgets.css", *names)))
+    """Return the palette, the rules that all widgets share, and those of these files."""
+    rules = [_read(name) for name in ("shared/widgets.css", *names)]
+    return css_variables() + "".join(rules)
 
 
 def _files(name: str) -> list[tuple[str, str]]:
-    """(name, text) of a file and of all that it imports, each after those that it imports; imports are constants."""
-    found: dict[str, str] = {}
+    """Return (name, text) of a file and all its imports, each after its own imports.
 
-    def take(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            raise ValueError(f"expected modules without a circle; got {' → '.join((*above, name))}")
-        if name in found:
-            return
-        text = _read(name)
+    In the texts imports are constants.
 
-        def constant(match: re.Match[str]) -> str:
-            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), match[2]))
-            if target.endswith(".worker.js"):  # what runs in a worker comes as its text
-                return f"const {match[1].strip()} = {json.dumps(script(target))};"
-            take(target, (*above, name))
-            return f"const {{{match[1].replace(' as ', ': ')}}} = {_variable(target)};"
+    Raises:
+        ValueError: imports in a circle, or imports and exports of another form than ours.
+    """
+    texts: dict[str, str] = {}
+    _collect(name, (), texts)
+    return list(texts.items())
 
-        text = _IMPORT.sub(constant, text)
-        if unknown := _OTHER.search(_EXPORT.sub("", text)):
-            raise ValueError(
-                f"expected exports of declarations, and imports of names; got in {name}: {unknown[0]}"
-            )
-        found[name] = text
 
-    take(name, ())
-    return list(found.items())
+def _collect(name: str, importers: tuple[str, ...], texts: dict[str, str]) -> None:
+    """Add a file's imports, then the file itself, to the texts."""
+    if name in importers:
+        circle = " → ".join((*importers, name))
+        raise ValueError(f"expected modules without a circle; got {circle}")
+    if name in texts:
+        return
+
+    def constant(match: re.Match[str]) -> str:
+        names, address = match[1], match[2]
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(name), address))
+        if target.endswith(".worker.js"):  # a worker is started from its text
+            return f"const {names.strip()} = {json.dumps(script(target))};"
+        _collect(target, (*importers, name), texts)
+        return f"const {{{names.replace(' as ', ': ')}}} = {_variable(target)};"
+
+    text = _IMPORT.sub(constant, _read(name))
+    unsupported = _UNSUPPORTED.search(_EXPORT.sub("", text))
+    if unsupported:
+        raise ValueError(
+            "expected exports of declarations, and imports of names; "
+            f"got in {name}: {unsupported[0]}"
+        )
+    texts[name] = text
 
 
 def _scope(name: str, text: str) -> str:
-    exported = ", ".join(_EXPORT.findall(text))
-    return f"const {_variable(name)} = (() => {{\n{_EXPORT.sub('', text)}return {{ {exported} }};\n}})();"
+    """Return a file as a constant: the exports that its function returns."""
+    exports = ", ".join(_EXPORT.findall(text))
+    body = _EXPORT.sub("", text)
+    return f"const {_variable(name)} = (() => {{\n{body}return {{ {exports} }};\n}})();"
 
 
 def _variable(name: str) -> str:
+    """Return the name of a file's constant."""
     return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 

@@ -11,13 +11,13 @@ from capsnet_book.widgets import _parts
 from capsnet_book.widgets._network import shared_network
 
 BOUNDS = {"turn": (-90, 90), "shear": (-1, 1), "size": (0.5, 2), "right": (-8, 8), "down": (-8, 8)}
-"""How far each slider goes."""
+"""The range of a slider, by name."""
 
 
 class BendDigit(_parts.DigitsWidget):
-    """A digit under five sliders, beside it what two networks say, and under each slider where they go wrong.
+    """A digit under five sliders, two networks' answers, and under a slider where these are wrong.
 
-    The networks are "small-shifted" and "small-cnn", which saw shifted digits only.
+    The networks are "small-shifted" and "small-cnn", which were trained on shifted digits only.
 
     Args:
         index: the digit that is shown first, 0 to 9.
@@ -44,7 +44,7 @@ class BendDigit(_parts.DigitsWidget):
     down = traitlets.Float(0.0).tag(sync=True)
 
     def __init__(self, index: int = 0) -> None:
-        digits, classes = _parts.one_of_each()
+        digits, classes = _parts.default_digits()
         super().__init__(
             network=shared_network("small-shifted"),
             cnn=shared_network("small-cnn"),

@@ -1,4 +1,4 @@
-"""A pad to draw a digit on, and everything the network makes of it."""
+"""A pad to draw a digit on, and the network's answer to it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FIRST = 5
 
 
 class DrawDigit(anywidget.AnyWidget):
-    """Classifies and redraws while the reader draws.
+    """A pad whose digit is classified and reconstructed while the reader draws.
 
     Args:
-        model: the network that reads and draws, the reader's own say, as for `PoseSliders`. None: the one that comes
+        model: the network, such as the reader's own, as for `PoseSliders`; None: the one that comes
             with the package.
 
     Attributes:
-        digit: the sample that was put on the pad last. Setting it puts one there.
+        digit: the sample that was put on the pad last; setting it puts one there.
     """
 
     _esm = _parts.module("draw_digit.js")
@@ -33,7 +33,7 @@ class DrawDigit(anywidget.AnyWidget):
     digit = traitlets.Int(FIRST, min=0, max=9).tag(sync=True)
 
     def __init__(self, model: Any = None) -> None:
-        digits, _ = _parts.one_of_each()
+        digits, _ = _parts.default_digits()
         network = shared_network() if model is None else network_of(model)
         super().__init__(network=network, samples=digits.tobytes())
 

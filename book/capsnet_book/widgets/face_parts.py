@@ -1,4 +1,4 @@
-"""The parts of a face to drag about, a detector that only counts them, and capsules that ask whether they agree."""
+"""The parts of a face to drag, a detector that counts them, and capsules that compare them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FACE = (
     (0.0, 0.12, 0.0, 1.0),
     (0.0, 0.52, 0.0, 1.0),
 )
-"""Where each part sits in an upright face at the centre: x to the right, y downwards, turn in degrees clockwise, size.
+"""The parts' places in an upright face at the centre: x, y, turn in degrees clockwise, size.
 
-The unit is half the height of the head.
+x goes to the right, y downwards. The unit is half the height of the head.
 """
 
 WHOLES = 10
-"""A face, and nine other things that the same four parts could make."""
+"""A face, and nine other wholes of the same four parts."""
 
 WAVES = (
     (-4.7, -1.2, -1.9, -1.4),
@@ -36,58 +36,70 @@ WAVES = (
     (3.1, 5.3, 1.8, 4.1),
     (4.2, -1.5, -0.2, -1.3),
 )
-"""How an opinion (x, y, a, b) becomes sixteen numbers: the cosine and the sine of each of eight weighted sums.
+"""The weights of eight sums of a pose (x, y, a, b); their cosines and sines are its 16 numbers.
 
-Rounded draws from a normal distribution, so that far-apart opinions point in unrelated directions.
+They are rounded draws from a normal distribution, so that poses far apart point in unrelated
+directions.
 """
 
 VOICE = 2.5
 """The length of one prediction vector."""
 
-REACH = 1.6  # no part leaves this disc, so that the whole can be turned
+REACH = 1.6
+"""The radius of the disc that no part leaves, so that the whole can be turned."""
 SIZES = (0.5, 1.6)
+"""The smallest and the largest size of a part."""
 
 
 def pose_numbers(poses: Any) -> np.ndarray:
-    """(x, y, turn, size) -> u = (x, y, size·cos, size·sin), float32 [..., 4]."""
+    """Return u = (x, y, size·cos, size·sin) of poses (x, y, turn, size), float32 [..., 4]."""
     x, y, turn, size = np.moveaxis(np.asarray(poses, dtype=float), -1, 0)
     turn = np.deg2rad(turn)
     return np.stack([x, y, size * np.cos(turn), size * np.sin(turn)], axis=-1).astype(np.float32)
 
 
 def weight() -> np.ndarray:
-    """W, float32 [I, J, D_in, D_out] = [4, 10, 4, 4], made by hand.
+    """Return W, float32 [I, J, D_in, D_out] = [4, 10, 4, 4], made by hand.
 
-    u W_ij is the pose of whole j if part i, with the pose u, sits in it where it belongs.
+    u W_ij is the pose of whole j if part i, with the pose u, sits in its place there.
     """
+    # The inverse of a part's pose within a whole undoes its turn and size, then its place.
     x, y, a, b = np.moveaxis(pose_numbers(_arrangements()).astype(float), -1, 0)  # [I, J] each
-    n = a * a + b * b
-    a, b = a / n, -b / n  # the inverse of the part's pose within the whole …
-    x, y = -(a * x - b * y), -(b * x + a * y)  # … which undoes its place, its turn and its size
+    square = a * a + b * b
+    cos, sin = a / square, -b / square
+    dx = -(cos * x - sin * y)
+    dy = -(sin * x + cos * y)
     one, zero = np.ones_like(x), np.zeros_like(x)
-    rows = ((one, zero, zero, zero), (zero, one, zero, zero), (x, y, a, b), (-y, x, -b, a))
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2).astype(np.float32)
+    rows = [
+        np.stack([one, zero, zero, zero], axis=-1),
+        np.stack([zero, one, zero, zero], axis=-1),
+        np.stack([dx, dy, cos, sin], axis=-1),
+        np.stack([-dy, dx, -sin, cos], axis=-1),
+    ]
+    return np.stack(rows, axis=-2).astype(np.float32)
 
 
 def _arrangements() -> np.ndarray:
-    """Where each part sits in each whole, [I, J, 4]. The first is the face, the rest are spread evenly by a rule."""
+    """Return the places of the parts in the wholes, [I, J, 4]: the face, the rest spread evenly."""
+    # Multiples of irrational numbers, without their whole parts, spread over [0, 1].
     spread = 2 * (np.outer(np.arange(1, 4 * WHOLES - 3), (0.7549, 0.5698, 0.8192)) % 1) - 1
     others = np.column_stack([0.8 * spread[:, :2], 180 * spread[:, 2], np.ones(len(spread))])
     return np.concatenate([[FACE], others.reshape(WHOLES - 1, len(PARTS), 4)]).swapaxes(0, 1)
 
 
 class FaceParts(anywidget.AnyWidget):
-    """Four parts to drag, turn and resize. A bag of parts asks which are there; a face capsule whether they agree.
+    """Four parts to drag, turn and resize, judged by a bag of parts and by a face capsule.
 
-    The prediction vectors, the routing and the squash are the book's; the matrices are made by hand, not learned.
+    The bag asks which parts are in the picture, the capsule whether they agree. The prediction
+    vectors, the routing and the squash are the book's; the matrices are made by hand, not learned.
 
     Attributes:
         poses: (x, y, turn in degrees, size) of the left eye, the right eye, the nose and the mouth.
         shown: which of them are in the picture.
 
     Raises:
-        ValueError: not four poses of four finite numbers; a part too far from the centre, or of no possible size;
-            not four truth values.
+        ValueError: not four poses of four finite numbers; a part too far from the centre, or of no
+            possible size; not four truth values.
     """
 
     _esm = _parts.module("face_parts.js")

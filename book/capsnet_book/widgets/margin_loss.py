@@ -1,4 +1,4 @@
-"""MarginLoss: ten lengths and the present classes by hand, and the margin loss of each. Equation 4."""
+"""MarginLoss: ten lengths and present classes by hand, and their margin losses. Equation 4."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MarginLoss(anywidget.AnyWidget):
 
 
 def _classes(values: list[int]) -> list[int]:
-    """Class numbers in order, each once."""
-    if not all(0 <= number < CLASSES for number in values):
+    """Return class numbers in order, without repetitions, or raise `ValueError`."""
+    if not all(0 <= label < CLASSES for label in values):
         raise ValueError(f"expected classes from 0 to 9; got {values!r}")
     return sorted(set(values))

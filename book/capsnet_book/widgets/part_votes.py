@@ -1,4 +1,4 @@
-"""Two parts to drag, and the wholes that each of them predicts. Prediction vectors by hand."""
+"""Two parts to drag, and the wholes that they predict: prediction vectors by hand."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ PLACES = {
     "house": {"triangle": (0, 0.0, 0.4), "rectangle": (0, 0.0, -0.55)},
     "boat": {"triangle": (-90, 0.2, 0.7), "rectangle": (0, 0.0, -0.9)},
 }
-"""Where a part stands in a whole: the angle in degrees, and x, y from the whole's middle."""
+"""A whole -> a part -> its place there: the angle in degrees, and x, y from the whole's middle."""
 
 _SHAPE = (len(PARTS), len(WHOLES), 4, 4)
 _APART = ((25.0, -1.5, 1.1), (-15.0, 1.1, -1.2))
 
 
 class PartVotes(anywidget.AnyWidget):
-    """A triangle and a rectangle in the plane. Each predicts a house and a boat: û_j|i = W_ij u_i, with four numbers
-    a pose: (cos, sin, x, y).
+    """A triangle and a rectangle in the plane, which both predict a house and a boat.
+
+    û_j|i = W_ij u_i, with four numbers a pose: (cos, sin, x, y).
 
     Attributes:
-        weight: W [2, 2, 4, 4], flat, as `prediction_vectors` takes it: triangle and rectangle, house and boat, D_in,
-            D_out; the matrices know where a triangle and a rectangle stand in a house and in a boat.
-        poses: of the triangle and the rectangle (angle in degrees, x, y); the picture shows -3.4 to 3.4.
+        weight: W [2, 2, 4, 4], flat, as `prediction_vectors` takes it: triangle and rectangle,
+            house and boat, D_in, D_out. It holds the places of both parts in both wholes.
+        poses: of the triangle and the rectangle (angle in degrees, x, y); the picture shows -3.4 to
+            3.4.
 
     Raises:
         ValueError: a pose that is not three numbers, nan.
@@ -58,13 +60,15 @@ class PartVotes(anywidget.AnyWidget):
 
 
 def _house_and_boat() -> np.ndarray:
-    """W [2, 2, 4, 4]: for every part and whole, where the whole is relative to the part."""
+    """Return W [2, 2, 4, 4]: for every part and whole, the whole's pose relative to the part."""
     weight = np.zeros(_SHAPE)
     for i, part in enumerate(PARTS):
         for j, whole in enumerate(WHOLES):
             angle, x, y = PLACES[whole][part]
-            cos, sin = math.cos(math.radians(angle)), -math.sin(math.radians(angle))
-            dx, dy = sin * y - cos * x, -sin * x - cos * y
+            cos = math.cos(math.radians(-angle))
+            sin = math.sin(math.radians(-angle))
+            dx = sin * y - cos * x
+            dy = -sin * x - cos * y
             matrix = [
                 [cos, -sin, 0, 0],
                 [sin, cos, 0, 0],

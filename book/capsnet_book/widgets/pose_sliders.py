@@ -1,4 +1,4 @@
-"""Sixteen sliders that bend a digit: the pose of its capsule, varied as in section 5.1 of the paper."""
+"""Sixteen sliders that bend a digit: the pose of its capsule, varied as in section 5.1."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ DIMENSIONS = 16
 
 
 class PoseSliders(_parts.DigitsWidget):
-    """Redraws a digit from its capsule while the reader moves the capsule's 16 numbers.
+    """A digit, reconstructed from its capsule while the reader moves the capsule's 16 numbers.
 
-    ``PoseSliders()`` asks the network that comes with the package, ``PoseSliders(model)`` the reader's own.
+    ``PoseSliders()`` takes the network that comes with the package, ``PoseSliders(model)`` the
+    reader's own.
 
     Args:
-        images: digits, [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; or a `Digits`, which brings its
-            labels. None: one digit of each class, from the bundled sample. A network in this place is the ``model``.
-        labels: the class of each digit, N whole numbers from 0 to 9; this class's capsule is the one that is moved.
-        names: what each dimension does: 16 short texts, or for each label 16 of them.
-        model: the network that reads and draws: a CapsNet for digits of 28×28 pixels, or a module with the small
-            one's weights. None: the one that comes with the package.
+        images: digits, [N, 28, 28] or [N, 1, 28, 28], floats in [0, 1] or uint8; or a `Digits`,
+            which has labels. None: one digit of each class, from the bundled sample. A network in
+            this place is the ``model``.
+        labels: the class of each digit, N whole numbers from 0 to 9; its capsule is moved.
+        names: of the dimensions: 16 short texts, or a label -> 16 of them.
+        model: a CapsNet for digits of 28×28 pixels, or a module with the small one's weights; None:
+            the one that comes with the package.
 
     Attributes:
         index: the digit that is shown, 0 to N - 1.
-        offsets: 16 numbers, what the sliders add to the digit's pose.
+        offsets: 16 numbers, added to the digit's pose.
 
     Raises:
-        ValueError: digits, labels or names of another shape or out of range; a network of other sizes or
-            parts.
+        ValueError: digits, labels or names of another shape or out of range; a network of other
+            sizes or parts.
     """
 
     _esm = _parts.module("pose_sliders.js")
@@ -65,7 +67,7 @@ class PoseSliders(_parts.DigitsWidget):
 
 
 def _names(names: Any, labels: list[int]) -> dict[str, list[str]]:
-    """16 texts for each label that has any."""
+    """Return the 16 names of each label that has any."""
     by_label = names if isinstance(names, Mapping) else dict.fromkeys(labels, names)
     for label, texts in by_label.items():
         if label not in range(10):

@@ -1,4 +1,4 @@
-"""Routing by agreement, a step at a time: three parts, two wholes, votes of two numbers."""
+"""Routing by agreement in steps: three parts, two wholes, votes of two numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ SHAPE = (3, 2, 2)
 
 
 class RoutingSteps(anywidget.AnyWidget):
-    """Three rounds of routing as arrows and shares that move; the line that is computed is lit beside the picture.
+    """Three rounds of routing as arrows and shares that move, beside the lines of Procedure 1.
 
-    In the book the reader's scrolling moves it; buttons and arrow keys do so everywhere.
+    In the book the reader's scrolling moves them; buttons and arrow keys do so everywhere.
 
     Args:
-        u_hat: the votes of a bar, a stem and a speck for a 7 and a 1, û [3, 2, 2], or [1, 3, 2, 2] with a batch axis.
+        u_hat: the votes of a bar, a stem and a speck for a 7 and a 1, û [3, 2, 2], or [1, 3, 2, 2]
+            with a batch axis.
 
     Raises:
         ValueError: votes of another shape, nan or infinity.

@@ -1,4 +1,4 @@
-"""A vector to drag, and what squash makes of it. Equation 1 by hand."""
+"""A vector to drag, and its squash: equation 1 by hand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from capsnet_book.widgets import _parts
 
 
 class SquashVector(anywidget.AnyWidget):
-    """A vector s in the plane, v = squash(s) in the unit disc, and the curve ‖v‖ = ‖s‖² / (1 + ‖s‖²) beside them.
+    """A vector s in the plane, v = squash(s) in the unit disc, and the curve of their lengths.
+
+    The curve is ‖v‖ = ‖s‖² / (1 + ‖s‖²).
 
     Attributes:
-        s: [x, y], where it points now.
+        s: [x, y].
 
     Raises:
         ValueError: s is not two finite numbers.

@@ -12,10 +12,10 @@ from capsnet_book.widgets._network import shared_network
 
 
 class TurnDigit(_parts.DigitsWidget):
-    """A digit, given or drawn, to turn by hand: the parts that are found in it, their votes, and ten bars of each network.
+    """A digit, given or drawn, to turn by hand: its parts, their votes, and both networks' lengths.
 
-    Both networks were trained with digits turned by up to 45 degrees: "small-turning", whose primary capsules turn, and
-    "small-turned", the book's.
+    Both networks were trained with digits turned by up to 45 degrees: "small-turning", whose
+    primary capsules turn, and "small-turned", the book's.
 
     Args:
         index: the digit that is shown first, 0 to 9.
@@ -32,7 +32,7 @@ class TurnDigit(_parts.DigitsWidget):
     angle = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, index: int = 4, angle: int = 0) -> None:
-        digits, classes = _parts.one_of_each()
+        digits, classes = _parts.default_digits()
         super().__init__(
             network=shared_network("small-turned"),
             turning=shared_network("small-turning"),

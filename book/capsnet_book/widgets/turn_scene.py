@@ -1,4 +1,4 @@
-"""A scene of parts to turn, and their votes: of pose matrices and of vectors, both trained near the upright."""
+"""A scene of parts to turn, and their votes, of pose matrices and of vectors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from capsnet_book.assets import asset
 from capsnet_book.widgets import _parts
 
 MOST = 12
+"""The largest number of parts beside the whole's."""
 
 
-def shown() -> dict[str, Any]:
-    """Ten scenes, one of each whole, and the weights of the two networks."""
+def recorded_scenes() -> dict[str, Any]:
+    """Return ten scenes, one of each whole, and the weights of the two networks."""
     return json.loads(asset("scenes.json").read_text(encoding="utf-8"))
 
 
 class TurnScene(anywidget.AnyWidget):
-    """Five parts of one whole among parts of none, in the plane. Turn them, and two networks vote: one with pose
-    matrices, M W, one with vectors, W u. Both were trained on wholes turned by up to 45 degrees.
+    """Five parts of one whole among parts of none, to turn, and the votes of two networks.
+
+    One votes with pose matrices, M W, one with vectors, W u. Both were trained on wholes turned by
+    up to 45 degrees.
 
     Attributes:
         angle: by which the whole scene is turned, in degrees from -180 to 180.
-        clutter: how many parts besides, 0 to 12.
+        clutter: the number of parts of no whole, 0 to 12.
 
     Raises:
         ValueError: a number out of range.
@@ -40,9 +43,12 @@ class TurnScene(anywidget.AnyWidget):
     clutter = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, angle: int = 0, clutter: int = 0) -> None:
-        found = shown()
+        recorded = recorded_scenes()
         super().__init__(
-            scene=found["scenes"][0], weights=found["weights"], angle=angle, clutter=clutter
+            scene=recorded["scenes"][0],
+            weights=recorded["weights"],
+            angle=angle,
+            clutter=clutter,
         )
 
     @traitlets.validate("angle", "clutter")

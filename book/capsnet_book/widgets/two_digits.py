@@ -1,4 +1,4 @@
-"""Two digits on top of each other, to be dragged: the page reads the overlay and draws each on its own. Section 6."""
+"""Two overlapping digits to drag; the page classifies the overlay and draws both. Section 6."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from capsnet_book.widgets import _parts
 from capsnet_book.widgets._network import shared_network
 
 REACH = 4
-"""Pixels by which a digit can be moved from the middle; the picture has 36 = 28 + 2 × 4 along a side."""
+"""Pixels by which a digit can be moved from the middle; the image is 36 = 28 + 2 × 4 wide."""
 
 NOBODY = -1
-"""Nobody is asked for: what is drawn beside the two is the class with the third longest capsule."""
+"""No class is asked for: the third longest capsule's is drawn beside the two."""
 
-_HANDS = 3  # digits of each class
+_PER_CLASS = 3
 
 Place = Sequence[int]
-"""x0, y0, x1, y1: where the two digits lie, to the right and down from the middle."""
+"""x0, y0, x1, y1: the places of the two digits, to the right and down from the middle."""
 
 
 class TwoDigits(anywidget.AnyWidget):
-    """Lays two digits over each other, to be dragged, and shows what the network of pairs makes of it.
+    """Two digits over each other, to be dragged, and the answer of the network of pairs.
 
     Args:
-        first: which of the digits, three of each class, lies below.
-        second: which lies above. None: the first one of another class, if there is one.
-        at: where they lie.
-        cases: what the buttons show: a name -> (first, second, at).
+        first: the digit that lies below, of `three_per_class`.
+        second: the digit that lies above; None: the first one of another class.
+        at: their places.
+        cases: a button's name -> (first, second, at).
 
     Attributes:
         first: a digit, 0 to N - 1.
@@ -39,7 +39,7 @@ class TwoDigits(anywidget.AnyWidget):
         asked: the class that is drawn beside the two, 0 to 9; -1: the third longest.
 
     Raises:
-        ValueError: digits or labels of another shape or out of range, a digit that is not there, a place outside.
+        ValueError: no such digit, no such class, a place outside.
     """
 
     _esm = _parts.module("two_digits.js")
@@ -61,19 +61,20 @@ class TwoDigits(anywidget.AnyWidget):
         at: Place = (-2, -1, 2, 1),
         cases: Mapping[str, tuple[int, int, Place]] | None = None,
     ) -> None:
-        digits, classes = hands_of_each()
+        digits, classes = three_per_class()
         first = _digit(first, classes)
         if second is None:
-            second = next((n for n, label in enumerate(classes) if label != classes[first]), first)
-        named = [
-            {
-                "name": name,
-                "first": _digit(one, classes),
-                "second": _digit(other, classes),
-                "at": _places(where),
-            }
-            for name, (one, other, where) in (cases or {}).items()
-        ]
+            second = next(n for n, label in enumerate(classes) if label != classes[first])
+        buttons = []
+        for name, (below, above, places) in (cases or {}).items():
+            buttons.append(
+                {
+                    "name": name,
+                    "first": _digit(below, classes),
+                    "second": _digit(above, classes),
+                    "at": _places(places),
+                }
+            )
         super().__init__(
             network=shared_network("small-pairs"),
             images=digits.tobytes(),
@@ -81,7 +82,7 @@ class TwoDigits(anywidget.AnyWidget):
             first=first,
             second=second,
             at=list(at),
-            cases=named,
+            cases=buttons,
         )
 
     @traitlets.validate("first", "second")
@@ -104,31 +105,32 @@ class TwoDigits(anywidget.AnyWidget):
         return f"TwoDigits({len(self.labels)} digits)"
 
 
-def hands_of_each() -> tuple[np.ndarray, list[int]]:
-    """Three digits of each class, uint8 [30, 28, 28], and their labels: the sample's first test digits."""
+def three_per_class() -> tuple[np.ndarray, list[int]]:
+    """Return three digits of each class, uint8 [30, 28, 28], and their labels.
+
+    They are the first of the sample's test digits.
+    """
     from capsnet_tutorial.data import digits  # here, because it brings torch along
 
     sample = digits("test", source="sample")
-    chosen = [
-        n
-        for label in range(10)
-        for n in (sample.labels == label).nonzero().flatten()[:_HANDS].tolist()
-    ]
-    return _parts.pixels(sample.images[chosen]), sample.labels[chosen].tolist()
+    positions = []
+    for label in range(10):
+        positions += (sample.labels == label).nonzero().flatten()[:_PER_CLASS].tolist()
+    return _parts.pixels(sample.images[positions]), sample.labels[positions].tolist()
 
 
-def _digit(which: int, labels: Sequence[int]) -> int:
-    if not 0 <= which < len(labels):
-        raise ValueError(f"expected a digit from 0 to {len(labels) - 1}; got {which}")
-    return int(which)
+def _digit(index: int, labels: Sequence[int]) -> int:
+    """Return the index of a digit, or raise `ValueError`."""
+    if not 0 <= index < len(labels):
+        raise ValueError(f"expected a digit from 0 to {len(labels) - 1}; got {index}")
+    return int(index)
 
 
 def _places(at: Place) -> list[int]:
+    """Return four places as whole numbers, or raise `ValueError`."""
     places = list(at)
-    if len(places) != 4 or any(
-        not -REACH <= place <= REACH or place != int(place) for place in places
-    ):
-        raise ValueError(
-            f"expected four whole numbers from {-REACH} to {REACH} as the digits' places; got {places}"
-        )
+    are_inside = all(-REACH <= place <= REACH and place == int(place) for place in places)
+    if len(places) != 4 or not are_inside:
+        expected = f"four whole numbers from {-REACH} to {REACH} as the digits' places"
+        raise ValueError(f"expected {expected}; got {places}")
     return [int(place) for place in places]
