@@ -20,6 +20,7 @@ WROTE = (
     "It writes into the tensor that it is given: whoever reads that afterwards finds other "
     "numbers. Work on a copy."
 )
+_CPU = torch.device("cpu")
 _HERE = Path(__file__).parent
 _TORCH = Path(torch.__file__).parent
 
@@ -158,14 +159,22 @@ def is_theirs(path: str) -> bool:
 @contextmanager
 def on_the_cpu() -> Iterator[None]:
     """Let new tensors be made on the CPU; afterwards the default device is what it was."""
-    before = torch.get_default_device()
-    if before.type != "cpu":
+    before = _default_device()
+    if before != _CPU:
         torch.set_default_device(None)
     try:
         yield
     finally:
-        if torch.get_default_device() != before:
-            torch.set_default_device(None if before.type == "cpu" else before)
+        if _default_device() != before:
+            torch.set_default_device(None if before == _CPU else before)
+
+
+def _default_device() -> torch.device | None:
+    """Return the default device; None where it is one that this machine does not have."""
+    try:
+        return torch.get_default_device()
+    except (RuntimeError, AssertionError):
+        return None
 
 
 def as_numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = True) -> Tensor:

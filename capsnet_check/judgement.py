@@ -19,6 +19,10 @@ from capsnet_check.sites import Site
 from capsnet_check.trace import Operation
 
 _ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
+_MOST_ROUNDS = 10
+"""A line that is run more often is no loop over rounds."""
+_FAINT = 0.2
+"""A shorter v changes the couplings too little to tell one routing from another."""
 _MOST_KINDS = 12
 """Capsules below that are not copies of each other."""
 
@@ -33,6 +37,8 @@ class Verdict(NamedTuple):
     """The operation that gives v."""
     replacement: Tensor
     """The predictions that were put in the place of û, as the network has them."""
+    longest: float
+    """The length of the longest capsule of v."""
 
     @property
     def mistakes(self) -> float:
@@ -72,21 +78,46 @@ def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], V
 
 
 def _verdict(site: Site, declared: int | None) -> Verdict:
-    """Judge one reading with predictions of ours."""
+    """Judge one reading with predictions of ours, if need be with louder ones."""
+    asked = declared or _rounds_of_the_loop(site)
+    verdict = _verdict_at(site, asked, loudness=1.0)
+    if verdict.explanation is None or not verdict.explanation.deviations:
+        return verdict
+    length = verdict.longest
+    if 0 < length < _FAINT:
+        # What v adds to b is too little to be seen: how many rounds, of which images, by what rule.
+        loud = _verdict_at(
+            site, asked, loudness=1 / float(_unsquashed_length(torch.tensor(length)))
+        )
+        if loud.explanation is not None:
+            return loud
+    return verdict
+
+
+def _verdict_at(site: Site, asked: int, loudness: float) -> Verdict:
     sizes = site.sizes
     kinds = next(n for n in range(min(_MOST_KINDS, sizes["I"]), 0, -1) if sizes["I"] % n == 0)
     copies = sizes["I"] // kinds
-    u_hat = predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
+    u_hat = loudness * predictions(kinds, sizes["I"], sizes["B"], sizes["J"], sizes["D"])
     repeated = u_hat.repeat_interleave(copies, 1)
     outputs = site.outputs(repeated, site.candidates)
     candidates = [output.detach().double().cpu() for output in outputs.values()]
-    explanation = explain(candidates, u_hat, declared or 3, copies=copies)
+    explanation = explain(candidates, u_hat, asked, copies=copies)
     if explanation is None:
-        explanation = _explain_with_a_bias(site, candidates, u_hat, declared or 3, copies)
-    final = None
-    if outputs:
-        final = [*outputs][explanation.candidate if explanation else 0]
-    return Verdict(site, explanation, final, site.laid_out(repeated))
+        explanation = _explain_with_a_bias(site, candidates, u_hat, asked, copies)
+    index = explanation.candidate if explanation else 0
+    final = [*outputs][index] if outputs else None
+    longest = float(candidates[index].norm(dim=-1).max()) if candidates else 0.0
+    return Verdict(site, explanation, final, site.laid_out(repeated), longest)
+
+
+def _rounds_of_the_loop(site: Site) -> int:
+    """Return how often its loop goes round, if that may be the rounds; else the usual number.
+
+    Where a softmax over the wrong axis leaves v so short that an update of b is too faint to be
+    seen, any number of rounds explains v: this one counts.
+    """
+    return site.loops if 1 < site.loops <= _MOST_ROUNDS else 3
 
 
 def _explain_with_a_bias(
@@ -110,16 +141,21 @@ def _explain_with_a_bias(
 
 
 def _unsquashed(v: Tensor) -> Tensor:
-    """Return the s whose squash is v, both [..., D]: ‖s‖² = ‖v‖ / (1 − ‖v‖)."""
+    """Return the s whose squash is v, both [..., D]."""
     length = v.norm(dim=-1, keepdim=True)
-    return v / length.clamp_min(1e-16) * (length / (1 - length)).sqrt()
+    return v / length.clamp_min(1e-16) * _unsquashed_length(length)
+
+
+def _unsquashed_length(length: Tensor) -> Tensor:
+    """Return ‖s‖ from ‖v‖: ‖s‖² = ‖v‖ / (1 − ‖v‖)."""
+    return (length / (1 - length)).sqrt()
 
 
 def _rounds_findings(site: Site, done: int, declared: int | None) -> list[Finding]:
     """Return a finding unless it does as many rounds as declared, or as its loop goes round."""
     asked = f"It is set to {declared} rounds"
     if declared is None:
-        declared = site.loops if done < site.loops <= 10 else done
+        declared = site.loops if done < site.loops <= _MOST_ROUNDS else done
         asked = f"Its loop goes {site.loops} times round"
     if done == declared:
         return []
