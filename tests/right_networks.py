@@ -240,13 +240,12 @@ class Large(nn.Module):
 
     def __init__(self, below: int, spread: float, rounds: int = 3) -> None:
         super().__init__()
-        self.conv = nn.Conv2d(1, 8 * (below // 36), 9, stride=4)  # maps of 5×5, cut to 6×6
+        self.conv = nn.Conv2d(1, 8 * (below // 36), 9, stride=4, padding=1)  # maps of 6×6
         self.layer = Routed(below, 8, 10, 16, rounds, spread)
         self.below = below
 
     def forward(self, images: Tensor) -> Any:
-        maps = F.pad(self.conv(images), (0, 1, 0, 1))
-        u = squash(maps.unflatten(1, (-1, 8)).permute(0, 1, 3, 4, 2).flatten(1, 3))
+        u = squash(self.conv(images).unflatten(1, (-1, 8)).permute(0, 1, 3, 4, 2).flatten(1, 3))
         return self.layer(u).norm(dim=2)
 
 
@@ -255,8 +254,6 @@ class Right(NamedTuple):
 
     name: str
     make: Callable[[], Any]
-    status: int = 0
-    """3 where a part of it cannot be examined."""
 
 
 def last(classes: int = 10, **options: Any) -> Routed:

@@ -19,7 +19,7 @@ IMAGES, LABELS = SAMPLE.images[:4], SAMPLE.labels[:4]
 def test_a_right_network_is_right(right):
     torch.manual_seed(0)
     report = check_model(right.make(), IMAGES, LABELS)
-    assert report.status == right.status, report
+    assert report.status == 0, report
     assert report.bugs == ()
 
 
