@@ -417,7 +417,7 @@ def error_table(found: dict[str, Any], task: str) -> str:
     ]
     if task == "digits":
         lines = [
-            "| wrong, % | numbers | upright | as shown | **new** | new, without 6 and 9 | seeds |",
+            "| wrong, % | numbers | upright | as shown | **new** | new, no 6, 9 | seeds |",
             "|:--|--:|--:|--:|--:|--:|--:|",
         ]
     for name, arm in ARMS.items():

@@ -26,7 +26,7 @@ class TurnDigit(_parts.DigitsWidget):
     """
 
     _esm = _parts.module("turn_digit.js")
-    _css = _parts.stylesheet("turn_scene.css", "turn_digit.css")
+    _css = _parts.stylesheet("turn_digit.css")
 
     turning = anywidget.WidgetTrait().tag(sync=True)
     angle = traitlets.Int(0).tag(sync=True)
