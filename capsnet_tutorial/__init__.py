@@ -1,4 +1,4 @@
-"""A capsule network that is right, tested and fast: "Dynamic Routing Between Capsules" in PyTorch.
+"""A tested capsule network: "Dynamic Routing Between Capsules" in PyTorch.
 
 The book in this repository builds it step by step; this module holds the finished pieces.
 """
@@ -16,4 +16,5 @@ from capsnet_tutorial.functional import (
 )
 from capsnet_tutorial.layers import Decoder, PrimaryCapsules, RoutedCapsules
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
+from capsnet_tutorial.train import Recipe, evaluate, fit
 from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights

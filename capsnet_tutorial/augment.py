@@ -1,12 +1,12 @@
-"""Affine and elastic transformations of digits: at random for training, by a given amount for measuring.
+"""Affine and elastic transformations of digits: at random, or by a given amount.
 
-Images are [N, 1, H, W] with 0 for paper, on any device and in any precision, and so they come back; what comes in at
-the border is paper. All chance is drawn on the CPU: the same for the same seed, wherever the images are.
+Images are [N, 1, H, W] with 0 for paper, on any device and in any precision; the result has the
+same device and precision. Pixels shifted in from outside are 0. All random numbers are drawn on the
+CPU: the same for the same seed, wherever the images are.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,20 +14,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from capsnet_tutorial.errors import expect, expect_floating, expect_shape
+from capsnet_tutorial.errors import expect, expect_floating, expect_shape, is_number
 from capsnet_tutorial.functional import at_least_float32
 
 
 def option(default: Any, description: str) -> Any:
-    """A field that `capsnet train` has an option for; the description is the option's help."""
+    """Return a dataclass's field for which `capsnet train` has an option, with its help text."""
     return field(default=default, metadata={"help": description})
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """How far training images are moved at random. The default is the paper's: shifts of up to 2 pixels.
+    """Random transformation of training images. The default is the paper's: shifts up to 2 pixels.
 
-    With nothing but shifts by whole numbers, pixels are moved whole; with anything else, they are interpolated.
+    Shifts by whole numbers alone move pixels as they are; all else interpolates between them.
     """
 
     shift: float = option(2.0, "pixels, to either side, along both axes")
@@ -40,42 +40,54 @@ class Augmentation:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            expect(0 <= value < math.inf, f"{name} of at least 0, finite", repr(value))
+            fits = is_number(value) and value >= 0
+            expect(fits, f"{name} as a number of at least 0, finite", repr(value))
         expect(self.scale < 1, "scale below 1", repr(self.scale))
 
     def __call__(self, images: Tensor, generator: torch.Generator) -> Tensor:
-        moved_whole = self.shift == int(self.shift)
-        if moved_whole and not (self.rotation or self.scale or self.shear or self.elastic):
+        """Transform each image at random.
+
+        Args:
+            images: [N, 1, H, W].
+            generator: source of all chance.
+        """
+        if self.shifts_alone:
             return random_shift(images, int(self.shift), generator)
-        count = len(images)
-
-        def within(reach: float) -> Tensor:
-            return (2 * torch.rand(count, generator=generator) - 1) * reach
-
+        count, _, _, side = images.shape
         pose = Pose(
-            rotation=within(self.rotation),
-            scale_x=1 + within(self.scale),
-            scale_y=1 + within(self.scale),
-            shear=within(self.shear),
-            shift_x=within(self.shift),
-            shift_y=within(self.shift),
+            rotation=_uniform(count, self.rotation, generator),
+            scale_x=1 + _uniform(count, self.scale, generator),
+            scale_y=1 + _uniform(count, self.scale, generator),
+            shear=_uniform(count, self.shear, generator),
+            shift_x=_uniform(count, self.shift, generator),
+            shift_y=_uniform(count, self.shift, generator),
         )
-        bend = (
-            smooth_field(count, images.shape[-1], self.elastic, generator) if self.elastic else None
-        )
-        return transform(images, pose, bend)
+        if not self.elastic:
+            return transform(images, pose)
+        return transform(images, pose, smooth_field(count, side, self.elastic, generator))
+
+    @property
+    def shifts_alone(self) -> bool:
+        """Whether images are shifted by whole pixels and not transformed otherwise."""
+        is_whole = self.shift == int(self.shift)
+        return is_whole and not (self.rotation or self.scale or self.shear or self.elastic)
+
+
+def _uniform(count: int, reach: float, generator: torch.Generator) -> Tensor:
+    """Draw numbers between -reach and reach, [count]."""
+    return (2 * torch.rand(count, generator=generator) - 1) * reach
 
 
 @dataclass(frozen=True)
 class Pose:
-    """What is done to each of N images: numbers, or tensors [N]."""
+    """Affine transformation of N images: numbers, or tensors [N]."""
 
     rotation: Tensor | float = 0.0
-    """Degrees, anticlockwise as one looks at it."""
+    """Degrees, anticlockwise as seen."""
     scale_x: Tensor | float = 1.0
     scale_y: Tensor | float = 1.0
     shear: Tensor | float = 0.0
-    """How far the top leans to the right, in pixels per pixel of height."""
+    """Lean of the top to the right, in pixels per pixel of height."""
     shift_x: Tensor | float = 0.0
     """Pixels to the right."""
     shift_y: Tensor | float = 0.0
@@ -83,24 +95,34 @@ class Pose:
 
 
 def random_shift(images: Tensor, pixels: int, generator: torch.Generator) -> Tensor:
-    """Shift each image by a whole number of pixels, up to ``pixels`` to either side, along both axes."""
+    """Shift each image by a random number of whole pixels along both axes.
+
+    Args:
+        images: [N, C, H, W].
+        pixels: the farthest shift to either side, from 0 to the image's side.
+        generator: source of all chance.
+    """
+    expect_shape("images", images, "[N, C, H, W]")
     count, _, height, width = images.shape
-    windows = (
-        F.pad(images, (pixels,) * 4).unfold(2, height, 1).unfold(3, width, 1)
-    )  # [N, 1, rows, columns, H, W]
-    rows, columns = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator).to(
-        images.device
-    )
+    fits = isinstance(pixels, int) and 0 <= pixels <= min(height, width)
+    expect(fits, f"a shift from 0 to {min(height, width)} pixels", repr(pixels))
+    padded = F.pad(images, (pixels, pixels, pixels, pixels))
+    windows = padded.unfold(2, height, 1).unfold(3, width, 1)  # [N, C, rows, columns, H, W]
+    starts = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator)
+    rows, columns = starts.to(images.device)
     return windows[torch.arange(count, device=images.device), :, rows, columns]
 
 
 def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
-    """Scale, shear, rotate about the centre, then shift; bilinear.
+    """Scale, shear and rotate images about the centre, then shift them; bilinear.
 
     Args:
         images: [N, 1, H, W], square.
-        pose: what to do.
-        bend: displacements in pixels [N, H, W, 2] (x, y) on top, or None.
+        pose: the transformation.
+        bend: displacements in pixels, [N, H, W, 2] (x, y), that are added; or None.
+
+    Returns:
+        [N, 1, H, W].
     """
     expect_floating("images", images)
     expect_shape("images", images, "[N, 1, H, W]")
@@ -114,13 +136,12 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     angle = torch.deg2rad(per_image(pose.rotation))
     cos, sin = angle.cos(), angle.sin()
     zero, one = per_image(0), per_image(1)
-    # y points down in an image, so an anticlockwise turn as seen has the sine's sign the other way round.
+    # y points down in an image, which turns the sine's sign.
     turn = _matrix(cos, sin, -sin, cos)
     lean = _matrix(one, -per_image(pose.shear), zero, one)
     stretch = _matrix(per_image(pose.scale_x), zero, zero, per_image(pose.scale_y))
-    inverse = torch.linalg.inv(
-        turn @ lean @ stretch
-    )  # a pixel of the result asks where it came from
+    # Sampling asks of each pixel of the result where it came from.
+    inverse = torch.linalg.inv(turn @ lean @ stretch)
     shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / width
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]
@@ -132,13 +153,23 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
 def smooth_field(
     count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5
 ) -> Tensor:
-    """Random displacements that vary smoothly over the image: pixels, [N, H, W, 2]."""
+    """Draw displacements that vary smoothly over an image.
+
+    Args:
+        count: N.
+        size: side of the images, in pixels.
+        strength: standard deviation of the displacements at the knots, in pixels.
+        generator: source of all chance.
+        coarse: knots along each axis; between them it is interpolated.
+
+    Returns:
+        Pixels to the right and downwards, [N, size, size, 2].
+    """
     knots = torch.randn(count, 2, coarse, coarse, generator=generator) * strength
-    return F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True).permute(
-        0, 2, 3, 1
-    )
+    field = F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True)
+    return field.permute(0, 2, 3, 1)
 
 
 def _matrix(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
-    """[N, 2, 2] from its four elements, each [N]."""
+    """Return matrices [N, 2, 2] of their four elements, each [N]."""
     return torch.stack([torch.stack([a, b], dim=1), torch.stack([c, d], dim=1)], dim=1)

@@ -1,4 +1,4 @@
-"""The ``capsnet`` command: train a network, evaluate one."""
+"""The command ``capsnet``: train a network, evaluate one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torch import nn
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
-from capsnet_tutorial.errors import InputError
+from capsnet_tutorial.errors import InputError, expect
 from capsnet_tutorial.model import PRESETS, CapsNet
 from capsnet_tutorial.train import Diverged, Recipe, evaluate, train_and_save
 from capsnet_tutorial.weights import load_pretrained, load_weights
@@ -33,23 +33,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
-    options.command = shlex.join(["capsnet", *(each for each in arguments if each != "--resume")])
+    repeatable = [argument for argument in arguments if argument != "--resume"]
+    options.command = shlex.join(["capsnet", *repeatable])
     try:
         return options.run(options)
     except KeyboardInterrupt:
-        status, why = (
-            130,
-            "interrupted; a training run goes on from the end of its last epoch with --resume",
-        )
+        _report("interrupted; --resume goes on from the end of the last epoch of a training")
+        return 130
     except Diverged as problem:
-        status, why = 1, f"{problem}"
+        _report(f"{problem}")
+        return 1
     except (InputError, OSError) as problem:
-        status, why = 2, f"{problem}"
-    print(f"capsnet: {why}", file=sys.stderr)
-    return status
+        _report(f"{problem}")
+        return 2
 
 
-# --- what the subcommands do
+def _report(message: str) -> None:
+    print(f"capsnet: {message}", file=sys.stderr)
+
+
+# --- subcommands
 
 
 def _train(options: argparse.Namespace) -> int:
@@ -96,20 +99,38 @@ def _errors_by_split(
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    path = Path(options.weights)
-    file = path / "weights.safetensors" if path.is_dir() else path
-    network = load_pretrained() if options.weights == "small" else load_weights(file)
+    network, weights = _network(options.weights)
     data = digits(options.split, options.source, options.data)
-    about = {"digits": data.count, "source": data.source, "split": options.split}
     errors = evaluate(network, data)
-    print(
-        f"{1 - errors.error:.1%} right", file=sys.stderr
-    )  # standard output has the line of JSON alone
+    about = {
+        "weights": weights,
+        "digits": data.count,
+        "source": data.source,
+        "split": options.split,
+    }
+    # Standard output has the line of JSON alone.
+    print(f"{weights}: {1 - errors.error:.1%} right", file=sys.stderr)
     print(json.dumps(about | errors._asdict()))
     return 0
 
 
-# --- their options
+def _network(name: str) -> tuple[CapsNet, str]:
+    """Return the network that a command line names, and the name or file of its weights.
+
+    Raises:
+        InputError: it may be the module's own network or a folder of that name.
+    """
+    path = _path(name)
+    if name == "small":
+        wanted = "one network of the name small"
+        advice = "name the folder ./small, or run the command elsewhere"
+        expect(not path.exists(), wanted, f"the module's own and one in this folder; {advice}")
+        return load_pretrained(), name
+    file = path / "weights.safetensors" if path.is_dir() else path
+    return load_weights(file), str(file)
+
+
+# --- options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,12 +142,12 @@ def _parser() -> argparse.ArgumentParser:
     train = commands.add_parser(
         "train",
         help="train a CapsNet on MNIST",
-        description="Train a CapsNet on MNIST less its validation split. Writes checkpoint.safetensors at the end of "
-        "every epoch, then weights.safetensors and result.json.",
+        description="Train a CapsNet on MNIST less its validation split. Writes "
+        "checkpoint.safetensors at the end of every epoch, then weights.safetensors and "
+        "result.json.",
     )
     train.set_defaults(run=_train)
     add_training_options(train)
-
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
     evaluation.add_argument(
@@ -142,12 +163,24 @@ def _add_data_options(parser: argparse.ArgumentParser) -> None:
         "--source", choices=get_args(Source), default="auto", help="where digits come from"
     )
     parser.add_argument(
-        "--data", help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache"
+        "--data",
+        type=_path,
+        help="folder with MNIST/raw; else $CAPSNET_DATA, else the user's cache",
     )
 
 
+def _path(text: str) -> Path:
+    """Return the path that an option names: ~ is the home directory, as in ``--output=~/runs``."""
+    if "\0" in text:
+        raise argparse.ArgumentTypeError("a path without the character NUL is wanted")
+    return Path(text).expanduser()
+
+
 def add_training_options(parser: argparse.ArgumentParser) -> None:
-    """Options of a training: sizes, folder, digits, and one for each described field of `Recipe` and `Augmentation`."""
+    """Add the options of a training: sizes, folder, digits, and those of `Recipe`.
+
+    A field of `Recipe` or `Augmentation` that has a help text has an option.
+    """
     parser.add_argument(
         "--preset", choices=tuple(PRESETS), default="small", help="sizes of the network"
     )
@@ -156,8 +189,9 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--output",
-        default="runs/small",
-        help="folder for what the run writes (default: runs/small)",
+        type=_path,
+        default=Path("runs/small"),
+        help="folder for the run's files (default: runs/small)",
     )
     parser.add_argument(
         "--resume", action="store_true", help="go on from the checkpoint in the output folder"
@@ -167,7 +201,9 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_data_options(parser)
     for usual in (Recipe(), Augmentation()):
-        for field in (each for each in fields(usual) if "help" in each.metadata):
+        for field in fields(usual):
+            if "help" not in field.metadata:
+                continue
             default = getattr(usual, field.name)
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
@@ -178,14 +214,18 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
 
 
 def recipe_of(options: argparse.Namespace) -> Recipe:
-    """The recipe that the options of `add_training_options` describe; what is not given is as in `Recipe()`."""
-    given = vars(options)  # has only those of the recipe that were given
-    base = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
-    own, moves = (
-        {field.name: given[field.name] for field in fields(kind) if field.name in given}
-        for kind in (Recipe, Augmentation)
-    )
-    return replace(base, **own, augmentation=replace(base.augmentation, **moves))
+    """Return the recipe that the options of `add_training_options` describe.
+
+    What is not given is as in `Recipe()`, or `Recipe.quick` where seconds are given.
+    """
+    given = vars(options)  # a field of the recipe is there only if its option was given
+    usual = Recipe.quick(given["seconds"]) if "seconds" in given else Recipe()
+    augmentation = replace(usual.augmentation, **_given_fields(Augmentation, given))
+    return replace(usual, **_given_fields(Recipe, given), augmentation=augmentation)
+
+
+def _given_fields(kind: type[Recipe | Augmentation], given: dict[str, Any]) -> dict[str, Any]:
+    return {field.name: given[field.name] for field in fields(kind) if field.name in given}
 
 
 if __name__ == "__main__":

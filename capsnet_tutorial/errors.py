@@ -1,15 +1,23 @@
-"""Checks of input: each raises `InputError`, a `ValueError`, with what was expected and what came."""
+"""Checks of input, which raise `InputError` with what was expected and what came."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
+
+FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""Precisions that the module computes in."""
 
 
 class InputError(ValueError):
-    """Input that cannot be used: a wrong shape, dtype, value or file. The message says what was expected, what came."""
+    """Input that cannot be used: a wrong shape, dtype, value or file.
+
+    The message says what was expected and what came.
+    """
 
 
 def expect(condition: bool, expected: str, came: str) -> None:
@@ -18,46 +26,73 @@ def expect(condition: bool, expected: str, came: str) -> None:
         raise InputError(f"expected {expected}; got {came}")
 
 
+# --- numbers
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number, and no tensor."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -math.inf < value < math.inf
+
+
+def is_count(value: Any) -> bool:
+    """Return whether a value is a whole number, at least 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def expect_number(name: str, value: Any) -> None:
+    """Raise `InputError` unless a value is a finite number."""
+    expect(is_number(value), f"{name} as a finite number", repr(value))
+
+
+def expect_count(name: str, value: Any) -> None:
+    """Raise `InputError` unless a value is a whole number, at least 1."""
+    expect(is_count(value), f"{name} to be a whole number, at least 1", repr(value))
+
+
+# --- tensors
+
+
 def expect_tensor(name: str, value: Any) -> None:
-    """Raise `InputError` unless it is a tensor."""
+    """Raise `InputError` unless a value is a tensor."""
     expect(isinstance(value, Tensor), f"{name} to be a torch.Tensor", type(value).__name__)
 
 
 def expect_floating(name: str, tensor: Tensor) -> None:
-    """Raise `InputError` unless it is a tensor of floating-point numbers."""
-    if not (isinstance(tensor, Tensor) and tensor.is_floating_point()):
-        expect_tensor(name, tensor)
-        raise InputError(f"expected {name} in floating point; got {tensor.dtype}")
-
-
-def expect_count(name: str, value: Any) -> None:
-    """Raise `InputError` unless it is a whole number, at least 1."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    expect(whole and value >= 1, f"{name} to be a whole number, at least 1", repr(value))
+    """Raise `InputError` unless a value is a dense tensor of floating-point numbers."""
+    expect_tensor(name, tensor)
+    wanted = f"{name} in floating point, of 16 bits or more"
+    expect(tensor.dtype in FLOATING, wanted, f"{tensor.dtype}")
+    expect(tensor.layout == torch.strided, f"{name} as a dense tensor", f"{tensor.layout}")
 
 
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
-    """Raise `InputError` unless the tensor has as many axes as the pattern, such as "[B, I, D_in]", names."""
-    expect(
-        tensor.dim() == pattern.count(",") + 1,
-        f"{name} of shape {pattern}",
-        f"shape {list(tensor.shape)}",
-    )
+    """Raise `InputError` unless a tensor has the number of axes of a pattern, as "[B, I, D_in]"."""
+    axes = pattern.count(",") + 1
+    expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
 
 
 def is_free_to_read(tensor: Tensor) -> bool:
-    """Whether looking at a tensor's numbers costs next to nothing: on the CPU, outside compiled code and torch.func.
+    """Return whether reading a tensor's values forces no device to finish, and breaks no graph.
 
-    On an accelerator it would wait for all that was asked of it before.
+    That is on the CPU, outside compiled code and the transforms of `torch.func`.
     """
-    return tensor.device.type == "cpu" and not (
-        torch.compiler.is_compiling() or is_transformed(tensor)
-    )
+    if tensor.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    return not is_transformed(tensor)
 
 
 def is_transformed(*tensors: Tensor) -> bool:
-    """Whether code is exported, or a transform of `torch.func` works on these: from PyTorch 2.7 on it can be told."""
+    """Return whether code is exported, or derivatives or batches of tensors are being transformed.
+
+    These are `torch.func` (which can be told from PyTorch 2.7 on) and forward-mode derivatives.
+    """
     if torch.compiler.is_compiling():
         return getattr(torch.compiler, "is_exporting", bool)()
     unwrap = getattr(torch.func, "debug_unwrap", lambda tensor: tensor)
-    return any(unwrap(each) is not each for each in tensors)
+    return any(unwrap(tensor) is not tensor or _has_tangent(tensor) for tensor in tensors)
+
+
+def _has_tangent(tensor: Tensor) -> bool:
+    return forward_ad.unpack_dual(tensor).tangent is not None

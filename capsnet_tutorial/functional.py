@@ -2,16 +2,17 @@
 
 Source: Sabour, Frosst and Hinton, NIPS 2017, https://arxiv.org/abs/1710.09829.
 
-Letters are the paper's. B images of a batch, I capsules below, J capsules above, D numbers a capsule;
-``u`` below, ``u_hat`` predictions, ``b`` logits, ``c`` couplings, ``s`` total input, ``v`` output.
+Letters are the paper's: B images of a batch, I capsules below, J capsules above, D numbers a
+capsule; ``u`` output below, ``u_hat`` prediction vectors, ``b`` logits, ``c`` couplings, ``s``
+total input, ``v`` output. In einsum, d is D_in and e is D_out.
 
-Every function checks the shapes it is given and that its numbers are of the right kind, and raises
-`ValueError` with what was expected and what came. Labels and targets are checked number by number
-where that costs nothing: on the CPU, outside compiled code. On a GPU a label out of range stops the
-program, as in `torch.nn.functional.cross_entropy`. That the numbers are finite is not checked.
+Every function checks shapes and dtypes of its arguments, and raises `ValueError` with what was
+expected and what came. Labels and targets are checked number by number where that costs nothing: on
+the CPU, outside compiled code. On a GPU a label out of range stops the program, as in
+`torch.nn.functional.cross_entropy`. Whether numbers are finite is not checked.
 
-Routing and squash compute in float32 at least, whatever comes in, and hand back the dtype they were
-given: half precision cannot hold ‖s‖².
+Routing and squash compute in float32 at least and return the dtype of their input: half precision
+cannot hold ‖s‖².
 """
 
 from __future__ import annotations
@@ -27,30 +28,30 @@ from capsnet_tutorial.errors import (
     expect,
     expect_count,
     expect_floating,
+    expect_number,
     expect_shape,
     expect_tensor,
     is_free_to_read,
+    is_number,
 )
 
 WITH_AUTOCAST = {
     device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)
 }
-"""Devices that have it. Asked once: not every version of PyTorch can compile the question."""
+"""Devices with autocast. Asked once: not every version of PyTorch can compile the question."""
 RECONSTRUCTION_WEIGHT = 0.0005
-"""What the reconstruction loss counts for beside the margin loss (section 4.1)."""
+"""Weight of the reconstruction loss beside the margin loss (section 4.1)."""
 
 
 def in_full_precision(device: torch.device) -> AbstractContextManager[None]:
-    """No autocast within it, where the device has any."""
-    return (
-        torch.autocast(device.type, enabled=False)
-        if device.type in WITH_AUTOCAST
-        else nullcontext()
-    )
+    """Return a context that disables autocast; it does nothing on a device without autocast."""
+    if device.type not in WITH_AUTOCAST:
+        return nullcontext()
+    return torch.autocast(device.type, enabled=False)
 
 
 def at_least_float32(x: Tensor) -> Tensor:
-    """The same in float32 if it came in half precision."""
+    """Return a half-precision tensor in float32, and any other as it is."""
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
@@ -62,17 +63,20 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
     Args:
         s: [..., D], any floating dtype.
         dim: the axis along which a vector lies.
-        eps: the least length that is divided by. At ‖s‖ = 0 the paper's formula is 0/0; with the
-            floor, the zero vector gives zero and a finite gradient. Longer vectors are untouched by it.
+        eps: the least length to divide by, above 0. At ‖s‖ = 0 the paper's formula is 0/0; with
+            this floor, the zero vector gives zero and a finite gradient. It leaves vectors that are
+            longer than it untouched.
 
     Returns:
         v, the shape and dtype of ``s``; 0 <= ‖v‖ <= 1.
     """
     expect_floating("s", s)
-    expect(-s.dim() <= dim < s.dim(), f"dim within the {s.dim()} axes of s", f"dim = {dim}")
-    expect(eps > 0, "eps > 0", f"eps = {eps}")
+    is_axis = isinstance(dim, int) and -s.dim() <= dim < s.dim()
+    expect(is_axis, f"dim within the {s.dim()} axes of s", f"dim = {dim!r}")
+    expect(s.shape[dim] > 0, "vectors of at least one number", f"s of shape {list(s.shape)}")
+    expect(is_number(eps) and eps > 0, "eps above 0", f"eps = {eps!r}")
     x = at_least_float32(s)
-    # Measured in units of the largest component where that exceeds 1: the square cannot overflow.
+    # In units of the largest component, where that exceeds 1, the square cannot overflow.
     unit = x.detach().abs().amax(dim, keepdim=True).clamp_min(1.0)
     x = x / unit
     length = torch.linalg.vector_norm(x, dim=dim, keepdim=True).clamp_min(eps)
@@ -80,11 +84,13 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
 
 
 def prediction_vectors(u: Tensor, weight: Tensor) -> Tensor:
-    """Prediction vectors û_j|i = W_ij u_i: what each capsule below predicts for each above. Equation 2, right.
+    """Compute the prediction vectors û_j|i = W_ij u_i. Equation 2, right.
+
+    û_j|i is what capsule i below predicts for capsule j above.
 
     Args:
         u: [B, I, D_in], outputs of the capsules below.
-        weight: [I, J, D_in, D_out], one matrix W_ij for each pair; ``u_i`` multiplies it from the left.
+        weight: [I, J, D_in, D_out], one matrix W_ij for each pair; multiplied by u_i from the left.
 
     Returns:
         u_hat: [B, I, J, D_out].
@@ -94,7 +100,7 @@ def prediction_vectors(u: Tensor, weight: Tensor) -> Tensor:
 
 
 class RoutingTrace(NamedTuple):
-    """Everything routing computed, each with a leading axis of R rounds."""
+    """Quantities of every round of routing, each with a leading axis of R rounds."""
 
     b: Tensor
     """Routing logits at the start of each round, [R, B, I, J]; zero in the first."""
@@ -117,15 +123,15 @@ def route(
 def route(
     u_hat: Tensor, iterations: int = 3, *, return_trace: bool = False
 ) -> Tensor | tuple[Tensor, RoutingTrace]:
-    """Routing by agreement: Procedure 1, with equations 2 (left) and 3.
+    """Route by agreement: Procedure 1, with equations 2 (left) and 3.
 
     The gradient flows through every round. The logits start at zero for every image of every call:
     nothing is shared by the images of a batch or kept from one call to the next.
 
     Args:
         u_hat: [B, I, J, D_out], prediction vectors.
-        iterations: rounds, at least 1. With 1 every capsule below shares itself out evenly.
-        return_trace: also return what each round computed.
+        iterations: rounds, at least 1. With 1 all couplings are 1/J.
+        return_trace: also return the logits, couplings and outputs of each round.
 
     Returns:
         v: [B, J, D_out]; or ``(v, RoutingTrace(b, c, v))``.
@@ -138,20 +144,23 @@ def route(
         b = votes.new_zeros(votes.shape[:3])  # [B, I, J]
         rounds = []
         for r in range(iterations):
-            c = b.softmax(dim=2)  # over j: every capsule below shares itself out among those above
+            c = b.softmax(dim=2)  # [B, I, J]: over j, so each capsule below sums to 1
             s = torch.einsum("bij,bije->bje", c, votes)  # [B, J, D_out]
             v = squash(s)
             rounds.append((b, c, v))
             if r < iterations - 1:  # an update after the last round would not be used
-                b = b + torch.einsum("bije,bje->bij", votes, v)  # agreement: <u_hat, v>
+                b = b + torch.einsum("bije,bje->bij", votes, v)  # plus the agreement a_ij
     if not return_trace:
         return v.to(u_hat.dtype)
-    trace = RoutingTrace(*(torch.stack(each) for each in zip(*rounds, strict=True)))
+    trace = RoutingTrace(*(torch.stack(values) for values in zip(*rounds, strict=True)))
     return v.to(u_hat.dtype), trace
 
 
 def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
-    """`route` with the gradient of the last round alone: its couplings count as constants. The output is the same."""
+    """Route by agreement with the gradient of the last round alone.
+
+    The couplings of the last round count as constants. Arguments and output are those of `route`.
+    """
     with torch.no_grad():
         _, trace = route(u_hat, iterations, return_trace=True)
     with in_full_precision(u_hat.device):
@@ -160,7 +169,7 @@ def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
 
 
 def capsule_lengths(v: Tensor) -> Tensor:
-    """Lengths ‖v_j‖, read as the probability that what capsule j stands for is present. Section 2.
+    """Compute the lengths ‖v_j‖, read as the probability that class j is present. Section 2.
 
     Args:
         v: [B, J, D].
@@ -180,15 +189,15 @@ def margin_loss(
     m_minus: float = 0.1,
     lambda_: float = 0.5,
 ) -> Tensor:
-    """Margin loss, summed over the classes, averaged over the batch. Equation 4.
+    """Compute the margin loss, summed over the classes, averaged over the batch. Equation 4.
 
     ``L_k = T_k max(0, m⁺ − ‖v_k‖)² + λ (1 − T_k) max(0, ‖v_k‖ − m⁻)²``
 
     Args:
         lengths: [B, J], lengths of the class capsules.
-        targets: class numbers, integers [B]; or T itself, [B, J], with a 1 for every class that is present.
-        m_plus: a present class is long enough from here on.
-        m_minus: an absent class is short enough up to here.
+        targets: class numbers, integers [B]; or T itself, [B, J], 1 for every present class.
+        m_plus: m⁺, the length from which on a present class costs nothing.
+        m_minus: m⁻, the length up to which an absent class costs nothing.
         lambda_: weight of the absent classes.
 
     Returns:
@@ -196,6 +205,8 @@ def margin_loss(
     """
     expect_floating("lengths", lengths)
     expect_shape("lengths", lengths, "[B, J]")
+    for name, value in (("m_plus", m_plus), ("m_minus", m_minus), ("lambda_", lambda_)):
+        expect_number(name, value)
     present = _multi_hot(targets, lengths.shape).to(lengths.dtype)  # [B, J]
     absent_loss = F.relu(lengths - m_minus).square()
     present_loss = F.relu(m_plus - lengths).square()
@@ -207,7 +218,8 @@ def mask_capsules(v: Tensor, labels: Tensor | None = None) -> Tensor:
 
     Args:
         v: [B, J, D].
-        labels: class numbers, integers [B]: keep these (training). None: keep the longest (afterwards).
+        labels: class numbers, integers [B], of the capsules to keep (training); without them, the
+            longest capsule is kept (inference).
 
     Returns:
         [B, J, D].
@@ -215,15 +227,16 @@ def mask_capsules(v: Tensor, labels: Tensor | None = None) -> Tensor:
     expect_floating("v", v)
     expect_shape("v", v, "[B, J, D]")
     if labels is None:
+        expect(v.shape[1] > 0, "at least one capsule to choose from", f"shape {list(v.shape)}")
         labels = capsule_lengths(v.detach()).argmax(dim=1)  # [B]
     keep = _one_hot(labels, v.shape[:2])  # [B, J]
     return v.masked_fill(~keep.unsqueeze(-1), 0)
 
 
 def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
-    """Sum of squared differences over the pixels, averaged over the batch. Section 4.1.
+    """Compute squared differences, summed over the pixels, averaged over the batch. Section 4.1.
 
-    Not yet multiplied by `RECONSTRUCTION_WEIGHT`.
+    Not yet multiplied by `RECONSTRUCTION_WEIGHT`; in the precision of its input.
 
     Args:
         reconstruction: [B, P] or any shape with P numbers an image.
@@ -234,13 +247,14 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
     """
     expect_floating("reconstruction", reconstruction)
     expect_floating("images", images)
+    are_batches = reconstruction.dim() >= 2 and images.dim() >= 2
     expect(
-        reconstruction.dim() >= 2 <= images.dim()
-        and reconstruction.flatten(1).shape == images.flatten(1).shape,
+        are_batches and reconstruction.flatten(1).shape == images.flatten(1).shape,
         "a batch of reconstructions and of images with as many numbers each",
         f"shapes {list(reconstruction.shape)} and {list(images.shape)}",
     )
-    return (reconstruction.flatten(1) - images.flatten(1)).square().sum(dim=1).mean()
+    difference = reconstruction.flatten(1) - images.flatten(1)  # [B, P]
+    return difference.square().sum(dim=1).mean()
 
 
 def expect_capsules(u: Tensor, weight: Tensor) -> None:
@@ -249,45 +263,48 @@ def expect_capsules(u: Tensor, weight: Tensor) -> None:
     expect_floating("weight", weight)
     expect_shape("u", u, "[B, I, D_in]")
     expect_shape("weight", weight, "[I, J, D_in, D_out]")
-    expect(
-        u.shape[1:] == (weight.shape[0], weight.shape[2]),
-        f"u of shape [B, {weight.shape[0]}, {weight.shape[2]}] for a weight of shape {list(weight.shape)}",
-        f"u of shape {list(u.shape)}",
-    )
-    if not (u.device.type in WITH_AUTOCAST and torch.is_autocast_enabled(u.device.type)):
-        expect(u.dtype == weight.dtype, f"u in the weight's dtype, {weight.dtype}", f"{u.dtype}")
+    below, _, in_dim, _ = weight.shape
+    wanted = f"u of shape [B, {below}, {in_dim}] for a weight of shape {list(weight.shape)}"
+    expect(u.shape[1:] == (below, in_dim), wanted, f"u of shape {list(u.shape)}")
+    expect_dtype("u", u, weight)
+
+
+def expect_dtype(name: str, tensor: Tensor, weight: Tensor) -> None:
+    """Raise `ValueError` unless a tensor has the dtype of a weight, or autocast will see to it."""
+    device = tensor.device.type
+    is_cast = device in WITH_AUTOCAST and torch.is_autocast_enabled(device)
+    wanted = f"{name} in the weight's dtype, {weight.dtype}"
+    expect(is_cast or tensor.dtype == weight.dtype, wanted, f"{tensor.dtype}")
 
 
 def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
-    """bool [B, J] from class numbers [B]."""
+    """Return bool [B, J], true at the class numbers [B]."""
     expect_tensor("labels", labels)
     batch, classes = shape
+    is_other = labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool
     expect(
-        not labels.is_floating_point() and labels.dtype != torch.bool and labels.shape == (batch,),
+        not is_other and labels.shape == (batch,),
         f"integer labels of shape [{batch}]",
         f"{labels.dtype} of shape {list(labels.shape)}",
     )
+    labels = labels.long()
     if labels.numel() and is_free_to_read(labels):
         low, high = torch.stack(labels.aminmax()).tolist()
         expect(low >= 0 and high < classes, f"labels from 0 to {classes - 1}", f"{low} to {high}")
-    nothing = torch.zeros(batch, classes, dtype=torch.bool, device=labels.device)
-    return nothing.scatter(1, labels.long().unsqueeze(1), True)
+    return labels.unsqueeze(1) == torch.arange(classes, device=labels.device)
 
 
 def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
-    """T of equation 4 from class numbers [B] or from itself."""
+    """Return T of equation 4, [B, J], from class numbers [B] or from itself."""
     expect_tensor("targets", targets)
     if targets.dim() == 1:
         return _one_hot(targets, shape)
     expect(
-        targets.shape == shape,
+        targets.shape == shape and not targets.is_complex(),
         f"labels [{shape[0]}] or multi-hot targets {list(shape)}",
-        f"targets of shape {list(targets.shape)}",
+        f"targets of {targets.dtype} of shape {list(targets.shape)}",
     )
     if is_free_to_read(targets):
-        expect(
-            bool(((targets == 0) | (targets == 1)).all()),
-            "multi-hot targets of zeros and ones",
-            "other numbers",
-        )
+        are_0_or_1 = bool(((targets == 0) | (targets == 1)).all())
+        expect(are_0_or_1, "multi-hot targets of zeros and ones", "other numbers")
     return targets

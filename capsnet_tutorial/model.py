@@ -1,10 +1,11 @@
-"""The whole network, the two sizes that it comes in, and the parts of it that can be exchanged."""
+"""The whole network, its two sizes, and its exchangeable parts."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import torch
@@ -12,7 +13,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, is_free_to_read
-from capsnet_tutorial.functional import RoutingTrace, capsule_lengths, mask_capsules, route
+from capsnet_tutorial.functional import (
+    RoutingTrace,
+    capsule_lengths,
+    expect_dtype,
+    mask_capsules,
+    route,
+)
 from capsnet_tutorial.layers import (
     Decoder,
     Primary,
@@ -27,7 +34,7 @@ from capsnet_tutorial.layers import (
 
 @dataclass(frozen=True)
 class CapsNetConfig:
-    """Every size in a CapsNet. The defaults are the paper's."""
+    """Sizes of a CapsNet. The defaults are the paper's."""
 
     image_size: int = 28
     in_channels: int = 1
@@ -44,45 +51,44 @@ class CapsNetConfig:
     decoder_hidden: tuple[int, ...] = (512, 1024)
 
     def __post_init__(self) -> None:
-        sizes = {name: value for name, value in asdict(self).items() if name != "decoder_hidden"}
-        for name, value in sizes.items():
-            expect_count(name, value)
         hidden = self.decoder_hidden
-        expect(
-            isinstance(hidden, Sequence) and not isinstance(hidden, str),
-            "decoder_hidden as a tuple",
-            repr(hidden),
-        )
+        for name, size in vars(self).items():
+            if name != "decoder_hidden":
+                expect_count(name, size)
+        is_sequence = isinstance(hidden, Sequence) and not isinstance(hidden, str)
+        expect(is_sequence, "decoder_hidden as a tuple", repr(hidden))
         for width in hidden:
             expect_count("decoder_hidden's widths", width)
-        object.__setattr__(self, "decoder_hidden", tuple(hidden))  # a list when it was JSON
-        expect(
-            self.primary_side >= 1,
-            "an image that both convolutions fit into",
-            f"{self.image_size} pixels",
-        )
+        object.__setattr__(self, "decoder_hidden", tuple(hidden))  # a list in JSON
+        wanted = "an image_size that both convolutions fit into"
+        expect(self.primary_side >= 1, wanted, f"{self.image_size} pixels")
 
     @classmethod
     def paper(cls) -> CapsNetConfig:
-        """Section 4: 1152 primary capsules, 8,215,568 parameters with the decoder."""
+        """Return the sizes of section 4: 1152 primary capsules, 8,215,568 parameters."""
         return cls()
 
     @classmethod
     def small(cls, **sizes: Any) -> CapsNetConfig:
-        """For a laptop and for the page: 72 primary capsules, 454,992 parameters; ``sizes`` for others."""
-        ours: dict[str, Any] = {
+        """Return sizes for a laptop: 72 primary capsules, 454,992 parameters.
+
+        Args:
+            sizes: fields with other values.
+        """
+        small: dict[str, Any] = {
             "conv_channels": 64,
             "conv_stride": 2,
             "primary_types": 8,
             "primary_kernel": 5,
+            "decoder_hidden": (128, 256),
         }
-        return cls(**ours | {"decoder_hidden": (128, 256)} | sizes)
+        return cls(**small | sizes)
 
     @property
     def primary_side(self) -> int:
         """Height and width of the grid of primary capsules (6 in the paper)."""
-        maps = (self.image_size - self.conv_kernel) // self.conv_stride + 1  # 20
-        return (maps - self.primary_kernel) // self.primary_stride + 1
+        features_side = (self.image_size - self.conv_kernel) // self.conv_stride + 1  # 20
+        return (features_side - self.primary_kernel) // self.primary_stride + 1
 
     @property
     def primary_capsules(self) -> int:
@@ -100,10 +106,10 @@ Mask = Callable[[Tensor, Tensor | None], Tensor]
 
 @dataclass(frozen=True)
 class Parts:
-    """The exchangeable parts of a CapsNet: each a function, or an `nn.Module` where it has weights of its own.
+    """Exchangeable parts of a CapsNet: functions, or an `nn.Module` where a part has weights.
 
-    ``CapsNet(config, Parts(routing=my_route))`` trains, saves and loads like any other CapsNet. What a part gives is
-    checked for its shape whenever it is called; what it raises keeps its traceback.
+    ``CapsNet(config, Parts(routing=my_route))`` trains, saves and loads like any other CapsNet. The
+    shape of a part's result is checked at every call; an error in a part keeps its traceback.
     """
 
     primary: Primary = group_and_squash
@@ -115,19 +121,22 @@ class Parts:
 
     def __post_init__(self) -> None:
         for name, part in vars(self).items():
-            expect(callable(part), f"a function or a module for the part {name}", repr(part))
+            is_part = callable(part) and not isinstance(part, type)
+            expect(is_part, f"a function or a module for the part {name}", repr(part))
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the parts that are not the paper's, by field: what a weights file records."""
-        own = (
-            field.name for field in fields(self) if getattr(self, field.name) is not field.default
-        )
-        return {name: part_name(getattr(self, name)) for name in own}
+        """Names of the parts that are not the paper's, by field: a weights file records them."""
+        names = {}
+        for field in fields(self):
+            part = getattr(self, field.name)
+            if part is not field.default:
+                names[field.name] = part_name(part)
+        return names
 
 
 class CapsNetOutput(NamedTuple):
-    """Result of a forward pass."""
+    """Output of a forward pass."""
 
     capsules: Tensor
     """v, [B, J, D_out]."""
@@ -138,58 +147,87 @@ class CapsNetOutput(NamedTuple):
 
 
 def named_output(output: Any) -> CapsNetOutput:
-    """The output of a network whose ``forward`` returns capsules, lengths and a drawing, in a plain tuple too."""
-    output = CapsNetOutput(*output) if type(output) is tuple and len(output) == 3 else output
-    wanted = "a network that returns capsules, lengths and a reconstruction, or an objective for what it returns"
-    expect(
-        hasattr(output, "lengths") and hasattr(output, "reconstruction"),
-        wanted,
-        type(output).__name__,
-    )
+    """Return a network's output with names: a plain tuple of three becomes a `CapsNetOutput`.
+
+    Raises:
+        ValueError: the output has no lengths and no reconstruction.
+    """
+    if type(output) is tuple and len(output) == len(CapsNetOutput._fields):
+        return CapsNetOutput(*output)
+    has_names = hasattr(output, "lengths") and hasattr(output, "reconstruction")
+    wanted = "a network that returns capsules, lengths and a reconstruction"
+    expect(has_names, f"{wanted}, or an objective for its output", type(output).__name__)
     return output
 
 
 class CapsNet(nn.Module):
     """Convolution, primary capsules, routed capsules, decoder. Figures 1 and 2.
 
-    Shapes are given for the paper's sizes::
+    Shapes for the paper's sizes::
 
         images [B, 1, 28, 28] -> [B, 256, 20, 20] -> u [B, 1152, 8] -> v [B, 10, 16] -> [B, 784]
 
     Args:
         config: sizes; the paper's, unless given.
-        parts: how to cut capsules, route and mask; the paper's, unless given.
+        parts: functions that group capsules, route and mask; the paper's, unless given.
+
+    Raises:
+        ValueError: a config or parts of another type.
     """
 
     def __init__(self, config: CapsNetConfig | None = None, parts: Parts | None = None) -> None:
         super().__init__()
-        config = CapsNetConfig.paper() if config is None else config
-        parts = Parts() if parts is None else parts
+        if config is None:
+            config = CapsNetConfig.paper()
+        if parts is None:
+            parts = Parts()
+        expect(
+            isinstance(config, CapsNetConfig),
+            'a CapsNetConfig, such as CapsNetConfig.small() (load_pretrained("small") is trained)',
+            repr(config),
+        )
+        wanted = "Parts, such as Parts(routing=my_route)"
+        expect(isinstance(parts, Parts), wanted, repr(parts))
         self.config = config
         self.conv = nn.Conv2d(
             config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride
         )
-        maps, kernel, stride = config.conv_channels, config.primary_kernel, config.primary_stride
         self.primary = PrimaryCapsules(
-            maps, config.primary_types, config.primary_dim, kernel, stride, parts.primary
+            in_channels=config.conv_channels,
+            types=config.primary_types,
+            dim=config.primary_dim,
+            kernel=config.primary_kernel,
+            stride=config.primary_stride,
+            group=parts.primary,
         )
-        below, above = (
-            (config.primary_capsules, config.primary_dim),
-            (config.classes, config.class_dim),
+        self.routed = RoutedCapsules(
+            in_capsules=config.primary_capsules,
+            in_dim=config.primary_dim,
+            out_capsules=config.classes,
+            out_dim=config.class_dim,
+            iterations=config.iterations,
+            routing=parts.routing,
         )
-        self.routed = RoutedCapsules(*below, *above, config.iterations, routing=parts.routing)
         self.mask = parts.mask
-        pixels = config.in_channels * config.image_size**2
-        self.decoder = Decoder(config.classes * config.class_dim, config.decoder_hidden, pixels)
+        self.decoder = Decoder(
+            inputs=config.classes * config.class_dim,
+            hidden=config.decoder_hidden,
+            pixels=config.in_channels * config.image_size**2,
+        )
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
-        """Recognise and redraw.
+        """Recognise images and draw them again.
 
         Args:
-            images: [B, 1, 28, 28], floats, finite.
-            labels: integers [B]. Given (training): redraw from the true class's capsule; else from the longest.
+            images: [B, 1, 28, 28], floats from 0 to 1.
+            labels: integers [B]. Given (training), the true class's capsule is drawn; else the
+                longest (inference).
+
+        Raises:
+            ValueError: images or labels of another shape or dtype, or not finite.
         """
-        u = self.primary_capsules(images)  # [B, I, D_in]
+        features = self.features(images)  # [B, 256, 20, 20]
+        u = self.primary(features)  # [B, I, D_in]
         v = self.routed(u)  # [B, J, D_out]
         lengths = capsule_lengths(v)  # [B, J]
         masked = self.mask(v, labels)  # [B, J, D_out]
@@ -199,51 +237,69 @@ class CapsNet(nn.Module):
 
     @property
     def parts(self) -> Parts:
-        """The parts it is made of."""
+        """The parts that the network consists of."""
         return Parts(self.primary.group, self.routed.routing, self.mask)
 
-    def primary_capsules(self, images: Tensor) -> Tensor:
-        """Primary capsules u, [B, I, D_in], of the first convolution's features."""
-        channels, side = self.config.in_channels, self.config.image_size
+    def features(self, images: Tensor) -> Tensor:
+        """Return the first convolution's features of images: [B, 256, 20, 20]."""
+        channels = self.config.in_channels
+        side = self.config.image_size
         expect_floating("images", images)
-        fits = images.shape[1:] == (channels, side, side)
-        expect(
-            fits, f"images of shape [B, {channels}, {side}, {side}]", f"shape {list(images.shape)}"
-        )
-        if is_free_to_read(images):
-            expect(
-                bool(images.isfinite().all()), "finite images", "nan or infinity among the pixels"
-            )
-        return self.primary(F.relu(self.conv(images)))  # of features [B, 256, 20, 20]
+        wanted = f"images of shape [B, {channels}, {side}, {side}]"
+        expect(images.shape[1:] == (channels, side, side), wanted, f"shape {list(images.shape)}")
+        expect_dtype("images", images, self.conv.weight)
+        _expect_pixels(images)
+        return F.relu(self.conv(images))
+
+    def primary_capsules(self, images: Tensor) -> Tensor:
+        """Return the primary capsules of images: u, [B, I, D_in]."""
+        return self.primary(self.features(images))
 
     def trace(self, images: Tensor) -> tuple[Tensor, RoutingTrace]:
-        """Class capsules, and everything that the paper's routing computed on the way to them."""
+        """Return class capsules and every round's quantities of the paper's routing."""
         return self.routed.trace(self.primary_capsules(images))
 
     def decode(self, capsules: Tensor) -> Tensor:
         """Draw class capsules [B, J, D_out] as they are, masked or not: [B, pixels]."""
-        j, d = self.config.classes, self.config.class_dim
+        shape = (self.config.classes, self.config.class_dim)
         expect_floating("capsules", capsules)
-        expect(
-            capsules.shape[1:] == (j, d),
-            f"capsules of shape [B, {j}, {d}]",
-            f"shape {list(capsules.shape)}",
-        )
+        wanted = f"capsules of shape [B, {shape[0]}, {shape[1]}]"
+        expect(capsules.shape[1:] == shape, wanted, f"shape {list(capsules.shape)}")
+        expect_dtype("capsules", capsules, self.conv.weight)
         return self.decoder(capsules.flatten(1))
 
     @torch.no_grad()
     def predict(self, images: Tensor) -> Tensor:
-        """The class whose capsule is longest, integers [B]."""
-        return capsule_lengths(self.routed(self.primary_capsules(images))).argmax(dim=1)
+        """Return the class whose capsule is longest, integers [B]."""
+        v = self.routed(self.primary_capsules(images))  # [B, J, D_out]
+        return capsule_lengths(v).argmax(dim=1)
+
+
+def _expect_pixels(images: Tensor) -> None:
+    """Raise `InputError` unless pixels are finite; warn once if they are bytes, 0 to 255."""
+    if images.numel() == 0 or not is_free_to_read(images):
+        return
+    low, high = images.aminmax()
+    is_finite = bool(low.isfinite() & high.isfinite())
+    expect(is_finite, "finite images", "nan or infinity among the pixels")
+    if high > 1:
+        warn_of_bytes(images)
+
+
+def warn_of_bytes(images: Tensor) -> None:
+    """Warn, once in a program, of images whose pixels are whole numbers from 0 to 255."""
+    if images.numel() and images.max() > 2 and images.equal(images.round()):
+        advice = "images have pixels from 0 to 255; a CapsNet takes them from 0 to 1: divide by 255"
+        warnings.warn(advice, stacklevel=2)
 
 
 @contextmanager
 def in_eval_mode(network: nn.Module) -> Iterator[None]:
-    """Examine a network in eval mode; afterwards every module in it is in the mode that was its own."""
+    """Put a network into eval mode; restore every submodule's mode on exit."""
     modes = [(module, module.training) for module in network.modules()]
     network.eval()
     try:
         yield
     finally:
-        for module, training in modes:
-            module.training = training
+        for module, is_training in modes:
+            module.training = is_training

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import asdict, fields, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,65 +13,81 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.errors import InputError, expect, expect_floating
+from capsnet_tutorial.errors import FLOATING, InputError, expect
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, named_output
 
 Network = TypeVar("Network", bound=nn.Module)
 
+MOST_ROUNDS = 10
+"""Rounds of routing up to which `as_capsnet` looks for those of another network."""
+
+
+# --- loading
+
 
 def load_pretrained(name: str = "small") -> CapsNet:
-    """The trained network that comes with the module, in eval mode, float32.
+    """Return the trained network that comes with the module, in eval mode, float32.
 
-    "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample. Its card, with the
-    test errors, is ``assets/weights/small.md``.
+    "small": 454,992 parameters, trained on MNIST's 60,000 training digits less the bundled sample.
+    Its card, with the test errors, is ``assets/weights/small.md``.
+
+    Raises:
+        ValueError: another name.
     """
-    expect(
-        name == "small", 'the pretrained network "small", which comes with the module', repr(name)
-    )
-    with resources.as_file(
-        resources.files("capsnet_tutorial.assets") / "weights" / f"{name}.safetensors"
-    ) as path:
+    wanted = 'the pretrained network "small", which comes with the module'
+    expect(name == "small", wanted, repr(name))
+    weights = resources.files("capsnet_tutorial.assets") / "weights" / "small.safetensors"
+    with resources.as_file(weights) as path:
         return load_weights(path)
 
 
 def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
-    """The CapsNet in a file that `save_weights` wrote, in eval mode, float32.
+    """Return the CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
-    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where they are the small or the paper's:
-    as a network of three rounds, since the tensors do not tell.
+    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where names and
+    shapes are those of the small or of the paper's network, and as a network of three rounds: the
+    tensors do not tell.
 
     Args:
         path: of the file.
-        parts: what the network was made of, if not of the paper's parts.
+        parts: parts that the network was built from, if not the paper's. They are copied.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: the file is truncated, or holds something else, or a network with other parts.
     """
-    (tensors, about), parts = read_tensors(path), parts or Parts()
-    kind, names = about.get("network", "capsnet"), about.get("parts", {})
+    if parts is None:
+        parts = Parts()
+    expect(isinstance(parts, Parts), "Parts, such as Parts(routing=my_route)", repr(parts))
+    tensors, about = read_tensors(path)
     if not about:
         about = {"config": asdict(_preset_of(tensors, f"others in {path}"))}
+    kind = about.get("network", "capsnet")
     expect(kind == "capsnet", f"the weights of a CapsNet in {path}", f"those of a {kind}")
+    config = about.get("config")
+    names = about.get("parts", {})
+    return filled(partial(_build, config, names, parts, path), tensors, path)
 
-    def make() -> CapsNet:
-        config = sizes_in(about.get("config"), CapsNetConfig, path)
-        expect(
-            parts.names == names,
-            f"parts named {names or 'as the paper has them'}, as in {path}",
-            f"{parts.names}",
-        )
-        return CapsNet(config, parts)
 
-    return filled(make, tensors, path)
+def _build(config: Any, names: Any, parts: Parts, path: str | Path) -> CapsNet:
+    """Build the network that a file's metadata describe, from a copy of its parts."""
+    sizes = sizes_in(config, CapsNetConfig, path)
+    wanted = f"parts named {names or 'as the paper has them'}, as in {path}"
+    expect(parts.names == names, wanted, f"{parts.names}")
+    return CapsNet(sizes, deepcopy(parts))
 
 
 def sizes_in(config: Any, kind: type[Any], path: str | Path) -> Any:
-    """The sizes of a network, by the ``config`` in a file's metadata.
+    """Return the sizes of a network from the config in a file's metadata.
+
+    Args:
+        config: the metadata's entry; anything.
+        kind: dataclass of the sizes.
+        path: of the file, for messages.
 
     Raises:
-        ValueError: it has not each of them, or has others, or is no object at all.
+        ValueError: the entry is no object, or lacks a size, or has another one.
     """
     names = {field.name for field in fields(kind)}
     wanted = f"a config in {path} with every size of a {kind.__name__} and nothing else"
@@ -78,75 +96,10 @@ def sizes_in(config: Any, kind: type[Any], path: str | Path) -> Any:
     return kind(**config)
 
 
-def as_capsnet(network: nn.Module) -> CapsNet:
-    """A `CapsNet` as it is; another network, such as the one built in the book, as a CapsNet that answers alike.
-
-    How many rounds the other one does, only its answers tell: they are compared for two images of bright noise.
-
-    Raises:
-        ValueError: its weights have not the names and shapes of the small or of the paper's network, or its answers
-            are not those of such a network with 1 to 10 rounds.
-    """
-    if isinstance(
-        network := getattr(network, "_orig_mod", network), CapsNet
-    ):  # what torch.compile was given
-        return network
-    tensors = network.state_dict() if isinstance(network, nn.Module) else {}
-    config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
-
-    def with_rounds(count: int) -> CapsNet:
-        return filled(lambda: CapsNet(replace(config, iterations=count)), tensors, "the network")
-
-    ours, noise = (
-        with_rounds(10),
-        torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(0)),
-    )
-    with in_eval_mode(network), torch.no_grad():
-        images = 100 * noise.to(
-            ours.conv.weight
-        )  # in float32, as ours, whatever the network's weights are in
-        theirs = named_output(torch.func.functional_call(network, ours.state_dict(), (images,)))
-        _, trace = ours.trace(images)
-    off = (trace.v.norm(dim=-1) - theirs.lengths).abs().amax(dim=(1, 2))  # [R]
-    answers = "a network that answers as a CapsNet with its weights does, after 1 to 10 rounds"
-    expect(bool(off.min() < 1e-3), answers, f"lengths that are {float(off.min()):.2g} off")
-    return with_rounds(int(off.argmin()) + 1)
-
-
-def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
-    """The small or the paper's sizes; `InputError` unless these are the weights of such a network by name and shape."""
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
-    for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
-        with torch.device("meta"):
-            if shapes == {
-                name: tensor.shape for name, tensor in CapsNet(config).state_dict().items()
-            }:
-                return config
-    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of the paper's one"
-    raise InputError(f"expected {wanted}; got {others}")
-
-
-def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes and the names of its parts, in half precision.
-
-    Raises:
-        ValueError: another network than `as_capsnet` takes.
-    """
-    network = as_capsnet(network)
-    sizes = asdict(network.config) | {
-        "iterations": network.routed.iterations
-    }  # which can be set afterwards
-    about, stored = {"config": sizes, "parts": network.parts.names}, network.state_dict()
-    floats = {
-        name: tensor.to(dtype) for name, tensor in stored.items() if tensor.is_floating_point()
-    }
-    write_tensors(path, stored | floats, about)
-
-
 def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | Path) -> Network:
-    """A network with the numbers of a file, in eval mode.
+    """Return a network with the tensors of a file, in eval mode.
 
-    It is made without memory, and given some only after its tensors were found to be as large as those of the file.
+    It is built on the meta device, and gets memory only after all shapes agreed with the file's.
 
     Args:
         make: builds the network.
@@ -154,34 +107,152 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
         path: of the file, for messages.
 
     Raises:
-        ValueError: sizes that make no network, a tensor that is missing, not the network's, of another shape or kind,
-            or not finite.
+        ValueError: sizes that make no network; a tensor that is missing, unknown, of another shape
+            or kind, or not finite.
     """
     try:
         with torch.device("meta"):
             network = make()
-    except (
-        TypeError,
-        OverflowError,
-        RuntimeError,
-    ) as problem:  # no number, or larger than any memory
-        raise InputError(
-            f"expected the sizes of a network in {path}; got {str(problem).splitlines()[0]}"
-        ) from problem
-    wanted = network.state_dict()
-    for name in sorted(wanted.keys() | tensors.keys()):
-        ours, theirs = (
-            list(each[name].shape) if name in each else None for each in (wanted, tensors)
-        )
-        expect(ours == theirs, f"{name} of shape {ours} in {path}", f"{theirs}")
+    # Sizes that are no numbers, or larger than any memory.
+    except (TypeError, OverflowError, RuntimeError) as problem:
+        reason = str(problem).splitlines()[0]
+        wanted = f"the sizes of a network in {path}"
+        raise InputError(f"expected {wanted}; got {reason}") from problem
+    state = network.state_dict()
+    for name in sorted(state.keys() | tensors.keys()):
+        shape = _shape(state.get(name))
+        stored_shape = _shape(tensors.get(name))
+        expect(stored_shape == shape, f"{name} of shape {shape} in {path}", f"{stored_shape}")
     for name, tensor in tensors.items():
-        if wanted[name].is_floating_point():
-            expect_floating(name, tensor)
-        wanted[name] = tensor.to(wanted[name].dtype)
-        expect(
-            bool(wanted[name].isfinite().all()),
-            f"finite numbers in {name} in {path}",
-            "nan or infinity",
-        )
-    network.load_state_dict(wanted, assign=True)
+        dtype = state[name].dtype
+        is_of_kind = tensor.is_floating_point() or not dtype.is_floating_point
+        expect(is_of_kind, f"{name} in floating point", f"{tensor.dtype}")
+        state[name] = tensor.to(dtype)
+        is_finite = bool(state[name].isfinite().all())
+        expect(is_finite, f"finite numbers in {name} in {path}", "nan or infinity")
+    network.load_state_dict(state, assign=True)
     return network.eval()
+
+
+def _shape(tensor: Tensor | None) -> list[int] | None:
+    return None if tensor is None else list(tensor.shape)
+
+
+# --- saving
+
+
+def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
+    """Write a network's weights, sizes and the names of its parts.
+
+    Args:
+        network: a CapsNet, or one that `as_capsnet` converts.
+        path: of the file.
+        dtype: precision of the file. A tensor that would overflow in it keeps its own.
+
+    Raises:
+        ValueError: no network that can be loaded again: another one than `as_capsnet` takes, or one
+            whose weights are not finite; or a dtype that is not floating point.
+    """
+    is_precision = dtype in FLOATING
+    expect(is_precision, "a dtype of floating point, of 16 bits or more", repr(dtype))
+    network = as_capsnet(network)
+    # The number of rounds may have been set since the network was built.
+    config = replace(network.config, iterations=network.routed.iterations)
+    tensors = {
+        name: _compressed(name, tensor, dtype) for name, tensor in network.state_dict().items()
+    }
+    write_tensors(path, tensors, {"config": asdict(config), "parts": network.parts.names})
+
+
+def _compressed(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a tensor in another precision, or as it is where that would overflow."""
+    if not tensor.is_floating_point():
+        return tensor
+    # Loaded as float32, whatever it is now.
+    is_finite = bool(tensor.float().isfinite().all())
+    expect(is_finite, f"finite numbers in {name}", "nan, infinity or more than float32 holds")
+    rounded = tensor.to(dtype)
+    return rounded if rounded.isfinite().all() else tensor
+
+
+def as_capsnet(network: nn.Module) -> CapsNet:
+    """Convert a network of equal structure to `CapsNet`; return a `CapsNet` as it is.
+
+    A network such as the one built in the book does not tell its number of rounds: it is inferred
+    from the answers to two images of bright noise. A subclass of CapsNet becomes a plain one.
+
+    Raises:
+        ValueError: weights whose names and shapes are not those of the small or of the paper's
+            network, or answers that are not those of such a network with 1 to 10 rounds; a subclass
+            that answers otherwise than a CapsNet with its weights.
+    """
+    network = getattr(network, "_orig_mod", network)  # torch.compile wraps it
+    if type(network) is CapsNet:
+        return network
+    if isinstance(network, CapsNet):
+        return _from_subclass(network)
+    return _from_stranger(network)
+
+
+def _from_subclass(network: CapsNet) -> CapsNet:
+    config = replace(network.config, iterations=network.routed.iterations)
+    parts = deepcopy(network.parts)
+    plain = filled(lambda: CapsNet(config, parts), network.state_dict(), type(network).__name__)
+    images = _noise(config).to(plain.conv.weight)
+    with torch.no_grad():
+        expected = plain(images)
+    answers = _answers(network, plain, images)
+    difference = max(
+        float((answers.lengths - expected.lengths).abs().max()),
+        float((answers.reconstruction - expected.reconstruction).abs().max()),
+    )
+    wanted = f"a {type(network).__name__} that answers as a CapsNet with its weights does"
+    expect(difference < 1e-3, wanted, f"answers that are {difference:.2g} off")
+    return plain
+
+
+def _from_stranger(network: nn.Module) -> CapsNet:
+    tensors = network.state_dict() if isinstance(network, nn.Module) else {}
+    config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
+    longest = replace(config, iterations=MOST_ROUNDS)
+    plain = filled(lambda: CapsNet(longest), tensors, "the network")
+    images = _noise(config).to(plain.conv.weight)
+    with torch.no_grad():
+        _, trace = plain.trace(images)
+    answers = _answers(network, plain, images)
+    differences = (trace.v.norm(dim=-1) - answers.lengths).abs().amax(dim=(1, 2))  # [R]
+    wanted = "a network that answers as a CapsNet with its weights does, after 1 to 10 rounds"
+    smallest = float(differences.min())
+    expect(smallest < 1e-3, wanted, f"lengths that are {smallest:.2g} off")
+    iterations = int(differences.argmin()) + 1
+    return filled(lambda: CapsNet(replace(config, iterations=iterations)), tensors, "the network")
+
+
+def _noise(config: CapsNetConfig) -> Tensor:
+    """Return two images of bright noise, on which the rounds of routing differ."""
+    generator = torch.Generator().manual_seed(0)
+    side = config.image_size
+    return 100 * torch.rand(2, config.in_channels, side, side, generator=generator)
+
+
+def _answers(network: nn.Module, plain: CapsNet, images: Tensor) -> Any:
+    """Return a network's output in eval mode, with the plain CapsNet's weights: in float32."""
+    with in_eval_mode(network), torch.no_grad():
+        output = torch.func.functional_call(network, plain.state_dict(), (images,))
+    return named_output(output)
+
+
+def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
+    """Return the small or the paper's sizes, whichever has the names and shapes of the tensors.
+
+    Raises:
+        ValueError: neither.
+    """
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
+        with torch.device("meta"):
+            state = CapsNet(config).state_dict()
+        if shapes == {name: tensor.shape for name, tensor in state.items()}:
+            return config
+    wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of"
+    raise InputError(f"expected {wanted} the paper's one; got {others}")

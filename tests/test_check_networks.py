@@ -121,8 +121,10 @@ def test_rounds_are_those_that_are_declared(more, bugs):
 
 
 def test_each_of_two_routings_has_rounds_of_its_own():
-    layers = RoutedCapsules(72, 8, 12, 8, iterations=1), RoutedCapsules(12, 8, 10, 16, iterations=3)
-    assert check_layer(nn.Sequential(*layers), torch.randn(3, 72, 8)).status == 0
+    first = RoutedCapsules(in_capsules=72, in_dim=8, out_capsules=12, out_dim=8, iterations=1)
+    second = RoutedCapsules(in_capsules=12, in_dim=8, out_capsules=10, out_dim=16, iterations=3)
+    report = check_layer(nn.Sequential(first, second), torch.randn(3, 72, 8))
+    assert report.status == 0
 
 
 @pytest.mark.parametrize(

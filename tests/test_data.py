@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import socket
 import struct
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
+from capsnet_tutorial import data as data_module
 from capsnet_tutorial.data import Digits, digits, resolved_source
 
 SPLITS = ("train", "validation", "test")
@@ -82,13 +85,68 @@ def test_mnists_splits_share_no_place_and_have_their_sizes(mnist):
 @pytest.mark.usefixtures("offline")
 def test_auto_falls_back_to_the_sample_and_says_so_in_one_line(tmp_path, capfd):
     data = digits("test", root=tmp_path / "nothing here")
-    said = capfd.readouterr()
+    captured = capfd.readouterr()
     assert data.source == "sample"
     assert data.images.equal(digits("test", source="sample").images)
-    assert said.out == ""
-    assert len(said.err.splitlines()) == 1
-    assert f"MNIST is not in {tmp_path / 'nothing here'}" in said.err
-    assert "using the bundled sample of 5,000 digits" in said.err
+    assert captured.out == ""
+    attempt, fallback = captured.err.splitlines()
+    assert attempt.endswith(f"downloading MNIST to {tmp_path / 'nothing here'} (11 MB) …")
+    assert f"MNIST is not in {tmp_path / 'nothing here'}" in fallback
+    assert "using the bundled sample of 5,000 digits" in fallback
+
+
+def test_a_server_that_never_answers_is_waited_for_only_so_long(tmp_path, monkeypatch, capfd):
+    """A socket that accepts and is silent, as behind some firewalls."""
+    monkeypatch.setattr(data_module, "DOWNLOAD_TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/"
+        monkeypatch.setattr("torchvision.datasets.MNIST.mirrors", [address])
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        started = time.monotonic()
+        assert resolved_source("auto", tmp_path) == "sample"
+    assert time.monotonic() - started < 20
+    assert socket.getdefaulttimeout() is None
+    assert "using the bundled sample" in capfd.readouterr().err
+
+
+@pytest.fixture
+def homeless(monkeypatch):
+    """A process whose user has no home directory."""
+
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("CAPSNET_DATA", raising=False)
+
+
+@pytest.mark.usefixtures("homeless", "offline")
+def test_without_a_home_directory_a_given_folder_serves_and_else_the_sample(tmp_path):
+    lay_out(tmp_path)
+    assert resolved_source("mnist", tmp_path) == "mnist"
+    assert resolved_source("auto") == "sample"
+    with pytest.raises(FileNotFoundError, match="MNIST has no folder to be in"):
+        resolved_source("mnist")
+
+
+@pytest.mark.usefixtures("offline")
+def test_a_tilde_in_a_folders_name_is_the_home_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    lay_out(tmp_path / "digits")
+    monkeypatch.setenv("CAPSNET_DATA", "~/digits")
+    assert resolved_source("mnist") == "mnist"
+    assert resolved_source("mnist", "~/digits") == "mnist"
+
+
+@pytest.mark.usefixtures("offline")
+def test_a_folder_that_may_not_be_looked_into_has_no_mnist_for_auto(tmp_path, monkeypatch):
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", forbidden)
+    assert resolved_source("auto", tmp_path) == "sample"
 
 
 @pytest.mark.usefixtures("offline")
@@ -112,7 +170,7 @@ def test_a_source_is_resolved_to_one_that_can_be_had(tmp_path, capfd):
         "mnist",
         "mnist",
     ]
-    assert capfd.readouterr().err == ""
+    assert "sample" not in capfd.readouterr().err
 
 
 def test_a_download_that_was_cut_is_taken_up_again(tmp_path, monkeypatch):
@@ -147,13 +205,29 @@ DAMAGES = {
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_named_as_such_and_never_used(damage, tmp_path):
-    raw, name = lay_out(tmp_path), FILES[2]
-    (raw / name).write_bytes(damage((raw / name).read_bytes()))
-    with pytest.raises(
-        ValueError, match="expected MNIST's original files under .* damaged"
-    ) as refusal:
+    raw = lay_out(tmp_path)
+    file = raw / "t10k-images-idx3-ubyte"
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(ValueError, match="expected MNIST's original files .* damaged") as refusal:
         digits("test", root=tmp_path)
-    assert str(raw) in str(refusal.value)
+    message = str(refusal.value)
+    assert file.name in message
+    assert str(raw) in message
+    assert "train-images" not in message
+    assert " ()" not in message
+
+
+@pytest.mark.usefixtures("offline")
+def test_an_unreadable_file_is_not_called_damaged(tmp_path, monkeypatch):
+    lay_out(tmp_path)
+
+    def unreadable(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "t10k-images-idx3-ubyte")
+
+    monkeypatch.setattr("torchvision.datasets.MNIST", unreadable)
+    with pytest.raises(ValueError, match="that may be read; got .*Permission denied") as refusal:
+        digits("test", root=tmp_path)
+    assert "Delete" not in str(refusal.value)
 
 
 def test_an_unknown_split_or_source_is_refused():

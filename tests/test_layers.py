@@ -35,7 +35,9 @@ def own_routing(u_hat, iterations):
 @pytest.mark.parametrize("routing", [functional.route, functional.route_last, own_routing])
 def test_routed_capsules_predict_and_route(dtype, routing):
     torch.manual_seed(0)
-    routed = layers.RoutedCapsules(6, 3, 4, 5, iterations=2, routing=routing).to(dtype)
+    routed = layers.RoutedCapsules(
+        in_capsules=6, in_dim=3, out_capsules=4, out_dim=5, iterations=2, routing=routing
+    ).to(dtype)
     layers.draw_truncated(routed.weight, 1)
     u = noise(3, 6, 3, dtype=dtype)
     expected = oracle.route(oracle.prediction_vectors(u, routed.weight), 2)
@@ -52,7 +54,7 @@ def test_routed_capsules_predict_and_route(dtype, routing):
 
 def test_weights_start_as_a_truncated_normal_of_std_0_1():
     torch.manual_seed(0)
-    weight = layers.RoutedCapsules(100, 8, 10, 16).weight
+    weight = layers.RoutedCapsules(in_capsules=100, in_dim=8, out_capsules=10, out_dim=16).weight
     assert weight.abs().max() <= 0.2
     assert weight.mean().abs() < 0.001
     assert (
@@ -62,7 +64,7 @@ def test_weights_start_as_a_truncated_normal_of_std_0_1():
 
 def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat():
     torch.manual_seed(0)
-    routed = layers.RoutedCapsules(6, 3, 4, 5).double()
+    routed = layers.RoutedCapsules(in_capsules=6, in_dim=3, out_capsules=4, out_dim=5).double()
     layers.draw_truncated(routed.weight, 1)
     u = noise(2, 6, 3)
     found = []
@@ -79,7 +81,8 @@ def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat(
 
 def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):
     """No û-free routing but on the processor: "meta" stands for an accelerator, which the tests may not have."""
-    layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)
+    layer = RoutedCapsules(in_capsules=6, in_dim=4, out_capsules=5, out_dim=7)
+    u = noise(2, 6, 4, dtype=torch.float32)
     calls = []
     monkeypatch.setattr(
         layers, "route_capsules", lambda *_, **__: calls.append("fast") or torch.zeros(2, 5, 7)
@@ -99,5 +102,6 @@ def test_a_device_without_autocast_can_route(monkeypatch):
     monkeypatch.setattr(functional, "WITH_AUTOCAST", set())
     monkeypatch.setattr(torch, "autocast", refuse)
     monkeypatch.setattr(torch, "is_autocast_enabled", refuse)
-    layer, u = RoutedCapsules(6, 4, 5, 7), noise(2, 6, 4, dtype=torch.float32)
+    layer = RoutedCapsules(in_capsules=6, in_dim=4, out_capsules=5, out_dim=7)
+    u = noise(2, 6, 4, dtype=torch.float32)
     torch.testing.assert_close(layer(u), route(prediction_vectors(u, layer.weight)))

@@ -7,6 +7,7 @@ whole numbers × scale, off by at most half a scale. `widgets/shared/core.js` re
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -86,7 +87,8 @@ def load_network(path: str | Path, parts: Parts | None = None) -> CapsNet | Conv
     def make() -> CapsNet | ConvNet:
         if about.get("network") == "cnn":
             return ConvNet(sizes_in(about.get("config"), ConvNetConfig, path))
-        network = CapsNet(sizes_in(about.get("config"), CapsNetConfig, path), parts)
+        sizes = sizes_in(about.get("config"), CapsNetConfig, path)
+        network = CapsNet(sizes, deepcopy(parts))  # two networks share no part
         names = about.get("parts", {})
         expected = f"parts named {names}, as in {path}"
         expect(network.parts.names == names, expected, f"{network.parts.names}")

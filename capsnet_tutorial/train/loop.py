@@ -36,6 +36,9 @@ from capsnet_tutorial.train.checkpoint import (
 from capsnet_tutorial.train.evaluate import evaluate
 from capsnet_tutorial.train.recipe import Objective, Recipe, Schedule, paper_objective
 
+MOST_THREADS = 1024
+"""More threads than any processor has; a million would stall the machine."""
+
 Validation = Digits | Callable[[Network], float]
 """Digits, or a function that returns a network's error, from 0 to 1."""
 
@@ -102,10 +105,7 @@ def fit(  # noqa: PLR0913 - the options of a run, which are independent, and key
             network or recipe; another run writes into its folder; too few examples for a batch, or
             bad ones.
     """
-    if threads is not None:
-        expect_count("threads", threads)
-    is_watched = recipe.stop_at_accuracy is None or validation is not None
-    expect(is_watched, "something to validate on, for stop_at_accuracy", "nothing")
+    expect_arguments(recipe, validation, threads)
     schedule = Schedule(recipe, data.count)
     device = best_device()
     step_loss = StepLoss(
@@ -150,6 +150,19 @@ def fit(  # noqa: PLR0913 - the options of a run, which are independent, and key
             if on_epoch is not None:
                 on_epoch(state.result, state.history)
     return state.result.eval(), state.history
+
+
+def expect_arguments(recipe: Any, validation: Any, threads: Any) -> None:
+    """Raise `InputError` unless these arguments of `fit` are of their kinds and fit together."""
+    expect(isinstance(recipe, Recipe), "a Recipe, such as Recipe(epochs=3)", repr(recipe))
+    is_usable = validation is None or isinstance(validation, Digits) or callable(validation)
+    wanted = "validation on Digits, or by a function of the network"
+    expect(is_usable, wanted, type(validation).__name__)
+    is_watched = recipe.stop_at_accuracy is None or validation is not None
+    expect(is_watched, "something to validate on, for stop_at_accuracy", "nothing")
+    if threads is not None:
+        expect_count("threads", threads)
+        expect(threads <= MOST_THREADS, f"at most {MOST_THREADS} threads", f"{threads}")
 
 
 # --- steps

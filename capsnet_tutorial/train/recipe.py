@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from capsnet_tutorial import functional
 from capsnet_tutorial.augment import Augmentation, option
-from capsnet_tutorial.errors import expect, expect_count
+from capsnet_tutorial.errors import expect, expect_count, is_number
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
 from capsnet_tutorial.model import named_output
 
@@ -50,28 +50,65 @@ class Recipe:
 
     def __post_init__(self) -> None:
         expect_count("batch_size", self.batch_size)
-        seconds, weight, accuracy = self.seconds, self.reconstruction_weight, self.stop_at_accuracy
-        expect(0 < self.epochs < math.inf, "epochs above 0, finite", repr(self.epochs))
-        expect(seconds is None or 0 < seconds < math.inf, "seconds above 0, finite", repr(seconds))
-        expect(
-            0 < self.learning_rate < math.inf,
-            "learning_rate above 0, finite",
-            repr(self.learning_rate),
-        )
-        expect(0 < self.warmup < 1, "warmup between 0 and 1", repr(self.warmup))
-        expect(0 <= self.average < 1, "average from 0 to below 1", repr(self.average))
-        expect(
-            accuracy is None or 0 < accuracy <= 100, "stop_at_accuracy in percent", repr(accuracy)
-        )
-        validated = accuracy is None or seconds is None
-        expect(validated, "stop_at_accuracy in a run of epochs", "a run of seconds, validated once")
-        expect(0 <= weight < math.inf, "reconstruction_weight of at least 0, finite", repr(weight))
-        expect(self.precision in ("fp32", "bf16"), "precision fp32 or bf16", repr(self.precision))
+        rate = self.learning_rate
+        weight = self.reconstruction_weight
+        accuracy = self.stop_at_accuracy
+        is_moved = isinstance(self.augmentation, Augmentation)
+        checks = [
+            ("epochs above 0, finite", self.epochs, _is_above_0(self.epochs)),
+            ("seconds above 0, finite", self.seconds, _is_none_or_above_0(self.seconds)),
+            ("learning_rate above 0, finite", rate, _is_above_0(rate)),
+            ("warmup between 0 and 1", self.warmup, _is_share(self.warmup) and self.warmup > 0),
+            ("betas as two numbers from 0 to below 1", self.betas, _are_betas(self.betas)),
+            ("average from 0 to below 1", self.average, _is_share(self.average)),
+            (
+                "reconstruction_weight of at least 0, finite",
+                weight,
+                is_number(weight) and weight >= 0,
+            ),
+            ("stop_at_accuracy in percent", accuracy, _is_none_or_percent(accuracy)),
+            ("augmentation as an Augmentation", self.augmentation, is_moved),
+            ("precision fp32 or bf16", self.precision, self.precision in ("fp32", "bf16")),
+            ("seed as a whole number of 64 bits", self.seed, _is_seed(self.seed)),
+        ]
+        for wanted, value, is_met in checks:
+            expect(is_met, wanted, repr(value))
+        is_validated = accuracy is None or self.seconds is None
+        wanted = "stop_at_accuracy in a run of epochs"
+        expect(is_validated, wanted, "a run of seconds, validated once")
 
     @classmethod
     def quick(cls, seconds: float) -> Recipe:
         """Return a recipe for a minute or two, chosen on the validation digits, on two cores."""
         return cls(seconds=seconds, warmup=0.2, average=0.99, augmentation=Augmentation(shift=1.0))
+
+
+def _is_above_0(value: Any) -> bool:
+    return is_number(value) and value > 0
+
+
+def _is_none_or_above_0(value: Any) -> bool:
+    return value is None or _is_above_0(value)
+
+
+def _is_none_or_percent(value: Any) -> bool:
+    return value is None or (_is_above_0(value) and value <= 100)
+
+
+def _is_share(value: Any) -> bool:
+    """Return whether a value is a number from 0 to below 1."""
+    return is_number(value) and 0 <= value < 1
+
+
+def _are_betas(value: Any) -> bool:
+    is_pair = isinstance(value, Sequence) and len(value) == 2
+    return is_pair and all(_is_share(beta) for beta in value)
+
+
+def _is_seed(value: Any) -> bool:
+    """Return whether a value is a whole number that PyTorch takes as a seed."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return is_whole and -(2**63) <= value < 2**63
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -102,7 +101,7 @@ def _expect_no_results_without_checkpoint(folder: Path) -> None:
 
 def _save_and_load(network: nn.Module, path: Path) -> nn.Module:
     save_weights(network, path)
-    return load_weights(path, deepcopy(as_capsnet(network).parts))
+    return load_weights(path, as_capsnet(network).parts)
 
 
 def _rounded(point: Mapping[str, float]) -> dict[str, float]:

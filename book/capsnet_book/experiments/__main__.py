@@ -6,7 +6,6 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,7 +112,7 @@ def save_and_load(trained: nn.Module, path: Path) -> CapsNet | ConvNet:
     """Write a trained network's weights; return the network in the file."""
     network = plain(trained)
     save_network(network, path)
-    parts = deepcopy(network.parts) if isinstance(network, CapsNet) else None
+    parts = network.parts if isinstance(network, CapsNet) else None
     return load_network(path, parts)
 
 
