@@ -178,6 +178,12 @@ def _arms_of(name: str) -> dict[str, Arm]:
             reach=every,
         ),
     }
+    for network in ("cnn", "capsnet"):
+        every_angle = arms[f"{network}-every"]
+        arms[f"{network}-every-long"] = every_angle._replace(
+            summary=f"{every_angle.summary}, ten times the steps",
+            steps=10 * TASKS[name].steps,
+        )
     return {f"{name}-{arm}": about for arm, about in arms.items()}
 
 
