@@ -32,7 +32,7 @@ sys.path.append(str(ROOT / "book"))
 import my_capsnet  # noqa: E402
 from capsnet_book.assets import asset  # noqa: E402
 from capsnet_book.palette import css_variables  # noqa: E402
-from capsnet_book.widgets import _parts  # noqa: E402
+from capsnet_book.widgets import _sources  # noqa: E402
 
 from benchmarks.measure import machine, rounded  # noqa: E402
 from capsnet_tutorial.data import digits  # noqa: E402
@@ -104,11 +104,11 @@ SLIDE = """async () => {  // milliseconds from a slider's input, at any time in 
 def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     """One training in the page: its curve, [digits, share of errors, seconds after the press], and how free it was."""
     texts = [
-        _parts.module("raise_one.js").encode(),
+        _sources.module("raise_one.js").encode(),
         asset("digits/digits.safetensors").read_bytes(),
     ]
     esm, sample = (base64.b64encode(text).decode() for text in texts)
-    style = css_variables() + _parts.stylesheet("raise_one.css")
+    style = css_variables() + _sources.stylesheet("raise_one.css")
     path = folder / f"{seed}.html"
     path.write_text(HTML.format(css=style, esm=esm, digits=sample, seed=seed), encoding="utf-8")
     page.goto(path.as_uri())

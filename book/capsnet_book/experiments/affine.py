@@ -1,8 +1,9 @@
-"""Digits bent by random affine maps: how well a network that saw only shifted digits reads them. Section 5.2.
+"""Digits bent by random affine maps, to test networks trained on shifted ones. Section 5.2.
 
-The paper tests on affNIST: MNIST's test digits on 40×40 pixels, each turned, sheared and scaled a little. This is a
-set of that kind, made here from a seed: turned by up to 20 degrees, sheared by up to 0.2, scaled by 0.8 to 1.2 along
-either axis. The digits lie where they lay in training, so what is new is their shape alone.
+The paper tests on affNIST: MNIST's test digits on 40×40 pixels, turned, sheared and scaled a
+little. This is a set of that kind, made here from a seed: turned by up to 20 degrees, sheared by up
+to 0.2, scaled by 0.8 to 1.2 along either axis. The digits lie in the same places as in training, so
+that only their shape is new.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from capsnet_tutorial.data import Digits
 PADDING = 6
 """Pixels on every side: 28×28 becomes 40×40."""
 SHIFT = 6
-"""How far a digit is moved there, up to, along both axes: anywhere on the canvas."""
+"""The largest shift there along both axes, in pixels: anywhere on the canvas."""
 
 
 def on_canvas(digits: Digits) -> Digits:
-    """The digits in the middle of a canvas of 40×40; in training, the recipe's augmentation places them."""
+    """Return digits in the middle of a canvas of 40×40; in training, augmentation moves them."""
     return digits._replace(images=F.pad(digits.images, (PADDING,) * 4))
 
 
 def shifted(digits: Digits, shift: float) -> Digits:
-    """Every digit shifted by up to so many pixels, the same at every call."""
+    """Shift every digit by up to so many pixels, the same at every call."""
     return _moved(digits, Augmentation(shift=shift))
 
 
 def bent(digits: Digits, shift: float) -> Digits:
-    """Every digit turned, sheared and scaled as in affNIST, and shifted; the same at every call."""
+    """Turn, shear and scale every digit as in affNIST, and shift it; the same at every call."""
     return _moved(digits, Augmentation(shift=shift, rotation=20, scale=0.2, shear=0.2))
 
 
@@ -44,7 +45,7 @@ def _moved(digits: Digits, augmentation: Augmentation) -> Digits:
 
 
 class Sweep(NamedTuple):
-    """One way to bend a digit, by more and more."""
+    """A way to bend a digit, and ascending amounts of it."""
 
     name: str
     unit: str
@@ -58,18 +59,19 @@ SWEEPS = (
     Sweep("size", "times", [k / 4 for k in range(2, 9)], lambda x: Pose(scale_x=x, scale_y=x)),
     Sweep("shift", "pixels", range(-8, 9, 2), lambda x: Pose(shift_x=x)),
 )
-"""One thing at a time, from where every network fails to where none does, and beyond."""
+"""One change at a time, up to amounts at which every network fails."""
 
 
 def read_right(network: nn.Module, digits: Digits, sweep: Sweep) -> Tensor:
-    """Which digits a network still reads, amount by amount: bool [amounts, N].
+    """Return which digits a network reads right, amount by amount: bool [amounts, N].
 
     Args:
         network: a CapsNet or a CNN, on any device.
-        digits: straight ones, N of them.
-        sweep: how they are bent.
+        digits: N upright ones.
+        sweep: the way to bend them.
     """
-    bent = (transform(digits.images, sweep.pose(amount)) for amount in sweep.amounts)
-    return torch.stack(
-        [scores_of(network, images).argmax(dim=1) == digits.labels for images in bent]
-    )
+    right = []
+    for amount in sweep.amounts:
+        scores = scores_of(network, transform(digits.images, sweep.pose(amount)))
+        right.append(scores.argmax(dim=1) == digits.labels)
+    return torch.stack(right)

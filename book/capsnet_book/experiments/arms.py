@@ -1,4 +1,4 @@
-"""What viewpoints.py and pictures.py share: training on what is made as it is needed, the runs, their table."""
+"""The runs of experiments on examples that are made on demand: training, records, a table."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from capsnet_tutorial.files import write_json
 
 Network = TypeVar("Network", bound=nn.Module)
 Run = dict[str, Any]
-"""``arm``, ``seed``, and what was measured."""
+"""``arm``, ``seed`` and measurements."""
 Arms = Mapping[str, Any]
 """Networks that are compared, by name; each has a ``summary``."""
 SEEDS = range(10, 20)
 
 
 def between(ends: tuple[float, float], count: int, generator: torch.Generator) -> Tensor:
-    """Numbers between two ends, all with the same chance: [count]."""
+    """Return numbers between two ends, all with the same chance: [count]."""
     low, high = ends
     return low + (high - low) * torch.rand(count, generator=generator)
 
@@ -34,7 +34,18 @@ def trained(
     rate: float,
     steps: int,
 ) -> Network:
-    """A fresh network that minimises a loss, each step's of new chance; all of it follows from the seed."""
+    """Train a fresh network; first weights and examples follow from the seed.
+
+    Args:
+        build: makes the network.
+        loss: of the network on new examples from a generator.
+        seed: of all chance.
+        rate: the largest learning rate of a one-cycle schedule.
+        steps: of Adam.
+
+    Returns:
+        The network in eval mode.
+    """
     torch.manual_seed(seed)
     network = build()
     generator = torch.Generator().manual_seed(10_000 + seed)
@@ -63,20 +74,20 @@ def do_missing(
 
     Args:
         name: of the module and of its file.
-        arms: those that there are.
-        about: what the file says of all runs besides.
-        run: does one, of an arm and a seed.
-        jobs: seeds and arms in their order; without it, every arm with each of `SEEDS`, seed by seed.
+        arms: all arms.
+        about: what the file has of all runs together.
+        run: does one run, of an arm and a seed.
+        jobs: seeds and arms in their order; None: every arm with each of `SEEDS`, seed by seed.
     """
     path = records.folder() / f"{name}.json"
-    found = records.read(path) if path.exists() else {"runs": []}
-    about["arms"] = {each: arm.summary for each, arm in arms.items()}
-    found["about"] = {"command": f"python -m capsnet_book.experiments.{name}", **about}
-    done = {(each["arm"], each["seed"]) for each in found["runs"]}
+    record = records.read(path) if path.exists() else {"runs": []}
+    about["arms"] = {key: arm.summary for key, arm in arms.items()}
+    record["about"] = {"command": f"python -m capsnet_book.experiments.{name}", **about}
+    done = {(run["arm"], run["seed"]) for run in record["runs"]}
     for seed, arm in product(SEEDS, arms) if jobs is None else jobs:
         if (arm, seed) not in done:
-            found["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
-            write_json(path, found)
+            record["runs"].append({"arm": arm, "seed": seed, **run(arm, seed)})
+            write_json(path, record)
             print(f"{arm}, seed {seed}", flush=True)
 
 
@@ -86,20 +97,21 @@ def table_of_errors(
     titles: Sequence[str],
     errors: Callable[[Run], Sequence[float]],
 ) -> str:
-    """Per cent wrong, the mean over the seeds, a row an arm: a table in Markdown.
+    """Return a table in Markdown of errors in per cent, the mean over the seeds, a row an arm.
 
     Args:
-        found: a file that `do_missing` wrote.
+        found: a file of `do_missing`.
         arms: the rows.
         titles: of the columns; "seeds" may be the last.
         errors: one for each column, from 0 to 1.
     """
     lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(titles)]
     for name, arm in arms.items():
-        runs = [errors(each) for each in found["runs"] if each["arm"] == name]
-        cells = [
-            f"{fmean(100 * each for each in column):.1f}" for column in zip(*runs, strict=True)
-        ]
-        cells += [f"{len(runs)}"] * (titles[-1] == "seeds")
-        lines.append(f"| {' | '.join([arm.summary, *cells])} |")
+        runs = [errors(run) for run in found["runs"] if run["arm"] == name]
+        cells = [arm.summary]
+        for seeds in zip(*runs, strict=True):
+            cells.append(f"{fmean(100 * error for error in seeds):.1f}")
+        if titles[-1] == "seeds":
+            cells.append(f"{len(runs)}")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

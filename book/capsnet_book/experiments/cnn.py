@@ -1,4 +1,4 @@
-"""Convolutional networks to compare capsules with: the paper's baseline, and ones as large as our small preset."""
+"""Convolutional networks to compare with: the paper's baseline, and some of our small size."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from capsnet_tutorial.train import over_batches
 
 @dataclass(frozen=True)
 class ConvNetConfig:
-    """Every size in a baseline. The defaults are the paper's for single digits."""
+    """The sizes of a baseline; the defaults are the paper's for single digits."""
 
     image_size: int = 28
     in_channels: int = 1
     channels: tuple[int, ...] = (256, 256, 128)
     kernels: tuple[int, ...] = (5, 5, 5)
-    """One for each convolution, odd. Padding keeps the size of the image ('same')."""
+    """One for each convolution, odd; padding keeps the size of the image ('same')."""
     stride: int = 1
     """Of every convolution."""
     pool: int = 1
@@ -30,44 +30,46 @@ class ConvNetConfig:
     """Widths of the fully connected layers before the last."""
     classes: int = 10
     dropout: float = 0.5
-    """After each of them."""
+    """After each of these layers."""
 
     def __post_init__(self) -> None:
         for name in ("channels", "kernels", "hidden"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))  # a list when it was JSON
+            object.__setattr__(self, name, tuple(getattr(self, name)))  # from JSON it is a list
 
     @classmethod
     def paper(cls) -> ConvNetConfig:
-        """Section 5: three convolutions of 5×5, 35,445,522 parameters."""
+        """Return the sizes of section 5: three convolutions of 5×5, 35,445,522 parameters."""
         return cls()
 
     @classmethod
     def paper_pairs(cls) -> ConvNetConfig:
-        """Section 6, for pairs of digits: two convolutions with pooling, 24,563,978 parameters."""
+        """Return the sizes of section 6, for pairs: 24,563,978 parameters, with pooling."""
         return cls(image_size=36, channels=(512, 256), kernels=(9, 5), pool=2, hidden=(1024,))
 
     @classmethod
     def small(cls, image_size: int = 28, *, recognising: bool = False) -> ConvNetConfig:
-        """As many parameters as the small CapsNet for such images has, to 0.2 %; cheap on a CPU.
+        """Return sizes with as many parameters as the small CapsNet, to 0.2 %; cheap on a CPU.
 
-        The paper's structure (three convolutions of 5×5, two hidden layers, dropout), but with few channels and
-        stride 2. The first hidden layer is as wide as the number of parameters allows.
+        The structure is the paper's (three convolutions of 5×5, two hidden layers, dropout), with
+        few channels and stride 2. The first hidden layer is as wide as the number of parameters
+        allows.
 
         Args:
             image_size: 28, 36 or 40.
-            recognising: as many parameters as that recognises with, its decoder left out. With three quarters of the
-                channels: with all of them, the first hidden layer would be a bottleneck.
+            recognising: whether the CapsNet's decoder does not count. Then there are three quarters
+                of the channels: with all of them, the first hidden layer would be a bottleneck.
         """
-        channels, widths = (32, 64, 64), {28: 245, 36: 331, 40: 438}
         if recognising:
-            channels, widths = (24, 48, 48), {28: 115, 36: 197, 40: 278}
-        return cls(
-            image_size=image_size, channels=channels, stride=2, hidden=(widths[image_size], 192)
-        )
+            channels = (24, 48, 48)
+            width = {28: 115, 36: 197, 40: 278}[image_size]
+        else:
+            channels = (32, 64, 64)
+            width = {28: 245, 36: 331, 40: 438}[image_size]
+        return cls(image_size=image_size, channels=channels, stride=2, hidden=(width, 192))
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """Height and width of the image, then of each convolution's maps, pooled."""
+        """The side of the image, then of the pooled maps of each convolution."""
         sides = [self.image_size]
         for _ in self.channels:
             sides.append(((sides[-1] - 1) // self.stride + 1) // self.pool)
@@ -75,7 +77,10 @@ class ConvNetConfig:
 
 
 class ConvNet(nn.Module):
-    """Convolutions with ReLU, fully connected layers with ReLU and dropout, one score for each class. Section 5."""
+    """Convolutions with ReLU, then fully connected layers with ReLU and dropout. Section 5.
+
+    It returns one score for each class.
+    """
 
     def __init__(self, config: ConvNetConfig) -> None:
         super().__init__()
@@ -96,43 +101,42 @@ class ConvNet(nn.Module):
         self.layers = nn.Sequential(*layers, nn.Linear(widths[-1], config.classes))
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
-        """Scores [B, classes] (logits) of images [B, 1, H, W]. The labels are of no use here."""
+        """Return scores [B, classes] (logits) of images [B, 1, H, W]; the labels are not used."""
         return self.layers(images)
 
 
 def cross_entropy(scores: Tensor, images: Tensor, targets: Tensor) -> Tensor:
-    """The baseline's loss, an objective for `fit`: softmax for one label an image [B], sigmoids for multi-hot [B, J].
+    """Compute the baseline's loss, an objective for `fit`.
 
-    Several classes may be present in a picture of two digits, so there each score is its own yes or no (section 6).
+    Softmax for one label an image, int64 [B]; sigmoids for multi-hot targets [B, J], since several
+    classes may be present in an image of two digits (section 6).
     """
     if targets.dim() == 1:
         return F.cross_entropy(scores, targets)
-    return (
-        F.binary_cross_entropy_with_logits(scores, targets.to(scores.dtype), reduction="none")
-        .sum(dim=1)
-        .mean()
-    )
+    targets = targets.to(scores.dtype)
+    losses = F.binary_cross_entropy_with_logits(scores, targets, reduction="none")  # [B, J]
+    return losses.sum(dim=1).mean()
 
 
 def recognising_and_drawing(network: CapsNet | ConvNet) -> tuple[int, int]:
-    """How many numbers a network learns to recognise with, and how many to draw with: those of its decoder."""
-    every = sum(parameter.numel() for parameter in network.parameters())
-    drawing = sum(
-        parameter.numel()
-        for name, parameter in network.named_parameters()
-        if name.startswith("decoder.")
-    )
-    return every - drawing, drawing
+    """Count a network's parameters: those that it recognises with, and those of its decoder."""
+    recognising = drawing = 0
+    for name, parameter in network.named_parameters():
+        if name.startswith("decoder."):
+            drawing += parameter.numel()
+        else:
+            recognising += parameter.numel()
+    return recognising, drawing
 
 
 def class_scores(network: nn.Module, images: Tensor) -> Tensor:
-    """How sure a network of either kind is of each class, the higher the surer: capsules' lengths or scores, [B, J]."""
+    """Return a score for each class, [B, J]: lengths of a CapsNet's capsules, a CNN's logits."""
     output = network(images)
     return output if isinstance(output, Tensor) else output.lengths
 
 
 class Labelled(Protocol):
-    """Images and what they show; `Digits` and `PairSet` are two."""
+    """Labelled images, such as `Digits` and `PairSet`."""
 
     @property
     def images(self) -> Tensor:
@@ -144,23 +148,25 @@ class Labelled(Protocol):
 
 
 def error_of(network: nn.Module, data: Labelled) -> float:
-    """How often a network of either kind reads an image wrongly, in eval mode: 0 to 1. See `read_wrongly`."""
-    return len(read_wrongly(scores_of(network, data.images), data.labels)) / len(data.labels)
+    """Return a network's error rate, 0 to 1, in eval mode; see `read_wrongly`."""
+    wrong = read_wrongly(scores_of(network, data.images), data.labels)
+    return len(wrong) / len(data.labels)
 
 
 def scores_of(network: nn.Module, images: Tensor) -> Tensor:
-    """`class_scores` of many images [N, 1, H, W], in eval mode: [N, J], on the CPU."""
+    """Return `class_scores` of many images [N, 1, H, W], in eval mode: [N, J], on the CPU."""
     (scores,) = over_batches(network, lambda batch: (class_scores(network, batch),), images)
     return scores
 
 
 def read_wrongly(scores: Tensor, labels: Tensor) -> Tensor:
-    """Which images are read wrongly: their positions, ascending, int64.
+    """Return the positions of misread images, ascending, int64.
 
     Args:
         scores: [N, J].
-        labels: int64 [N]; or [N, K], ascending: then an image is right if the K best scores are those.
+        labels: int64 [N]; or [N, K], ascending: then an image is right if its K best scores are
+            those of its labels.
     """
-    wanted = labels.view(len(labels), -1)
-    best = scores.topk(wanted.shape[1], dim=1).indices.sort(dim=1).values
-    return (best != wanted).any(dim=1).nonzero().flatten()
+    targets = labels.view(len(labels), -1)
+    best = scores.topk(targets.shape[1], dim=1).indices.sort(dim=1).values
+    return (best != targets).any(dim=1).nonzero().flatten()

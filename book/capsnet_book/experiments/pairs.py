@@ -1,7 +1,7 @@
 """Pairs of overlapping digits (MultiMNIST): images, training data, evaluation. Section 6.
 
-A pair is kept as its two layers [2, 36, 36], one digit each, the lower class first. What a network sees is `overlay`
-of them; what its decoder shall draw is each layer alone.
+A pair is stored as two layers [2, 36, 36] of one digit each, the lower class first. A network's
+input is their `overlay`; its decoder's targets are the single layers.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from capsnet_tutorial.train import over_batches
 PADDING = 4
 """Pixels on every side: 28×28 becomes 36×36."""
 SHIFT = 4
-"""How far each digit of a pair is moved, up to, along both axes. (6 in the authors' code.)"""
+"""The largest shift of a digit along both axes, in pixels; 6 in the authors' code."""
 _CLASSES = 10
 
 
 @dataclass
 class Pairs:
-    """Pairs to train on, made as they are needed: the chosen digit and any digit of another class.
+    """Pairs to train on, made on demand: a chosen digit and any digit of another class.
 
-    All chance comes from the generator that `batch` is given, so a step's pairs follow from seed and step alone.
+    All chance comes from the generator of `batch`: a step's pairs follow from seed and step.
     """
 
     digits: Digits
@@ -44,50 +44,55 @@ class Pairs:
 
     @property
     def count(self) -> int:
-        """As many as there are digits: each is once the chosen one in an epoch."""
+        """The number of digits: every digit is chosen once in an epoch."""
         return len(self.digits.labels)
 
     def batch(
         self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Layers [B, 2, 36, 36] of the pairs of the chosen digits (int64 [B]), and which classes they are [B, 10]."""
+        """Return the layers [B, 2, 36, 36] of chosen digits (int64 [B]) and their partners.
+
+        Also return their classes, multi-hot [B, 10].
+        """
         both = torch.stack([chosen, self._partners(chosen, generator)], dim=1)  # [B, 2]
         labels, order = self.digits.labels[both].sort(dim=1)
         both = both.gather(1, order).flatten()
-        layers = augmentation(
-            F.pad(self.digits.images[both], (PADDING,) * 4), generator
-        )  # [2 B, 1, 36, 36]
+        padded = F.pad(self.digits.images[both], (PADDING,) * 4)
+        layers = augmentation(padded, generator)  # [2 B, 1, 36, 36]
         present = torch.zeros(len(chosen), _CLASSES).scatter(1, labels, 1.0)
         return layers.unflatten(0, (-1, 2)).squeeze(2), present
 
     def _partners(self, chosen: Tensor, generator: torch.Generator) -> Tensor:
-        """For each digit another, every one of another class with the same chance: positions, int64 [B]."""
+        """Return for each digit the position of another, int64 [B].
+
+        All digits of other classes have the same chance.
+        """
         by_class, first, size = self._classes
-        own = self.digits.labels[chosen]
-        others = len(by_class) - size[own]
+        label = self.digits.labels[chosen]
+        others = len(by_class) - size[label]
         place = (torch.rand(len(chosen), generator=generator, dtype=torch.float64) * others).long()
-        return by_class[
-            place + size[own] * (place >= first[own])
-        ]  # sorted by class, jump over one's own
+        skipped = size[label] * (place >= first[label])  # the digits of the same class
+        return by_class[place + skipped]
 
     @cached_property
     def _classes(self) -> tuple[Tensor, Tensor, Tensor]:
-        """All positions sorted by class; where each class begins among them; its size."""
+        """All positions sorted by class; the place where each class begins; its size."""
+        by_class = self.digits.labels.argsort(stable=True)
         size = self.digits.labels.bincount(minlength=_CLASSES)
-        return self.digits.labels.argsort(stable=True), size.cumsum(0) - size, size
+        return by_class, size.cumsum(0) - size, size
 
 
 class PairSet(NamedTuple):
-    """Pairs that stay what they are, to measure on."""
+    """Fixed pairs, to measure on."""
 
     layers: Tensor
     """[N, 2, 36, 36], the lower class first."""
     present: Tensor
-    """Which classes, [N, 10], two ones in each row."""
+    """The classes, multi-hot [N, 10]: two ones in each row."""
 
     @property
     def images(self) -> Tensor:
-        """What a network sees, [N, 1, 36, 36]."""
+        """The networks' input, [N, 1, 36, 36]."""
         return overlay(self.layers)
 
     @property
@@ -97,27 +102,28 @@ class PairSet(NamedTuple):
 
 
 def fixed_pairs(digits: Digits, seed: int = 0) -> PairSet:
-    """One pair for each digit, the same for the same seed, each digit shifted by up to `SHIFT` pixels."""
+    """Return one pair for each digit, both shifted by up to `SHIFT` pixels; a seed fixes them."""
     generator = torch.Generator().manual_seed(seed)
-    return PairSet(
-        *Pairs(digits).batch(torch.arange(len(digits.labels)), Augmentation(shift=SHIFT), generator)
-    )
+    every = torch.arange(len(digits.labels))
+    layers, present = Pairs(digits).batch(every, Augmentation(shift=SHIFT), generator)
+    return PairSet(layers, present)
 
 
 def overlay(layers: Tensor) -> Tensor:
-    """Both digits in one picture, their ink added and clipped: [N, 2, H, W] -> [N, 1, H, W]."""
+    """Add the ink of both digits and clip it: [N, 2, H, W] -> [N, 1, H, W]."""
     return layers.sum(dim=1, keepdim=True).clamp(max=1)
 
 
 def classes_of(present: Tensor) -> Tensor:
-    """The two classes of each pair, ascending: [N, 10] of zeros and two ones -> int64 [N, 2]."""
+    """Return the two classes of each pair, ascending: multi-hot [N, 10] -> int64 [N, 2]."""
     return present.topk(2, dim=1).indices.sort(dim=1).values
 
 
 class OnPairs(nn.Module):
-    """A network as it trains on pairs: it sees the overlay, and draws each of the two digits on its own.
+    """A network for training on pairs: its input is the overlay, and it reconstructs both digits.
 
-    The default objective of `fit` then compares each drawing with its own layer; both count in full.
+    The default objective of `fit` then compares each reconstruction with its layer; both count in
+    full.
     """
 
     def __init__(self, network: CapsNet | ConvNet) -> None:
@@ -126,10 +132,10 @@ class OnPairs(nn.Module):
         self.config = network.config
 
     def forward(self, layers: Tensor, present: Tensor) -> CapsNetOutput | Tensor:
-        """Layers [B, 2, H, W] and the classes that are present [B, J] -> the network's output.
+        """Return the network's output for layers [B, 2, H, W] and their classes [B, J].
 
-        A CapsNet's reconstruction is [B, 2, pixels], one drawing from each of the true classes' capsules. A
-        `ConvNet` gives its scores, [B, J].
+        A CapsNet's reconstruction is [B, 2, pixels], one from each of the true classes' capsules. A
+        `ConvNet` returns scores, [B, J].
         """
         images = overlay(layers)
         if isinstance(self.network, ConvNet):
@@ -139,7 +145,7 @@ class OnPairs(nn.Module):
 
 
 def drawings(network: CapsNet, v: Tensor, classes: Tensor) -> Tensor:
-    """What a network draws for each of the classes it is asked for, one at a time.
+    """Return the reconstruction from each of K classes' capsules alone.
 
     Args:
         network: with a decoder.
@@ -149,43 +155,40 @@ def drawings(network: CapsNet, v: Tensor, classes: Tensor) -> Tensor:
     Returns:
         [B, K, pixels].
     """
-    return torch.stack(
-        [network.decode(mask_capsules(v, asked)) for asked in classes.unbind(dim=1)], dim=1
-    )
+    masked = [mask_capsules(v, labels) for labels in classes.unbind(dim=1)]
+    return torch.stack([network.decode(capsules) for capsules in masked], dim=1)
 
 
 class PairEvaluation(NamedTuple):
-    """What a CapsNet does on pairs."""
+    """Errors and ink of a CapsNet on pairs."""
 
     error: float
     """Share of pairs whose two longest capsules are not the two digits'."""
     reconstruction_mse: float
-    """Mean squared difference a pixel between a digit alone and its drawing from its own capsule."""
+    """Mean squared difference a pixel between a digit alone and its capsule's reconstruction."""
     ink: float
     """Mean sum of the pixels of a digit alone."""
     ink_present: float
-    """The same for the drawings of digits that are there."""
+    """The same for the reconstructions of present digits."""
     ink_absent: float
-    """The same for the drawing of a digit that is not there, drawn at random among the eight."""
+    """The same for the reconstruction of an absent digit, one of the eight by chance."""
 
 
 def evaluate_pairs(network: CapsNet, pairs: PairSet, seed: int = 0) -> PairEvaluation:
-    """Error and drawings of a CapsNet on pairs, in eval mode. The same seed asks for the same absent digits."""
-    absent = (
-        torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed))
-        - pairs.present
-    )
-    asked = torch.cat(
-        [pairs.labels, absent.argmax(dim=1, keepdim=True)], dim=1
-    )  # two that are there, one that is not
+    """Measure a CapsNet on pairs, in eval mode; a seed fixes the absent digits."""
+    chance = torch.rand(pairs.present.shape, generator=torch.Generator().manual_seed(seed))
+    absent = (chance - pairs.present).argmax(dim=1, keepdim=True)
+    three = torch.cat([pairs.labels, absent], dim=1)  # two present classes, one absent
 
     def measure(layers: Tensor, classes: Tensor) -> tuple[Tensor, ...]:
         output = network(overlay(layers))
-        drawn = drawings(network, output.capsules, classes)  # [B, 3, pixels]
-        wrong = (classes_of(output.lengths) != classes[:, :2]).any(dim=1)
-        squared = (drawn[:, :2] - layers.flatten(2)).square().mean(dim=(1, 2))
+        is_wrong = (classes_of(output.lengths) != classes[:, :2]).any(dim=1)
+        reconstructions = drawings(network, output.capsules, classes)  # [B, 3, pixels]
+        present = reconstructions[:, :2]
+        error = (present - layers.flatten(2)).square().mean(dim=(1, 2))
         ink = layers.sum(dim=(1, 2, 3)) / 2
-        return wrong, squared, ink, drawn[:, :2].sum(dim=(1, 2)) / 2, drawn[:, 2].sum(dim=1)
+        ink_present = present.sum(dim=(1, 2)) / 2
+        return is_wrong, error, ink, ink_present, reconstructions[:, 2].sum(dim=1)
 
-    found = over_batches(network, measure, pairs.layers, asked)
-    return PairEvaluation(*(each.double().mean().item() for each in found))
+    measured = over_batches(network, measure, pairs.layers, three)
+    return PairEvaluation(*(values.double().mean().item() for values in measured))

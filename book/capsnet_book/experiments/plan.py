@@ -1,7 +1,8 @@
-"""The experiments as data: the runs that there are, those that are missing, and doing these one after another.
+"""The experiments as data: runs, tables, claims and questions, and doing the runs that are missing.
 
-They stand in ``results/experiments.toml``. What a run found is ``results/runs/NAME-SEED.json``; it is written when the
-run is over, so whatever interrupts the work, calling `Experiments.run_missing` again goes on where it stopped.
+They stand in ``results/experiments.toml``. The record of a run is ``results/runs/NAME-SEED.json``;
+it is written when the run is over, so that `Experiments.run_missing` continues where an
+interruption stopped it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Row(NamedTuple):
     label: str
     run: str
     paper: str = ""
-    """What the paper says of the table's first column."""
+    """The paper's value of the table's first column."""
 
 
 class Table(NamedTuple):
@@ -37,9 +38,9 @@ class Table(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A statement that one run has a smaller value than another, of the paper or by hearsay: exploratory.
+    """An exploratory statement, of the paper or others: one run has a smaller value than another.
 
-    Where a side names several runs, it is the one with the smallest error on the validation digits.
+    A side that names several runs is the one with the smallest error on the validation digits.
     """
 
     text: str
@@ -49,100 +50,106 @@ class Claim(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A primary question, written down before its runs: does one arm err less than another?"""
+    """A primary question, written down before its runs: is one arm's error below another's?"""
 
     name: str
     text: str
     smaller: dict[str, Any]
-    """``run`` and the ``rounds`` that it is read with; of viewpoints ``arm``, ``rounds``, ``view``, ``clutter``."""
+    """``run``, ``rounds`` at inference; of scenes ``arm``, ``rounds``, ``view``, ``clutter``."""
     larger: dict[str, Any]
     measure: str
-    """A key of the records' ``wrong_after``, or of scenes the file of results/: "viewpoints" or "coincidence"."""
+    """A key of the records' ``wrong_after``; of scenes a file of results/, such as "viewpoints"."""
     seeds: Sequence[int]
 
 
 @dataclass(frozen=True)
 class Experiments:
-    """Contents of ``experiments.toml``."""
+    """The contents of ``experiments.toml``."""
 
     folder: Path
-    """Where it lies; what the runs found is in its folder ``runs``."""
+    """Of the file; the records are in its folder ``runs``."""
     seeds: Sequence[int]
     common: str
-    """Arguments of every run that does not have a ``common`` of its own."""
+    """Arguments of every run without a ``common`` of its own."""
     runs: dict[str, dict[str, Any]]
-    """``arguments``; where a run has them, ``common`` and ``seeds`` (a list, or how many from 0 on) for those above;
-    ``large``, if it runs only when asked for by name; ``not_run``, why there is no record of it."""
+    """A name -> ``arguments``; optionally ``common`` and ``seeds`` (a list, or a number of them) in
+    place of those above; ``large``, if it runs by name only; ``not_run``, why it has no record."""
     tables: dict[str, Table]
     claims: Sequence[Claim]
     questions: Sequence[Question]
 
     @classmethod
     def read(cls, folder: str | Path | None = None) -> Experiments:
-        """The contents of ``folder/experiments.toml``; without a folder, the project's own.
+        """Read ``folder/experiments.toml``; without a folder, the project's own.
 
         Raises:
             FileNotFoundError: there is none.
         """
         folder = records.folder() if folder is None else Path(folder)
         contents = tomllib.loads((folder / "experiments.toml").read_text(encoding="utf-8"))
-        tables = {
-            name: Table(**table | {"rows": [Row(**row) for row in table["rows"]]})
-            for name, table in contents.pop("tables").items()
-        }
+        tables = {}
+        for name, table in contents.pop("tables").items():
+            rows = [Row(**row) for row in table.pop("rows")]
+            tables[name] = Table(rows=rows, **table)
         claims = [Claim(**claim) for claim in contents.pop("claims")]
         questions = [Question(**question) for question in contents.pop("questions")]
         return cls(folder=folder, tables=tables, claims=claims, questions=questions, **contents)
 
     def seeds_of(self, run: str) -> Sequence[int]:
-        """The seeds that a run is done with."""
+        """Return the seeds of a run."""
         seeds = self.runs[run].get("seeds", self.seeds)
         return range(seeds) if isinstance(seeds, int) else seeds
 
     def result(self, name: str) -> Path:
-        """Path of a job's record."""
+        """Return the path of a job's record."""
         return self.folder / "runs" / f"{name}.json"
 
-    def jobs(self, wanted: Sequence[str] = ()) -> dict[str, list[str]]:
-        """Every run with each of its seeds, as in small-r3-0; and its arguments of ``train``.
+    def jobs(self, names: Sequence[str] = ()) -> dict[str, list[str]]:
+        """Return the arguments of ``train`` for runs with each of their seeds, as in small-r3-0.
 
         Args:
-            wanted: names of tables, of runs or of jobs; none: all but those of large runs.
+            names: of tables, runs or jobs; none: of all runs but the large ones.
+
+        Raises:
+            ValueError: no such table, run or job.
         """
-        rows = {name: [row.run for row in table.rows] for name, table in self.tables.items()}
-        wanted = wanted or [run for run, about in self.runs.items() if not about.get("large")]
-        wanted = [each for name in wanted for each in rows.get(name, [name])]
-        found: dict[str, list[str]] = {}
+        if not names:
+            names = [run for run, about in self.runs.items() if not about.get("large")]
+        wanted = [run_or_job for name in names for run_or_job in self._runs_in(name)]
+        jobs: dict[str, list[str]] = {}
+        known = set(self.runs)
         for run, about in self.runs.items():
             arguments = shlex.split(f"{about.get('common', self.common)} {about['arguments']}")
-            jobs = {
-                f"{run}-{seed}": [*arguments, "--seed", f"{seed}"] for seed in self.seeds_of(run)
-            }
-            found |= {job: each for job, each in jobs.items() if run in wanted or job in wanted}
-        known = {*self.runs, *found}
+            for seed in self.seeds_of(run):
+                job = f"{run}-{seed}"
+                if run in wanted or job in wanted:
+                    jobs[job] = [*arguments, "--seed", f"{seed}"]
+                known.add(job)
+        expected = f"a table or a run, one of {', '.join([*self.tables, *self.runs])}"
         for name in wanted:
-            expect(
-                name in known,
-                f"a table or a run, one of {', '.join([*rows, *self.runs])}",
-                repr(name),
-            )
-        return found
+            expect(name in known, expected, repr(name))
+        return jobs
+
+    def _runs_in(self, name: str) -> list[str]:
+        """Return the runs of a table; of any other name the name itself."""
+        if name not in self.tables:
+            return [name]
+        return [row.run for row in self.tables[name].rows]
 
     def run_missing(
-        self, wanted: Sequence[str], train: Callable[[Sequence[str]], None], work: Path
+        self, names: Sequence[str], train: Callable[[Sequence[str]], None], work: Path
     ) -> None:
-        """Do the jobs that have no record yet, one after another; one that was interrupted, from its checkpoint on.
+        """Do the jobs without a record, one after another; continue an interrupted one.
 
         Args:
-            wanted: as for `jobs`.
-            train: does one: the command with its arguments.
+            names: as for `jobs`.
+            train: does one job: the command with its arguments.
             work: a folder for checkpoints and weights.
         """
-        missing = {
-            job: each for job, each in self.jobs(wanted).items() if not self.result(job).exists()
-        }
-        for number, (job, arguments) in enumerate(missing.items(), start=1):
+        jobs = self.jobs(names)
+        missing = [job for job in jobs if not self.result(job).exists()]
+        for number, job in enumerate(missing, start=1):
             print(f"{number} of {len(missing)}: {job}")
-            train(["train", *arguments, "--output", str(work / job), "--resume"])
+            train(["train", *jobs[job], "--output", str(work / job), "--resume"])
             self.result(job).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.result(job), (work / job / "result.json").read_bytes())

@@ -1,6 +1,7 @@
-"""Meaning of a class capsule's sixteen numbers: vary them and decode, or bend the digit and measure them.
+"""The meaning of a class capsule's sixteen numbers, by varying them and by bending the digit.
 
-The first is section 5.1 of the paper. The second turns "dimension 7 seems to be rotation" into a number.
+Varied and decoded they are section 5.1 of the paper. Measured while the digit is bent, they turn
+"dimension 7 seems to be rotation" into a number.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.model import CapsNet
 
 OFFSETS = torch.arange(-5, 6) / 20
-"""How far the paper moves each number: from −0.25 to 0.25 by steps of 0.05."""
+"""The paper's offsets of a number: from −0.25 to 0.25 by steps of 0.05."""
 
 
 class Change(NamedTuple):
@@ -33,7 +34,7 @@ class Change(NamedTuple):
         return torch.arange(-3, 4) * (self.reach / 3)
 
     def apply(self, images: Tensor, amount: float) -> Tensor:
-        """This change alone: images [N, 1, 28, 28] -> [N, 1, 28, 28]."""
+        """Apply this change alone: images [N, 1, 28, 28] -> [N, 1, 28, 28]."""
         amounts = torch.zeros(len(images), len(CHANGES))
         amounts[:, CHANGES.index(self)] = amount
         return apply_changes(images, amounts)
@@ -47,14 +48,14 @@ CHANGES = (
     Change("shift x", "pixels", 2.0),
     Change("shift y", "pixels", 2.0),
 )
-"""The changes that the book measures the pose with."""
+"""The changes by which the book measures a pose."""
 
 
 def thicken(images: Tensor, amount: float | Tensor) -> Tensor:
-    """Thicker (above 0, up to 1) or thinner (below 0, down to -1) strokes.
+    """Make strokes thicker (above 0, up to 1) or thinner (below 0, down to -1).
 
-    At 1 every pixel takes the largest value among its 3×3 neighbours, at -1 the smallest; between, a mixture
-    with the image itself.
+    At 1 every pixel takes the largest value among its 3×3 neighbours, at -1 the smallest; between
+    them a mixture with the image itself.
     """
     amount = torch.as_tensor(amount, dtype=images.dtype)
     amount = amount.to(images.device).expand(len(images)).view(-1, 1, 1, 1)
@@ -64,7 +65,7 @@ def thicken(images: Tensor, amount: float | Tensor) -> Tensor:
 
 
 def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
-    """All changes at once.
+    """Apply all changes at once.
 
     Args:
         images: [N, 1, 28, 28].
@@ -78,7 +79,7 @@ def apply_changes(images: Tensor, amounts: Tensor) -> Tensor:
 
 @torch.no_grad()
 def poses(model: CapsNet, images: Tensor, labels: Tensor) -> Tensor:
-    """The pose of each digit: the capsule of its true class, [N, D_out].
+    """Return the pose of each digit: the capsule of its true class, [N, D_out].
 
     Args:
         model: in eval mode.
@@ -105,51 +106,48 @@ def draw(model: CapsNet, pose: Tensor, label: int) -> Tensor:
 
 
 def traverse(model: CapsNet, pose: Tensor, label: int, offsets: Tensor = OFFSETS) -> Tensor:
-    """Redraw a digit with one number of its pose moved at a time. Section 5.1.
+    """Reconstruct a digit with one number of its pose moved at a time. Section 5.1.
 
     Args:
         model: in eval mode.
         pose: [D_out].
-        label: the class whose capsule it is.
-        offsets: [K], what is added to the number.
+        label: the class of the capsule.
+        offsets: [K], added to the number.
 
     Returns:
         [D_out, K, 28, 28]: row d has number d moved.
     """
-    moved = (
-        pose + offsets.to(pose)[None, :, None] * torch.eye(len(pose)).to(pose)[:, None, :]
-    )  # [D_out, K, D_out]
+    directions = torch.eye(len(pose)).to(pose)[:, None, :]  # [D_out, 1, D_out]
+    moved = pose + offsets.to(pose)[None, :, None] * directions  # [D_out, K, D_out]
     return draw(model, moved, label)
 
 
 def responses(model: CapsNet, images: Tensor, labels: Tensor, change: Change) -> Tensor:
-    """Poses of digits under one change, for each of its amounts: [7, N, D_out]."""
-    return torch.stack(
-        [poses(model, change.apply(images, float(amount)), labels) for amount in change.amounts]
-    )
+    """Return the poses of digits under one change, for each of its amounts: [7, N, D_out]."""
+    changed = [change.apply(images, float(amount)) for amount in change.amounts]
+    return torch.stack([poses(model, pictures, labels) for pictures in changed])
 
 
 def mixed_responses(
     model: CapsNet, images: Tensor, labels: Tensor, times: int, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Poses of digits under all changes at once, each by a random amount within its reach.
+    """Return the poses of digits under all changes at once, by random amounts within their reach.
 
     Returns:
         The amounts [times, N, 6] and the poses [times, N, D_out].
     """
     reach = torch.tensor([change.reach for change in CHANGES])
     amounts = (2 * torch.rand(times, len(images), len(CHANGES), generator=generator) - 1) * reach
-    return amounts, torch.stack(
-        [poses(model, apply_changes(images, each), labels) for each in amounts]
-    )
+    changed = [apply_changes(images, some) for some in amounts]
+    return amounts, torch.stack([poses(model, pictures, labels) for pictures in changed])
 
 
 def follow(amounts: Tensor, response: Tensor) -> Tensor:
-    """How strongly each dimension follows a change: the correlation within digits, pooled over them.
+    """Return how strongly each dimension follows a change: its correlation within digits.
 
-    What a dimension is for each digit on average is taken off first. 1 or −1: it moves in proportion to
-    the amount, by the same step for every digit. 0: it does not care, or moves one way for one digit
-    and the other way for the next.
+    A digit's own average is subtracted first, and the correlation is pooled over the digits. At 1
+    or −1 a dimension moves in proportion to the amount, by the same step for every digit; at 0 it
+    does not move, or in opposite directions for different digits.
 
     Args:
         amounts: [T], or [T, N] where each digit is changed by amounts of its own.
@@ -165,28 +163,32 @@ def follow(amounts: Tensor, response: Tensor) -> Tensor:
 
 
 def readout(amounts: Tensor, response: Tensor) -> float:
-    """How well the amount can be read from all numbers of the pose at once: R² on digits not fitted to.
+    """Return how well all numbers of the pose predict the amount: R² on digits not fitted to.
 
-    A weighted sum of the numbers is fitted to every other digit by least squares and tried on the rest.
+    A weighted sum of the numbers is fitted to every other digit by least squares, and tested on the
+    rest.
 
     Args:
         amounts: [T] or [T, N], as for `follow`.
         response: [T, N, D_out].
 
     Returns:
-        1 if the pose tells the amount exactly; 0 if it says nothing.
+        1 for an exact prediction, 0 for one that is no better than the mean.
     """
     a, p = _within_digits(amounts, response)
-    fitted, tried = slice(0, None, 2), slice(1, None, 2)
-    weights = torch.linalg.lstsq(
-        p[:, fitted].flatten(0, 1), a[:, fitted].flatten().unsqueeze(1)
-    ).solution
-    guess = (p[:, tried] @ weights).squeeze(2)
-    return float(1 - (a[:, tried] - guess).square().sum() / a[:, tried].square().sum())
+    a_fit, a_test = a[:, 0::2], a[:, 1::2]
+    p_fit, p_test = p[:, 0::2], p[:, 1::2]
+    fit = torch.linalg.lstsq(p_fit.flatten(0, 1), a_fit.flatten().unsqueeze(1))
+    prediction = (p_test @ fit.solution).squeeze(2)
+    return float(1 - (a_test - prediction).square().sum() / a_test.square().sum())
 
 
 def _within_digits(amounts: Tensor, response: Tensor) -> tuple[Tensor, Tensor]:
-    """Amounts [T, N] and poses [T, N, D_out] in float64, less each digit's own average."""
+    """Return amounts [T, N] and poses [T, N, D_out] minus each digit's average, in float64.
+
+    They are on the CPU: some devices have no float64.
+    """
     a = amounts if amounts.dim() == 2 else amounts.unsqueeze(1).expand(response.shape[:2])
-    a, p = a.to(response.device).double(), response.double()
+    a = a.cpu().double()
+    p = response.cpu().double()
     return a - a.mean(dim=0), p - p.mean(dim=0)

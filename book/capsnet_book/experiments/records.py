@@ -1,16 +1,17 @@
-"""Files of results/: what a run's record holds, how files are written, read and found.
+"""Files of results/: the contents of a run's record, and how records are found and read.
 
 A record, results/runs/NAME-SEED.json, has of every run
 
-* ``command`` that repeats it; ``task``, ``network``, ``changes`` (names of `variants.VARIANTS`), ``config`` (sizes),
-  ``parameters`` and how many of them are ``recognising_parameters``, all but the decoder's;
-* ``recipe``, ``data``, ``steps``, ``training_seconds``, ``hardware``, ``versions``, ``commit`` of the code at the run's
-  beginning (null: an installed package);
-* ``curve``: for every epoch ``epoch``, ``seconds``, ``loss``; and ``validation_error``, or ``test_error`` where the run
-  trained on every digit and stopped by the test digits;
+* ``command`` that repeats it; ``task``, ``network``, ``changes`` (names of `variants.VARIANTS`),
+  ``config`` (sizes), ``parameters`` and ``recognising_parameters``, all but the decoder's;
+* ``recipe``, ``data``, ``steps``, ``training_seconds``, ``hardware``, ``versions``, ``commit`` of
+  the code at the run's beginning (null: an installed package);
+* ``curve``: for every epoch ``epoch``, ``seconds``, ``loss``; and ``validation_error``, or
+  ``test_error`` where the run trained on every digit and stopped by the test digits;
 * ``test`` and, as the task has them, ``validation`` and ``test_bent``: errors by name, from 0 to 1.
 
-Of a CapsNet, what `evidence.evidence` measures; of a CNN, ``wrong`` alone. The first records lack some of this.
+Of a CapsNet also the measurements of `evidence.evidence`; of a CNN ``wrong`` alone. The first
+records lack some of this.
 """
 
 from __future__ import annotations
@@ -26,23 +27,22 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
-    """Version of the code, where git knows it.
+    """Return the version of the code by git.
 
     Returns:
-        ``{"id": HEAD, "dirty": whether the package's files differ from it}``; None for a package that is installed
-        rather than checked out.
+        ``{"id": HEAD, "dirty": whether the package's files differ from it}``; None for a package
+        that is installed rather than checked out.
     """
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *arguments], cwd=folder, capture_output=True, text=True, check=True
         )
-        return done.stdout.strip()
+        return process.stdout.strip()
 
     try:
-        git(
-            "ls-files", "--error-unmatch", "__init__.py"
-        )  # an installed package may lie in somebody's checkout
+        # An installed package may lie in somebody else's checkout.
+        git("ls-files", "--error-unmatch", "__init__.py")
         return {
             "id": git("rev-parse", "HEAD"),
             "dirty": git("status", "--porcelain", "--", ".") != "",
@@ -52,13 +52,13 @@ def code_version(folder: Path = PACKAGE) -> dict[str, Any] | None:
 
 
 def folder() -> Path:
-    """Folder of everything that was measured: results/ of the checkout, or its copy in an installed package."""
+    """Return the folder of all results: results/ of the checkout, or its copy in a package."""
     installed = PACKAGE / "assets" / "results"
     return installed if installed.is_dir() else PACKAGE.parents[1] / "results"
 
 
 def stored(name: str) -> dict[str, Any]:
-    """A file of results/.
+    """Read a file of results/.
 
     Args:
         name: without its ending: "speed" for results/speed.json, "runs/small-r3-0" for that run.
@@ -72,5 +72,5 @@ def stored(name: str) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A JSON file."""
+    """Read a JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""How far a difference is to be trusted: its interval, its p, and what remains of p among several questions."""
+"""Differences between two arms: interval, p, and Holm's correction for several questions."""
 
 from __future__ import annotations
 
@@ -10,127 +10,143 @@ from numpy.typing import ArrayLike
 
 CONFIDENCE = 0.95
 POWER = 0.8
-"""Chance to see the smallest difference that counts as one which could have been seen."""
+"""Chance of seeing the difference that `Difference.detectable` names."""
 FEW = 5
-"""Fewer seeds carry no small p: see `carried_p`."""
+"""Below this number of seeds a small p is not to be trusted: see `carried_p`."""
 TOO_OFTEN = 5
 Numbers = Sequence[float] | np.ndarray
 _ROUNDING = 1e-20
-"""A variance below this is that of rounding."""
+"""A variance below this is due to rounding."""
 
 
 class Difference(NamedTuple):
-    """Mean of the second list less that of the first."""
+    """The mean of the second list minus that of the first."""
 
     value: float
     low: float
     """Lower end of the interval that holds the true difference in 95 of 100 such experiments."""
     high: float
     p: float
-    """How often equal arms would come out as far apart as these, or farther: 0 to 1."""
+    """Probability that equal arms are as far apart as these, or farther, 0 to 1."""
     detectable: float
-    """The smallest true difference that four such experiments of five would see, at this spread."""
+    """The smallest true difference that four of five such experiments would see."""
 
     def times(self, factor: float) -> Difference:
-        """The same in another unit."""
+        """Return the difference in another unit."""
         value, low, high, p, detectable = self
         return Difference(factor * value, factor * low, factor * high, p, factor * detectable)
 
 
 def paired(first: Numbers, second: Numbers) -> Difference | None:
-    """Student's t of the differences, place by place.
+    """Compare pairs of numbers, by Student's t of their differences.
 
     Returns:
-        None where there is no spread to judge by: fewer than two pairs, or the same difference in all of them.
+        None without a spread: fewer than two pairs, or the same difference in all of them.
     """
     if min(len(first), len(second)) < 2:
         return None
     differences = np.subtract(second, first)
-    return _judged(float(differences.mean()), [_of_mean(differences)])
+    return _difference(float(differences.mean()), [_variance_of_mean(differences)])
 
 
 def unpaired(first: Numbers, second: Numbers) -> Difference | None:
-    """Welch's t: two lists of any lengths, whose spreads may differ.
+    """Compare two lists of any lengths, whose spreads may differ, by Welch's t.
 
     Returns:
-        None where there is no spread to judge by: fewer than two numbers in a list, or all of each list are the same.
+        None without a spread: fewer than two numbers in a list, or equal numbers in both lists.
     """
     if min(len(first), len(second)) < 2:
         return None
-    return _judged(
-        float(np.mean(second) - np.mean(first)), [_of_mean(each) for each in (first, second)]
-    )
+    value = float(np.mean(second) - np.mean(first))
+    return _difference(value, [_variance_of_mean(first), _variance_of_mean(second)])
 
 
 def two_way(first: ArrayLike, second: ArrayLike, *, in_pairs: bool = True) -> Difference | None:
-    """Over seeds and images: both the networks and the images are a sample of many.
+    """Compare error rates over seeds and images: both are samples of many.
 
-    The variance of the mean is that over seeds, plus that over images, less what both count (what is left when seed
-    and image are taken out).
+    The variance of the mean is that over seeds plus that over images, minus the variance that both
+    count (the one that is left when the means of seed and image are subtracted).
 
     Args:
         first: [S, N], 1 where the network of a seed misreads an image, else 0.
         second: the other arm's, of the same images in the same order.
-        in_pairs: both have the same seeds, in the same order; otherwise each arm has seeds of its own.
+        in_pairs: whether both have the same seeds, in the same order.
 
     Returns:
-        Difference of the error rates, from -1 to 1; None for fewer than two seeds or without any spread.
+        Difference of the error rates, from -1 to 1; None for fewer than two seeds or without any
+        spread.
     """
-    arms = [np.asarray(each, dtype=float) for each in (first, second)]
-    if min(map(len, arms)) < 2:
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if min(len(first), len(second)) < 2:
         return None
-    images = arms[1].mean(axis=0) - arms[0].mean(axis=0)
-    parts = [_of_mean(images)]
-    for sample in [arms[1] - arms[0]] if in_pairs else arms:
-        seeds = sample.mean(axis=1)
-        rest = sample - seeds[:, None] - sample.mean(axis=0) + sample.mean()
-        free = (len(seeds) - 1) * (len(images) - 1)
-        parts += [_of_mean(seeds), (-float((rest**2).sum()) / free / rest.size, free)]
-    if (
-        sum(variance for variance, _ in parts) < max(parts)[0]
-    ):  # what is subtracted is an estimate, too
-        parts = [max(parts)]
-    return _judged(float(arms[1].mean() - arms[0].mean()), parts)
+    by_image = second.mean(axis=0) - first.mean(axis=0)
+    variances = [_variance_of_mean(by_image)]
+    for sample in [second - first] if in_pairs else [first, second]:
+        by_seed = sample.mean(axis=1)
+        residual = sample - by_seed[:, None] - sample.mean(axis=0) + sample.mean()
+        freedom = (len(by_seed) - 1) * (len(by_image) - 1)
+        counted_twice = float((residual**2).sum()) / freedom / residual.size
+        variances += [_variance_of_mean(by_seed), (-counted_twice, freedom)]
+    # The subtracted variance is an estimate as well, and may be too large.
+    largest = max(variances)
+    if sum(variance for variance, _ in variances) < largest[0]:
+        variances = [largest]
+    return _difference(float(second.mean() - first.mean()), variances)
 
 
 def carried_p(p: float, seeds: int) -> float:
-    """Return p as far as so many seeds can carry it: below `FEW` of them `TOO_OFTEN` times p, at most 1.
+    """Return p, multiplied by `TOO_OFTEN` below `FEW` seeds, and at most 1.
 
-    With three seeds, Satterthwaite's degrees of freedom make a small p come three to five times too often (simulated,
-    with the spreads of these runs); with ten they do not.
+    With three seeds, Satterthwaite's degrees of freedom make a small p three to five times too
+    frequent (simulated, with the spreads of these runs); with ten they do not.
     """
     return min(1.0, TOO_OFTEN * p) if seeds < FEW else p
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Each p as if it stood alone, so that all together raise a false alarm in 5 of 100 cases at most (Holm, 1979).
+    """Adjust each p so that all together raise a false alarm in 5 of 100 cases at most.
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none becomes smaller than one before it.
+    Holm, 1979: the smallest of m is multiplied by m, the next by m - 1, and so on; none becomes
+    smaller than one before it.
     """
     order = np.argsort(values)
+    multiplied = np.sort(values) * np.arange(len(values), 0, -1)
     adjusted = np.empty(len(values))
-    adjusted[order] = np.maximum.accumulate(np.sort(values) * np.arange(len(values), 0, -1)).clip(
-        max=1
-    )
+    adjusted[order] = np.maximum.accumulate(multiplied).clip(max=1)
     return adjusted.tolist()
 
 
-def _of_mean(values: ArrayLike) -> tuple[float, int]:
-    """Variance of a mean, and the degrees of freedom that it is known with."""
-    many = np.asarray(values, dtype=float)
-    return float(many.var(ddof=1)) / len(many), len(many) - 1
+def _variance_of_mean(values: ArrayLike) -> tuple[float, int]:
+    """Return the variance of a mean, and its degrees of freedom."""
+    sample = np.asarray(values, dtype=float)
+    return float(sample.var(ddof=1)) / len(sample), len(sample) - 1
 
 
-def _judged(value: float, parts: Sequence[tuple[float, int]]) -> Difference | None:
-    """A value whose variance is the sum of these, with Satterthwaite's degrees of freedom; None of no variance."""
-    from scipy import (
-        stats,
-    )  # here, since it takes a while to import and most of the package does without
+def _difference(value: float, variances: Sequence[tuple[float, int]]) -> Difference | None:
+    """Return a difference whose variance is a sum, with Satterthwaite's degrees of freedom.
 
-    variance = sum(each for each, _ in parts)
-    if variance < _ROUNDING:
+    Args:
+        value: of the difference.
+        variances: terms of the sum, and the degrees of freedom of each.
+
+    Returns:
+        None if the sum is no larger than rounding.
+    """
+    from scipy import stats  # here: it is slow to import, and most of the package does without
+
+    total = sum(variance for variance, _ in variances)
+    if total < _ROUNDING:
         return None
-    t = stats.t(variance**2 / sum(each**2 / freedom for each, freedom in parts))
-    error, most = variance**0.5, float(t.ppf((1 + CONFIDENCE) / 2))
-    p, seen = float(2 * t.sf(abs(value) / error)), float(most + t.ppf(POWER))
-    return Difference(value, value - most * error, value + most * error, p, seen * error)
+    freedom = total**2 / sum(variance**2 / degrees for variance, degrees in variances)
+    t = stats.t(freedom)
+    error = total**0.5
+    half_width = float(t.ppf((1 + CONFIDENCE) / 2))
+    p = float(2 * t.sf(abs(value) / error))
+    detectable = float(half_width + t.ppf(POWER))
+    return Difference(
+        value,
+        low=value - half_width * error,
+        high=value + half_width * error,
+        p=p,
+        detectable=detectable * error,
+    )

@@ -1,4 +1,4 @@
-"""Tasks made of MNIST's digits, and the set-up of a training run: a task, a network and its changes."""
+"""Tasks made of MNIST's digits, and the set-up of a training run."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from capsnet_tutorial.model import PRESETS, CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Evaluation, Objective, TrainingData, evaluate
 
 NETWORKS = ("capsnet", "cnn", "cnn-recognising")
-"""A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many as that has without its decoder."""
+"""A CNN has as many parameters as the CapsNet; ``cnn-recognising`` as many without its decoder."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be learnt from MNIST's digits."""
+    """A task made of MNIST's digits."""
 
     summary: str
     image_size: int
     shift: float
-    """How far training images are moved, unless the recipe says otherwise: pixels."""
+    """The largest shift in training, in pixels, unless the recipe has another."""
     to_train_on: Callable[[Digits], Digits | TrainingData]
     to_measure_on: Callable[[Digits], Labelled]
     evaluate: Callable[[CapsNet, Any], Evaluation | pairs.PairEvaluation]
-    """Errors of a CapsNet on what `to_measure_on` gives."""
+    """Returns the errors of a CapsNet on images of `to_measure_on`."""
     harder: Callable[[Digits], Labelled] | None = None
-    """The same, with digits bent as no training image is."""
+    """The same as `to_measure_on`, with digits bent as no training image is."""
 
     def measure(self, network: CapsNet | ConvNet, data: Labelled) -> dict[str, float]:
-        """All that is measured of a network on such images, by name; a CNN draws nothing, and has an ``error`` only."""
+        """Return a network's measurements on such images, by name; a CNN has an ``error`` only."""
         if isinstance(network, ConvNet):
             return {"error": error_of(network, data)}
         return self.evaluate(network, data)._asdict()
@@ -69,12 +69,12 @@ TASKS = {
         harder=lambda data: affine.bent(affine.on_canvas(data), affine.SHIFT),
     ),
 }
-"""Every task, by its name."""
+"""A name -> a task."""
 
 
 @dataclass(frozen=True)
 class TrainingSetup:
-    """Task and network of a training run: all of it but the recipe and the digits."""
+    """Task and network of a training run, without the recipe and the digits."""
 
     task: str = "digits"
     network: str = "capsnet"
@@ -86,12 +86,11 @@ class TrainingSetup:
 
     def __post_init__(self) -> None:
         if self.network != "capsnet":
-            alike = self.iterations is None and not self.changes
-            expect(alike, "iterations of routing and changes for a CapsNet only", "a CNN")
+            is_plain = self.iterations is None and not self.changes
+            expect(is_plain, "iterations of routing and changes for a CapsNet only", "a CNN")
         if self.network == "cnn-recognising":
-            expect(
-                self.preset == "small", "the preset small for cnn-recognising", repr(self.preset)
-            )
+            is_small = self.preset == "small"
+            expect(is_small, "the preset small for cnn-recognising", repr(self.preset))
 
     @property
     def config(self) -> CapsNetConfig | ConvNetConfig:
@@ -101,19 +100,17 @@ class TrainingSetup:
             capsnet = replace(PRESETS[self.preset](), image_size=size)
             for change in variants.chosen(self.changes):
                 capsnet = replace(capsnet, **change.sizes)
-            return (
-                capsnet if self.iterations is None else replace(capsnet, iterations=self.iterations)
-            )
+            if self.iterations is None:
+                return capsnet
+            return replace(capsnet, iterations=self.iterations)
         if self.preset == "small":
             return ConvNetConfig.small(size, recognising=self.network == "cnn-recognising")
-        return (
-            ConvNetConfig.paper_pairs()
-            if self.task == "pairs"
-            else replace(ConvNetConfig.paper(), image_size=size)
-        )
+        if self.task == "pairs":
+            return ConvNetConfig.paper_pairs()
+        return replace(ConvNetConfig.paper(), image_size=size)
 
     def build(self) -> CapsNet | ConvNet | pairs.OnPairs:
-        """A fresh network, ready for `fit`."""
+        """Return a fresh network, ready for `fit`."""
         config = self.config
         if isinstance(config, ConvNetConfig):
             network: CapsNet | ConvNet = ConvNet(config)
@@ -122,20 +119,20 @@ class TrainingSetup:
         return pairs.OnPairs(network) if self.task == "pairs" else network
 
     def objective(self, reconstruction_weight: float) -> Objective:
-        """The loss for `fit`."""
+        """Return the loss function for `fit`."""
         if self.network != "capsnet":
             return cross_entropy
         return variants.variant_objective(self.changes, reconstruction_weight)
 
 
 def unwrapped(network: nn.Module) -> CapsNet | ConvNet:
-    """The network itself, which may have been wrapped to train on pairs."""
-    found = network.network if isinstance(network, pairs.OnPairs) else network
-    assert isinstance(found, (CapsNet, ConvNet))
-    return found
+    """Return the network itself, without its wrapper for training on pairs."""
+    inner = network.network if isinstance(network, pairs.OnPairs) else network
+    assert isinstance(inner, (CapsNet, ConvNet))
+    return inner
 
 
 def plain(network: nn.Module) -> CapsNet | ConvNet:
-    """The network itself as weights files hold it: every W_ij written out."""
-    found = unwrapped(network)
-    return variants.with_own_matrices(found) if isinstance(found, CapsNet) else found
+    """Return the network itself in the form of weights files: every W_ij written out."""
+    inner = unwrapped(network)
+    return variants.with_own_matrices(inner) if isinstance(inner, CapsNet) else inner
