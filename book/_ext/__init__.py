@@ -4,7 +4,8 @@
 * `notebooks/` changes each notebook once before MyST-NB reads it;
 * `pages/` is everything else that a page has: letters, folds, tables, cards, links.
 
-`order.py` holds every priority, `interrupted.py` makes a build that did not end start from nothing. `_config.yml` names this package as its one local extension.
+`order.py` holds every priority; `interrupted.py` starts again after a build that did not end.
+`_config.yml` names this package as its one local extension.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notebooks as all three rooms read them: parsed once a build, and walked through in reading order."""
+"""Notebooks as all three rooms read them: parsed once a build, in reading order."""
 
 from __future__ import annotations
 

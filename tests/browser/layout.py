@@ -1,125 +1,157 @@
-"""What a page looks like, as a browser measures it: parts clipped, slabs of light in the dark, small targets, texts."""
+"""The looks of a page as a browser measures them: functions in JavaScript for `page.evaluate`."""
 
 from __future__ import annotations
 
-CLIPPED = """(what) => {
-    // Parts of the article wider than the room they have: than the window, or than what scrolls or cuts them.
+FIGURES = "img"
+
+CLIPPED = """(selectors) => {
+    // Parts of the article wider than the window, or than the part that scrolls or cuts them.
     const article = document.querySelector("article.bd-article");
-    const found = [];
-    for (const part of article.querySelectorAll(what)) {
-        if (!part.checkVisibility() || part.closest(".capsnet, .live-widget")) continue;
-        const { left, right, width } = part.getBoundingClientRect();
-        let over = Math.max(right - innerWidth, -left, part.scrollWidth - part.clientWidth * (part.clientWidth > 0));
-        if (part.clientWidth === 0) over = Math.max(right - innerWidth, -left); // inline: a formula
-        for (let around = part.parentElement; around !== article; around = around.parentElement) {
-            const box = around.getBoundingClientRect();
-            if (getComputedStyle(around).overflowX === "visible") continue;
-            over = Math.max(over, right - box.right, box.left - left);
+    const problems = [];
+
+    const excess = (part) => {
+        const { left, right } = part.getBoundingClientRect();
+        let pixels = Math.max(right - innerWidth, -left);
+        const isInline = part.clientWidth === 0; // a formula
+        if (!isInline) pixels = Math.max(pixels, part.scrollWidth - part.clientWidth);
+        for (let outer = part.parentElement; outer !== article; outer = outer.parentElement) {
+            if (getComputedStyle(outer).overflowX === "visible") continue;
+            const box = outer.getBoundingClientRect();
+            pixels = Math.max(pixels, right - box.right, box.left - left);
         }
+        return pixels;
+    };
+
+    for (const part of article.querySelectorAll(selectors)) {
+        const isInWidget = part.closest(".capsnet, .live-widget") !== null;
+        if (!part.checkVisibility() || isInWidget) continue;
+        if (part.getBoundingClientRect().width === 0 || excess(part) <= 2) continue;
         const words = part.textContent.trim().replace(/\\s+/g, " ").slice(0, 60);
-        if (over > 2 && width > 0) found.push(`${Math.round(over)} px of ${part.localName}: ${words}`);
+        problems.push(`${Math.round(excess(part))} px of ${part.localName}: ${words}`);
     }
-    return found;
+    return problems;
 }"""
 """Selectors -> "12 px of table: its first words" for each part of which something is hidden."""
 
-FIGURES = "img"
-
 SLABS = """async () => {
-    // Pictures of the article whose pixels, as they are shown, are mostly light. (A filter turns pixels over.)
-    const found = [];
-    const pictures = [...document.querySelectorAll("article.bd-article img")];
-    for (const picture of pictures) {
+    // Pictures of the article whose pixels, as shown, are mostly light. (A filter may invert.)
+    const SIDE = 40; // pixels of the copy that is looked at
+    const LIGHT = 560; // red, green and blue of a light pixel together
+    const brush = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE })
+        .getContext("2d", { willReadFrequently: true });
+
+    const lightShare = (picture) => {
+        brush.clearRect(0, 0, SIDE, SIDE);
+        brush.drawImage(picture, 0, 0, SIDE, SIDE);
+        const { data } = brush.getImageData(0, 0, SIDE, SIDE);
+        let light = 0;
+        for (let k = 0; k < data.length; k += 4) {
+            const isOpaque = data[k + 3] > 128;
+            if (isOpaque && data[k] + data[k + 1] + data[k + 2] > LIGHT) light += 1;
+        }
+        return light / SIDE ** 2;
+    };
+
+    const slabs = [];
+    for (const picture of document.querySelectorAll("article.bd-article img")) {
         if (!picture.checkVisibility() || picture.clientWidth < 60) continue;
         picture.loading = "eager"; // a lazy one out of sight never decodes
         await picture.decode();
-        const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 40 });
-        const brush = canvas.getContext("2d");
-        brush.drawImage(picture, 0, 0, 40, 40);
-        const data = brush.getImageData(0, 0, 40, 40).data;
-        let light = 0;
-        for (let k = 0; k < data.length; k += 4)
-            light += data[k + 3] > 128 && data[k] + data[k + 1] + data[k + 2] > 560;
-        const turned = getComputedStyle(picture).filter.includes("invert(1)");
-        if (!turned && light > 800) found.push(picture.alt || picture.src.slice(-60));
+        const isInverted = getComputedStyle(picture).filter.includes("invert(1)");
+        if (!isInverted && lightShare(picture) > 0.5)
+            slabs.push(picture.alt || picture.src.slice(-60));
     }
-    return found;
+    return slabs;
 }"""
 """The descriptions of figures that are light slabs in the dark."""
 
 SHRUNK = """async () => {
-    // A figure's file has 1.5 pixels for each of the page's, where its letters have the size that was meant.
-    const found = [];
+    // A figure's file has 1.5 pixels for each of the page's, where its letters have their size.
+    const DENSITY = 1.5;
+    const shrunk = [];
     for (const figure of document.querySelectorAll(".two-forms img")) {
         if (!figure.checkVisibility()) continue;
         figure.loading = "eager";
         await figure.decode();
         const { naturalWidth } = Object.assign(new Image(), { src: figure.currentSrc });
-        if (naturalWidth / 1.5 > 1.13 * figure.clientWidth) found.push(figure.alt);
+        if (naturalWidth / DENSITY > 1.13 * figure.clientWidth) shrunk.push(figure.alt);
     }
-    return found;
+    return shrunk;
 }"""
 """The descriptions of figures that the window shrinks by an eighth or more."""
 
 SMALL_TARGETS = """([least, narrow]) => {
-    // What is pressed, pulled or chosen, in widgets and around them. Ten side by side are as wide as a phone lets them.
-    const pressed = "button, summary, select, input, [role=slider], .cover-buttons a, .live-widget [tabindex='0']";
-    const ten = ".rails > *, .under > *, .uppers > *";
-    return [...document.querySelectorAll("article.bd-article")]
-        .flatMap((article) => [...article.querySelectorAll(pressed)])
-        .filter((target) => target.checkVisibility({ visibilityProperty: true }) && !target.closest("mjx-container"))
-        .map((target) => [target, target.getBoundingClientRect()])
-        .filter(([target, { width, height }]) => width > 0 && height > 0
-            && (height < least || width < (target.matches(ten) ? narrow : least)))
-        .map(([target, { width, height }]) => {
-            const where = target.closest(".live-widget")?.dataset.widget ?? "the page";
-            const words = target.getAttribute("aria-label") ?? target.textContent.trim();
-            return `${Math.round(width)} x ${Math.round(height)} in ${where}: ${words.slice(0, 40)}`;
-        });
+    // What is pressed, pulled or chosen. Ten side by side are as wide as a phone lets them.
+    const TARGETS = "button, summary, select, input, [role=slider], .cover-buttons a, "
+        + ".live-widget [tabindex='0']";
+    const ONE_OF_TEN = ".rails > *, .under > *, .uppers > *";
+    const small = [];
+    for (const target of document.querySelectorAll("article.bd-article *")) {
+        const isSeen = target.checkVisibility({ visibilityProperty: true });
+        if (!target.matches(TARGETS) || !isSeen || target.closest("mjx-container")) continue;
+        const { width, height } = target.getBoundingClientRect();
+        if (width === 0 || height === 0) continue;
+        const leastWidth = target.matches(ONE_OF_TEN) ? narrow : least;
+        if (height >= least && width >= leastWidth) continue;
+        const where = target.closest(".live-widget")?.dataset.widget ?? "the page";
+        const words = target.getAttribute("aria-label") ?? target.textContent.trim();
+        const size = `${Math.round(width)} x ${Math.round(height)}`;
+        small.push(`${size} in ${where}: ${words.slice(0, 40)}`);
+    }
+    return small;
 }"""
 """[pixels, pixels of one of ten side by side] -> the targets that are smaller."""
 
 STRETCHES = """(most) => {
     // Runs of the article without a picture, plot or widget. What is folded away takes no room.
+    const PICTURES = "img, svg, canvas, figure.live-widget, [role=img], .claims";
     const article = document.querySelector("article.bd-article");
     const { top, bottom } = article.getBoundingClientRect();
-    const visible = (each) => each.checkVisibility();
-    const pictures = [...article.querySelectorAll("img, svg, canvas, figure.live-widget, [role=img], .claims")]
-        .filter(visible)
-        .map((each) => each.getBoundingClientRect())
+    const visible = (selectors) =>
+        [...article.querySelectorAll(selectors)].filter((part) => part.checkVisibility());
+    const boxes = visible(PICTURES)
+        .map((part) => part.getBoundingClientRect())
         .filter(({ width, height }) => width >= 100 && height >= 50)
         .sort((one, other) => one.top - other.top);
-    const headings = [...article.querySelectorAll("h1, h2, h3")].filter(visible);
-    const found = [];
-    let from = top;
-    for (const picture of [...pictures, { top: bottom, bottom }]) {
-        if (picture.top - from > most) {
-            const before = headings.filter((each) => each.getBoundingClientRect().top <= from).at(-1) ?? headings[0];
-            found.push(`${Math.round(picture.top - from)} px, begins in: ${before.textContent}`);
-        }
-        from = Math.max(from, picture.bottom);
+    const headings = visible("h1, h2, h3");
+    const headingAbove = (y) => {
+        const above = headings.filter((heading) => heading.getBoundingClientRect().top <= y);
+        return above.at(-1) ?? headings[0];
+    };
+
+    const stretches = [];
+    let start = top;
+    for (const box of [...boxes, { top: bottom, bottom }]) {
+        const height = Math.round(box.top - start);
+        if (height > most)
+            stretches.push(`${height} px, begins in: ${headingAbove(start).textContent}`);
+        start = Math.max(start, box.bottom);
     }
-    return found;
+    return stretches;
 }"""
 """Pixels -> the stretches that are longer, each with the heading in whose section it begins."""
 
 THREE_OF_A_KIND = """() => {
-    // Has axe look at the contrast of three texts of each kind, and not of one: it may be covered. Of a kind are texts
-    // of one colour, size and weight on the same grounds. In figures parts lie over each other, so each counts.
+    // Let axe look at the contrast of three texts of each kind, and not of one: it may be covered.
+    // Of a kind are texts of one colour, size and weight on the same grounds. In figures parts lie
+    // over each other, so each counts.
+    const PLAIN = "rgba(0, 0, 0, 0),none,1,none,auto,none";
     const grounds = (part) => {
         if (!part) return "";
-        const { backgroundColor, backgroundImage, opacity, filter, clip, clipPath } = getComputedStyle(part);
+        const style = getComputedStyle(part);
+        const { backgroundColor, backgroundImage, opacity, filter, clip, clipPath } = style;
         const own = [backgroundColor, backgroundImage, opacity, filter, clip, clipPath].join();
-        return grounds(part.parentElement) + (own === "rgba(0, 0, 0, 0),none,1,none,auto,none" ? "" : own);
+        return grounds(part.parentElement) + (own === PLAIN ? "" : own);
     };
-    const kinds = {};
+    const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    const counts = {};
     for (const part of document.querySelectorAll("article.bd-article *")) {
-        const written = [...part.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-        if (!written || !part.checkVisibility({ visibilityProperty: true })) continue;
+        if (![...part.childNodes].some(isText)) continue;
+        if (!part.checkVisibility({ visibilityProperty: true })) continue;
         const { color, fontSize, fontWeight, textShadow } = getComputedStyle(part);
         const kind = [color, fontSize, fontWeight, textShadow, grounds(part)].join();
-        kinds[kind] = (kinds[kind] ?? 0) + 1;
-        part.toggleAttribute("data-audited", kinds[kind] <= 3 || part.closest("figure") !== null);
+        counts[kind] = (counts[kind] ?? 0) + 1;
+        part.toggleAttribute("data-audited", counts[kind] <= 3 || part.closest("figure") !== null);
     }
     const selector = "[data-audited], input, select, textarea";
     axe.configure({ rules: [{ id: "color-contrast", selector }] });

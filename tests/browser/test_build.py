@@ -49,20 +49,23 @@ def small_book(tmp_path: Path) -> Path:
 
 
 def front(source: Path, *directives: str) -> None:
+    """Write a front page with these `live-widget` directives."""
     fences = "".join(f"\n```{{live-widget}} {arguments}\n```\n" for arguments in directives)
     (source / "book/index.md").write_text(f"# A book\n{fences}")
 
 
 def read(source: Path) -> dict:
+    """Return the chapter's notebook."""
     return json.loads((source / NOTEBOOK).read_text(encoding="utf-8"))
 
 
 def write(source: Path, notebook: dict) -> None:
+    """Write the chapter's notebook."""
     (source / NOTEBOOK).write_text(json.dumps(notebook), encoding="utf-8")
 
 
 def built(source: Path) -> tuple[subprocess.CompletedProcess[str], str]:
-    """The build, and all that it said in one line."""
+    """Build; return the process, and all that it printed in one line."""
     result = build(source, source)
     return result, " ".join((result.stdout + result.stderr).split())
 
@@ -90,14 +93,14 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
 
 
 def test_what_finds_no_widget_fails(small_book: Path) -> None:
-    """Each on the same page, since a build goes on to the end and names them all."""
+    """All on one page: a build goes on to the end and names them all."""
     sliders = "chapters/01-try-it.ipynb PoseSliders"
     wrong = {
-        "chapters/99-gone.ipynb PoseSliders": "live-widget cannot read the notebook book/chapters/99-gone.ipynb",
+        "chapters/99-gone.ipynb PoseSliders": "cannot read the notebook book/chapters/99-",
         "chapters/01-try-it.ipynb Gone": "book/chapters/01-try-it.ipynb shows no Gone",
         f"{sliders}\n:set: gone=1": "PoseSliders stores no trait gone",
         f"{sliders}\n```\n\n[Click](#try-Gone?index=7)\n\n```": "the page shows no Gone",
-        f"{sliders}\n```\n\n[Click](#try-PoseSliders?index=7&offset=1)\n\n```": "PoseSliders stores no trait offset",
+        f"{sliders}\n```\n\n[Click](#try-PoseSliders?offset=1)\n\n```": "stores no trait offset",
     }
     front(small_book, *wrong)
     result, said = built(small_book)
@@ -109,7 +112,7 @@ def test_what_finds_no_widget_fails(small_book: Path) -> None:
 
 
 def prompt(source: Path, address: str) -> None:
-    """A front page with a widget in a state of its own, and a prompt for it."""
+    """Write a front page with a widget in a state of its own, and a prompt for it."""
     front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")
     page = source / "book/index.md"
     page.write_text(

@@ -1,4 +1,4 @@
-"""The glass network: alive with the reader's digit, taken apart; closed, the strip and the way through the book."""
+"""The stage, alive with the reader's digit and taken apart; closed it is the strip of a chapter."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ TRY_IT, PRIMARY, ROUTING = (
 
 
 def strip_of(page: Page) -> Locator:
-    """The page's strip, alive."""
+    """Return the page's strip, alive."""
     strip = page.locator(".network-strip[data-live]")
     strip.wait_for()
     return strip
 
 
 def stage_of(page: Page) -> Locator:
-    """The page's stage, alive."""
+    """Return the page's stage, alive."""
     page.locator("figure.glass[data-live]").wait_for()
     return page.locator('[data-widget="Glass"].capsnet')
 
 
 def hand(stage: Locator, part: str) -> Locator:
-    """What a part is taken hold of by."""
+    """Return the area of a part that takes the pointer and the keys."""
     return stage.locator(f'.hand[data-part="{part}"]')
 
 
@@ -89,18 +89,22 @@ def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(
 
 @pytest.mark.parametrize("part", ["maps", "primary", "predictions", "classes"])
 def test_a_part_that_is_pointed_at_says_what_it_does(front: Locator, part: str) -> None:
-    signs, lens, words = front.locator(".signs"), front.locator(".lens"), front.locator(".words")
-    before = settled(signs).inner_html(), picture(lens), words.inner_text()
+    signs = front.locator(".signs")
+    lens = front.locator(".lens")
+    words = front.locator(".words")
+    signs_before = settled(signs).inner_html()
+    lens_before = picture(lens)
+    words_before = words.inner_text()
     hand(front, part).hover(position={"x": 30, "y": 60})
-    until(lambda: settled(signs).inner_html() != before[0])
-    until(lambda: picture(lens) != before[1])
-    until(lambda: words.inner_text() != before[2])
+    until(lambda: settled(signs).inner_html() != signs_before)
+    until(lambda: picture(lens) != lens_before)
+    until(lambda: words.inner_text() != words_before)
     front.page.mouse.move(2, 2)
     until(
-        lambda: settled(signs).inner_html() == before[0],
+        lambda: settled(signs).inner_html() == signs_before,
         "what is looked at stays in the lens alone",
     )
-    assert picture(lens) != before[1]
+    assert picture(lens) != lens_before
 
 
 def test_it_is_taken_apart_and_put_together(front: Locator) -> None:
@@ -145,10 +149,10 @@ def test_a_fader_draws_anew_and_a_new_digit_sets_it_back(front: Locator) -> None
     for _ in range(4):
         faders.press("ArrowUp")
     until(lambda: picture(canvas) != before)
-    said = faders.get_attribute("aria-label")
+    label = faders.get_attribute("aria-label")
     faders.press("ArrowUp")
     expect(faders).to_have_attribute("aria-label", re.compile("Number 1 of the 7’s sixteen"))
-    assert faders.get_attribute("aria-label") != said, "the number that it has now"
+    assert faders.get_attribute("aria-label") != label, "the number that it has now"
     front.get_by_role("button", name="A handwritten 7").click()
     until(lambda: picture(canvas) == before)
 
@@ -163,16 +167,27 @@ def test_a_digit_is_drawn_on_the_stage_and_an_empty_page_is_read(front: Locator)
 
 
 WATCH = """() => {
-    const [ask, { stroke, clearRect }] = [requestAnimationFrame, CanvasRenderingContext2D.prototype];
-    let frame = false;
-    globalThis.painted = { pad: [], parts: [] }; // whether in a frame, before the page is laid out, or after one
-    const note = (which, own) => function (...given) {
-        if (which(this.canvas)) painted[which(this.canvas)].push(frame);
-        return own.apply(this, given);
+    // For each painting: whether it is in a frame, before the page is laid out, or after one.
+    globalThis.painted = { pad: [], parts: [] };
+    let inFrame = false;
+
+    const request = requestAnimationFrame;
+    globalThis.requestAnimationFrame = (work) => request((time) => {
+        inFrame = true;
+        work(time);
+        inFrame = false;
+    });
+
+    const brush = CanvasRenderingContext2D.prototype;
+    const { stroke, clearRect } = brush;
+    brush.stroke = function (...points) {
+        if (this.canvas.className === "pad") painted.pad.push(inFrame);
+        return stroke.apply(this, points);
     };
-    globalThis.requestAnimationFrame = (work) => ask((time) => { frame = true; work(time); frame = false; });
-    CanvasRenderingContext2D.prototype.stroke = note(({ className }) => className === "pad" && "pad", stroke);
-    CanvasRenderingContext2D.prototype.clearRect = note(({ dataset }) => dataset.part && "parts", clearRect);
+    brush.clearRect = function (...box) {
+        if (this.canvas.dataset.part) painted.parts.push(inFrame);
+        return clearRect.apply(this, box);
+    };
 }"""
 
 
@@ -214,8 +229,9 @@ def test_the_one_stage_stands_in_the_opened_strip_and_goes_back(routing: Locator
 def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) -> None:
     front.page.evaluate(
         """async () => {
-            const { name } = performance.getEntriesByType("resource").find(({ name }) => name.endsWith(".safetensors"));
-            const bytes = await (await fetch(name)).arrayBuffer();
+            const names = performance.getEntriesByType("resource").map(({ name }) => name);
+            const weights = names.find((name) => name.endsWith(".safetensors"));
+            const bytes = await (await fetch(weights)).arrayBuffer();
             capsnetOwn.change({ bytes: new Uint8Array(bytes), asked: true });
         }"""
     )
@@ -313,10 +329,8 @@ def test_on_a_phone_all_fits_and_can_be_hit(visit: Callable[..., Visit], address
 
 def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: str) -> None:
     seen = visit(address + ROUTING, color_scheme="light", reduced_motion="reduce").page
-    places, rules = (
-        {"include": [[".network-strip"], ["figure.glass"]]},
-        {"preload": False, "resultTypes": ["violations"]},
-    )
+    places = {"include": [[".network-strip"], ["figure.glass"]]}
+    rules = {"preload": False, "resultTypes": ["violations"]}
     strip_of(seen).locator("summary").click()
     for scheme in ("light", "dark"):
         seen.emulate_media(color_scheme=scheme)

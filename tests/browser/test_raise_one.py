@@ -1,4 +1,4 @@
-"""RaiseOne in the built page: it trains, it pauses, it learns the reader's hand, and what is kept serves elsewhere."""
+"""RaiseOne in the built page: it trains, pauses, learns the reader's hand, and keeps networks."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ pytestmark = pytest.mark.slow
 
 PAGE = "book/raise-one.html"
 SECONDS = 1000
-RIGHTS = """(widget) => {  // from now on, rights has what the widget says
+RECORD_RIGHTS = """(widget) => {  // from now on, `rights` has all that the widget shows
     globalThis.rights = [];
-    const tell = () => rights.push(widget.dataset.right);
-    new MutationObserver(tell).observe(widget, { attributeFilter: ["data-right"] });
+    const record = () => rights.push(widget.dataset.right);
+    new MutationObserver(record).observe(widget, { attributeFilter: ["data-right"] });
 }"""
 
 
@@ -112,7 +112,8 @@ def test_a_tile_goes_through_the_network(raise_one: Any) -> None:
 
 
 def test_it_learns_the_readers_hand_and_slides_its_numbers(raise_one: Any) -> None:
-    answers, says = raise_one.locator('[data-role="is"]'), raise_one.locator('[data-role="says"]')
+    answers = raise_one.locator('[data-role="is"]')
+    says = raise_one.locator('[data-role="says"]')
     expect(answers.first).to_be_disabled()
     train(raise_one)
     has_seen(raise_one, 2000)
@@ -203,7 +204,7 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
 
 
 def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., Any]) -> None:
-    """As chapter 18 shows them; the smallest network, since each of a pair learns from 8,000 digits."""
+    """In the smallest network, since both of a pair learn from 8,000 digits."""
     widget = alone("RaiseOne", "book/chapters/18-does-routing-matter.html")
     for k in (0, 1):
         widget.locator("summary", has_text="What can be changed").evaluate(
@@ -228,33 +229,46 @@ def test_more_seeds_end_where_training_goes_on(alone: Callable[..., Any]) -> Non
     assert begun.value not in widget.page.workers
 
 
-def test_what_is_kept_serves_other_widgets_and_python(
-    alone: Callable[..., Any], tmp_path: Path
-) -> None:
-    widget = alone("RaiseOne", PAGE)
-    page = widget.page
+def download(widget: Any, file: Path) -> CapsNet:
+    """Train a little, download the network, and return it as Python loads it."""
     train(widget)
     has_seen(widget, 1000)
     widget.locator('[data-role="train"]').click()
-    with page.expect_download() as download:
+    with widget.page.expect_download() as event:
         widget.locator('[data-role="download"]').click()
-    download.value.save_as(tmp_path / "my_capsnet.safetensors")
-    network = load_weights(tmp_path / "my_capsnet.safetensors")
-    sample = digits("test", source="sample")
-    right = (network.predict(sample.images[:100]) == sample.labels[:100]).sum().item()
-    assert abs(right - number(widget, "right")) <= 1  # the page has them in 4 bits
+    event.value.save_as(file)
+    return load_weights(file)
 
-    widget.evaluate(RIGHTS)
-    widget.locator('[data-role="file"]').set_input_files(tmp_path / "my_capsnet.safetensors")
-    expect(widget.locator('[data-role="kept"]')).to_contain_text("Opened")
+
+def rights_of(network: CapsNet) -> int:
+    """Return how many of the page's 100 test digits a network reads."""
+    sample = digits("test", source="sample")
+    return int((network.predict(sample.images[:100]) == sample.labels[:100]).sum())
+
+
+def open_file(widget: Any, file: Path, words: str) -> None:
+    """Open a file of weights; expect these words of the widget."""
+    widget.locator('[data-role="file"]').set_input_files(file)
+    expect(widget.locator('[data-role="kept"]')).to_contain_text(words)
+
+
+def test_a_network_is_downloaded_and_opened_again(
+    alone: Callable[..., Any], tmp_path: Path
+) -> None:
+    widget = alone("RaiseOne", PAGE)
+    network = download(widget, tmp_path / "my_capsnet.safetensors")
+    right = rights_of(network)
+    assert abs(right - number(widget, "right")) <= 1  # the page has its digits in 4 bits
+
+    widget.evaluate(RECORD_RIGHTS)
+    open_file(widget, tmp_path / "my_capsnet.safetensors", "Opened")
     expect(widget).to_have_attribute("data-seen", "0")
-    shown = page.evaluate("rights")
-    assert all(abs(int(each) - right) <= 1 for each in shown), (
-        f"nothing but the loaded network was shown: {shown}"
-    )
-    whole = load_file(tmp_path / "my_capsnet.safetensors")
+    rights = [int(text) for text in widget.page.evaluate("rights")]
+    assert all(abs(shown - right) <= 1 for shown in rights), "only the opened network shows"
+
+    tensors = load_file(tmp_path / "my_capsnet.safetensors")
     config = {"config": json.dumps(asdict(network.config))}
-    save_file(whole | {"conv.bias": whole["conv.bias"][:3]}, tmp_path / "torn", config)
+    save_file(tensors | {"conv.bias": tensors["conv.bias"][:3]}, tmp_path / "torn", config)
     (tmp_path / "none").write_bytes(b"no network at all")
     (tmp_path / "one byte").write_bytes(b"1")
     for name, words in (
@@ -262,10 +276,14 @@ def test_what_is_kept_serves_other_widgets_and_python(
         ("none", "weights: expected a whole"),
         ("one byte", "weights: expected a whole"),
     ):
-        widget.locator('[data-role="file"]').set_input_files(tmp_path / name)
-        expect(widget.locator('[data-role="kept"]')).to_contain_text(f"Not done: {words}")
+        open_file(widget, tmp_path / name, f"Not done: {words}")
         assert number(widget, "right") == pytest.approx(right, abs=1), "nothing is lost"
 
+
+def test_a_kept_network_serves_other_widgets(alone: Callable[..., Any], tmp_path: Path) -> None:
+    widget = alone("RaiseOne", PAGE)
+    page = widget.page
+    network = download(widget, tmp_path / "my_capsnet.safetensors")
     widget.locator('[data-role="keep"]').click()
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
     page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/09-training.html")
@@ -274,18 +292,14 @@ def test_what_is_kept_serves_other_widgets_and_python(
     switch = figure.locator(".own-network")
     expect(switch).to_contain_text("your own network")
     drawing = figure.locator(".capsnet")
-    theirs = attribute(drawing, "lengths")
+    own_lengths = attribute(drawing, "lengths")
     pad = DrawDigit()
-    digit = (
-        torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)[[pad.digit]]
-        / 255
-    )
-    assert numbers(drawing, "lengths") == pytest.approx(
-        network(digit).lengths[0].tolist(), abs=1e-5
-    )
+    samples = torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)
+    lengths = network(samples[[pad.digit]] / 255).lengths[0].tolist()
+    assert numbers(drawing, "lengths") == pytest.approx(lengths, abs=1e-5)
     switch.click()
     expect(switch).to_contain_text("Take your own")
-    expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", theirs)
+    expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", own_lengths)
 
 
 SLOW_FILES = """
@@ -316,11 +330,13 @@ def test_of_two_files_opened_quickly_the_second_counts(
 def test_without_webassembly_and_store_it_learns_still(
     visit: Callable[..., Any], address: str
 ) -> None:
-    """A page that may have neither: plain JavaScript learns, and what is kept lasts as long as the page."""
+    """Plain JavaScript learns, and a kept network lasts as long as the page."""
     seen = visit("about:blank")
     seen.page.add_init_script("""
         const Whole = Blob;
-        Blob = function (parts, type) { return new Whole(["delete globalThis.WebAssembly;", ...parts], type); };
+        Blob = function (parts, type) {
+            return new Whole(["delete globalThis.WebAssembly;", ...parts], type);
+        };
         indexedDB.open = () => { throw Error(); };
     """)
     seen.page.goto(address + PAGE)

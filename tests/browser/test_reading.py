@@ -1,4 +1,4 @@
-"""Read and Build: what is folded, what the switch keeps, what a link opens; a guess is kept, told and counted."""
+"""Read and Build: the folds, the switch, links to what is folded; guesses are kept and counted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def test_read_folds_code_and_exercises_and_build_shows_them(
     visit: Callable[..., Visit], address: str
 ) -> None:
     page = visit(address + PAGE).page
-    code, exercise = page.locator(CODE).first, page.locator(f"#exercises {CODE}").first
+    code = page.locator(CODE).first
+    exercise = page.locator(f"#exercises {CODE}").first
     expect(code).to_be_hidden()
     expect(exercise).to_be_hidden()
     page.locator(".fold.code").first.click()
@@ -35,6 +36,19 @@ def test_the_choice_stays_on_the_next_page(visit: Callable[..., Visit], address:
     page.goto(address + "book/chapters/05-prediction-vectors.html")
     expect(page.locator(CODE).first).to_be_visible()
     expect(page.get_by_role("button", name="Build")).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize(("stored", "way"), [("zzz", "Read"), ("build", "Build")])
+def test_only_a_known_way_is_taken_from_what_is_stored(
+    visit: Callable[..., Visit], address: str, stored: str, way: str
+) -> None:
+    """Other projects of the same origin store there, too."""
+    page = visit(address + "search.html").page
+    page.evaluate("way => localStorage.setItem('capsnet:way', way)", stored)
+    page.goto(address + PAGE)
+    expect(page.get_by_role("button", name=way, exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
 
 
 def test_a_link_to_what_is_folded_opens_it(visit: Callable[..., Visit], address: str) -> None:
@@ -91,12 +105,14 @@ def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], add
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
     page.mouse.up()
-    said = "[...document.querySelectorAll('.guess-curve input')].map((each) => Number(each.value))"
-    assert page.evaluate(said) == pytest.approx([k / 6 for k in range(7)], abs=0.06)
+    values = (
+        "[...document.querySelectorAll('.guess-curve input')].map((input) => Number(input.value))"
+    )
+    assert page.evaluate(values) == pytest.approx([k / 6 for k in range(7)], abs=0.06)
     expect(page.locator(".guessed").first).to_contain_text("Your line is off by 0.")
     field.locator("input").last.press("ArrowDown")
     page.reload()
-    assert page.evaluate(said)[-1] == pytest.approx(0.95)
+    assert page.evaluate(values)[-1] == pytest.approx(0.95)
     expect(page.locator(".guessed polyline")).to_have_count(2)
 
 

@@ -1,4 +1,4 @@
-"""Every widget in the built page: alive, by mouse, by keys, by finger, told from outside; and what some do besides."""
+"""Every widget in the built page: by mouse, keys, finger and prompt; and what some do besides."""
 
 from __future__ import annotations
 
@@ -14,216 +14,251 @@ from .conftest import attribute, number, picture, until, write_a_one
 pytestmark = pytest.mark.slow
 
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
-CHAPTER = "book/chapters/{}.html"
+Point = tuple[float, float]
+Shown = Callable[[Locator], str]  # a widget -> something that it shows, to be compared
+
+
+def data(name: str) -> Shown:
+    """Return what compares an attribute data-… of a widget."""
+    return lambda widget: attribute(widget, name)
+
+
+def canvas(role: str) -> Shown:
+    """Return what compares the picture on a canvas of a widget."""
+    return lambda widget: picture(widget.locator(f'canvas[data-role="{role}"]'))
 
 
 @dataclass(frozen=True)
-class Hand:
-    """What a hand does to a widget, and what of it has to be another one afterwards."""
+class Drag:
+    """A part of a widget that is dragged, from and to in shares of its width and height."""
+
+    part: str
+    start: Point = (0.5, 0.5)
+    end: Point = (0.5, 0.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gestures:
+    """A widget on a page, and what a reader does to it; each changes what it `shows`."""
 
     page: str
-    shows: str  # the attribute data-… of its root, or a canvas by its role
-    drag: tuple[
-        str, tuple[float, float], tuple[float, float]
-    ]  # a part, from and to, in shares of it
-    keys: tuple[str, tuple[str, ...]]  # a part that takes the focus, and keys
-    press: str  # a button
-    set: dict[str, Any] = field(default_factory=dict)  # traits, as a prompt sets them
+    shows: Shown
+    drag: Drag
+    focus: str  # the part that takes the keys
+    keys: tuple[str, ...]
+    button: str = ""
+    traits: dict[str, Any] = field(default_factory=dict)  # as a prompt sets them
 
 
-PAD = '[data-role="pad"]'
-HANDS = {
-    "PoseSliders": Hand(
-        CHAPTER.format("01-try-it"),
-        "canvas redrawn",
-        (".large input", (0.5, 0.5), (0.9, 0.5)),
-        (".large input", ("ArrowRight",) * 20),
-        '[data-role="digit"] >> nth=7',
-        {"index": 3},
+GESTURES = {
+    "PoseSliders": Gestures(
+        page="book/chapters/01-try-it.html",
+        shows=canvas("redrawn"),
+        drag=Drag(".large input", end=(0.9, 0.5)),
+        focus=".large input",
+        keys=("ArrowRight",) * 20,
+        button='[data-role="digit"] >> nth=7',
+        traits={"index": 3},
     ),
-    "DrawDigit": Hand(
-        CHAPTER.format("01-try-it"),
-        "lengths",
-        (PAD, (0.1, 0.1), (0.9, 0.4)),
-        (PAD, (" ", *("ArrowDown",) * 9, " ")),
-        '[data-role="digit"] >> nth=7',
-        {"digit": 3},
+    "DrawDigit": Gestures(
+        page="book/chapters/01-try-it.html",
+        shows=data("lengths"),
+        drag=Drag('[data-role="pad"]', start=(0.1, 0.1), end=(0.9, 0.4)),
+        focus='[data-role="pad"]',
+        keys=(" ", *("ArrowDown",) * 9, " "),
+        button='[data-role="digit"] >> nth=7',
+        traits={"digit": 3},
     ),
-    "FaceParts": Hand(
-        CHAPTER.format("02-why-capsules"),
-        "length",
-        ('[data-part="2"]', (0.5, 0.5), (3, -3)),
-        ('[data-part="3"]', ("ArrowRight",) * 9),
-        '[data-role="picasso"]',
-        {"shown": [True, True, False, True], "poses": [[0.5, 0.5, 90, 1]] * 4},
+    "FaceParts": Gestures(
+        page="book/chapters/02-why-capsules.html",
+        shows=data("length"),
+        drag=Drag('[data-part="2"]', end=(3, -3)),
+        focus='[data-part="3"]',
+        keys=("ArrowRight",) * 9,
+        button='[data-role="picasso"]',
+        traits={"shown": [True, True, False, True], "poses": [[0.5, 0.5, 90, 1]] * 4},
     ),
-    "SquashVector": Hand(
-        CHAPTER.format("04-squash"),
-        "s",
-        ('[data-role="plane"]', (0.6, 0.4), (0.9, 0.2)),
-        ('[data-role="handle"]', ("ArrowLeft", "ArrowUp")),
-        "",
-        {"s": [3, 0]},
+    "SquashVector": Gestures(
+        page="book/chapters/04-squash.html",
+        shows=data("s"),
+        drag=Drag('[data-role="plane"]', start=(0.6, 0.4), end=(0.9, 0.2)),
+        focus='[data-role="handle"]',
+        keys=("ArrowLeft", "ArrowUp"),
+        traits={"s": [3, 0]},
     ),
-    "PartVotes": Hand(
-        CHAPTER.format("05-prediction-vectors"),
-        "apart",
-        ('[data-role="triangle"]', (0.5, 0.5), (2, 2)),
-        ('[data-role="turn-rectangle"]', ("ArrowLeft",) * 4),
-        '[data-role="make-house"]',
-        {"poses": [[0, 0, 0], [90, 1, 1]]},
+    "PartVotes": Gestures(
+        page="book/chapters/05-prediction-vectors.html",
+        shows=data("apart"),
+        drag=Drag('[data-role="triangle"]', end=(2, 2)),
+        focus='[data-role="turn-rectangle"]',
+        keys=("ArrowLeft",) * 4,
+        button='[data-role="make-house"]',
+        traits={"poses": [[0, 0, 0], [90, 1, 1]]},
     ),
-    "RoutingSteps": Hand(
-        CHAPTER.format("06-routing"),
-        "step",
-        ('[data-role="time"]', (0.02, 0.5), (0.7, 0.5)),
-        ('[data-role="time"]', ("End",)),
-        '[data-role="next"]',
+    "RoutingSteps": Gestures(
+        page="book/chapters/06-routing.html",
+        shows=data("step"),
+        drag=Drag('[data-role="time"]', start=(0.02, 0.5), end=(0.7, 0.5)),
+        focus='[data-role="time"]',
+        keys=("End",),
+        button='[data-role="next"]',
     ),
-    "MarginLoss": Hand(
-        CHAPTER.format("07-margin-loss"),
-        "total",
-        ('.bar-rail[data-class="8"]', (0.5, 0.5), (0.5, 0.1)),
-        ('.bar-rail[data-class="3"]', ("ArrowUp",) * 9),
-        '[data-role="step-margin"]',
-        {"present": [3, 8]},
+    "MarginLoss": Gestures(
+        page="book/chapters/07-margin-loss.html",
+        shows=data("total"),
+        drag=Drag('.bar-rail[data-class="8"]', end=(0.5, 0.1)),
+        focus='.bar-rail[data-class="3"]',
+        keys=("ArrowUp",) * 9,
+        button='[data-role="step-margin"]',
+        traits={"present": [3, 8]},
     ),
-    "DecodeCapsule": Hand(
-        CHAPTER.format("08-masking-and-decoder"),
-        "squared-error",
-        ('[data-keep="5"]', (0.5, 0.5), (0.5, 0.5)),
-        ('[data-keep="none"]', ("Enter",)),
-        '[data-role="digit"] >> nth=7',
-        {"keep": "all"},
+    "DecodeCapsule": Gestures(
+        page="book/chapters/08-masking-and-decoder.html",
+        shows=data("squared-error"),
+        drag=Drag('[data-keep="5"]', end=(0.5, 0.5)),
+        focus='[data-keep="none"]',
+        keys=("Enter",),
+        button='[data-role="digit"] >> nth=7',
+        traits={"keep": "all"},
     ),
-    "TwoDigits": Hand(
-        CHAPTER.format("16-two-digits-at-once"),
-        "lengths",
-        ('[data-role="stage"]', (0.5, 0.5), (0.8, 0.3)),
-        ('[data-digit="1"]', ("ArrowRight", "ArrowUp")),
-        "[data-case] >> nth=1",
-        {"first": 3, "at": [0, 0, 4, 4]},
+    "TwoDigits": Gestures(
+        page="book/chapters/16-two-digits-at-once.html",
+        shows=data("lengths"),
+        drag=Drag('[data-role="stage"]', end=(0.8, 0.3)),
+        focus='[data-digit="1"]',
+        keys=("ArrowRight", "ArrowUp"),
+        button="[data-case] >> nth=1",
+        traits={"first": 3, "at": [0, 0, 4, 4]},
     ),
-    "BendDigit": Hand(
-        CHAPTER.format("17-new-viewpoints"),
-        "canvas bent",
-        ('[data-way="turn"]', (0.5, 0.5), (0.7, 0.4)),
-        ('[data-way="turn"]', ("ArrowRight",) * 20),
-        '[data-role="digit"] >> nth=2',
-        {"turn": 45, "right": -3},
+    "BendDigit": Gestures(
+        page="book/chapters/17-new-viewpoints.html",
+        shows=canvas("bent"),
+        drag=Drag('[data-way="turn"]', end=(0.7, 0.4)),
+        focus='[data-way="turn"]',
+        keys=("ArrowRight",) * 20,
+        button='[data-role="digit"] >> nth=2',
+        traits={"turn": 45, "right": -3},
     ),
-    "TurnDigit": Hand(
-        CHAPTER.format("20-capsules-that-turn"),
-        "turn",
-        ('[data-role="handle"]', (0.5, 0.5), (3, 3)),
-        ('[data-role="angle"]', ("ArrowRight",) * 20),
-        '[data-role="digit"] >> nth=7',
-        {"angle": 137},
+    "TurnDigit": Gestures(
+        page="book/chapters/20-capsules-that-turn.html",
+        shows=data("turn"),
+        drag=Drag('[data-role="handle"]', end=(3, 3)),
+        focus='[data-role="angle"]',
+        keys=("ArrowRight",) * 20,
+        button='[data-role="digit"] >> nth=7',
+        traits={"angle": 137},
     ),
-    "TurnScene": Hand(
-        CHAPTER.format("17-new-viewpoints"),
-        "lengths",
-        ('[data-role="angle"]', (0.5, 0.5), (0.8, 0.5)),
-        ('[data-role="clutter"]', ("ArrowRight",) * 4),
-        "",
-        {"angle": 120},
+    "TurnScene": Gestures(
+        page="book/chapters/17-new-viewpoints.html",
+        shows=data("lengths"),
+        drag=Drag('[data-role="angle"]', end=(0.8, 0.5)),
+        focus='[data-role="clutter"]',
+        keys=("ArrowRight",) * 4,
+        traits={"angle": 120},
     ),
 }
 
 
-def shown(widget: Locator, what: str) -> str:
-    kind, _, role = what.rpartition(" ")
-    return (
-        picture(widget.locator(f'canvas[data-role="{role}"]')) if kind else attribute(widget, what)
-    )
-
-
-def changes(widget: Locator, what: str, work: Callable[[], object]) -> None:
-    """`work` has to change what is shown; a glide may take its time."""
-    before = shown(widget, what)
+def expect_change(widget: Locator, shows: Shown, work: Callable[[], object]) -> None:
+    """Do something, and wait until the widget shows another thing; a glide may take its time."""
+    before = shows(widget)
     work()
-    until(lambda: shown(widget, what) != before, f"{what} is what it was")
+    until(lambda: shows(widget) != before, "what it shows is what it was")
 
 
-def dragged(part: Locator, start: tuple[float, float], end: tuple[float, float], move: Any) -> None:
+STEPS = 10  # of a drag
+
+
+def points_of(part: Locator, drag: Drag) -> list[Point]:
+    """Return the points of a drag, in pixels of the window."""
     part.scroll_into_view_if_needed()
     box = part.bounding_box()
-    for k in range(11):
-        x, y = (box[side] + (a + (b - a) * k / 10) * box[length] for side, length, a, b in (
-            ("x", "width", start[0], end[0]), ("y", "height", start[1], end[1])))  # fmt: skip
-        move(k, x, y)
+    points = []
+    for step in range(STEPS + 1):
+        share = step / STEPS
+        x = drag.start[0] + (drag.end[0] - drag.start[0]) * share
+        y = drag.start[1] + (drag.end[1] - drag.start[1]) * share
+        points.append((box["x"] + x * box["width"], box["y"] + y * box["height"]))
+    return points
 
 
-def by_mouse(part: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
-    mouse = part.page.mouse
-
-    def move(k: int, x: float, y: float) -> None:
-        mouse.move(x, y)
-        if k == 0:
-            mouse.down()
-
-    dragged(part, start, end, move)
+def drag_by_mouse(widget: Locator, drag: Drag) -> None:
+    """Drag a part with the mouse."""
+    mouse = widget.page.mouse
+    first, *others = points_of(widget.locator(drag.part), drag)
+    mouse.move(*first)
+    mouse.down()
+    for point in others:
+        mouse.move(*point)
     mouse.up()
 
 
-def by_finger(part: Locator, start: tuple[float, float], end: tuple[float, float]) -> None:
-    session = part.page.context.new_cdp_session(part.page)
+def drag_by_finger(widget: Locator, drag: Drag) -> None:
+    """Drag a part with a finger."""
+    session = widget.page.context.new_cdp_session(widget.page)
 
-    def send(kind: str, *points: dict[str, float]) -> None:
-        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": list(points)})
+    def send(kind: str, *points: Point) -> None:
+        touches = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
-    dragged(
-        part, start, end, lambda k, x, y: send("touchMove" if k else "touchStart", {"x": x, "y": y})
-    )
+    first, *others = points_of(widget.locator(drag.part), drag)
+    send("touchStart", first)
+    for point in others:
+        send("touchMove", point)
     send("touchEnd")
 
 
-@pytest.mark.parametrize("name", HANDS)
+def press_keys(widget: Locator, focus: str, keys: tuple[str, ...]) -> None:
+    """Press keys on a part of a widget."""
+    widget.locator(focus).focus()
+    for key in keys:
+        widget.page.keyboard.press(key)
+
+
+@pytest.mark.parametrize("name", GESTURES)
 def test_by_mouse_by_keys_by_prompt_and_in_another_theme(
     alone: Callable[..., Any], name: str
 ) -> None:
-    hand = HANDS[name]
-    widget = alone(name, hand.page, values=hand.set, color_scheme="light", reduced_motion="reduce")
-    part, start, end = hand.drag
-    changes(widget, hand.shows, lambda: by_mouse(widget.locator(part), start, end))
-    focus, keys = hand.keys
+    """Opened once for all gestures: a page takes seconds."""
+    gestures = GESTURES[name]
+    widget = alone(
+        name,
+        gestures.page,
+        values=gestures.traits,
+        color_scheme="light",
+        reduced_motion="reduce",
+    )
+    expect_change(widget, gestures.shows, lambda: drag_by_mouse(widget, gestures.drag))
+    expect_change(widget, gestures.shows, lambda: press_keys(widget, gestures.focus, gestures.keys))
+    if name == "RoutingSteps":  # at the last step nothing is next
+        expect_change(widget, gestures.shows, widget.locator('[data-role="back"]').click)
+    if gestures.button:
+        expect_change(widget, gestures.shows, widget.locator(gestures.button).click)
+    if gestures.traits:
+        expect_change(widget, gestures.shows, widget.page.locator(".live-prompt").click)
+    sentence = widget.locator('[data-role="sentence"], [data-role="text"]')
+    assert len(sentence.inner_text()) > 20, "it says what happened"
 
-    def press() -> None:
-        widget.locator(focus).focus()
-        for key in keys:
-            widget.page.keyboard.press(key)
-
-    changes(widget, hand.shows, press)
-    if hand.press:
-        if name == "RoutingSteps":
-            changes(
-                widget, hand.shows, widget.locator('[data-role="back"]').click
-            )  # at the last step nothing is next
-        changes(widget, hand.shows, widget.locator(hand.press).click)
-    if hand.set:
-        changes(widget, hand.shows, widget.page.locator(".live-prompt").click)
-    words = widget.locator('[data-role="sentence"], [data-role="text"]')
-    assert len(words.inner_text()) > 20, "it says what happened"
-    before = widget.screenshot()
+    light = widget.screenshot()
     widget.page.emulate_media(color_scheme="dark")
     expect(widget.page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert attribute(widget, "error") == "" and widget.screenshot() != before
+    assert attribute(widget, "error") == ""
+    assert widget.screenshot() != light
 
 
-@pytest.mark.parametrize("name", HANDS)
+@pytest.mark.parametrize("name", GESTURES)
 def test_by_finger_on_a_phone_in_the_dark(alone: Callable[..., Any], name: str) -> None:
-    hand = HANDS[name]
-    widget = alone(name, hand.page, color_scheme="dark", reduced_motion="reduce", **PHONE)
-    part, start, end = hand.drag
-    changes(widget, hand.shows, lambda: by_finger(widget.locator(part), start, end))
+    gestures = GESTURES[name]
+    widget = alone(name, gestures.page, color_scheme="dark", reduced_motion="reduce", **PHONE)
+    expect_change(widget, gestures.shows, lambda: drag_by_finger(widget, gestures.drag))
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-# --- what some do besides ---------------------------------------------------------------------------------------------
+# --- what some do besides
 
 
 def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
-    pad = alone("DrawDigit", HANDS["DrawDigit"].page)
+    pad = alone("DrawDigit", GESTURES["DrawDigit"].page)
     write_a_one(pad)
     assert attribute(pad, "prediction") == "1"
     expect(pad.locator('[data-role="sentence"]')).to_contain_text("I see a 1")
@@ -234,27 +269,34 @@ def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
 
 
 def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> None:
-    widget = alone("BendDigit", HANDS["BendDigit"].page)
-    said = widget.locator('[data-role="sentence"]')
-    expect(said).to_contain_text("By turn alone: CapsNet reads it from", timeout=30_000)
-    runs = "runs => runs.flatMap(run => Array(Number(run.style.flexGrow)).fill(run.className + run.textContent))"
-    answers = widget.locator('[data-role="strip-capsnet"] .run').evaluate_all(runs)
-    assert len(answers) == 37 and answers[18] == "run right7"
-    slider, strip = (
-        widget.locator(part).bounding_box()
-        for part in ('[data-way="turn"]', '[data-role="strip-cnn"]')
-    )
-    half = (
-        (slider["width"] - 18) / 36 / 2
-    )  # a strip's first place has its middle under the thumb at that end
-    assert strip["x"] == pytest.approx(slider["x"] + 9 - half, abs=1)
+    widget = alone("BendDigit", GESTURES["BendDigit"].page)
+    sentence = widget.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("By turn alone: CapsNet reads it from", timeout=30_000)
+    answers = widget.locator('[data-role="strip-capsnet"] .run').evaluate_all(ANSWERS)
+    assert len(answers) == 37
+    assert answers[18] == "run right7"
+
+
+ANSWERS = """(runs) => runs.flatMap((run) =>
+    Array(Number(run.style.flexGrow)).fill(run.className + run.textContent))"""
+
+
+def test_a_strips_first_place_stands_under_the_thumb_of_its_slider(
+    alone: Callable[..., Any],
+) -> None:
+    widget = alone("BendDigit", GESTURES["BendDigit"].page)
+    slider = widget.locator('[data-way="turn"]').bounding_box()
+    strip = widget.locator('[data-role="strip-cnn"]').bounding_box()
+    thumb = 18  # pixels
+    place = (slider["width"] - thumb) / 36
+    assert strip["x"] + place / 2 == pytest.approx(slider["x"] + thumb / 2, abs=1)
 
 
 def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(
     alone: Callable[..., Any],
 ) -> None:
-    hand = HANDS["MarginLoss"]
-    widget = alone("MarginLoss", hand.page, values=hand.set)
+    gestures = GESTURES["MarginLoss"]
+    widget = alone("MarginLoss", gestures.page, values=gestures.traits)
     button = widget.locator('[data-role="step-margin"]')
     button.focus()
     for _ in range(60):
@@ -270,7 +312,7 @@ def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(
 def above_routing(alone: Callable[..., Any]) -> Any:
     """RoutingSteps where motion is welcome, and the page at its top."""
     widget = alone(
-        "RoutingSteps", HANDS["RoutingSteps"].page, viewport={"width": 1280, "height": 900}
+        "RoutingSteps", GESTURES["RoutingSteps"].page, viewport={"width": 1280, "height": 900}
     )
     expect(widget.locator("[data-pinned]")).to_have_count(1)
     widget.page.evaluate("scrollTo(0, 0)")
@@ -279,16 +321,17 @@ def above_routing(alone: Callable[..., Any]) -> Any:
 
 def test_scrolling_steps_through_routing_and_lets_go(above_routing: Any) -> None:
     widget = above_routing
-    page, stage = widget.page, widget.locator(".pinned-stage")
-    page.mouse.move(640, 450)
-    seen, places = set(), set()
+    stage = widget.locator(".pinned-stage")
+    widget.page.mouse.move(640, 450)
+    steps: set[int] = set()
+    places: set[int] = set()
     for _ in range(75):
-        page.mouse.wheel(0, 90)
-        step = attribute(widget, "step")
-        seen.add(step)
-        if "0" in seen and 0 < int(step) < 12:
+        widget.page.mouse.wheel(0, 90)
+        step = int(attribute(widget, "step"))
+        steps.add(step)
+        if 0 in steps and 0 < step < 12:
             places.add(round(stage.bounding_box()["y"]))
-    assert seen >= {str(step) for step in range(13)}, "every step is met on the way"
+    assert steps >= set(range(13)), "every step is met on the way"
     assert len(places) == 1, "the stage stands still while its track scrolls past"
     assert stage.bounding_box()["y"] < 0, "and goes along with the page in the end"
 
@@ -301,26 +344,21 @@ def test_routing_goes_to_a_step_and_past_all(above_routing: Any) -> None:
         widget.locator('[data-role="next"]').click()
         expect(widget).to_have_attribute("data-step", step)
     widget.locator('[data-role="skip"]').click()
-    box, bar = (
-        widget.page.locator(part).bounding_box()
-        for part in (".pinned-stage", ".network-strip summary")
-    )
-    assert box["y"] + box["height"] < bar["height"] + 20, (
-        "what comes after it stands below the strip"
-    )
+    stage = widget.page.locator(".pinned-stage").bounding_box()
+    strip = widget.page.locator(".network-strip summary").bounding_box()
+    assert stage["y"] + stage["height"] < strip["height"] + 20, "the text after it stands on top"
 
 
 def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address: str) -> None:
     seen = visit("about:blank", tolerate=True)
-    blip = [True]
-    pattern = "**/widget-buffers/*"
-    seen.page.route(pattern, lambda route: route.abort() if blip[0] else route.continue_())
-    seen.page.goto(address + HANDS["DrawDigit"].page)
+    buffers = "**/widget-buffers/*"
+    seen.page.route(buffers, lambda route: route.abort())
+    seen.page.goto(address + GESTURES["DrawDigit"].page)
     figure = seen.page.locator('figure[data-widget="DrawDigit"]')
     figure.scroll_into_view_if_needed()
     again = figure.get_by_role("button", name="Try again")
     again.wait_for()
-    blip[0] = False
+    seen.page.unroute(buffers)
     again.click()
     expect(figure.locator('.capsnet[data-ready="true"]')).to_have_count(1)
     expect(figure.locator("> figcaption")).to_have_text("")

@@ -1,4 +1,4 @@
-"""Controls for guesses: buttons, a slider or a line to draw below a question, an echo at its answer.
+"""Controls for guesses: buttons, a slider or a line to draw, and an echo at the answer.
 
 A notebook's cell that asks has in its metadata one of
 

@@ -4,8 +4,8 @@ A chapter's first cell has in its metadata which words have which colour of the 
 
     "hues": {"bar": "accent", "stem": "soft", "speck": "contrast"}
 
-The page sets these words, or formulas such as `$\\mathbf{s}$`, in that colour; the notebook has them
-plain. Two words of one colour are a warning of the build. Words are found in any case.
+The page sets these words, or formulas such as `$\\mathbf{s}$`, in that colour; the notebook has
+them plain. Two words of one colour are a warning of the build. Words are found in any case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All that pages have beside widgets and notebooks: letters, folds, tables, cards, links, languages."""
+"""Everything else on pages: letters, folds, tables, cards, links, languages, search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cell of code does, in a line: the comment or docstring that says it, or the names it makes."""
+"""What a cell of code does, in a line: its comment, its docstring, or the names that it makes."""
 
 from __future__ import annotations
 

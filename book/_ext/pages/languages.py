@@ -65,7 +65,7 @@ class EnglishAddresses(SphinxTransform):
 
 
 class LatinEmphasis(SphinxTransform):
-    """Mark what a Chinese page emphasises in Latin letters, such as a title: it is set in italics."""
+    """Mark what a Chinese page emphasises in Latin letters, such as a title, for italics."""
 
     default_priority = order.LATIN_EMPHASIS
 

@@ -1,4 +1,4 @@
-"""Widgets of notebooks, alive in static pages: their storage, their places, prompts, and the stage of the network."""
+"""Widgets of notebooks, alive in static pages: storage, places, prompts, and the stage."""
 
 from __future__ import annotations
 

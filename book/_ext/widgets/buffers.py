@@ -1,4 +1,4 @@
-"""Large buffers of widgets, such as a network's weights: files that a notebook names by their SHA-256."""
+"""Large buffers of widgets, such as weights: files that a notebook names by their SHA-256."""
 
 from __future__ import annotations
 

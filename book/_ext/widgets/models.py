@@ -1,7 +1,7 @@
 """The models of a notebook's widgets, as the book's notebooks store them.
 
-A model is what Jupyter keeps of one widget: its class, the values of its traits, and its buffers. A trait may name
-another model, such as the network that a widget shows.
+A model is what Jupyter keeps of one widget: its class, the values of its traits, and its buffers.
+A trait may name another model, such as the network that a widget shows.
 """
 
 from __future__ import annotations
