@@ -1,17 +1,16 @@
-"""The checkers of functions: every bug is named, no right function is accused, and trouble becomes a sentence."""
+"""The checkers of functions: every bug is named, no right function is accused, and trouble becomes
+a sentence."""
 
 from __future__ import annotations
 
-import html
 import re
 import runpy
 
 import pytest
 import torch
-from capsnet_book.answers import check_answer, check_function
 from capsnet_book.bugs import BUGS, variant
 from checked_functions import RIGHT, WRONG
-from torch import nn
+from torch import relu
 
 from capsnet_check import (
     CHECKERS,
@@ -34,9 +33,8 @@ OURS = {
         functional.RECONSTRUCTION_WEIGHT * functional.reconstruction_loss(r, x)
     ),
 }
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::UserWarning"
-)  # people's code warns: of implicit axes
+# People's code warns of implicit axes.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
@@ -58,7 +56,7 @@ def test_ours_and_the_reference_pieces_are_right(piece):
     assert CHECKERS[piece](variant(piece)).passed
 
 
-def shown():
+def references_with_bugs():
     """Return every reference function with a bug."""
     for piece in CHECKERS:
         for bug in BUGS:
@@ -69,7 +67,7 @@ def shown():
             yield piece, bug
 
 
-@pytest.mark.parametrize(("piece", "bug"), list(shown()))
+@pytest.mark.parametrize(("piece", "bug"), list(references_with_bugs()))
 def test_every_reference_bug_is_found(piece, bug):
     assert CHECKERS[piece](variant(piece, bug)).bugs == (bug,)
 
@@ -208,7 +206,7 @@ def test_the_readers_random_numbers_and_grad_mode_are_left_alone():
 )
 def test_a_convention_is_said_and_refused_only_where_it_is_asked(check, function, convention):
     report = check(function)
-    assert report.passed and [each.convention for each in report.findings] == [True]
+    assert report.passed and [finding.convention for finding in report.findings] == [True]
     assert re.search(convention, str(report))
     refused = check(function, strict=True)
     assert not refused.passed and refused.status == 1
@@ -222,80 +220,57 @@ def test_a_batch_of_one_is_looked_at(written_in):
     assert "With a batch of one image it fails" in str(check_routing(squeezed))
 
 
-# --- reports
+# --- other forms of a margin loss
 
 
-def test_a_report_is_the_same_as_text_and_as_html():
-    report = check_squash(variant("squash", "squash-axis"))
-    words = html.unescape(re.sub("<[^>]*>", " ", report._repr_html_())).replace("`", "").split()
-    assert words == str(report).replace("`", "").split()
-    assert BUGS["squash-axis"].paper in str(report)
+def of_one_hot(lengths, labels):
+    """Takes one-hot labels, as most public losses do."""
+    present = labels * relu(0.9 - lengths) ** 2
+    absent = 0.5 * (1 - labels) * relu(lengths - 0.1) ** 2
+    return (present + absent).sum(dim=1).mean()
 
 
-def test_nothing_that_a_function_says_becomes_html():
-    def raises(s):
-        raise ValueError("<script>alert(1)</script>")
-
-    shown = check_squash(raises)._repr_html_()
-    assert "<script" not in shown and "&lt;script&gt;" in shown
+def not_squared_of_one_hot(lengths, labels):
+    present = labels * relu(0.9 - lengths)
+    absent = 0.5 * (1 - labels) * relu(lengths - 0.1)
+    return (present + absent).sum(dim=1).mean()
 
 
-# --- answers to exercises
+def of_capsules(capsules, labels):
+    return functional.margin_loss(capsules.norm(dim=2), labels)
 
 
-def test_a_function_is_compared_with_another():
-    v = torch.randn(3, 3, generator=torch.Generator().manual_seed(0))
-    assert check_function(
-        lambda v: v.norm(dim=-1), lambda v: v.square().sum(-1).sqrt(), (v,), (2 * v,)
-    ).passed
-    assert "output[1] furthest off: expected" in str(
-        check_function(lambda v: v.sum(-1), lambda v: v.norm(dim=-1), (v,))
-    )
-    assert "expected [3]" in str(check_function(lambda v: v, lambda v: v.norm(dim=-1), (v,)))
-    assert not check_function(lambda v: ..., lambda v: v.norm(dim=-1), (v,)).written
-    assert check_function(lambda: 3.0, lambda: 3.0, ()).passed
-    assert not check_function(lambda v: v + 5j, lambda v: v, (v,)).passed
-    assert "for 2, 0.5: expected 1, came 2.5" in str(
-        check_function(lambda a, b: a + b, lambda a, b: a * b, (2, 0.5))
-    )
-    assert not check_function(lambda n: float("nan"), lambda n: n, (1,)).passed
-    assert "their places are not" in str(check_function(lambda v: v, lambda v: v.mT, (v,)))
-    with pytest.raises(ValueError, match="expected at least one example"):
-        check_function(len, len)
+def of_capsules_and_one_hot(capsules, labels):
+    return of_one_hot(capsules.square().sum(dim=2).sqrt(), labels)
 
 
-class Halves(nn.Module):
-    def __init__(self, returned):
-        super().__init__()
-        self.returned = returned
-
-    def forward(self, x):
-        return x / 2 if self.returned == "half" else self.returned
+def not_squared_of_capsules(capsules, labels):
+    return not_squared_of_one_hot(capsules.norm(dim=2), labels)
 
 
 @pytest.mark.parametrize(
-    ("answer", "test", "sentence"),
+    ("loss", "bugs", "form"),
     [
-        (3, lambda x: x == 3, "✓ mine"),
-        (3, lambda x: x == 4, "3 is not it."),
-        (3, lambda x: x == 2 or "Too large.", "Too large."),
-        (..., lambda x: True, "not written yet"),
-        ("a", lambda x: x + 1, "It is str 'a', and the test can do nothing"),
-        (lambda x: None, lambda f: f(1).shape, "It returns None. Is its `return` missing"),
-        (lambda x: x.nonsense, lambda f: f(1), "It raises AttributeError"),
-        (Halves, lambda Made: Made("half")(torch.ones(3)).shape == (3,), "✓ Halves"),
-        (
-            Halves,
-            lambda Made: Made(None)(torch.ones(3)).shape == (3,),
-            "None. Is its `return` missing",
-        ),
+        (of_one_hot, (), "of lengths and one-hot labels"),
+        (of_capsules, (), "of capsules and class numbers"),
+        (of_capsules_and_one_hot, (), "of capsules and one-hot labels"),
+        (not_squared_of_one_hot, ("margin-not-squared",), "of lengths and one-hot labels"),
+        (not_squared_of_capsules, ("margin-not-squared",), "of capsules and one-hot labels"),
     ],
 )
-def test_an_answer_is_tested(answer, test, sentence):
-    report = check_answer(answer, test, "mine")
-    assert sentence in str(report)
-    assert report.passed == sentence.startswith("✓")
+def test_a_margin_loss_is_judged_in_the_form_that_it_takes(loss, bugs, form):
+    report = check_margin_loss(loss)
+    assert (report.bugs, report.status) == (bugs, 1 if bugs else 0), report
+    assert report.examined == (f"margin loss ({form})",)
 
 
-def test_nothing_that_a_test_says_becomes_html():
-    assert "<b>" not in check_answer(lambda: 1, lambda _: "<b>no</b>")._repr_html_()
+def test_an_exercise_asks_for_lengths_and_class_numbers():
+    report = check_margin_loss(of_one_hot, strict=True)
+    assert (report.passed, report.status) == (False, 2)
+
+
+def test_a_loss_that_takes_no_form_is_told_by_the_usual_one():
+    report = check_margin_loss(lambda lengths, labels: lengths.view(3, 7, 7) + labels)
+    assert report.status == 2 and "for a tensor of shape [3, 10], a tensor of shape [3]" in str(
+        report
+    )
