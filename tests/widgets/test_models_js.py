@@ -336,7 +336,8 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(
         const session = m.makeSession(core.makeNetwork(bytes(data.path)));
         return Array.from({ length: 3 }, (_, n) => {
           session.read(floats(data.images).subarray(n * 784, (n + 1) * 784));
-          session.setRounds(data.rounds, true);
+          session.putTogether();
+          session.setRounds(data.rounds);
           for (const part of ["primary", "predictions", "classes"])
             for (const at of data.taken[part] ?? []) session.setKept({ part, at }, false);
           const { answer, whole, drawing } = session;

@@ -1,42 +1,53 @@
-// What stands under the picture of the glass network: ten digits, what a touch does, the rounds of routing.
+// What stands under the picture of the glass network: ten digits, what a touch does, the rounds of
+// routing.
 import { digitAt, digitRow } from "../shared/digits.js";
 import { element, pushButton, setAttributes, write } from "../shared/ui.js";
+import { MOST_ROUNDS } from "./model.js";
 
-/** -> { row, digits, show(session, apart) } */
-export function makeControls(samples, { choose, setApart, setRounds }) {
-  const name = (n) => `A handwritten ${n}`;
-  const digits = digitRow(
-    [...Array(10).keys()],
-    samples,
-    name,
-    (n) => choose(digitAt(samples, n)),
-    255,
-  );
-  const touch = ["Look", "Take apart"].map((words, n) =>
-    pushButton("touch", words, () => setApart(n === 1)),
-  );
-  const rounds = element("output");
-  const steps = ["fewer", "more"].map((way, n) => {
-    const about = { class: "step", "aria-label": `One round of routing ${way}` };
-    return pushButton(way, "−+"[n], () => setRounds(2 * n - 1, false), about);
+const group = (/** @type {string} */ label, /** @type {Element[]} */ ...inside) =>
+  element("div", { class: "group", role: "group", "aria-label": label }, ...inside);
+
+/**
+ * The controls. digits: the row of digits; show(session, apart) shows what is set.
+ * @param {Uint8Array} samples  a digit of each class, bytes
+ * @param {{ choose: (digit: Uint8Array) => void, setApart: (apart: boolean) => void,
+ *   addRounds: (count: number) => void, putTogether: () => void }} _
+ */
+export function makeControls(samples, { choose, setApart, addRounds, putTogether }) {
+  const labels = Array.from({ length: 10 }, (_, n) => n);
+  const name = (/** @type {number} */ n) => `A handwritten ${n}`;
+  const digits = digitRow(labels, samples, name, (n) => choose(digitAt(samples, n)), 255);
+
+  const look = pushButton("touch", "Look", () => setApart(false));
+  const takeApart = pushButton("touch", "Take apart", () => setApart(true));
+  const fewer = pushButton("fewer", "−", () => addRounds(-1), {
+    class: "step",
+    "aria-label": "One round of routing fewer",
   });
-  const whole = pushButton("whole", "Put it together", () => setRounds(0, true));
-  const group = (label, ...inside) =>
-    element("div", { class: "group", role: "group", "aria-label": label }, ...inside);
-  const about = [
-    group("What a touch does", ...touch),
-    group("Rounds of routing", steps[0], rounds, steps[1]),
+  const rounds = element("output");
+  const more = pushButton("more", "+", () => addRounds(1), {
+    class: "step",
+    "aria-label": "One round of routing more",
+  });
+  const whole = pushButton("whole", "Put it together", putTogether);
+  const row = element(
+    "div",
+    { class: "controls" },
+    digits.row,
+    group("What a touch does", look, takeApart),
+    group("Rounds of routing", fewer, rounds, more),
     whole,
-  ];
-  const row = element("div", { class: "controls" }, digits.row, ...about);
-  const show = (session, apart) => {
-    touch.forEach((button, n) => setAttributes(button, { "aria-pressed": apart === Boolean(n) }));
+  );
+
+  function show(session, /** @type {boolean} */ apart) {
+    setAttributes(look, { "aria-pressed": !apart });
+    setAttributes(takeApart, { "aria-pressed": apart });
     write(rounds, `${session.rounds} ${session.rounds === 1 ? "round" : "rounds"}`);
-    // Not `disabled`: a button that has just been pressed would lose the focus, and the news would not be heard.
-    steps.forEach((button, n) =>
-      setAttributes(button, { "aria-disabled": session.rounds === [1, 10][n] }),
-    );
+    // Not `disabled`: a button that has just been pressed would lose the focus, and screen readers
+    // would not hear what happened.
+    setAttributes(fewer, { "aria-disabled": session.rounds === 1 });
+    setAttributes(more, { "aria-disabled": session.rounds === MOST_ROUNDS });
     setAttributes(whole, { "aria-disabled": !session.touched });
-  };
+  }
   return { row, digits, show };
 }

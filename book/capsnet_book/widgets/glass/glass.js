@@ -1,115 +1,146 @@
-// The glass network: the whole network on one stage, alive with the reader's digit. It heads a chapter, or the front
-// page; closed it is the strip above the chapters, which brings names and links (book/_ext/widgets/stage.py).
+// The glass network: the whole network on one stage, at work on the reader's digit. It heads a chapter,
+// or the front page. Closed, it is the strip above the chapters, which has names and links
+// (book/_ext/widgets/strip.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";
 import { element, pushButton } from "../shared/ui.js";
 import { fromBase64, hasInk, keepDigit, keptDigit } from "./model.js";
-import { makeStage } from "./stage.js";
+import { Stage } from "./stage.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
-const REST = 120; // milliseconds without a change, before the stage follows another pad
+const REST = 120; // milliseconds without a change before the stage follows another pad
+const SMALL = 84; // pixels along a side of the strip's pictures
 
-/** What opens like any <details> is also closed by Escape, and by a press outside. @param {HTMLDetailsElement} fold */
+// ------------------------------------------------------------------------------- the strip
+
+/** Lets Escape, and a press outside, close a fold. @param {HTMLDetailsElement} fold */
 function closeEasily(fold) {
   const onkeydown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape" || !fold.open) return;
     fold.open = false;
     fold.querySelector("summary").focus();
   };
-  fold.addEventListener("keydown", onkeydown, true); // the stage keeps for itself what is typed in it
+  fold.addEventListener("keydown", onkeydown, true); // capturing: the stage lets no keys out
   document.addEventListener("pointerdown", ({ target }) => {
     if (fold.open && target instanceof Node && !fold.contains(target)) fold.open = false;
   });
 }
 
-/** The strip's small pictures: copies of the parts. @param {HTMLElement} strip */
-function makeSmall(strip) {
-  const frames = [...strip.querySelectorAll("summary [data-part]")].map((part) => {
+/**
+ * The strip's small pictures, copies of the stage's parts. Returns a function that copies them.
+ * @param {HTMLElement} strip
+ */
+function makeSmallPictures(strip) {
+  const pictures = [...strip.querySelectorAll("summary [data-part]")].map((part) => {
     const name = part.getAttribute("data-part");
-    const side = name === "image" ? SIDE : 84;
+    const side = name === "image" ? SIDE : SMALL;
     const canvas = element("canvas", { width: side, height: side, "aria-hidden": "true" });
     part.querySelector(".picture").replaceChildren(canvas);
     return { name, canvas };
   });
-  return (copy) => frames.forEach(({ name, canvas }) => copy(name, canvas));
+  return (/** @type {Stage} */ stage) =>
+    pictures.forEach(({ name, canvas }) => stage.copy(name, canvas));
+}
+
+// ------------------------------------------------------------------------------- the stage
+
+/** A stage that keeps the reader's digit, and shows its answers in the strip as well. */
+function makeStage(figure, strip, /** @type {Uint8Array} */ samples) {
+  const copySmall = strip && makeSmallPictures(strip);
+  return new Stage({
+    samples,
+    lit: (figure.dataset.lit ?? "").split(" "),
+    first: keptDigit() ?? digitAt(samples, FIRST),
+    keep: keepDigit,
+    answered(stage) {
+      strip?.setAttribute("data-prediction", stage.session.answer.prediction);
+      copySmall?.(stage);
+      for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
+      for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
+    },
+  });
 }
 
 /**
- * Wakes the stage in the place that `figure` is, and the strip. bytes(): of the book's network; samples: digits in
- * base64; own: the reader's own network (live-host.js).
+ * A button that changes between the book's network and the reader's own (live-host.js), and shows
+ * the one that is wanted in the stage.
  */
-export function start(/** @type {HTMLElement} */ figure, strip, { bytes, samples: packed, own }) {
+async function offerOwnNetwork(/** @type {Stage} */ stage, own, weights) {
+  const toggle = () => own.change({ asked: !own.asked });
+  const button = pushButton("own", "", toggle, { class: "own-network" });
+  stage.controls.row.append(button);
+  const use = async () => {
+    await own.read;
+    const isAsked = Boolean(own.bytes && own.asked);
+    button.textContent = isAsked ? "Yours. Take the book’s" : "Take your own network";
+    button.hidden = !own.bytes;
+    stage.use(makeNetwork(isAsked ? own.bytes : weights));
+  };
+  document.addEventListener("capsnet:own", use);
+  await use();
+}
+
+/** Lets the stage follow the drawings on other pads of the page, once the hand rests. */
+function followOtherPads(/** @type {Stage} */ stage) {
+  let timer;
+  document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
+    clearTimeout(timer);
+    if (hasInk(detail)) timer = setTimeout(() => stage.show(detail), REST);
+  });
+}
+
+/**
+ * Wakes a stage in the place of `figure`, and the strip above the page.
+ * @param {HTMLElement} figure @param {HTMLElement | null} strip
+ * @param {{ bytes: () => Promise<ArrayBuffer>, samples: string, own: any }} _
+ *   bytes(): of the book's network; samples: digits in base64; own: the reader's own network
+ */
+export function start(figure, strip, { bytes, samples, own }) {
   const fold = strip?.querySelector("details");
   const view = /** @type {HTMLElement} */ (figure.querySelector(".live-view"));
   if (fold) closeEasily(fold);
-  let woken = false;
+  let isAwake = false;
+  /** @type {Stage | undefined} */
   let stage;
 
   async function wake() {
-    const samples = fromBase64(packed);
-    const small = strip && makeSmall(strip);
-    const mine = pushButton("own", "", () => own.change({ asked: !own.asked }), {
-      class: "own-network",
-    });
     const weights = await bytes();
-    stage = makeStage({
-      samples,
-      lit: (figure.dataset.lit ?? "").split(" "),
-      first: keptDigit() ?? digitAt(samples, FIRST),
-      keep: keepDigit,
-      answered(now, copy) {
-        strip?.setAttribute("data-prediction", now.session.answer.prediction);
-        small?.(copy);
-        for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
-        for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
-      },
-    });
-    const use = async () => {
-      await own.read;
-      const asked = Boolean(own.bytes && own.asked);
-      mine.textContent = asked ? "Yours. Take the book’s" : "Take your own network";
-      mine.hidden = !own.bytes;
-      stage.use(makeNetwork(asked ? own.bytes : weights));
-    };
-    stage.controls.append(mine);
+    stage = makeStage(figure, strip, fromBase64(samples));
     seat();
-    await use();
-    document.addEventListener("capsnet:own", use);
-    // A drawing elsewhere in the page is read within a frame there; the stage follows when the hand rests.
-    let waiting = 0;
-    document.addEventListener("capsnet:drawn", (/** @type {CustomEvent} */ { detail }) => {
-      clearTimeout(waiting);
-      if (hasInk(detail)) waiting = setTimeout(stage.show, REST, detail);
-    });
+    await offerOwnNetwork(stage, own, weights);
+    followOtherPads(stage);
   }
 
-  /** The one stage stands at its place, or in the opened strip. */
+  /** Puts the one stage into its place, or into the opened strip. */
   function seat() {
     if (!stage) return;
-    const there = fold?.open ? fold.querySelector(".seat") : view;
-    if (stage.root.parentElement === there) return;
-    if (stage.root.parentElement === view) view.style.minHeight = `${view.offsetHeight}px`;
-    there.append(stage.root);
-    if (there === view) view.style.minHeight = "";
+    const { root } = stage;
+    const place = fold?.open ? fold.querySelector(".seat") : view;
+    if (root.parentElement === place) return;
+    // The place keeps its height while the stage is away, so that the page does not move.
+    if (root.parentElement === view) view.style.minHeight = `${view.offsetHeight}px`;
+    place.append(root);
+    if (place === view) view.style.minHeight = "";
   }
 
-  const begin = async () => {
+  async function begin() {
     seat();
-    if (woken) return;
-    woken = true;
+    if (isAwake) return;
+    isAwake = true;
     try {
       await wake();
     } catch (error) {
-      woken = false; // the picture, the names and the links stay; touched again, it tries again
+      isAwake = false; // the still picture, names and links stay; the next touch tries again
       console.error(error);
     }
-  };
+  }
+
   fold?.addEventListener("toggle", begin);
   for (const touch of ["pointerenter", "pointerdown"]) figure.addEventListener(touch, begin);
-  // The page comes first; and who saves data does not pay for a network before asking for it.
-  const thrifty = /** @type {any} */ (navigator).connection?.saveData;
+  // The page comes first; and a reader who saves data does not pay for a network before asking.
+  const savesData = /** @type {any} */ (navigator).connection?.saveData;
   const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);
-  if (thrifty || "waits" in figure.dataset) return; // until it is touched
+  if (savesData || "waits" in figure.dataset) return;
   if (document.readyState === "complete") whenIdle();
   else addEventListener("load", whenIdle, { once: true });
 }

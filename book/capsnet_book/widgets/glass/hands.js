@@ -1,46 +1,45 @@
-// What the parts of the glass network are taken hold of by: buttons that lie over them and say what they are. To look
-// is to point at a part; to take apart is to press it, or to draw a line across votes.
+// Buttons over the parts of the glass network, by which they are pointed at and taken out; screen
+// readers hear what each part is. To look is to point at a part; to take apart is to press it, or to
+// draw a line across votes.
 import { arrowKeys, drag } from "../shared/controls.js";
 import { clamp, element } from "../shared/ui.js";
 import { crosses } from "./layout.js";
 import { REACH, sentenceOn } from "./model.js";
 
+/** @import { Place } from "../shared/controls.js" */
 /** @import { Focus } from "./model.js" */
 
 const PARTS = ["maps", "primary", "predictions", "classes", "faders"];
+const FIXED = ["maps", "faders"]; // these are not taken out
+const NUDGE = 0.05; // of a fader, by an arrow key
 
-/** For a stage (stage.js), on the area whose places are those of its plan. */
+/** The hands of a stage (stage.js). @param {HTMLElement} area  places are shares of it */
 export const makeHands = (stage, area) => PARTS.map((part) => makeHand(stage, area, part));
 
-/** -> { part, node, tell(): says what it is at }. @param {string} part */
+/**
+ * The button over one part. tell() renews its name for screen readers.
+ * @param {HTMLElement} area @param {string} part
+ */
 function makeHand(stage, area, part) {
   const node = element("button", { type: "button", class: "hand", "data-part": part });
+  const isFixed = FIXED.includes(part);
+  const isFader = part === "faders";
   /** @type {Focus | undefined} */
-  let last;
-  let kept = true; // what the drag that goes on makes of the parts it meets
-  const stays = part === "maps" || part === "faders"; // what is not taken out
+  let last; // what was pointed at last
   const current = () => last ?? stage.session.strongest(part);
+
   function tell() {
-    const keys = stays ? "Arrow keys." : "Arrow keys; Enter takes out and puts back.";
+    const keys = isFixed ? "Arrow keys." : "Arrow keys; Enter takes out and puts back.";
     node.setAttribute("aria-label", `${sentenceOn(current(), stage.session)} ${keys}`);
   }
-  const point = (/** @type {Focus} */ to) => {
-    if (stage.focus?.part === part && to.at === stage.focus.at && to.place === stage.focus.place)
-      return;
+
+  function point(/** @type {Focus} */ to) {
+    const { focus } = stage;
+    if (focus?.part === part && to.at === focus.at && to.place === focus.place) return;
     last = to;
     stage.point(to);
     tell();
-  };
-  function push(/** @type {number} */ fader, /** @type {number} */ number) {
-    stage.session.setNumber(fader, number);
-    stage.schedule();
-    tell();
   }
-  const pixels = ({ x, y }) => [x * stage.size.width, y * stage.size.height];
-  const under = (/** @type {number[]} */ [x, y]) => ({
-    part,
-    ...stage.plan.hit[part](x, y, stage.session.answer.c.at(-1)),
-  });
 
   function toggle(/** @type {Focus} */ at, keep = !stage.session.isKept(at)) {
     if (stage.session.isKept(at) === keep) return;
@@ -48,17 +47,44 @@ function makeHand(stage, area, part) {
     stage.changed();
   }
 
+  function push(/** @type {number} */ fader, /** @type {number} */ number) {
+    stage.session.setNumber(fader, number);
+    stage.schedule();
+    tell();
+  }
+
+  const hand = { node, part, isFixed, isFader, current, tell, point, toggle, push };
+  followPointer(stage, area, hand);
+  followKeys(stage, hand);
+  return { part, node, tell };
+}
+
+/** @typedef {any} Hand  see makeHand */
+
+/** Pointing and dragging. @param {HTMLElement} area @param {Hand} hand */
+function followPointer(stage, area, hand) {
+  const { node, part, isFixed, isFader, point, toggle, push } = hand;
+  let keeps = true; // what the drag does with the parts that it meets
+  const pixels = (/** @type {Place} */ { x, y }) => [x * stage.size.width, y * stage.size.height];
+  /** @type {(pixel: number[]) => Focus} */
+  const under = ([x, y]) => ({
+    part,
+    ...stage.plan.hit[part](x, y, stage.session.answer.c.at(-1)),
+  });
+  const isCutting = () => stage.cutting.length > 0;
+
+  /** Cuts the votes that the last piece of the line crosses. */
+  function cut(/** @type {number[]} */ to) {
+    const from = stage.cutting.at(-2);
+    stage.session.cut((k) => crosses(stage.plan.curves[k], from, to));
+    stage.changed();
+  }
+
   function meet(/** @type {number[]} */ to) {
     const at = under(to);
-    if (stage.cutting.length > 1) {
-      const [from] = stage.cutting.slice(-2);
-      stage.session.cut((k) => crosses(stage.plan.curves[k], from, to));
-      stage.changed();
-    } else if (!stage.cutting.length) {
-      if (stage.apart && !stays) toggle(at, kept);
-      point(at);
-    }
-    if (part === "faders") push(at.at, stage.plan.level(to[1]) * REACH);
+    if (stage.apart && !isFixed) toggle(at, keeps);
+    point(at);
+    if (isFader) push(at.at, stage.plan.level(to[1]) * REACH);
   }
 
   drag(node, {
@@ -66,50 +92,68 @@ function makeHand(stage, area, part) {
     focus: node,
     start(place) {
       const to = pixels(place);
-      kept = stage.apart && !stays && !stage.session.isKept(under(to));
-      stage.cutting = stage.apart && part === "predictions" ? [to] : [];
-      if (stage.cutting.length) stage.point(null);
-      meet(to);
+      keeps = stage.apart && !isFixed && !stage.session.isKept(under(to));
+      if (stage.apart && part === "predictions") {
+        stage.cutting = [to];
+        stage.point(null);
+      } else {
+        stage.cutting = [];
+        meet(to);
+      }
     },
     move(place) {
       const to = pixels(place);
-      if (stage.cutting.length) stage.cutting.push(to);
-      meet(to);
+      if (isCutting()) {
+        stage.cutting.push(to);
+        cut(to);
+      } else meet(to);
     },
     end() {
-      if (stage.cutting.length === 1) toggle(under(stage.cutting[0]));
+      const isPress = stage.cutting.length === 1; // no line: the vote itself is pressed
+      if (isPress) toggle(under(stage.cutting[0]));
       stage.cutting = [];
       stage.schedule();
     },
   });
+
   node.addEventListener("pointermove", ({ buttons, clientX, clientY }) => {
-    if (buttons || part === "faders") return;
+    if (buttons || isFader) return;
     const { left, top } = area.getBoundingClientRect();
     point(under([clientX - left, clientY - top]));
   });
   node.addEventListener("pointerleave", ({ pointerType, buttons }) => {
     if (pointerType === "mouse" && !buttons) stage.point(null);
   });
+}
+
+/** Arrow keys walk along a part, Enter takes out. @param {Hand} hand */
+function followKeys(stage, hand) {
+  const { node, part, isFixed, isFader, current, tell, point, toggle, push } = hand;
   node.addEventListener("focus", () => node.matches(":focus-visible") && point(current()));
   node.addEventListener("blur", () => stage.point(null));
   node.addEventListener("click", ({ detail }) => {
-    if (detail || stays) return; // a key was pressed, not a pointer
+    const isKey = detail === 0;
+    if (!isKey || isFixed) return;
     toggle(current());
     tell();
   });
+
+  /** How far an arrow key goes in a part, and how many things it has. */
+  function walkIn(/** @type {number} */ dx, /** @type {number} */ dy) {
+    const { network } = stage.session;
+    const { I, J, D_out, conv } = network;
+    if (part === "maps") return { step: dx + dy * stage.plan.across, count: conv.O };
+    if (part === "primary") return { step: dx + 3 * dy, count: I };
+    if (part === "predictions") return { step: dx * J + dy, count: I * J };
+    if (part === "classes") return { step: dx || dy, count: J };
+    return { step: dx, count: D_out };
+  }
+
   arrowKeys(node, (dx, dy) => {
-    const { network, numbers } = stage.session;
     const { at, place } = current();
-    const [step, count] = {
-      maps: [dx + dy * stage.plan.across, network.conv.O],
-      primary: [dx + 3 * dy, network.I],
-      predictions: [dx * network.J + dy, network.I * network.J],
-      classes: [dx || dy, network.J],
-      faders: [dx, network.D_out],
-    }[part];
+    const { step, count } = walkIn(dx, dy);
     point({ part, at: clamp(at + step, 0, count - 1), place });
-    if (part === "faders" && dy) push(at, numbers[at] - dy * 0.05);
+    if (isFader && dy) push(at, stage.session.numbers[at] - dy * NUDGE);
     stage.say(node.getAttribute("aria-label"));
   });
-  return { part, node, tell };
 }

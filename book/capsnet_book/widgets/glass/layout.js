@@ -1,14 +1,17 @@
-// Where the parts of the glass network stand: side by side in a wide stage, in three rows in a high one.
+// Where the parts of the glass network stand: side by side in a wide stage, in three rows in a high
+// one.
 import { sizeAfter } from "../shared/core.js";
 import { clamp } from "../shared/ui.js";
 
-const HEAD = 40; // a part's name and shape stand above it
-const GAP = 30; // for an arrow
-const BLOCK = 10; // between two types of capsules
-const LIT = 1.4; // so much more of the width a chapter's own part has
-
 /** @import { Box } from "./pen.js" */
+/** @typedef {number[]} Point  [x, y] */
 
+const HEAD = 40; // room above a part for its name and shape
+const GAP = 30; // between parts, for an arrow
+const BLOCK = 10; // between two types of capsules
+const ENLARGED = 1.4; // how much more of the width a chapter's own part has
+
+/** Shares of the width. */
 const WEIGHTS = {
   image: 1.5,
   maps: 1.9,
@@ -18,9 +21,21 @@ const WEIGHTS = {
   reconstruction: 1.5,
 };
 
-/** Boxes in a wide stage. @param {string[]} lit */
+// ------------------------------------------------------------------------------- the boxes
+
+/** The largest square in the middle of a box. @param {Box} box @returns {Box} */
+function squareIn({ x, y, w, h }) {
+  const side = Math.min(w, h);
+  return { x: x + (w - side) / 2, y: y + (h - side) / 2, w: side, h: side };
+}
+
+/**
+ * Boxes in a wide stage.
+ * @param {number} width @param {number} height @param {string[]} lit  the chapter's own parts
+ */
 function sideBySide(width, height, lit) {
-  const weightOf = (/** @type {string} */ part) => WEIGHTS[part] * (lit.includes(part) ? LIT : 1);
+  const weightOf = (/** @type {string} */ part) =>
+    WEIGHTS[part] * (lit.includes(part) ? ENLARGED : 1);
   const parts = Object.keys(WEIGHTS);
   const unit = (width - 3 * GAP) / parts.reduce((sum, part) => sum + weightOf(part), 0);
   /** @type {Record<string, Box>} */
@@ -29,14 +44,11 @@ function sideBySide(width, height, lit) {
   for (const part of parts) {
     const w = weightOf(part) * unit;
     boxes[part] = { x, y: HEAD, w, h: height - HEAD };
-    x += w + (["image", "maps", "classes"].includes(part) ? GAP : 0);
+    const isBeforeArrow = ["image", "maps", "classes"].includes(part);
+    x += isBeforeArrow ? w + GAP : w;
   }
-  const middle = (/** @type {Box} */ { x, y, w, h }) => {
-    const side = Math.min(w, h);
-    return { x: x + (w - side) / 2, y: y + (h - side) / 2, w: side, h: side };
-  };
-  boxes.image = middle(boxes.image);
-  boxes.maps = middle(boxes.maps);
+  boxes.image = squareIn(boxes.image);
+  boxes.maps = squareIn(boxes.maps);
   const { x: left, y, w, h } = boxes.reconstruction;
   const side = Math.min(w, h * 0.58);
   boxes.reconstruction = { x: left, y, w: side, h: side };
@@ -44,7 +56,7 @@ function sideBySide(width, height, lit) {
   return boxes;
 }
 
-/** Boxes in a high stage. */
+/** Boxes in a high stage. @param {number} width @param {number} height */
 function stacked(width, height) {
   const w = Math.min(width, 460);
   const left = (width - w) / 2;
@@ -63,14 +75,20 @@ function stacked(width, height) {
   };
 }
 
-/** Where a column of all capsules has the i-th: cells in squares of a type's places, two types side by side. */
+/**
+ * The cells of all capsules in a box: types in two columns, each a square of its places.
+ * @param {Box} box @param {number} types @param {number} side  places along a side
+ * @returns {Box[]}
+ */
 function cellsIn({ x, y, w, h }, types, side) {
   const rows = Math.ceil(types / 2);
-  const [wide, high] = [(w - BLOCK) / 2 / side, (h - BLOCK * (rows - 1)) / rows / side];
+  const wide = (w - BLOCK) / 2 / side; // of a cell
+  const high = (h - BLOCK * (rows - 1)) / rows / side;
   return Array.from({ length: types * side * side }, (_, i) => {
-    const [type, place] = [Math.floor(i / side ** 2), i % side ** 2];
-    const [column, row] = [Math.floor(type / rows), type % rows];
-    const [left, top] = [x + column * (w / 2 + BLOCK / 2), y + row * (high * side + BLOCK)];
+    const type = Math.floor(i / side ** 2);
+    const place = i % side ** 2;
+    const left = x + Math.floor(type / rows) * (w / 2 + BLOCK / 2);
+    const top = y + (type % rows) * (high * side + BLOCK);
     return {
       x: left + (place % side) * wide,
       y: top + Math.floor(place / side) * high,
@@ -80,98 +98,130 @@ function cellsIn({ x, y, w, h }, types, side) {
   });
 }
 
-/** The plan of a stage: the parts' boxes, and what lies where in them. lit: a chapter's own parts. */
-export function planOf({ width, height }, lit, { I, J, config }) {
+// -------------------------------------------------------------------------------- the plan
+
+/**
+ * The plan of a stage: the parts' boxes, the places of what lies in them, and hit: what lies at a
+ * place.
+ * @param {{ width: number, height: number }} size @param {string[]} lit  the chapter's own parts
+ * @param {any} network
+ */
+export function planOf({ width, height }, lit, network) {
+  const { I, J, config } = network;
   const high = height > width;
   const boxes = high ? stacked(width, height) : sideBySide(width, height, lit);
   const cells = cellsIn(boxes.primary, config.primary_types, Math.sqrt(I / config.primary_types));
-  const across = Math.ceil(Math.sqrt(config.conv_channels));
-  const side = sizeAfter(config.image_size, config.conv_kernel, config.conv_stride); // of a map
+  const across = Math.ceil(Math.sqrt(config.conv_channels)); // maps in a row
   const tile = boxes.maps.w / across;
   const row = boxes.classes.h / J;
   const bend = boxes.predictions.x + boxes.predictions.w / 2;
+
+  /** The box of a map. @returns {Box} */
+  const square = (/** @type {number} */ c) => ({
+    x: boxes.maps.x + (c % across) * tile,
+    y: boxes.maps.y + Math.floor(c / across) * tile,
+    w: tile,
+    h: tile,
+  });
   const middles = cells.map(({ x, y, w, h }) => [x + w / 2, y + h / 2]);
   const rows = Array.from({ length: J }, (_, j) => [
     boxes.classes.x,
     boxes.classes.y + (j + 0.5) * row,
   ]);
+  /** Both ends of a vote. */
   const ends = (/** @type {number} */ k) => [middles[Math.floor(k / J)], rows[k % J]];
   const curves = Array.from({ length: I * J }, (_, k) => curvePoints(ends(k), bend));
-  const square = (/** @type {number} */ c) => {
-    const [column, line] = [c % across, Math.floor(c / across)];
-    return { x: boxes.maps.x + column * tile, y: boxes.maps.y + line * tile, w: tile, h: tile };
-  };
-
-  /** What lies at a place of a part: a map, a capsule, a vote, a class, a fader. */
-  const hit = {
-    maps(/** @type {number} */ x, /** @type {number} */ y) {
-      const tiles = [(x - boxes.maps.x) / tile, (y - boxes.maps.y) / tile];
-      const [column, line] = tiles.map((at) => clamp(at, 0, across - 0.01));
-      const c = Math.min(Math.floor(line) * across + Math.floor(column), config.conv_channels - 1);
-      return {
-        at: c,
-        place: Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side),
-      };
-    },
-    primary: (x, y) => ({
-      at: nearest(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))),
-    }),
-    classes: (_, y) => ({ at: Math.floor(clamp((y - boxes.classes.y) / row, 0, J - 0.01)) }),
-    faders: (x) => ({
-      at: Math.floor(clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999) * config.class_dim),
-    }),
-    /** The line that is nearest; among lines on top of each other the strongest. */
-    predictions: (x, y, c) => ({
-      at: nearest(curves.map((points, k) => farFrom(points, x, y) - 30 * c[k])),
-    }),
-  };
-  /** A fader's place, from −1 below to 1 above. */
+  /** A fader's number at a height: from −1 below to 1 above. */
   const level = (/** @type {number} */ y) => 1 - (2 * (y - boxes.faders.y)) / boxes.faders.h;
+  const hit = hitsOf(network, { boxes, across, tile, row, middles, curves });
   return { high, boxes, cells, curves, ends, bend, square, across, row, hit, level };
 }
 
-const nearest = (/** @type {number[]} */ distances) =>
-  distances.reduce((best, far, k) => (far < distances[best] ? k : best), 0);
+/** What lies at a place (x, y) of each part: a map and a place in it, a capsule, a vote, … */
+function hitsOf({ J, config }, { boxes, across, tile, row, middles, curves }) {
+  const side = sizeAfter(config.image_size, config.conv_kernel, config.conv_stride); // of a map
+  return {
+    maps(/** @type {number} */ x, /** @type {number} */ y) {
+      const tiles = [(x - boxes.maps.x) / tile, (y - boxes.maps.y) / tile];
+      const [column, line] = tiles.map((at) => clamp(at, 0, across - 0.01));
+      const c = Math.floor(line) * across + Math.floor(column);
+      const place = Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side);
+      return { at: Math.min(c, config.conv_channels - 1), place };
+    },
+    primary: (x, y) => ({
+      at: smallestOf(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))),
+    }),
+    classes: (_, y) => ({ at: Math.floor(clamp((y - boxes.classes.y) / row, 0, J - 0.01)) }),
+    faders(/** @type {number} */ x) {
+      const share = clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999);
+      return { at: Math.floor(share * config.class_dim) };
+    },
+    /** The nearest line; among lines on top of each other the strongest. */
+    predictions: (x, y, c) => ({
+      at: smallestOf(curves.map((points, k) => distanceTo(points, x, y) - 30 * c[k])),
+    }),
+  };
+}
 
-/** How far above or below a line of points lies from (x, y). */
-function farFrom(points, x, y) {
+/** The index of the smallest number. */
+const smallestOf = (/** @type {number[]} */ numbers) =>
+  numbers.reduce((best, number, k) => (number < numbers[best] ? k : best), 0);
+
+// ------------------------------------------------------------------------------- the lines
+
+/** How far a line of points lies above or below (x, y). @param {Point[]} points */
+function distanceTo(points, /** @type {number} */ x, /** @type {number} */ y) {
   const n = points.findIndex(([px]) => px >= x);
-  if (n < 1) return Math.abs(points.at(n)[1] - y);
-  const [[x0, y0], [x1, y1]] = [points[n - 1], points[n]];
+  if (n === -1) return Math.abs(points.at(-1)[1] - y); // to the right of the line
+  if (n === 0) return Math.abs(points[0][1] - y); // to its left
+  const [x0, y0] = points[n - 1];
+  const [x1, y1] = points[n];
   return Math.abs(y0 + ((x - x0) / (x1 - x0 || 1)) * (y1 - y0) - y);
 }
 
-/** A vote's line from [x, y] to [x, y] bends midway, as a Bézier curve does. -> points */
-function curvePoints(/** @type {number[][]} */ [[x0, y0], [x1, y1]], middle, count = 12) {
+/**
+ * Points of a vote's line, a Bézier curve that bends midway.
+ * @param {Point[]} ends @param {number} middle  x of the bend
+ */
+function curvePoints([[x0, y0], [x1, y1]], middle, count = 12) {
   return Array.from({ length: count + 1 }, (_, n) => {
-    const [t, s] = [n / count, 1 - n / count];
+    const t = n / count;
+    const s = 1 - t;
     const mid = 3 * s * t;
-    return [
-      s ** 3 * x0 + mid * middle + t ** 3 * x1,
-      (s ** 3 + mid * s) * y0 + (t ** 3 + mid * t) * y1,
-    ];
+    const x = s ** 3 * x0 + mid * middle + t ** 3 * x1;
+    const y = (s ** 3 + mid * s) * y0 + (t ** 3 + mid * t) * y1;
+    return [x, y];
   });
 }
 
-/** Whether c lies on one side, and not the other, of the way from a to b. @param {number[][]} _ */
-const left = ([[ax, ay], [bx, by], [cx, cy]]) => (bx - ax) * (cy - ay) > (by - ay) * (cx - ax);
+/** Whether c lies to the left of the way from a to b. @param {Point[]} points  a, b, c */
+const isLeft = ([[ax, ay], [bx, by], [cx, cy]]) => (bx - ax) * (cy - ay) > (by - ay) * (cx - ax);
 
-/** Whether the way from p to q crosses a line of points. @param {number[][]} points */
-export const crosses = (points, p, q) =>
+/** Whether the way from p to q crosses a line of points. @param {Point[]} points */
+export const crosses = (points, /** @type {Point} */ p, /** @type {Point} */ q) =>
   points.slice(1).some((b, n) => {
     const a = points[n];
-    return left([p, q, a]) !== left([p, q, b]) && left([a, b, p]) !== left([a, b, q]);
+    const pqSeparate = isLeft([p, q, a]) !== isLeft([p, q, b]);
+    const abSeparate = isLeft([a, b, p]) !== isLeft([a, b, q]);
+    return pqSeparate && abSeparate;
   });
 
-/** The square of the image that a map's place, or a capsule's, looks at. -> in pixels of the image */
-export function patchOf(
-  part,
-  place,
-  { conv_kernel: K, conv_stride: S, primary_kernel, primary_stride, image_size },
-) {
-  const after = sizeAfter(image_size, K, S);
-  const capsules = sizeAfter(after, primary_kernel, primary_stride);
-  const ofCapsule = [S * primary_stride, (primary_kernel - 1) * S + K, capsules];
-  const [step, size, across] = part === "maps" ? [S, K, after] : ofCapsule;
-  return { x: (place % across) * step, y: Math.floor(place / across) * step, w: size, h: size };
+/**
+ * The receptive field of a map's place, or of a capsule's: a square of the image, in its pixels.
+ * @param {string} part  "maps" or another @param {number} place
+ * @returns {Box}
+ */
+export function patchOf(part, place, config) {
+  const { conv_kernel, conv_stride, primary_kernel, primary_stride, image_size } = config;
+  const mapSide = sizeAfter(image_size, conv_kernel, conv_stride);
+  const square = (step, size, across) => ({
+    x: (place % across) * step,
+    y: Math.floor(place / across) * step,
+    w: size,
+    h: size,
+  });
+  if (part === "maps") return square(conv_stride, conv_kernel, mapSide);
+  const size = (primary_kernel - 1) * conv_stride + conv_kernel;
+  const across = sizeAfter(mapSide, primary_kernel, primary_stride);
+  return square(conv_stride * primary_stride, size, across);
 }

@@ -1,5 +1,5 @@
-// What is said of the glass network: its score, what the part that is pointed at does, and that part large, as a row of
-// small pictures that add up to what it does.
+// The words about the glass network (its score, and what the part that is pointed at does), and the
+// lens: a row of small pictures that show how that part computes.
 import { fitCanvas, measure } from "../shared/controls.js";
 import { element, format, memoized, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
@@ -9,166 +9,200 @@ import { makePen } from "./pen.js";
 
 /** @import { Scene } from "./paint.js" */
 /** @import { Box } from "./pen.js" */
-/** @typedef {[number, string, (pen: any, box: Box) => void]} Item  width in heights, label, what draws */
+/** @typedef {ReturnType<typeof makePen>} Pen */
+/** @typedef {{ width: number, label: string, draw: (pen: Pen, box: Box) => void }} Item
+ *   a picture of the lens; width: in heights */
+/** @typedef {{ name: number, share: number, isBest: boolean }} Share */
 
-const WORDS = 18; // under each picture
-const BETWEEN = 24;
+const LABEL = 18; // room under each picture
+const BETWEEN = 24; // room for a sign between two pictures
 const PACE = 400; // milliseconds that a sentence stands while the hand draws
-const HINTS = [
-  "Point at any part: a map, a capsule, a vote, a length. ",
-  "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
-];
+const HINTS = {
+  look: "Point at any part: a map, a capsule, a vote, a length. ",
+  takeApart: "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
+};
 
-/** A picture in ink, and a square of it in a frame. */
-function marked(pen, box, numbers, across, { x, y, w, h }) {
+// ---------------------------------------------------------------------------- the pictures
+
+/** A matrix in ink, with a square of it in a frame. @param {Pen} pen @param {Box} box */
+function marked(pen, box, numbers, across, /** @type {Box} */ { x, y, w, h }) {
   const unit = box.w / across;
   pen.matrix(box, numbers, across, "ink");
   pen.frame("contrast", { x: box.x + x * unit, y: box.y + y * unit, w: w * unit, h: h * unit }, 2);
 }
 
-/** Shares, upright, a name under each. @param {{ name: number, share: number, best?: boolean }[]} shares */
-function upright(pen, { x, y, w, h }, shares) {
+/** Shares as upright bars with names under them. @param {Pen} pen @param {Share[]} shares */
+function upright(pen, /** @type {Box} */ { x, y, w, h }, shares) {
   const step = w / shares.length;
-  shares.forEach(({ name, share, best }, n) => {
-    const size = Math.max(1, Math.min(1, share / 0.6) * (h - 16));
-    pen.fill(best ? "accent" : "muted", x + n * step + 2, y + h - 16, step - 4, -size);
-    pen.words("muted", String(name), x + (n + 0.5) * step, y + h - 3, {
-      size: 11,
-      align: "center",
-    });
+  const rail = h - 16; // above the names
+  shares.forEach(({ name, share, isBest }, n) => {
+    const size = Math.max(1, Math.min(1, share / 0.6) * rail);
+    const left = x + n * step;
+    pen.fill(isBest ? "accent" : "muted", left + 2, y + rail, step - 4, -size);
+    const about = { size: 11, align: "center" };
+    pen.words("muted", String(name), left + step / 2, y + h - 3, about);
   });
 }
 
+/** Words in large letters. @param {Pen} pen @param {Box} box @param {string} words */
 const large = (pen, { x, y, w, h }, words) =>
   pen.words("ink", words, x + w / 2, y + h / 2 + 8, { size: 23, weight: 700, align: "center" });
 
-/** @type {Record<string, (scene: Scene) => (Item | string)[]>} */
+/** @returns {Item} */
+const item = (/** @type {number} */ width, /** @type {string} */ label, draw) => ({
+  width,
+  label,
+  draw,
+});
+
+/** A vector's numbers as bars. */
+const vector = (width, label, /** @type {Float32Array} */ numbers) =>
+  item(width, label, (pen, box) => pen.bars(box, numbers));
+
+/** The n-th row of a matrix. @param {Float32Array} numbers @param {number} size */
+const rowOf = (numbers, size, /** @type {number} */ n) =>
+  numbers.subarray(n * size, (n + 1) * size);
+
+/**
+ * The lens of each part: pictures, and signs between them.
+ * @type {Record<string, (scene: Scene) => (Item | string)[]>}
+ */
 const ROWS = {
   maps({ focus: { at, place }, network: { conv, config }, seen, image }) {
-    const filter = Array.from(
-      { length: conv.kernel ** 2 },
-      (_, k) => conv.columns[k * conv.O + at],
-    );
+    const size = conv.kernel ** 2;
+    const filter = Array.from({ length: size }, (_, k) => conv.columns[k * conv.O + at]);
     const map = mapOf(seen, conv, at);
     const side = Math.sqrt(map.length);
     const spot = { x: place % side, y: Math.floor(place / side), w: 1, h: 1 };
     const patch = patchOf("maps", place, config);
     return [
-      [1, "your digit", (pen, box) => marked(pen, box, image, config.image_size, patch)],
+      item(1, "your digit", (pen, box) => marked(pen, box, image, config.image_size, patch)),
       "×",
-      [1, "the filter", (pen, box) => pen.matrix(box, filter, conv.kernel)],
+      item(1, "the filter", (pen, box) => pen.matrix(box, filter, conv.kernel)),
       "=",
-      [1, "its map", (pen, box) => marked(pen, box, map, side, spot)],
+      item(1, "its map", (pen, box) => marked(pen, box, map, side, spot)),
     ];
   },
+
   primary({ focus, network: { I, J, D_in, config }, seen, answer, votes, image }) {
     const patch = patchOf("primary", focus.at % (I / config.primary_types), config);
+    const c = answer.c.at(-1);
     const shares = votesOf(focus, I, J).map((k) => {
-      return {
-        name: k % J,
-        share: answer.c.at(-1)[k] * votes[k],
-        best: k % J === answer.prediction,
-      };
+      const j = k % J;
+      return { name: j, share: c[k] * votes[k], isBest: j === answer.prediction };
     });
     return [
-      [1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)],
+      item(1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)),
       "→",
-      [
-        1.1,
-        `u, ${D_in} numbers`,
-        (pen, box) => pen.bars(box, seen.u.subarray(focus.at * D_in, (focus.at + 1) * D_in)),
-      ],
+      vector(1.1, `u, ${D_in} numbers`, rowOf(seen.u, D_in, focus.at)),
       "→",
-      [1.7, "its shares", (pen, box) => upright(pen, box, shares)],
+      item(1.7, "its shares", (pen, box) => upright(pen, box, shares)),
     ];
   },
+
   predictions({ focus: { at: k }, network: { D_in, D_out, J, W }, seen, answer, votes }) {
-    const i = Math.floor(k / J);
-    const matrix = W.data.subarray(k * D_in * D_out, (k + 1) * D_in * D_out);
+    const matrix = rowOf(W.data, D_in * D_out, k);
+    const share = votes[k] ? format(answer.c.at(-1)[k]) : "cut";
     return [
-      [0.55, "u", (pen, box) => pen.bars(box, seen.u.subarray(i * D_in, (i + 1) * D_in))],
+      vector(0.55, "u", rowOf(seen.u, D_in, Math.floor(k / J))),
       "×",
-      [1.2, `W, ${D_in} × ${D_out}`, (pen, box) => pen.matrix(box, matrix, D_out)],
+      item(1.2, `W, ${D_in} × ${D_out}`, (pen, box) => pen.matrix(box, matrix, D_out)),
       "=",
-      [
-        1.1,
-        `û, ${D_out} numbers`,
-        (pen, box) => pen.bars(box, seen.u_hat.subarray(k * D_out, (k + 1) * D_out)),
-      ],
+      vector(1.1, `û, ${D_out} numbers`, rowOf(seen.u_hat, D_out, k)),
       "→",
-      [
-        0.8,
-        "its share",
-        (pen, box) => large(pen, box, votes[k] ? format(answer.c.at(-1)[k]) : "cut"),
-      ],
+      item(0.8, "its share", (pen, box) => large(pen, box, share)),
     ];
   },
-  classes({ focus: { part, at }, network: { I, J, D_out }, answer, votes }) {
-    const share = (k) => ({
-      name: Math.floor(k / J),
-      share: answer.c.at(-1)[k] * votes[k],
-      best: true,
+
+  classes({ focus, network: { I, J, D_out }, answer, votes }) {
+    const c = answer.c.at(-1);
+    const feeders = votesOf(focus, I, J).map((k) => {
+      return { name: Math.floor(k / J), share: c[k] * votes[k], isBest: true };
     });
-    const feeders = votesOf({ part, at }, I, J).map(share);
-    const most = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
+    const strongest = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
+    const length = format(answer.lengths[focus.at]);
     return [
-      [1.7, "who gives most", (pen, box) => upright(pen, box, most)],
+      item(1.7, "who gives most", (pen, box) => upright(pen, box, strongest)),
       "→",
-      [
-        1.2,
-        `v, ${D_out} numbers`,
-        (pen, box) => pen.bars(box, answer.capsules.subarray(at * D_out, (at + 1) * D_out)),
-      ],
+      vector(1.2, `v, ${D_out} numbers`, rowOf(answer.capsules, D_out, focus.at)),
       "→",
-      [0.8, "its length", (pen, box) => large(pen, box, format(answer.lengths[at]))],
+      item(0.8, "its length", (pen, box) => large(pen, box, length)),
+    ];
+  },
+
+  faders({ focus: { at }, numbers, network: { D_out }, answer, drawing }) {
+    const push = numbers[at] - answer.capsules[answer.prediction * D_out + at];
+    const words = format(push, 2, true);
+    const picture = (/** @type {Float32Array} */ pixels) => (pen, box) =>
+      pen.matrix(box, pixels, Math.sqrt(pixels.length), "ink", 1);
+    return [
+      item(1, "as it read it", picture(answer.reconstruction)),
+      "→",
+      item(1, `number ${at + 1}`, (pen, box) => large(pen, box, words)),
+      "→",
+      item(1, "drawn now", picture(drawing)),
     ];
   },
 };
 
-/** @param {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} sheet */
-function paintLens({ brush, width, height, ratio }, /** @type {Scene} */ scene) {
+// --------------------------------------------------------------------------------- the lens
+
+/**
+ * @param {{ brush: CanvasRenderingContext2D, width: number, height: number, ratio: number }} sheet
+ * @param {Scene} scene
+ */
+function paintLens({ brush, width, height, ratio }, scene) {
   brush.setTransform(ratio, 0, 0, ratio, 0, 0);
   brush.clearRect(0, 0, width, height);
   brush.textBaseline = "alphabetic";
   const pen = makePen(brush, scene.colours);
-  const items = ROWS[scene.focus.part](scene);
-  const signs = items.filter((item) => typeof item === "string").length;
-  const wide = items.reduce((sum, item) => sum + (typeof item === "string" ? 0 : item[0]), 0);
-  const side = Math.min(height / ratio - WORDS, (width / ratio - signs * BETWEEN) / wide);
+  const row = ROWS[scene.focus.part](scene);
+  const pictures = row.filter((picture) => typeof picture !== "string");
+  const room = width / ratio - (row.length - pictures.length) * BETWEEN;
+  const widths = pictures.reduce((sum, picture) => sum + picture.width, 0);
+  const side = Math.min(height / ratio - LABEL, room / widths);
   let x = 0;
-  for (const item of items) {
-    const w = typeof item === "string" ? BETWEEN : item[0] * side;
-    if (typeof item === "string")
-      pen.words("muted", item, x + w / 2, side / 2 + 6, { size: 18, align: "center" });
-    else {
-      item[2](pen, { x, y: 0, w, h: side });
-      pen.words("muted", item[1], x + w / 2, side + 14, { size: 12, align: "center" });
+  for (const picture of row) {
+    if (typeof picture === "string") {
+      pen.words("muted", picture, x + BETWEEN / 2, side / 2 + 6, { size: 18, align: "center" });
+      x += BETWEEN;
+    } else {
+      const w = picture.width * side;
+      picture.draw(pen, { x, y: 0, w, h: side });
+      pen.words("muted", picture.label, x + w / 2, side + 14, { size: 12, align: "center" });
+      x += w;
     }
-    x += w;
   }
 }
 
-/** -> { score, node, show(scene) }. lit: the parts to enlarge; the lens begins with one of them. */
+/**
+ * The words and the lens. show(scene) shows the part in focus, or the last one.
+ * @param {string[]} lit  the chapter's own parts: the lens begins with one of them
+ */
 export function makeGlance(stage, lit) {
-  const own =
-    ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part)) ??
-    "predictions";
+  const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part));
   const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
   const score = element("p", { class: "sentence", "data-role": "score" });
   const words = element("p", { class: "words" });
-  const size = measure(lens, stage.schedule);
+  const size = measure(lens, () => stage.schedule());
   const magnify = memoized((scene) => paintLens(fitCanvas(lens, size), scene));
-  let next = 0; // when there is time for words: the page is laid out anew for them
+  let next = 0; // when words may change: the page is laid out anew for them
 
   function show(/** @type {any} */ scene) {
     const { session, focus, looked } = stage;
     if (scene.changing && !focus && performance.now() < next) return;
     next = performance.now() + PACE;
-    const seen = looked ?? session.strongest(own);
-    magnify([looked, session.answer, scene.colours, size.width], { ...scene, focus: seen });
-    const hint = focus || session.touched ? "" : HINTS[Number(stage.apart)];
-    write(words, `${hint}${sentenceOn(focus ?? seen, session)}`);
+    const part = looked ?? session.strongest(own ?? "predictions");
+    const { answer, drawing } = session;
+    magnify([looked, answer, drawing, scene.colours, size.width], { ...scene, focus: part });
+    write(words, `${hintOf(stage)}${sentenceOn(focus ?? part, session)}`);
     write(score, scoreOf(session));
   }
   return { score, node: element("div", { class: "glance" }, words, lens), show };
+}
+
+/** A hint, until the reader has touched something. */
+function hintOf({ focus, session, apart }) {
+  if (focus || session.touched) return "";
+  return apart ? HINTS.takeApart : HINTS.look;
 }

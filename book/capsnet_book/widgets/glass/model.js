@@ -1,12 +1,23 @@
-// What the glass network remembers, what is left of it when parts are taken out, and what it says of that.
+// The glass network's memory of the reader's digit, the network with parts taken out, and what is said
+// about it.
 import { LONG } from "../shared/bars.js";
 import { PIXELS } from "../shared/digits.js";
 import { clamp, format, percent, withArticle } from "../shared/ui.js";
 
+/**
+ * @typedef {{ part: string, at: number, place?: number }} Focus
+ *   a map, and a place in it; a capsule below; a vote, i · J + j; a class; or one of the sixteen
+ *   numbers ("faders")
+ */
+
+// ---------------------------------------------------------------------- the reader's digit
+
 const KEY = "capsnet:digit";
 
-// The reader's digit, 784 bytes, from page to page. A browser may refuse to store anything, and anything may lie there:
-// then there is none, and it stays on this page.
+/**
+ * The reader's digit, 784 bytes, which goes from page to page. null: there is none, or the browser
+ * stores nothing, or something else lies in its place.
+ */
 export function keptDigit() {
   try {
     const bytes = fromBase64(localStorage.getItem(KEY) ?? "");
@@ -15,182 +26,244 @@ export function keptDigit() {
     return null;
   }
 }
-export function keepDigit(/** @type {Uint8Array} */ bytes) {
+
+/** Keeps the reader's digit for the next page. @param {Uint8Array} bytes */
+export function keepDigit(bytes) {
   try {
     localStorage.setItem(KEY, btoa(String.fromCharCode(...bytes)));
-  } catch {}
+  } catch {
+    // Nothing may be stored here: the digit stays on this page.
+  }
 }
 
 /** @param {string} text */
 export const fromBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
-/** An empty pad is no digit. @param {Uint8Array} bytes */
-export const hasInk = (bytes) => bytes.some((grey) => grey > 0);
+/** Whether a pad is not empty. @param {Uint8Array | Float32Array} pixels */
+export const hasInk = (pixels) => pixels.some((grey) => grey > 0);
 
-// ---------------------------------------------------------------------------------------- taking apart
+// ---------------------------------------------------------------------------- taking apart
 
-export const REACH = 0.6; // so far a fader goes
+/** How far a fader goes, either way. */
+export const REACH = 0.6;
+/** The most rounds of routing that can be set. */
+export const MOST_ROUNDS = 10;
 
-/** @typedef {{ part: string, at: number, place?: number }} Focus  a map, and its place; a capsule below; a vote,
- *   i · J + j; a class; or one of the sixteen numbers ("faders") */
-
-/** The votes of a capsule below, those for a class, or the one. -> places in [I, J] */
+/**
+ * The votes of a part: those of a capsule below, those for a class, or one vote. -> places in [I, J]
+ * @param {Focus} focus @param {number} I @param {number} J
+ */
 export function votesOf({ part, at }, I, J) {
-  const ways = { primary: [at * J, 1, J], classes: [at, J, I], predictions: [at, 1, 1] };
-  const [first, step, count] = ways[part] ?? [0, 0, 0];
-  return Array.from({ length: count }, (_, n) => first + n * step);
+  if (part === "primary") return Array.from({ length: J }, (_, j) => at * J + j);
+  if (part === "classes") return Array.from({ length: I }, (_, i) => i * J + at);
+  return part === "predictions" ? [at] : [];
 }
 
-/** The place of the largest number. @param {Float32Array} numbers */
+/** The index of the largest number. @param {Float32Array} numbers */
 const largest = (numbers) =>
   numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
 
 /**
- * A network of which parts can be taken out. A vote that is cut is 0; a capsule below is out when all its votes are
- * cut, a class is held down when all that it gets are. Each change is answered at once.
+ * A network of which parts can be taken out. A vote that is cut is 0; a capsule below is out when
+ * all its votes are cut, a class is held down when all votes for it are. Each change is answered at
+ * once:
+ * votes [I, J]: 1 for those that count; rounds; image; seen: look() of the network; answer: decide()
+ * of it; whole: the same with nothing taken out; touched: whether something is; numbers [D_out] of
+ * the answer, which faders push, and the drawing from them.
+ * @param {any} network
  */
 export function makeSession(network) {
   const { I, J, D_out, config } = network;
-  const votes = new Uint8Array(I * J).fill(1); // which count
-  const own = /** @type {any} */ ({ network, votes, rounds: config.iterations });
+  const votes = new Uint8Array(I * J).fill(1);
+  const session = /** @type {any} */ ({ network, votes, rounds: config.iterations });
   const isKept = (/** @type {Focus} */ part) =>
-    !own.touched || votesOf(part, I, J).some((k) => votes[k]);
+    !session.touched || votesOf(part, I, J).some((k) => votes[k]);
 
-  /** The digit, [image_size · image_size] numbers from 0 to 1, goes through what is left. */
-  function read(image) {
-    Object.assign(own, { image, seen: network.look(image), whole: null });
+  /** Reads a digit, [image_size · image_size] numbers from 0 to 1. */
+  function read(/** @type {Float32Array} */ image) {
+    Object.assign(session, { image, seen: network.look(image), whole: null });
     decide();
   }
 
   function decide() {
-    const u_hat = own.seen.u_hat.slice();
-    for (const k of votes.keys()) if (!votes[k]) u_hat.fill(0, k * D_out, (k + 1) * D_out);
-    own.answer = network.decide(u_hat, own.rounds);
-    own.touched = own.rounds !== config.iterations || votes.includes(0);
-    own.whole = own.touched ? (own.whole ?? network.decide(own.seen.u_hat)) : own.answer;
-    own.numbers = own.answer.capsules.slice(
-      own.answer.prediction * D_out,
-      (own.answer.prediction + 1) * D_out,
-    );
-    own.drawing = own.answer.reconstruction;
+    const { seen, rounds } = session;
+    const u_hat = seen.u_hat.slice();
+    votes.forEach((vote, k) => {
+      if (!vote) u_hat.fill(0, k * D_out, (k + 1) * D_out);
+    });
+    const answer = network.decide(u_hat, rounds);
+    const { capsules, prediction, reconstruction } = answer;
+    session.answer = answer;
+    session.touched = rounds !== config.iterations || votes.includes(0);
+    if (session.touched) session.whole ??= network.decide(seen.u_hat);
+    else session.whole = answer;
+    session.numbers = capsules.slice(prediction * D_out, (prediction + 1) * D_out);
+    session.drawing = reconstruction;
   }
 
-  function setKept(/** @type {Focus} */ part, kept) {
-    for (const k of votesOf(part, I, J)) votes[k] = Number(kept);
+  /** Takes a part out, or puts it back. @param {Focus} part @param {boolean} keep */
+  function setKept(part, keep) {
+    for (const k of votesOf(part, I, J)) votes[k] = keep ? 1 : 0;
     decide();
   }
 
-  /** Votes whose place the function says yes to. @param {(k: number) => boolean} which */
-  function cut(which) {
-    for (const k of votes.keys()) if (votes[k] && which(k)) votes[k] = 0;
+  /** Cuts the votes for which the function returns true. @param {(k: number) => boolean} isCut */
+  function cut(isCut) {
+    votes.forEach((vote, k) => {
+      if (vote && isCut(k)) votes[k] = 0;
+    });
     decide();
   }
 
-  /** Rounds of routing; and all parts back in their places, if told. */
-  function setRounds(rounds, whole = false) {
-    if (whole) votes.fill(1);
-    own.rounds = clamp(rounds, 1, 10);
+  /** Sets the rounds of routing. */
+  function setRounds(/** @type {number} */ rounds) {
+    session.rounds = clamp(rounds, 1, MOST_ROUNDS);
     decide();
   }
 
-  /** One of the sixteen numbers of what is drawn. */
-  function setNumber(d, number) {
-    own.numbers[d] = clamp(number, -REACH, REACH);
+  /** Puts all parts back, and the rounds as well. */
+  function putTogether() {
+    votes.fill(1);
+    setRounds(config.iterations);
+  }
+
+  /** Pushes one of the answer's numbers and draws it anew. */
+  function setNumber(/** @type {number} */ d, /** @type {number} */ number) {
+    session.numbers[d] = clamp(number, -REACH, REACH);
     const capsules = new Float32Array(J * D_out);
-    capsules.set(own.numbers, own.answer.prediction * D_out);
-    own.drawing = network.decode(capsules);
+    capsules.set(session.numbers, session.answer.prediction * D_out);
+    session.drawing = network.decode(capsules);
   }
 
-  /** The strongest of a part, to begin with. @param {string} part @returns {Focus} */
-  function strongest(part) {
-    const { c, prediction } = own.answer;
-    if (part === "maps") {
-      const [edge, places] = [
-        largest(own.seen.edges),
-        own.seen.edges.length / config.conv_channels,
-      ];
-      return { part, at: Math.floor(edge / places), place: edge % places };
-    }
-    const vote = largest(c.at(-1).map((share, k) => (k % J === prediction ? share * votes[k] : 0)));
-    return {
-      part,
-      at: { primary: Math.floor(vote / J), predictions: vote, classes: prediction }[part] ?? 0,
-    };
-  }
-
-  return Object.assign(own, { isKept, read, setKept, cut, setRounds, setNumber, strongest });
+  const actions = { isKept, read, setKept, cut, setRounds, putTogether, setNumber };
+  const strongest = (/** @type {string} */ part) => strongestOf(session, part);
+  return Object.assign(session, actions, { strongest });
 }
 
-// ----------------------------------------------------------------------------------------------- words
+/**
+ * What is strongest in a part: where a map answers most, or the strongest vote for the answer, its
+ * capsule or its class.
+ * @param {any} session @param {string} part
+ * @returns {Focus}
+ */
+function strongestOf({ seen, answer, votes, network }, part) {
+  const { J, config } = network;
+  const { c, prediction } = answer;
+  if (part === "maps") {
+    const edge = largest(seen.edges);
+    const places = seen.edges.length / config.conv_channels;
+    return { part, at: Math.floor(edge / places), place: edge % places };
+  }
+  const couplings = c.at(-1).map((x, k) => (k % J === prediction ? x * votes[k] : 0));
+  const vote = largest(couplings);
+  if (part === "primary") return { part, at: Math.floor(vote / J) };
+  if (part === "predictions") return { part, at: vote };
+  return { part, at: part === "classes" ? prediction : 0 };
+}
 
-/** What was taken out: capsules, votes besides, classes, rounds. */
+// -------------------------------------------------------------------------------- in words
+
+/** Says what was taken out: capsules, other votes, classes, rounds. @param {any} session */
 function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
-  const out = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
-  const all = out.every(Boolean);
-  const held = Array.from({ length: J }, (_, at) => at).filter(
-    (at) => !all && !isKept({ part: "classes", at }),
-  );
-  const capsules = out.filter(Boolean).length;
+  const isOut = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
+  const allOut = isOut.every(Boolean);
+  const classes = Array.from({ length: J }, (_, at) => at);
+  // With all capsules out no vote is left: it is not the classes that are held down.
+  const held = allOut ? [] : classes.filter((at) => !isKept({ part: "classes", at }));
+  const capsules = isOut.filter(Boolean).length;
   const cut = votes.filter(
-    (vote, k) => !vote && !out[Math.floor(k / J)] && !held.includes(k % J),
+    (vote, k) => !vote && !isOut[Math.floor(k / J)] && !held.includes(k % J),
   ).length;
-  const words = [
-    capsules && `${capsules} of ${I} capsules out`,
-    cut && `${cut} ${cut === 1 ? "vote" : "votes"} cut`,
-    held.length && `the ${held.join(" and the ")} held down`,
-    rounds !== config.iterations && `${rounds} ${rounds === 1 ? "round" : "rounds"}`,
-  ];
-  return words.filter(Boolean).join(", ");
+  const words = [];
+  if (capsules) words.push(`${capsules} of ${I} capsules out`);
+  if (cut) words.push(`${cut} ${cut === 1 ? "vote" : "votes"} cut`);
+  if (held.length) words.push(`the ${held.join(" and the ")} held down`);
+  if (rounds !== config.iterations) words.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`);
+  return words.join(", ");
 }
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
 export function scoreOf(session) {
-  const { answer, whole, touched, image, network } = session;
+  const { answer, touched, image, network } = session;
   const { prediction, lengths } = answer;
-  const [length, reads] = [format(lengths[prediction]), withArticle(prediction)];
-  if (touched) {
-    const words = goneOf(session);
-    const start = `${words[0].toUpperCase()}${words.slice(1)}: `;
-    if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
-    return `${start}${prediction === whole.prediction ? "still" : "now"} ${reads}, ${length}.`;
-  }
+  if (touched) return scoreWithoutParts(session);
+  const length = format(lengths[prediction]);
+  const reads = withArticle(prediction);
   if (!hasInk(image))
     return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
   if (lengths[prediction] < LONG)
     return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
-  const given = answer.c.at(-1).filter((_, k) => k % network.J === prediction); // by each capsule below
-  const share = percent(given.reduce((sum, x) => sum + x, 0) / network.I);
-  return `It reads ${reads}, ${length} long with ${share} of the votes, and draws it again from 16 numbers.`;
+  const couplings = answer.c.at(-1).filter((_, k) => k % network.J === prediction);
+  const share = percent(couplings.reduce((sum, x) => sum + x, 0) / network.I);
+  const drawing = "and draws it again from 16 numbers.";
+  return `It reads ${reads}, ${length} long with ${share} of the votes, ${drawing}`;
 }
 
-/** What a part is, and does now. @param {Focus} focus @param {any} session */
+/** The score where parts are taken out. */
+function scoreWithoutParts(session) {
+  const { answer, whole } = session;
+  const { prediction, lengths } = answer;
+  const words = goneOf(session);
+  const start = `${words[0].toUpperCase()}${words.slice(1)}: `;
+  if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
+  const still = prediction === whole.prediction ? "still" : "now";
+  return `${start}${still} ${withArticle(prediction)}, ${format(lengths[prediction])}.`;
+}
+
+/** Says what a part is, and what it does now. @param {Focus} focus @param {any} session */
 export function sentenceOn(focus, session) {
-  const { part, at, place } = focus;
-  const { answer, seen, numbers, votes, network, isKept } = session;
-  const { I, J, D_in, config } = network;
-  const c = answer.c.at(-1).map((share, k) => share * votes[k]);
-  const strongest = votesOf(focus, I, J).reduce((p, k) => (p < 0 || c[k] > c[p] ? k : p), -1);
-  const gone = !["maps", "faders"].includes(part) && !isKept(focus);
-  if (part === "maps") {
-    const sum = format(seen.edges[at * (seen.edges.length / config.conv_channels) + place]);
-    return `Feature map ${at + 1}: one filter slides over the digit. Where the frame is, it answers ${sum}.`;
-  }
-  if (part === "primary") {
-    if (gone) return `Capsule ${at} is out: nobody hears it.`;
+  return SENTENCES[focus.part](focus, session);
+}
+
+/** @type {Record<string, (focus: Focus, session: any) => string>} */
+const SENTENCES = {
+  maps({ at, place }, { seen, network }) {
+    const places = seen.edges.length / network.config.conv_channels;
+    const sum = format(seen.edges[at * places + place]);
+    const filter = `Feature map ${at + 1}: one filter slides over the digit.`;
+    return `${filter} Where the frame is, it answers ${sum}.`;
+  },
+
+  primary(focus, session) {
+    const { at } = focus;
+    const { seen, network, isKept } = session;
+    const { D_in, J } = network;
+    if (!isKept(focus)) return `Capsule ${at} is out: nobody hears it.`;
     const length = format(Math.hypot(...seen.u.subarray(at * D_in, (at + 1) * D_in)));
-    const share = `${percent(c[strongest])} for the ${strongest % J}`;
+    const { vote, coupling } = strongestVote(focus, session);
+    const share = `${percent(coupling)} for the ${vote % J}`;
     return `Capsule ${at} sees this patch, is ${length} long, and votes ${share}.`;
-  }
-  if (part === "predictions") {
+  },
+
+  predictions(focus, { answer, network: { J }, isKept }) {
+    const { at } = focus;
     const from = `capsule ${Math.floor(at / J)} for the ${at % J}`;
-    return gone
-      ? `The vote of ${from} is cut.`
-      : `The vote of ${from} is û = W u. Routing gives it ${percent(c[at])} of the capsule.`;
-  }
-  if (part === "classes") {
-    if (gone) return `The ${at} is held down: no vote reaches it.`;
-    const feeder = `Capsule ${Math.floor(strongest / J)} gives it the most of itself, ${percent(c[strongest])}.`;
-    return `The ${at} is ${format(answer.lengths[at])} long. ${feeder}`;
-  }
-  return `Number ${at + 1} of the ${answer.prediction}’s sixteen is ${format(numbers[at])}: push it, and see.`;
+    if (!isKept(focus)) return `The vote of ${from} is cut.`;
+    const share = percent(answer.c.at(-1)[at]);
+    return `The vote of ${from} is û = W u. Routing gives it ${share} of the capsule.`;
+  },
+
+  classes(focus, session) {
+    const { at } = focus;
+    const { answer, network, isKept } = session;
+    if (!isKept(focus)) return `The ${at} is held down: no vote reaches it.`;
+    const { vote, coupling } = strongestVote(focus, session);
+    const feeder = `Capsule ${Math.floor(vote / network.J)} gives it the most of itself`;
+    return `The ${at} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
+  },
+
+  faders({ at }, { answer, numbers, network: { D_out } }) {
+    const push = numbers[at] - answer.capsules[answer.prediction * D_out + at];
+    const number = `Number ${at + 1} of the ${answer.prediction}’s sixteen is ${format(numbers[at])}`;
+    if (push === 0) return `${number}: push it, and see.`;
+    return `${number}, pushed by ${format(push, 2, true)}.`;
+  },
+};
+
+/** The strongest vote of a capsule below, or for a class, that is not cut. @param {Focus} focus */
+function strongestVote(focus, { answer, votes, network: { I, J } }) {
+  const couplings = answer.c.at(-1);
+  const weight = (k) => couplings[k] * votes[k];
+  const vote = votesOf(focus, I, J).reduce((best, k) => (weight(k) > weight(best) ? k : best));
+  return { vote, coupling: weight(vote) };
 }

@@ -1,4 +1,5 @@
-// The picture of the glass network: a canvas for each part, painted again only when what it shows is another.
+// The picture of the glass network: a canvas for each part, painted again only when what it shows has
+// changed.
 import { fitCanvas } from "../shared/controls.js";
 import { SIDE } from "../shared/digits.js";
 import { clamp, element, format, memoized } from "../shared/ui.js";
@@ -6,18 +7,24 @@ import { REACH } from "./model.js";
 import { makePen } from "./pen.js";
 import { paintVotes } from "./votes.js";
 
-const AROUND = 3; // pixels around a part, for what reaches beyond its box
+const MARGIN = 3; // pixels round a part, for what reaches beyond its box
 
 /** @import { Box } from "./pen.js" */
-/** @typedef {any} Scene  a session (model.js), plan, colours, painter, the part in focus; cutting: points of a way;
- *   changing: whether there is more to come */
+/** @typedef {any} Scene
+ *   a session (model.js), its plan (layout.js), colours, painter, the part in focus; cutting:
+ *   points of the line that cuts votes; changing: whether more changes are expected */
 
-/** A feature map's numbers, [places]. */
-export const mapOf = ({ edges }, { O }, c) =>
-  edges.subarray((c * edges.length) / O, ((c + 1) * edges.length) / O);
+// -------------------------------------------------------------------------- what paints a part
+
+/** The numbers of feature map `c`, [places]. */
+export function mapOf({ edges }, { O }, /** @type {number} */ c) {
+  const places = edges.length / O;
+  return edges.subarray(c * places, (c + 1) * places);
+}
 
 const inside = (/** @type {Box} */ { x, y, w, h }) => ({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
 
+/** All feature maps, each in its square. */
 function paintMaps(pen, { seen: { edges }, network: { conv }, plan }) {
   const most = edges.reduce((p, q) => Math.max(p, q), 1e-6);
   const squares = Array.from({ length: conv.O }, (_, c) => {
@@ -35,24 +42,32 @@ function paintPrimary(pen, { seen, network: { D_in }, plan }) {
   for (const cell of cells) pen.frame("line", cell, 0.5);
 }
 
+/** Where the bars of the classes lie in their box: the left edge and the width. */
+const railIn = (/** @type {Box} */ { x, w }) => ({ left: x + 22, width: w - 64 });
+
+/** The lengths of the ten classes as bars. */
 function paintClasses(pen, { answer, isKept, plan }) {
-  const { x, y: top, w } = plan.boxes.classes;
-  const [left, rail, thick] = [x + 22, w - 64, Math.min(12, plan.row * 0.5)];
+  const { x, y: top } = plan.boxes.classes;
+  const { left, width } = railIn(plan.boxes.classes);
+  const thick = Math.min(12, plan.row * 0.5);
   pen.brush.textBaseline = "middle";
   answer.lengths.forEach((length, j) => {
     const y = top + (j + 0.5) * plan.row;
-    const [best, held] = [
-      j === answer.prediction && length > 0,
-      !isKept({ part: "classes", at: j }),
-    ];
-    const [role, weight] = best ? ["ink", 700] : ["muted", 400];
-    pen.fill("raised", left, y - thick / 2, rail, thick);
-    pen.fill(best ? "accent" : "muted", left, y - thick / 2, rail * length, thick);
-    if (held) pen.frame("contrast", { x: left, y: y - thick / 2, w: rail, h: thick });
+    const isBest = j === answer.prediction && length > 0;
+    const isHeld = !isKept({ part: "classes", at: j });
+    const role = isBest ? "ink" : "muted";
+    const weight = isBest ? 700 : 400;
+    const upper = y - thick / 2;
+    pen.fill("raised", left, upper, width, thick);
+    pen.fill(isBest ? "accent" : "muted", left, upper, width * length, thick);
     pen.words(role, String(j), x + 8, y + 1, { weight, size: 14 });
-    pen.words(held ? "contrast" : role, held ? "held" : format(length), left + rail + 6, y + 1, {
-      weight,
-    });
+    const valueX = left + width + 6;
+    if (isHeld) {
+      pen.frame("contrast", { x: left, y: upper, w: width, h: thick });
+      pen.words("contrast", "held", valueX, y + 1, { weight });
+    } else {
+      pen.words(role, format(length), valueX, y + 1, { weight });
+    }
   });
 }
 
@@ -68,11 +83,13 @@ function paintDrawing(pen, { drawing, painter, plan }) {
 function paintFaders(pen, { numbers, answer, network: { D_out }, plan }) {
   const { x, y, w, h } = plan.boxes.faders;
   const own = answer.capsules.subarray(answer.prediction * D_out, (answer.prediction + 1) * D_out);
-  const [step, middle] = [w / D_out, y + h / 2];
+  const step = w / D_out;
+  const middle = y + h / 2;
   pen.fill("raised", x, y, w, h);
   pen.fill("line", x, middle - 0.5, w, 1);
   numbers.forEach((number, d) => {
-    const [left, up] = [x + d * step, (clamp(number / REACH, -1, 1) * (h - 12)) / 2];
+    const left = x + d * step;
+    const up = (clamp(number / REACH, -1, 1) * (h - 12)) / 2;
     const role = number === own[d] ? "accent" : "contrast";
     pen.fill(role, left + step / 2 - 1, middle, 2, -up);
     pen.fill(role, left + step * 0.1, middle - up - 3, step * 0.8, 6);
@@ -85,84 +102,94 @@ function paintPredictions(pen, { answer, votes, network: { J }, plan: { ends, be
   paintVotes(pen, { c: answer.c.at(-1), J, answer: answer.prediction, ends, bend, counts });
 }
 
-/** From the lowest canvas to the highest: what paints a part, and what that depends on. */
+/**
+ * What paints a part, and the value by which it knows that something has changed; from the lowest
+ * canvas to the highest.
+ */
 const PARTS = {
-  maps: { paint: paintMaps, of: ({ seen }) => seen },
-  predictions: { paint: paintPredictions, of: ({ answer }) => answer },
-  primary: { paint: paintPrimary, of: ({ seen }) => seen },
-  classes: { paint: paintClasses, of: ({ answer }) => answer },
-  reconstruction: { paint: paintDrawing, of: ({ drawing }) => drawing },
-  faders: { paint: paintFaders, of: ({ drawing }) => drawing },
+  maps: { paint: paintMaps, dependency: ({ seen }) => seen },
+  predictions: { paint: paintPredictions, dependency: ({ answer }) => answer },
+  primary: { paint: paintPrimary, dependency: ({ seen }) => seen },
+  classes: { paint: paintClasses, dependency: ({ answer }) => answer },
+  reconstruction: { paint: paintDrawing, dependency: ({ drawing }) => drawing },
+  faders: { paint: paintFaders, dependency: ({ drawing }) => drawing },
 };
 
-/** Where a part's canvas lies, in whole pixels. The votes lie between the capsules and the classes. @returns {Box} */
-function placeOf(part, boxes) {
+// ---------------------------------------------------------------------------- the canvases
+
+/**
+ * The box of a part's canvas, in whole pixels. The votes lie between the capsules and the classes.
+ * @param {Record<string, Box>} boxes @returns {Box}
+ */
+function canvasBox(/** @type {string} */ part, boxes) {
   const { primary, classes } = boxes;
   const between = { ...primary, w: classes.x - primary.x };
   const { x, y, w, h } = part === "predictions" ? between : boxes[part];
-  const [left, top] = [Math.floor(x) - AROUND, Math.floor(y) - AROUND];
+  const left = Math.floor(x) - MARGIN;
+  const top = Math.floor(y) - MARGIN;
   return {
     x: left,
     y: top,
-    w: Math.ceil(x + w) + AROUND - left,
-    h: Math.ceil(y + h) + AROUND - top,
+    w: Math.ceil(x + w) + MARGIN - left,
+    h: Math.ceil(y + h) + MARGIN - top,
   };
 }
 
-/** -> canvases, by part; show: a list, each paints a part of a scene; copy(part, plan, canvas) */
-export function makePicture() {
-  const layers = Object.entries(PARTS).map(([part, { paint, of }]) => {
-    const canvas = element("canvas", {
-      class: "picture",
-      "data-part": part,
-      "aria-hidden": "true",
-    });
-    const renew = memoized((/** @type {Scene} */ scene, ratio) => {
-      const { x, y, w, h } = placeOf(part, scene.plan.boxes);
-      Object.assign(canvas.style, {
-        left: `${x}px`,
-        top: `${y}px`,
-        width: `${w}px`,
-        height: `${h}px`,
-      });
-      const { brush, width, height } = fitCanvas(canvas, { width: w, height: h }, ratio);
-      brush.setTransform(1, 0, 0, 1, 0, 0);
-      brush.clearRect(0, 0, width, height);
-      brush.setTransform(ratio, 0, 0, ratio, -x * ratio, -y * ratio);
-      paint(makePen(brush, scene.colours), scene);
-    });
-    const show = (/** @type {Scene} */ scene) => {
-      // Votes that change have a pixel for each of CSS: without a GPU, four would take four times as long.
-      const ratio = part === "predictions" && scene.changing ? 1 : devicePixelRatio;
-      renew([of(scene), scene.plan, scene.colours, ratio], scene, ratio);
-    };
-    return { part, canvas, show };
+/** Lays a node over a box. @param {HTMLElement} node @param {Box} box */
+export function lay(node, { x, y, w, h }) {
+  node.style.left = `${x}px`;
+  node.style.top = `${y}px`;
+  node.style.width = `${w}px`;
+  node.style.height = `${h}px`;
+}
+
+/** The canvas of one part. show(scene) paints it if something has changed. */
+function makeLayer(/** @type {string} */ part) {
+  const { paint, dependency } = PARTS[part];
+  const about = { class: "picture", "data-part": part, "aria-hidden": "true" };
+  const canvas = element("canvas", about);
+  const renew = memoized((/** @type {Scene} */ scene, ratio) => {
+    const box = canvasBox(part, scene.plan.boxes);
+    lay(canvas, box);
+    const size = { width: box.w, height: box.h };
+    const { brush, width, height } = fitCanvas(canvas, size, ratio);
+    brush.setTransform(1, 0, 0, 1, 0, 0);
+    brush.clearRect(0, 0, width, height);
+    brush.setTransform(ratio, 0, 0, ratio, -box.x * ratio, -box.y * ratio);
+    paint(makePen(brush, scene.colours), scene);
   });
+  const show = (/** @type {Scene} */ scene) => {
+    // Votes that change have one pixel for each of CSS: without a GPU, four take four times as long.
+    const ratio = part === "predictions" && scene.changing ? 1 : devicePixelRatio;
+    renew([dependency(scene), scene.plan, scene.colours, ratio], scene, ratio);
+  };
+  return { part, canvas, show };
+}
+
+/**
+ * The picture. canvases: by part; show: a list of functions, each paints a part of a scene;
+ * copy(part, plan, canvas) copies a part to another canvas.
+ */
+export function makePicture() {
+  const layers = Object.keys(PARTS).map(makeLayer);
   const canvases = Object.fromEntries(layers.map(({ part, canvas }) => [part, canvas]));
 
-  /** A part as large as another canvas: of the capsules the uppermost square, of the classes their bars. */
+  /** Copies what is typical of a part: of the capsules the uppermost square, of classes the bars. */
   function copy(part, { boxes }, /** @type {HTMLCanvasElement} */ small) {
     const { x, y, w, h } = boxes[part];
-    const [left, across] = part === "classes" ? [x + 22, w - 64] : [x, w];
-    const place = placeOf(part, boxes);
-    const ratio = canvases[part].width / place.w;
-    const from = [left - place.x, y - place.y, across, part === "primary" ? w : h].map(
-      (length) => length * ratio,
-    );
+    const rail = railIn(boxes[part]);
+    const left = part === "classes" ? rail.left : x;
+    const wide = part === "classes" ? rail.width : w;
+    const high = part === "primary" ? w : h;
+    const box = canvasBox(part, boxes);
+    const canvas = canvases[part];
+    const ratio = canvas.width / box.w;
     const brush = small.getContext("2d");
     brush.clearRect(0, 0, small.width, small.height);
     brush.imageSmoothingQuality = "high";
-    brush.drawImage(
-      canvases[part],
-      from[0],
-      from[1],
-      from[2],
-      from[3],
-      0,
-      0,
-      small.width,
-      small.height,
-    );
+    const from = [left - box.x, y - box.y, wide, high].map((length) => length * ratio);
+    const [fromX, fromY, fromW, fromH] = from;
+    brush.drawImage(canvas, fromX, fromY, fromW, fromH, 0, 0, small.width, small.height);
   }
 
   return { canvases, show: layers.map(({ show }) => show), copy };

@@ -4,46 +4,62 @@ import { element } from "../shared/ui.js";
 
 /** @typedef {{ x: number, y: number, w: number, h: number }} Box */
 
-/** @param {CanvasRenderingContext2D} brush @param {any} colours */
+/** The largest absolute value, at least a little above 0. @param {ArrayLike<number>} numbers */
+const largestOf = (numbers) => Math.max(...Array.from(numbers, Math.abs), 1e-6);
+
+/**
+ * @param {CanvasRenderingContext2D} brush
+ * @param {any} colours  by role (themeColours()); tables of shades are kept in it
+ */
 export function makePen(brush, colours) {
   const small = element("canvas"); // matrices, before they are enlarged
-  colours.shades ??= {}; // by role, made once; signed: below 0 in the other colour
+  colours.shades ??= {};
   const { shades } = colours;
 
-  /** @param {Box} box @param {HTMLCanvasElement} picture @param {number[]} part  of it */
+  /** A table of shades, made once. "signed": numbers below 0 in the contrast colour. */
+  function shadesFor(/** @type {string} */ role) {
+    const { raised, accent, contrast } = colours;
+    shades[role] ??=
+      role === "signed" ? shadesOf(raised, accent, contrast) : shadesOf(raised, colours[role]);
+    return shades[role];
+  }
+
+  /** @param {Box} box @param {HTMLCanvasElement} picture @param {Box} part  of the picture */
   function place(
     { x, y, w, h },
     picture,
     smooth = false,
-    part = [0, 0, picture.width, picture.height],
+    part = { x: 0, y: 0, w: picture.width, h: picture.height },
   ) {
-    const [left, top, wide, high] = part;
     brush.imageSmoothingEnabled = smooth;
     brush.imageSmoothingQuality = "high";
-    brush.drawImage(picture, left, top, wide, high, x, y, w, h);
+    brush.drawImage(picture, part.x, part.y, part.w, part.h, x, y, w, h);
   }
 
   /**
-   * Matrices that lie behind each other, row by row, each as a picture in its box; in one role's colour, or signed.
-   * @param {Box[]} boxes @param {ArrayLike<number>} numbers
+   * Several matrices, each as a picture in its box.
+   * @param {Box[]} boxes @param {ArrayLike<number>} numbers  one matrix behind the other, row by row
+   * @param {number} across  numbers in a row @param {string} role  a colour's, or "signed"
+   * @param {number} most  the number that has the full colour, by default the largest
    */
-  function matrices(boxes, numbers, across, role = "signed", most = 0) {
-    most ||= Math.max(...Array.from(numbers, Math.abs), 1e-6);
-    const { raised, accent, contrast } = colours;
-    shades[role] ??=
-      role === "signed" ? shadesOf(raised, accent, contrast) : shadesOf(raised, colours[role]);
+  function matrices(boxes, numbers, across, role = "signed", most = largestOf(numbers)) {
     Object.assign(small, { width: across, height: numbers.length / across });
-    paintNumbers(small, numbers, shades[role], most);
+    paintNumbers(small, numbers, shadesFor(role), most);
     const high = small.height / boxes.length;
-    boxes.forEach((box, n) => place(box, small, false, [0, n * high, across, high]));
+    boxes.forEach((box, n) => place(box, small, false, { x: 0, y: n * high, w: across, h: high }));
   }
 
   return {
     brush,
     place,
     matrices,
-    matrix: (/** @type {Box} */ box, numbers, across, role, most) =>
-      matrices([box], numbers, across, role, most),
+    matrix: (
+      /** @type {Box} */ box,
+      numbers,
+      /** @type {number} */ across,
+      role = "signed",
+      most = largestOf(numbers),
+    ) => matrices([box], numbers, across, role, most),
     fill(role, x, y, w, h) {
       brush.fillStyle = css(colours[role]);
       brush.fillRect(x, y, w, h);
@@ -53,7 +69,7 @@ export function makePen(brush, colours) {
       brush.lineWidth = thick;
       brush.strokeRect(x, y, w, h);
     },
-    /** A line through points, given as x, y, x, y, … */
+    /** A line through points, given as x, y, x, y, …; with none it sets colour and thickness. */
     line(role, thick, /** @type {number[]} */ ...xy) {
       brush.strokeStyle = css(colours[role]);
       brush.lineWidth = thick;
@@ -67,19 +83,18 @@ export function makePen(brush, colours) {
       brush.textAlign = /** @type {CanvasTextAlign} */ (align);
       brush.fillText(text, x, y);
     },
-    /** Numbers as bars, up and down from the middle. @param {Box} box @param {Float32Array} numbers */
+    /**
+     * Numbers as bars, up and down from the middle.
+     * @param {Box} box @param {Float32Array} numbers
+     */
     bars({ x, y, w, h }, numbers) {
-      const most = Math.max(...numbers.map(Math.abs), 1e-6);
+      const most = largestOf(numbers);
+      const step = w / numbers.length;
       this.fill("raised", x, y, w, h);
       numbers.forEach((number, n) => {
-        const [size, step] = [((number / most) * h) / 2, w / numbers.length];
-        this.fill(
-          number < 0 ? "contrast" : "accent",
-          x + n * step + 0.5,
-          y + h / 2,
-          step - 1,
-          -size,
-        );
+        const size = ((number / most) * h) / 2;
+        const role = number < 0 ? "contrast" : "accent";
+        this.fill(role, x + n * step + 0.5, y + h / 2, step - 1, -size);
       });
     },
   };

@@ -1,5 +1,5 @@
-// What is drawn over the parts of the glass network: their names, the ways between them, what is out, and what the part
-// that is pointed at looks at.
+// The signs over the parts of the glass network: names, the arrows between parts, crosses over what is
+// taken out, and the receptive field of the part that is pointed at.
 import { clamp, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { votesOf } from "./model.js";
@@ -8,13 +8,16 @@ import { lookOf } from "./votes.js";
 /** @import { Box } from "./pen.js" */
 /** @import { Scene } from "./paint.js" */
 
-/** A line through points, given as x, y, x, y, … @param {number[]} xy */
+/** A path through points, given as x, y, x, y, … @param {number[]} xy */
 const through = (...xy) => `M${xy}`;
 const frameOf = (/** @type {Box} */ { x, y, w, h }) => `M${x} ${y}h${w}v${h}h${-w}z`;
-const line = (kind, d) => svg("path", { class: `line ${kind}`, d });
+const line = (/** @type {string} */ kind, /** @type {string} */ d) =>
+  svg("path", { class: `line ${kind}`, d });
 
-/** The way to a part, from the left or from above. */
-function arrow(role, /** @type {number[]} */ ...xy) {
+// ------------------------------------------------------------------------------ the arrows
+
+/** An arrow to a part, from the left or from above. @param {string} role @param {number[]} xy */
+function arrow(role, ...xy) {
   const [fromX, , x, y] = xy.slice(-4);
   const head = fromX === x ? "l-3 -6.5h6z" : "l-6.5 -3v6z";
   return [
@@ -23,150 +26,178 @@ function arrow(role, /** @type {number[]} */ ...xy) {
   ];
 }
 
-/** The ways between the parts. @param {Scene} scene */
-function waysOf({ plan, answer }) {
-  const { image, maps, primary, classes, reconstruction: drawing } = plan.boxes;
+/** The arrows between the parts. @param {Scene} scene */
+function arrowsOf(scene) {
+  const { plan, answer } = scene;
+  const { image, maps } = plan.boxes;
   const middle = image.y + image.h / 2;
-  const role = answer.lengths[answer.prediction] > 0 ? "accent" : "muted";
   const first = arrow("muted", image.x + image.w + 5, middle, maps.x - 5, middle);
-  if (plan.high) {
-    const [x, turn, to] = [maps.x + maps.w / 2, maps.y + maps.h + 16, primary.x + primary.w / 2];
-    const [from, low, end] = [
-      classes.x + classes.w / 2,
-      classes.y + classes.h + 14,
-      drawing.x + drawing.w / 2,
-    ];
-    const second = arrow("muted", x, turn - 12, x, turn, to, turn, to, turn + 13);
-    return [
-      ...first,
-      ...second,
-      ...arrow(role, from, low - 10, from, low, end, low, end, low + 13),
-    ];
-  }
-  const [x, y] = [classes.x + classes.w + 3, classes.y + (answer.prediction + 0.5) * plan.row];
-  const aim = clamp(y, drawing.y + 12, drawing.y + drawing.h - 12);
-  const second = arrow("muted", maps.x + maps.w + 5, middle, primary.x - 5, middle);
-  return [...first, ...second, ...arrow(role, x, y, x + 9, y, x + 9, aim, drawing.x - 5, aim)];
+  const role = answer.lengths[answer.prediction] > 0 ? "accent" : "muted";
+  const others = plan.high ? arrowsInHighStage(plan, role) : arrowsInWideStage(scene, role);
+  return [...first, ...others];
 }
 
+/**
+ * Arrows that turn twice: down, aside, and down.
+ * @param {Scene["plan"]} plan @param {string} role  of the second arrow
+ */
+function arrowsInHighStage({ boxes }, role) {
+  const { maps, primary, classes, reconstruction } = boxes;
+  const turning = (kind, fromX, y, toX) =>
+    arrow(kind, fromX, y, fromX, y + 12, toX, y + 12, toX, y + 25);
+  const middleOf = (/** @type {Box} */ { x, w }) => x + w / 2;
+  const mapsEnd = maps.y + maps.h + 4;
+  const classesEnd = classes.y + classes.h + 4;
+  return [
+    ...turning("muted", middleOf(maps), mapsEnd, middleOf(primary)),
+    ...turning(role, middleOf(classes), classesEnd, middleOf(reconstruction)),
+  ];
+}
+
+/** @param {Scene} scene @param {string} role  of the second arrow */
+function arrowsInWideStage({ plan, answer }, role) {
+  const { image, maps, primary, classes, reconstruction: drawing } = plan.boxes;
+  const middle = image.y + image.h / 2;
+  const x = classes.x + classes.w + 3;
+  const y = classes.y + (answer.prediction + 0.5) * plan.row;
+  const aim = clamp(y, drawing.y + 12, drawing.y + drawing.h - 12);
+  return [
+    ...arrow("muted", maps.x + maps.w + 5, middle, primary.x - 5, middle),
+    ...arrow(role, x, y, x + 9, y, x + 9, aim, drawing.x - 5, aim),
+  ];
+}
+
+// ------------------------------------------------------------------------------- the names
+
 /** Names and shapes above the parts. @param {Scene} scene */
-function namesOf({ network: { I, J, D_in, D_out, conv, config }, seen, answer, plan, lit }) {
-  const size = Math.sqrt(seen.edges.length / conv.O);
+function namesOf({ network, seen, answer, plan, lit }) {
+  const { I, J, D_in, D_out, conv, config } = network;
+  const side = Math.sqrt(seen.edges.length / conv.O); // of a map
   const names = {
     image: ["your digit", `${config.image_size} × ${config.image_size}`],
-    maps: [`${conv.O} feature maps`, `${conv.O} × ${size} × ${size}`],
+    maps: [`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
     primary: [`${I} capsules`, `${I} × ${D_in}`],
     predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],
     classes: [`${J} lengths`, `of ${J} × ${D_out}`],
     reconstruction: ["its drawing", `from ${D_out} numbers`],
     faders: ["", `the ${answer.prediction}’s ${D_out} numbers`],
   };
-  return Object.entries(names).flatMap(([part, [name, shape]]) => {
-    if (part === "faders" && plan.high) return [];
+  const parts = Object.keys(names).filter((part) => part !== "faders" || !plan.high);
+  return parts.flatMap((part) => {
+    const [name, shape] = names[part];
     const { x, y, w } = plan.boxes[part];
-    const top = part === "faders" || plan.high ? y : plan.boxes.primary.y;
-    const [at, anchor] = part === "predictions" ? [x + w / 2, "middle"] : [x, "start"];
-    const about = { x: at, "text-anchor": anchor };
+    const isOwnLine = part === "faders" || plan.high; // else all names stand on one line
+    const top = isOwnLine ? y : plan.boxes.primary.y;
+    const isCentred = part === "predictions";
+    const at = isCentred
+      ? { x: x + w / 2, "text-anchor": "middle" }
+      : { x, "text-anchor": "start" };
     return [
       svg(
         "text",
-        { class: lit.includes(part) ? "part-name lit" : "part-name", y: top - 24, ...about },
+        { class: lit.includes(part) ? "part-name lit" : "part-name", y: top - 24, ...at },
         name,
       ),
-      svg("text", { class: "shape", y: top - 9, ...about }, shape),
+      svg("text", { class: "shape", y: top - 9, ...at }, shape),
     ];
   });
 }
 
-/** What is out is an empty frame. @param {Scene} scene */
-function outOf({ isKept, plan }) {
+// ------------------------------------------------------------------- what changes by a touch
+
+/** A crossed frame over each capsule that is taken out. @param {Scene} scene */
+function crossesOf({ isKept, plan }) {
   return plan.cells.flatMap(({ x, y, w, h }, at) => {
     if (isKept({ part: "primary", at })) return [];
+    const frame = frameOf({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
     const cross = `M${x + 3} ${y + h - 3}L${x + w - 3} ${y + 3}`;
-    return svg("path", {
-      class: "out",
-      d: `${frameOf({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 })}${cross}`,
-    });
+    return svg("path", { class: "out", d: `${frame}${cross}` });
   });
 }
 
-/** The votes of what is pointed at. @param {Scene} scene */
-function fewOf({ focus, answer, votes, plan: { ends, bend }, network: { I, J } }) {
+/** The votes of the part that is pointed at. @param {Scene} scene */
+function votesInFocus({ focus, answer, votes, plan: { ends, bend }, network: { I, J } }) {
   if (!focus) return [];
-  return votesOf(focus, I, J).flatMap((k) => {
-    if (!votes[k]) return [];
+  const counted = votesOf(focus, I, J).filter((k) => votes[k]);
+  return counted.map((k) => {
     const [[x0, y0], [x1, y1]] = ends(k);
     const { opacity, thick } = lookOf(answer.c.at(-1)[k], [0.35, 1.2]);
-    const about = {
-      "stroke-width": thick,
-      opacity,
-      d: `M${x0} ${y0}C${bend} ${y0} ${bend} ${y1} ${x1} ${y1}`,
-    };
-    return svg("path", {
-      class: ["vote", k % J === answer.prediction ? "accent" : "muted"].join(" "),
-      ...about,
-    });
+    const role = k % J === answer.prediction ? "accent" : "muted";
+    const d = `M${x0} ${y0}C${bend} ${y0} ${bend} ${y1} ${x1} ${y1}`;
+    return svg("path", { class: `vote ${role}`, "stroke-width": thick, opacity, d });
   });
 }
 
-/** What the part that is pointed at looks at. @param {Scene} scene */
-function focusOf({ focus, plan, network: { I, J, D_out, config } }) {
+/** Frames round the part that is pointed at, and round its receptive field. @param {Scene} scene */
+function framesOf(scene) {
+  const { focus, plan, network } = scene;
   if (!focus) return [];
-  const { image, classes, faders } = plan.boxes;
-  const { part, at, place } = focus;
-  if (part === "faders")
-    return [
-      line(
-        "ink",
-        frameOf({ ...faders, x: faders.x + (at * faders.w) / D_out, w: faders.w / D_out }),
-      ),
-    ];
-  if (part === "classes")
-    return [
-      line("contrast", frameOf({ ...classes, y: classes.y + at * plan.row + 2, h: plan.row - 4 })),
-    ];
+  const { classes, faders } = plan.boxes;
+  const { part, at } = focus;
+  if (part === "faders") {
+    const w = faders.w / network.D_out;
+    return [line("ink", frameOf({ ...faders, x: faders.x + at * w, w }))];
+  }
+  if (part === "classes") {
+    const y = classes.y + at * plan.row + 2;
+    return [line("contrast", frameOf({ ...classes, y, h: plan.row - 4 }))];
+  }
+  return sightOf(scene);
+}
+
+/** The receptive field of a map's place or of a capsule, joined with it. @param {Scene} scene */
+function sightOf({ focus: { part, at, place }, plan, network: { I, J, config } }) {
+  const { image } = plan.boxes;
   const i = part === "predictions" ? Math.floor(at / J) : at;
   const target = part === "maps" ? plan.square(i) : plan.cells[i];
-  const patch = patchOf(part, part === "maps" ? place : i % (I / config.primary_types), config);
+  const placesOfType = I / config.primary_types;
+  const patch = patchOf(part, part === "maps" ? place : i % placesOfType, config);
   const unit = image.w / config.image_size;
-  const seen = {
+  const field = {
     x: image.x + patch.x * unit,
     y: image.y + patch.y * unit,
     w: patch.w * unit,
     h: patch.h * unit,
   };
-  const right = seen.x + seen.w;
-  const sight =
-    through(right, seen.y, target.x, target.y) +
-    through(right, seen.y + seen.h, target.x, target.y + target.h);
-  return [line("faint", sight), line("bold", frameOf(seen)), line("bold", frameOf(target))];
+  const right = field.x + field.w;
+  const above = through(right, field.y, target.x, target.y);
+  const below = through(right, field.y + field.h, target.x, target.y + target.h);
+  return [
+    line("faint", above + below),
+    line("bold", frameOf(field)),
+    line("bold", frameOf(target)),
+  ];
 }
 
-/** -> { node, draw(scene) } */
+/** All signs in one SVG. draw(scene) draws those that change. */
 export function makeSigns() {
-  const groups = Array.from({ length: 5 }, () => svg("g", {}));
-  const [few, out, fixed, focus, scissors] = groups; // from the lowest
-  const way = line("bold", "");
-  scissors.append(way);
-  const node = svg("svg", { class: "signs", "aria-hidden": "true" }, ...groups);
-  const fill = (group, of) =>
-    memoized((/** @type {Scene} */ scene) => group.replaceChildren(...of(scene)));
+  const group = () => svg("g", {});
+  const groups = { votes: group(), crosses: group(), fixed: group(), frames: group() };
+  const scissors = line("bold", ""); // the line that cuts votes
+  const layers = [groups.votes, groups.crosses, groups.fixed, groups.frames, scissors];
+  const node = svg("svg", { class: "signs", "aria-hidden": "true" }, ...layers);
+
+  /** Fills a group with what marksOf(scene) returns. */
+  const filler = (
+    /** @type {SVGGElement} */ group,
+    /** @type {(scene: Scene) => any[]} */ marksOf,
+  ) => memoized((/** @type {Scene} */ scene) => group.replaceChildren(...marksOf(scene)));
   const show = {
-    fixed: fill(fixed, (scene) => [...waysOf(scene), ...namesOf(scene)]),
-    out: fill(out, outOf),
-    few: fill(few, fewOf),
-    focus: fill(focus, focusOf),
+    fixed: filler(groups.fixed, (scene) => [...arrowsOf(scene), ...namesOf(scene)]),
+    crosses: filler(groups.crosses, crossesOf),
+    votes: filler(groups.votes, votesInFocus),
+    frames: filler(groups.frames, framesOf),
   };
+
   function draw(/** @type {Scene} */ scene) {
-    const { plan, answer } = scene;
-    show.fixed(
-      [plan, plan.high || answer.prediction, answer.lengths[answer.prediction] > 0],
-      scene,
-    );
-    show.out([plan, answer], scene);
-    show.few([plan, answer, scene.focus], scene);
-    show.focus([plan, scene.focus], scene);
-    setAttributes(way, { d: scene.cutting.length > 1 ? through(...scene.cutting.flat()) : "" });
+    const { plan, answer, focus, cutting } = scene;
+    const aim = plan.high || answer.prediction; // in a high stage no arrow follows the answer
+    const isRead = answer.lengths[answer.prediction] > 0;
+    show.fixed([plan, aim, isRead], scene);
+    show.crosses([plan, answer], scene);
+    show.votes([plan, answer, focus], scene);
+    show.frames([plan, focus], scene);
+    setAttributes(scissors, { d: cutting.length > 1 ? through(...cutting.flat()) : "" });
   }
   return { node, draw };
 }

@@ -1,4 +1,4 @@
-// The glass network's stage: the picture, what stands around it, and what it answers.
+// The glass network's stage: the picture, the controls around it, and the network's answers.
 import { measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
@@ -16,194 +16,239 @@ import { makeHands } from "./hands.js";
 import { planOf } from "./layout.js";
 import { makeGlance } from "./lens.js";
 import { hasInk, makeSession, scoreOf } from "./model.js";
-import { makePicture } from "./paint.js";
+import { lay, makePicture } from "./paint.js";
 import { makeSigns } from "./signs.js";
 
+/** @import { Focus } from "./model.js" */
+
 const SWEEP = 600; // milliseconds from the digit to its drawing
-const REST = 400; // milliseconds without a change, before what is not looked at follows
+const REST = 400; // milliseconds without a change before the parts come to rest
+const HAS_VOTES = ["primary", "predictions", "classes"];
 
-/** Which of ten digits this is. */
-const whichOf = (samples, /** @type {Uint8Array} */ bytes) =>
-  [...Array(10).keys()].find((n) => digitAt(samples, n).every((ink, k) => ink === bytes[k]));
-
-/** Puts what is taken hold of over its part of the picture. In a high stage the pad's buttons find no room under it. */
-function seat({ boxes, high }, pad, hands, { scene, digits }) {
-  if (high) digits.after(pad.buttons);
-  else scene.append(pad.buttons);
-  const under = { ...boxes.image, y: boxes.image.y + boxes.image.h + 8, h: 36 };
-  const put = ({ style }, { x, y, w, h }) =>
-    Object.assign(style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${h}px` });
-  put(pad.frame, boxes.image);
-  put(pad.buttons, under);
-  for (const { part, node } of hands) put(node, boxes[part]);
-}
-
-/** The answer comes from left to right, or from top to bottom: a veil goes that way. @param {HTMLElement} veil */
-function sweep(veil, high) {
-  if (!wantsCalm())
-    veil.animate(
-      { scale: ["1 1", high ? "1 0" : "0 1"] },
-      { duration: SWEEP, easing: "ease-in-out" },
-    );
+/** The index of a digit among ten samples, if it is one of them. @param {Uint8Array} samples */
+function sampleIndex(samples, /** @type {Uint8Array} */ bytes) {
+  const labels = Array.from({ length: 10 }, (_, n) => n);
+  return labels.find((n) => digitAt(samples, n).every((ink, k) => ink === bytes[k]));
 }
 
 /**
- * A stage for a network that use(network) gives it; show(bytes) gives it a digit. samples: a digit of each class; lit:
- * the parts to enlarge; first: the digit to begin with; answered(stage, copy) is told what is answered, when the hand
- * rests; copy(part, canvas) puts a part there.
+ * A stage shows a network, use(network), at work on a digit, show(bytes). When something changes,
+ * the pad is painted in the next frame; the parts follow one after another in spare time, and come
+ * to rest when nothing has changed for a while.
  */
-export function makeStage({ samples, lit, first, keep, answered }) {
-  const root = makeRoot("Glass", "The network, to be taken apart");
-  const painter = makePainter(document.documentElement);
-  const picture = makePicture();
-  const signs = makeSigns();
-  const veil = element("div", { class: "veil" });
-  const goOn = inSpareTime(paint, (room) => turns.go(room), rest);
-  const say = makeAnnouncer(root);
-  const stage = /** @type {any} */ ({
-    focus: null,
-    cutting: [],
-    apart: false,
-    schedule,
-    say,
-    point,
-    changed,
-  });
-  Object.assign(stage, { lit, painter, colours: themeColours(document.documentElement) });
-  const glance = makeGlance(stage, lit);
-  const showDigits = memoized(() => controls.digits.show(whichOf(samples, pad.bytes()), painter));
-  const parts = [...picture.show, signs.draw, glance.show].map(
-    (show) => () => show({ ...stage.session, ...stage }),
-  );
-  const turns = makeTurns([() => showDigits([pad.image(), stage.colours]), read, ...parts]);
-  let [timer, padIsNew, untold] = [0, false, false]; // what the pad shows; what is answered
+export class Stage {
+  /** The part that is pointed at. @type {Focus | null} */
+  focus = null;
+  /** The part in the lens: the one that was pointed at last. @type {Focus | null} */
+  looked = null;
+  /** Points of the line that cuts votes. @type {number[][]} */
+  cutting = [];
+  /** Whether a touch takes apart. */
+  apart = false;
+  /** Whether more changes are expected soon. */
+  changing = false;
+  /** The network with parts taken out, model.js. @type {any} */
+  session;
+  /** Where the parts stand, layout.js. @type {any} */
+  plan;
 
-  const pad = makePad({ drawn: renewPad, settled });
-  pad.show(first);
-  const scene = element("div", { class: "scene" });
-  const hands = makeHands(stage, scene);
-  const controls = makeControls(samples, {
-    choose: show,
-    setApart(apart) {
-      stage.apart = apart;
-      root.toggleAttribute("data-apart", apart);
-      changed();
-    },
-    setRounds(by, whole) {
-      stage.session.setRounds(
-        whole ? stage.session.network.config.iterations : stage.session.rounds + by,
-        whole,
-      );
-      changed();
-    },
-  });
-  scene.append(
-    ...Object.values(picture.canvases),
-    signs.node,
-    veil,
-    pad.frame,
-    ...hands.map(({ node }) => node),
-  );
-  root.append(scene, controls.row, glance.score, glance.node);
-  stage.size = measure(scene, lay);
+  #padIsNew = false; // whether the pad has changed since it was painted
+  #isTold = true; // whether the answer has been announced
+  #restTimer;
 
-  function renewPad(wait = REST) {
-    padIsNew = true;
-    follow(wait);
+  /**
+   * @param {{ samples: Uint8Array, lit: string[], first: Uint8Array,
+   *   keep: (bytes: Uint8Array) => void, answered: (stage: Stage) => void }} _
+   *   samples: a digit of each class; lit: the parts to enlarge; first: the digit to begin with;
+   *   keep: called with each new digit; answered: called when an answer has come to rest
+   */
+  constructor({ samples, lit, first, keep, answered }) {
+    this.lit = lit;
+    this.keep = keep;
+    this.answered = answered;
+    this.root = makeRoot("Glass", "The network, to be taken apart");
+    this.painter = makePainter(document.documentElement);
+    this.colours = themeColours(document.documentElement);
+    this.say = makeAnnouncer(this.root);
+    this.pad = makePad({ drawn: () => this.#padChanged(), settled: () => this.#settled() });
+    this.pad.show(first);
+    this.picture = makePicture();
+    this.signs = makeSigns();
+    this.glance = makeGlance(this, lit);
+    this.veil = element("div", { class: "veil" });
+    this.area = element("div", { class: "scene" });
+    this.hands = makeHands(this, this.area);
+    this.controls = this.#makeControls(samples);
+    this.turns = this.#makeTurns(samples);
+    this.askForFrame = inSpareTime(
+      () => this.#paintPad(),
+      (room) => this.turns.go(room),
+      () => this.#rest(),
+    );
+    const canvases = Object.values(this.picture.canvases);
+    const buttons = this.hands.map(({ node }) => node);
+    this.area.append(...canvases, this.signs.node, this.veil, this.pad.frame, ...buttons);
+    this.root.append(this.area, this.controls.row, this.glance.score, this.glance.node);
+    this.size = measure(this.area, () => this.#layOut());
+    whenThemeChanges(() => this.#themeChanged());
   }
 
-  function lay() {
-    if (!stage.session || !stage.size.width) return;
-    stage.plan = planOf(stage.size, lit, stage.session.network);
-    seat(stage.plan, pad, hands, { scene, digits: controls.digits.row });
-    renewPad(0);
+  #makeControls(/** @type {Uint8Array} */ samples) {
+    return makeControls(samples, {
+      choose: (digit) => this.show(digit),
+      setApart: (apart) => {
+        this.apart = apart;
+        this.root.toggleAttribute("data-apart", apart);
+        this.changed();
+      },
+      addRounds: (count) => {
+        this.session.setRounds(this.session.rounds + count);
+        this.changed();
+      },
+      putTogether: () => {
+        this.session.putTogether();
+        this.changed();
+      },
+    });
   }
 
-  /** -> whether there is room for the parts */
-  function paint() {
-    if (padIsNew) pad.paint(painter, stage.colours);
-    padIsNew = false;
-    return Boolean(stage.plan);
+  /** The parts that follow the pad: the row of digits, the network, and all that shows it. */
+  #makeTurns(/** @type {Uint8Array} */ samples) {
+    const markDigit = memoized(() =>
+      this.controls.digits.show(sampleIndex(samples, this.pad.bytes()), this.painter),
+    );
+    const views = [...this.picture.show, this.signs.draw, this.glance.show];
+    return makeTurns([
+      () => markDigit([this.pad.image(), this.colours]),
+      () => this.#read(),
+      ...views.map((show) => () => show({ ...this.session, ...this })),
+    ]);
   }
 
-  function schedule() {
-    turns.begin();
-    goOn();
+  // ------------------------------------------------------------------- from outside
+
+  /** Shows another network. */
+  use(/** @type {any} */ network) {
+    this.session = makeSession(network);
+    this.looked = null;
+    this.session.read(this.pad.image());
+    this.point(null);
+    this.changed(0);
+    this.#layOut();
+    this.#newDigit();
   }
 
-  /** What is on the pad runs through the network. */
-  function read() {
-    if (stage.session.image === pad.image()) return;
-    stage.session.read(pad.image());
-    changed(stage.changing ? REST : 0);
+  /** Shows another digit, bytes [784]. */
+  show(/** @type {Uint8Array} */ digit) {
+    this.keep(digit);
+    this.pad.show(digit);
+    this.#newDigit();
   }
 
-  /** Something answers otherwise than before. */
-  function changed(wait = REST) {
-    const { session } = stage;
-    setAttributes(root, { "data-prediction": session.answer.prediction });
-    controls.show(session, stage.apart);
-    follow(wait);
+  /** Copies a part to a canvas. @param {string} part @param {HTMLCanvasElement} canvas */
+  copy(part, canvas) {
+    if (part === "image") this.painter.paint(canvas, this.pad.image());
+    else this.picture.copy(part, this.plan, canvas);
   }
 
-  /** The parts show what is new; and come to rest themselves when nothing else is for a while. */
-  function follow(wait = REST) {
-    [untold, stage.changing] = [true, wait > 0];
-    schedule();
-    clearTimeout(timer);
-    if (wait) timer = setTimeout(follow, wait, 0);
+  /** Points at a part, or at none; the lens keeps the last one. */
+  point(/** @type {Focus | null} */ focus) {
+    this.focus = focus;
+    this.root.toggleAttribute("data-focus", HAS_VOTES.includes(focus?.part));
+    if (focus) this.looked = focus;
+    this.schedule();
   }
 
-  /** Nothing is new: when the hand rests, who does not look hears of it, and the page. */
-  function rest() {
-    if (!untold || stage.changing) return;
-    untold = false;
-    for (const { tell } of hands) tell();
-    say(scoreOf(stage.session));
-    answered(stage, copy);
+  /** Shows that the network answers otherwise; more changes are expected for `wait` milliseconds. */
+  changed(wait = REST) {
+    setAttributes(this.root, { "data-prediction": this.session.answer.prediction });
+    this.controls.show(this.session, this.apart);
+    this.#follow(wait);
   }
 
-  /** @param {import("./model.js").Focus | null} focus  the part that is looked at; the lens keeps the last one */
-  function point(focus) {
-    stage.focus = focus;
-    root.toggleAttribute("data-focus", ["primary", "predictions", "classes"].includes(focus?.part));
-    if (focus && focus.part !== "faders") stage.looked = focus;
-    schedule();
+  /** Lets all parts show what is new. */
+  schedule() {
+    this.turns.begin();
+    this.askForFrame();
   }
 
-  const copy = (part, small) =>
-    part === "image" ? painter.paint(small, pad.image()) : picture.copy(part, stage.plan, small);
+  // ------------------------------------------------------------------- the pad
 
-  function show(/** @type {Uint8Array} */ bytes) {
-    keep(bytes);
-    pad.show(bytes);
-    drawn();
+  #padChanged(wait = REST) {
+    this.#padIsNew = true;
+    this.#follow(wait);
   }
 
-  function drawn() {
-    if (stage.plan) sweep(veil, stage.plan.high);
-    renewPad(0);
+  /** A stroke is finished. */
+  #settled() {
+    const bytes = this.pad.bytes();
+    if (hasInk(bytes)) this.keep(bytes);
+    this.#newDigit();
   }
 
-  function settled() {
-    if (hasInk(pad.bytes())) keep(pad.bytes());
-    drawn();
+  /** Lets the answer to a new digit appear from left to right, or from top to bottom. */
+  #newDigit() {
+    if (this.plan && !wantsCalm()) {
+      const scale = ["1 1", this.plan.high ? "1 0" : "0 1"];
+      this.veil.animate({ scale }, { duration: SWEEP, easing: "ease-in-out" });
+    }
+    this.#padChanged(0);
   }
 
-  whenThemeChanges(() => {
-    painter.refresh();
-    stage.colours = themeColours(document.documentElement);
-    renewPad(0);
-  });
-
-  function use(/** @type {any} */ network) {
-    Object.assign(stage, { session: makeSession(network), looked: null });
-    stage.session.read(pad.image());
-    point(null);
-    changed(0);
-    lay();
-    drawn();
+  /** Paints the pad. Returns whether the parts can be shown. */
+  #paintPad() {
+    if (this.#padIsNew) this.pad.paint(this.painter, this.colours);
+    this.#padIsNew = false;
+    return Boolean(this.plan);
   }
 
-  return { root, controls: controls.row, use, show };
+  /** Runs the pad's digit through the network. */
+  #read() {
+    const image = this.pad.image();
+    if (this.session.image === image) return;
+    this.session.read(image);
+    this.changed(this.changing ? REST : 0);
+  }
+
+  // ------------------------------------------------------------------- coming to rest
+
+  /** Lets the parts follow now, and once more after `wait` milliseconds without a change. */
+  #follow(/** @type {number} */ wait) {
+    this.#isTold = false;
+    this.changing = wait > 0;
+    this.schedule();
+    clearTimeout(this.#restTimer);
+    if (wait) this.#restTimer = setTimeout(() => this.#follow(0), wait);
+  }
+
+  /** Announces the result to screen readers and notifies the page, once nothing changes any more. */
+  #rest() {
+    if (this.#isTold || this.changing) return;
+    this.#isTold = true;
+    for (const { tell } of this.hands) tell();
+    this.say(scoreOf(this.session));
+    this.answered(this);
+  }
+
+  // ------------------------------------------------------------------- layout and theme
+
+  #layOut() {
+    if (!this.session || !this.size.width) return;
+    this.plan = planOf(this.size, this.lit, this.session.network);
+    const { boxes, high } = this.plan;
+    const { frame, buttons } = this.pad;
+    // In a high stage there is no room under the pad for its buttons: they follow the digits.
+    if (high) this.controls.digits.row.after(buttons);
+    else this.area.append(buttons);
+    lay(frame, boxes.image);
+    lay(buttons, { ...boxes.image, y: boxes.image.y + boxes.image.h + 8, h: 36 });
+    for (const { part, node } of this.hands) lay(node, boxes[part]);
+    this.#padChanged(0);
+  }
+
+  #themeChanged() {
+    this.painter.refresh();
+    this.colours = themeColours(document.documentElement);
+    this.#padChanged(0);
+  }
 }
