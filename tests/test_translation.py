@@ -69,13 +69,13 @@ def test_each_block_is_a_message() -> None:
 
 
 def test_translations_stand_where_the_english_stood() -> None:
-    known = {
+    dictionary = {
         "A paragraph of two lines.": "两行。",
         "one and two": "一和二",
         "said twice": "说了两遍",
         "A hint": "提示",
     }
-    written = rewritten_markdown(PAGE, lambda kind, text: known.get(text))
+    written = rewritten_markdown(PAGE, lambda kind, text: dictionary.get(text))
     expected_lines = (
         "两行。",
         "* 一和二",
@@ -107,11 +107,15 @@ def rendered(cell: dict) -> str:
 
 
 def test_numbers_take_their_places() -> None:
-    known = {"# of # right": "#2 个中对 #1 个", "a long label": "长标签", "✓ #: right": "✓ #：正确"}
-    assert translated("497 of 500 right", known) == "500 个中对 497 个"
-    assert translated(" a long\nlabel", known) == " 长标签"
-    assert translated("✓ squash: right", known) == "✓ squash：正确"
-    assert translated("unknown 1", known) == "unknown 1"
+    dictionary = {
+        "# of # right": "#2 个中对 #1 个",
+        "a long label": "长标签",
+        "✓ #: right": "✓ #：正确",
+    }
+    assert translated("497 of 500 right", dictionary) == "500 个中对 497 个"
+    assert translated(" a long\nlabel", dictionary) == " 长标签"
+    assert translated("✓ squash: right", dictionary) == "✓ squash：正确"
+    assert translated("unknown 1", dictionary) == "unknown 1"
 
 
 def test_sentences_of_a_script_are_found_and_code_is_not() -> None:
@@ -185,9 +189,9 @@ def test_stored_translations_hold(name: str) -> None:
 )
 def test_nothing_is_left_in_english(name: str) -> None:
     """`python -m tools.translation list --all` says what."""
-    known = translations(stored_catalogue(name))
+    dictionary = translations(stored_catalogue(name))
     messages = [str(message.id) for message in entries(current_catalogue(name))]
-    assert [message for message in messages if message not in known] == []
+    assert [message for message in messages if message not in dictionary] == []
 
 
 @pytest.mark.nightly

@@ -163,8 +163,8 @@ def with_a_palette(png: str, colours: Sequence[int] = COLOURS) -> str:
     if picture.mode == "P":
         return png
     whole = picture.convert("RGB")
-    few = next((number for number in colours if looks_the_same(whole, number)), colours[-1])
-    return as_png(whole, few)
+    enough = next((number for number in colours if looks_the_same(whole, number)), colours[-1])
+    return as_png(whole, enough)
 
 
 def looks_the_same(picture: Image.Image, colours: int) -> bool:

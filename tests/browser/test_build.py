@@ -73,8 +73,8 @@ def built(source: Path) -> tuple[subprocess.CompletedProcess[str], str]:
 def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
     small_book: Path,
 ) -> None:
-    result, said = built(small_book)
-    assert result.returncode == 0, said
+    result, output = built(small_book)
+    assert result.returncode == 0, output
     page = small_book / "_build/html/book/index.html"
     assert "another widget" not in page.read_text(encoding="utf-8")
 
@@ -83,8 +83,8 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
         if model["state"]["_anywidget_id"].endswith("PoseSliders"):
             model["state"]["names"] = {"4": ["another widget </script>"]}
     write(small_book, notebook)
-    result, said = built(small_book)
-    assert result.returncode == 0, said
+    result, output = built(small_book)
+    assert result.returncode == 0, output
     text = page.read_text(encoding="utf-8")
     assert "another widget" in text
     assert "another widget </script>" not in text, (
@@ -103,9 +103,9 @@ def test_what_finds_no_widget_fails(small_book: Path) -> None:
         f"{sliders}\n```\n\n[Click](#try-PoseSliders?offset=1)\n\n```": "stores no trait offset",
     }
     front(small_book, *wrong)
-    result, said = built(small_book)
+    result, output = built(small_book)
     assert result.returncode != 0
-    warnings = said.split("WARNING: ")[1:]  # each of which alone fails a build
+    warnings = output.split("WARNING: ")[1:]  # each of which alone fails a build
     assert [
         message for message in wrong.values() if not any(message in warning for warning in warnings)
     ] == []
@@ -122,8 +122,8 @@ def prompt(source: Path, address: str) -> None:
 
 def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> None:
     prompt(small_book, "#try-PoseSliders?index=7&offsets.2=0.25")
-    result, said = built(small_book)
-    assert result.returncode == 0, said
+    result, output = built(small_book)
+    assert result.returncode == 0, output
     page = (small_book / "_build/html/book/index.html").read_text(encoding="utf-8")
     link = re.search(
         r'<a class="live-prompt" href="#(\w+)" data-values="([^"]+)">Another digit</a>', page
@@ -158,12 +158,12 @@ def test_after_an_interrupted_build_the_search_finds_every_page(small_book: Path
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace("      - _ext\n", "      - _ext\n      - stopper\n"))
     (small_book / "stop").touch()
-    result, said = built(small_book)
-    assert result.returncode == 9, said
+    result, output = built(small_book)
+    assert result.returncode == 9, output
 
     (small_book / "stop").unlink()
-    result, said = built(small_book)
-    assert result.returncode == 0, said
+    result, output = built(small_book)
+    assert result.returncode == 0, output
     index = (small_book / "_build/html/searchindex.js").read_text(encoding="utf-8")
     assert '"book/index"' in index
     assert '"book/chapters/01-try-it"' in index
@@ -172,6 +172,6 @@ def test_after_an_interrupted_build_the_search_finds_every_page(small_book: Path
 def test_a_build_that_warned_warns_again(small_book: Path) -> None:
     front(small_book, "chapters/01-try-it.ipynb Gone")
     for _ in range(2):
-        result, said = built(small_book)
+        result, output = built(small_book)
         assert result.returncode != 0
-        assert "shows no Gone" in said
+        assert "shows no Gone" in output

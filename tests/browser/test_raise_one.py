@@ -55,15 +55,15 @@ def test_it_learns_to_read(
     visit: Callable[..., Any], addresses: dict[str, str], place: str
 ) -> None:
     widget = visit(addresses[place] + PAGE).widget("RaiseOne")
-    asked: list[str] = []
-    widget.page.on("request", lambda request: asked.append(request.url))
+    requests: list[str] = []
+    widget.page.on("request", lambda request: requests.append(request.url))
     widget.page.wait_for_timeout(300)  # the wall has had its turn
     fog = picture(widget.locator('[data-role="wall"]').first)
     train(widget)
     has_seen(widget, 4000)
     assert number(widget, "right") > 85
     assert picture(widget.locator('[data-role="wall"]').first) != fog
-    assert len([url for url in asked if "widget-buffers" in url]) == 1, (
+    assert len([url for url in requests if "widget-buffers" in url]) == 1, (
         "the digits, once they are asked for"
     )
 

@@ -62,11 +62,11 @@ def run(command: str, chosen: list[str], list_all: bool) -> int:
 
 def update_all(chosen: list[str]) -> None:
     """Bring catalogues up to date, with what any of them has translated."""
-    known: dict[str, str] = {}
+    dictionary: dict[str, str] = {}
     for name in catalogue_names():
-        known |= translations(stored_catalogue(name))
+        dictionary |= translations(stored_catalogue(name))
     for name in chosen:
-        update(name, known)
+        update(name, dictionary)
 
 
 def print_missing(chosen: list[str], list_all: bool) -> None:
@@ -74,8 +74,8 @@ def print_missing(chosen: list[str], list_all: bool) -> None:
     total = missing = 0
     for name in chosen:
         messages = [str(message.id) for message in entries(current_catalogue(name))]
-        known = translations(stored_catalogue(name))
-        untranslated = [message for message in messages if message not in known]
+        dictionary = translations(stored_catalogue(name))
+        untranslated = [message for message in messages if message not in dictionary]
         total += len(messages)
         missing += len(untranslated)
         print(f"{len(messages) - len(untranslated):5} of {len(messages):4}  {name}")

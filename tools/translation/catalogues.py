@@ -112,18 +112,18 @@ def messages_of(path: Path) -> list[tuple[str, str]]:
     return messages
 
 
-def update(name: str, known: dict[str, str]) -> None:
+def update(name: str, dictionary: dict[str, str]) -> None:
     """Bring a stored catalogue up to date.
 
-    Messages that another page has translated come along (`known`); lost ones go.
+    Messages that another page has translated come along (`dictionary`); lost ones go.
     """
     catalog = stored_catalogue(name)
     is_new = len(catalog) == 0
     catalog.update(current_catalogue(name), no_fuzzy_matching=is_new)
     catalog.obsolete.clear()
     for message in entries(catalog):
-        if message.id in known and (message.fuzzy or not message.string):
-            message.string = known[message.id]
+        if message.id in dictionary and (message.fuzzy or not message.string):
+            message.string = dictionary[message.id]
             message.flags.discard("fuzzy")
 
     catalog.header_comment = f"# {name}"

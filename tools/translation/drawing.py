@@ -26,11 +26,11 @@ CELL_SECONDS = 1200  # that a cell may take
 
 def outdated() -> dict[str, int]:
     """Return page -> how many of its figures were never drawn, or with other words than now."""
-    known = translations(stored_catalogue(WORDS))
+    dictionary = translations(stored_catalogue(WORDS))
     current = {
         key
         for key, texts in figure_words().items()
-        if all(known.get(english, english) == chinese for english, chinese in texts.items())
+        if all(dictionary.get(english, english) == chinese for english, chinese in texts.items())
     }
     counts = {}
     for name, path in pages().items():
@@ -75,17 +75,17 @@ def keep_picture(name: str, chinese: Figure) -> dict[str, str]:
         raise SystemExit(
             "matplotlib finds no font with Chinese: install one (fonts-noto-cjk, on Debian)"
         )
-    known = translations(stored_catalogue(WORDS))
+    dictionary = translations(stored_catalogue(WORDS))
     messages = {words.message(text) for text in texts}
-    drawn = {
-        english: known.get(english, english)
+    figure_texts = {
+        english: dictionary.get(english, english)
         for english in messages
         if has_words(english) or CHINESE.search(english)
     }
-    if any(CHINESE.search(text) for text in drawn.values()):
+    if any(CHINESE.search(text) for text in figure_texts.values()):
         write_picture(f"{name}.png", chinese["data"]["image/png"])
         write_picture(f"{name}-phone.png", chinese["metadata"].get(PHONE))
-    return drawn
+    return figure_texts
 
 
 def write_picture(name: str, png: str | None) -> None:
@@ -96,10 +96,10 @@ def write_picture(name: str, png: str | None) -> None:
 
 def keep_words(all_words: dict[str, dict[str, str]]) -> None:
     """Store the words of the figures that pages show, and delete the pictures of others."""
-    shown = {digest(figure) for path in pages().values() for figure in page_figures(path)}
-    kept = {key: all_words[key] for key in sorted(shown & all_words.keys())}
-    text = json.dumps(kept, indent=1, ensure_ascii=False, sort_keys=True)
+    digests = {digest(figure) for path in pages().values() for figure in page_figures(path)}
+    remaining = {key: all_words[key] for key in sorted(digests & all_words.keys())}
+    text = json.dumps(remaining, indent=1, ensure_ascii=False, sort_keys=True)
     FIGURE_WORDS.write_text(f"{text}\n", encoding="utf-8")
     for path in FIGURES.glob("*.png"):
-        if path.stem.removesuffix("-phone") not in shown:
+        if path.stem.removesuffix("-phone") not in digests:
             path.unlink()

@@ -58,7 +58,7 @@ Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, trans
 def write(tree: Path = TREE) -> None:
     """Write the pages, and all that a build of them needs, where anything of it changed."""
     page_names = {path: name for name, path in pages().items()}
-    known_words = translations(stored_catalogue(WORDS))
+    word_translations = translations(stored_catalogue(WORDS))
     pieces = interface_pieces()
     headings: dict[str, list[str]] = {}
     for path in needed_files():
@@ -66,7 +66,7 @@ def write(tree: Path = TREE) -> None:
         data = path.read_bytes()
         if path in page_names:
             name = page_names[path]
-            output_words = {} if name in ENGLISH_OUTPUTS else known_words
+            output_words = {} if name in ENGLISH_OUTPUTS else word_translations
             text, page_headings = in_chinese(data.decode(), path.suffix, name, output_words)
             headings[relative.rpartition(".")[0]] = page_headings
             data = text.encode()
@@ -79,20 +79,20 @@ def write(tree: Path = TREE) -> None:
             data = chinese_still.read_bytes()
         write_if_changed(tree / relative, data)
     write_json(tree / HEADINGS, headings)
-    write_json(tree / words.WORDS.relative_to(ROOT), known_words)
+    write_json(tree / words.WORDS.relative_to(ROOT), word_translations)
 
 
 def interface_pieces() -> Pieces:
     """Return the pieces of each file's source that are translated."""
     pieces: Pieces = {}
     catalog = stored_catalogue(INTERFACE)
-    known = translations(catalog)
+    dictionary = translations(catalog)
     for message in entries(catalog):
         english = str(message.id)
-        if english not in known:
+        if english not in dictionary:
             continue
         for file, _ in message.locations:
-            pieces.setdefault(file, []).append((english, known[english]))
+            pieces.setdefault(file, []).append((english, dictionary[english]))
     return pieces
 
 
@@ -113,7 +113,7 @@ def in_chinese(
     text: str, suffix: str, name: str, output_words: dict[str, str]
 ) -> tuple[str, list[str]]:
     """Return a page with its messages translated, and its English headings without marks."""
-    known = translations(stored_catalogue(name))
+    dictionary = translations(stored_catalogue(name))
     headings: list[str] = []
 
     def translate(kind: str, english: str) -> str | None:
@@ -121,7 +121,11 @@ def in_chinese(
             headings.append(plain_text(english))
         if kind == "output":
             return words.translated(english, output_words)
-        return UNBREAKABLE.sub("\N{WORD JOINER}", known[english]) if english in known else None
+        return (
+            UNBREAKABLE.sub("\N{WORD JOINER}", dictionary[english])
+            if english in dictionary
+            else None
+        )
 
     text = rewritten(text, suffix, translate)
     return (prepared(text) if suffix == SUFFIX else text), headings

@@ -130,8 +130,8 @@ def margin_loss() -> str:
 def masking_and_decoder() -> str:
     """Draw one capsule of five that becomes a 7."""
     masked = lines("quiet", *(f"M12 {y}h26" for y in (12, 20, 36, 44)))
-    kept = lines("wide accent", "M12 28h26")
-    return masked + kept + arrows("quiet", (44, 28, 10, 0)) + lines("", seven(66, 16))
+    chosen = lines("wide accent", "M12 28h26")
+    return masked + chosen + arrows("quiet", (44, 28, 10, 0)) + lines("", seven(66, 16))
 
 
 def training() -> str:

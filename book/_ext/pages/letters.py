@@ -101,13 +101,13 @@ def set_symbols_in_html(text: nodes.Text) -> None:
 
 def set_symbols(text: nodes.Text) -> None:
     """Set the symbols of a text of the page, and its unbreakable spaces."""
-    kept = kept_together(text)
-    plain = escape(kept, quote=False)
+    unbroken = kept_together(text)
+    plain = escape(unbroken, quote=False)
     html = with_symbols(plain)
     if html != plain:
         text.parent.replace(text, nodes.raw("", html, format="html"))
-    elif kept != text:
-        text.parent.replace(text, nodes.Text(kept))
+    elif unbroken != text:
+        text.parent.replace(text, nodes.Text(unbroken))
 
 
 def kept_together(text: str) -> str:
