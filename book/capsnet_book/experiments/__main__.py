@@ -1,4 +1,4 @@
-"""``python -m capsnet_book.experiments``: train with all evidence, do the runs that lack."""
+"""``python -m capsnet_book.experiments``: train with all evidence, do the missing runs."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ COMMAND = "python -m capsnet_book.experiments"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command; a run that fails ends it."""
+    """Run the command; a failing run ends it."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = command_line().parse_args(arguments)
-    options.command = f"{COMMAND} {shlex.join(each for each in arguments if each != '--resume')}"
+    repeated = [argument for argument in arguments if argument != "--resume"]
+    options.command = f"{COMMAND} {shlex.join(repeated)}"
     options.run(options)
 
 
@@ -158,25 +159,24 @@ class Measurements:
 
 
 def what_to_train(options: argparse.Namespace) -> tuple[TrainingSetup, Recipe]:
-    """Network, task and recipe of a command line."""
+    """Return network, task and recipe of a command line."""
     sizes = {name: getattr(options, name) for name in ("task", "network", "preset", "iterations")}
     recipe = recipe_of(options)
     if not hasattr(options, "shift"):
-        recipe = replace(
-            recipe, augmentation=replace(recipe.augmentation, shift=TASKS[options.task].shift)
-        )
+        augmentation = replace(recipe.augmentation, shift=TASKS[options.task].shift)
+        recipe = replace(recipe, augmentation=augmentation)
     return TrainingSetup(**sizes, changes=tuple(options.change)), recipe
 
 
 def command_line() -> argparse.ArgumentParser:
-    """Reads what stands behind the command."""
+    """Return the parser of the command's arguments."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition(": ")[2])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     train = commands.add_parser(
         "train",
         help="train a network",
-        description="Train a network and gather what an experiment needs of it. Writes checkpoint.safetensors, "
-        "weights.safetensors and result.json.",
+        description="Train a network and measure it for an experiment. "
+        "Writes checkpoint.safetensors, weights.safetensors and result.json.",
     )
     train.set_defaults(run=_train)
     train.add_argument("--task", choices=tuple(TASKS), default="digits", help=_listed(TASKS))
@@ -204,18 +204,23 @@ def command_line() -> argparse.ArgumentParser:
     run = commands.add_parser(
         "run",
         help="do the runs that the tables still lack",
-        description="Do the runs of results/experiments.toml that have no result yet, one after another, in runs/. "
-        "Whatever stops it, the same command goes on from there.",
+        description="Do the runs of results/experiments.toml that have no result yet, one after "
+        "another, in runs/. After an interruption the same command continues.",
     )
     run.set_defaults(run=_run)
-    run.add_argument("names", nargs="*", metavar="NAME", help="a table, a run or a run with its seed (default: all, "
-                     "but no large run)")  # fmt: skip
+    run.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="a table, a run or a run with its seed (default: all, but no large run)",
+    )
     return parser
 
 
 def _listed(named: Mapping[str, Any]) -> str:
-    """Names and their descriptions, for a help text."""
-    return "; ".join(f"{name}: {each.summary}" for name, each in named.items()).replace("%", "%%")
+    """Return names and their summaries for a help text, where "%" is written twice."""
+    lines = [f"{name}: {entry.summary}" for name, entry in named.items()]
+    return "; ".join(lines).replace("%", "%%")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Variants of the paper's network, each with one difference, by name: what the experiments compare.
+"""Variants of the paper's network, each with one difference, by name.
 
-A variant has parts (see `capsnet_tutorial.model.Parts`), other first weights, or another loss. Its weights are drawn
-from the same random numbers as the paper's network draws, wherever both have them.
+A variant has other parts (see `capsnet_tutorial.model.Parts`), other first weights, or another
+loss. Its weights are drawn from the same random numbers as those of the paper's network, wherever
+both have them.
 """
 
 from __future__ import annotations
@@ -38,9 +39,10 @@ from capsnet_tutorial.train import Objective, paper_objective
 
 
 class DividedPrimary(nn.Module):
-    """Primary capsules of the convolution divided by the number of types, a bias of their own added. Released code.
+    """Primary capsules of the convolution divided by the number of types, with a bias.
 
-    There the convolution goes through one round of routing over the types first: even shares.
+    In the released code the convolution goes through one round of routing over the types first:
+    even shares.
     """
 
     def __init__(self, types: int, dim: int) -> None:
@@ -56,9 +58,9 @@ class DividedPrimary(nn.Module):
 
 
 def draw_as_released(network: CapsNet) -> None:
-    """Draw the convolutions' weights from truncated normals, the first of standard deviation 0.05, the second of 0.1.
+    """Draw the convolutions' weights from truncated normals; their biases are 0.1.
 
-    Their biases are 0.1.
+    The standard deviation is 0.05 of the first convolution, 0.1 of the second.
     """
     for conv, std in ((network.conv, 0.05), (network.primary.conv, 0.1)):
         draw_truncated(conv.weight, std)
@@ -67,11 +69,13 @@ def draw_as_released(network: CapsNet) -> None:
 
 @torch.no_grad()
 def move_bias(network: CapsNet) -> None:
-    """Let the divided primary capsules start with the convolution's whole bias, of which they get a share already."""
+    """Let divided primary capsules start with the convolution's whole bias.
+
+    They get one share of it already, so that the rest goes into their own.
+    """
     part = cast(DividedPrimary, network.primary.group)
-    part.bias.copy_(
-        (1 - 1 / part.types) * network.primary.conv.get_parameter("bias").view_as(part.bias)
-    )
+    bias = network.primary.conv.get_parameter("bias").view_as(part.bias)
+    part.bias.copy_((1 - 1 / part.types) * bias)
 
 
 class _Shared(nn.Module):
@@ -89,21 +93,23 @@ class _Shared(nn.Module):
 
 
 def share_matrices(network: CapsNet) -> None:
-    """Let all capsules below use the same matrices: W_ij is one W_j for every i (Gu and Tresp, 2020)."""
+    """Let all capsules below use the same matrices: W_ij = W_j for every i (Gu and Tresp, 2020)."""
     parametrize.register_parametrization(
         network.routed, "weight", _Shared(network.config.primary_capsules)
     )
 
 
 def with_own_matrices(network: CapsNet) -> CapsNet:
-    """The same network with every W_ij written out, if they were shared: an ordinary CapsNet, ready to be saved."""
+    """Return the same network with every W_ij written out, if they were shared.
+
+    It is an ordinary CapsNet, which can be saved.
+    """
     if not parametrize.is_parametrized(network.routed):
         return network
-    state = {
-        name: each
-        for name, each in network.state_dict().items()
-        if ".parametrizations." not in name
-    }
+    state = {}
+    for name, tensor in network.state_dict().items():
+        if ".parametrizations." not in name:
+            state[name] = tensor
     weight = network.routed.weight.detach()
     ordinary = CapsNet(network.config, network.parts).to(weight.device)
     ordinary.load_state_dict(state | {"routed.weight": weight})
@@ -114,19 +120,19 @@ def with_own_matrices(network: CapsNet) -> CapsNet:
 
 
 Make = Callable[[CapsNetConfig], Any]
-"""A part of a network of these sizes: see `capsnet_tutorial.model.Parts`."""
+"""Makes a part for a network of these sizes: see `capsnet_tutorial.model.Parts`."""
 
 
 class Variant(NamedTuple):
     """One difference from the paper: in the network, in its first weights, or in a loss."""
 
     summary: str
-    """What it is, in a few words."""
+    """The difference, in a few words."""
     routing: Make | None = None
     primary: Make | None = None
     mask: Make | None = None
     start: Callable[[CapsNet], None] | None = None
-    """Prepares a fresh network."""
+    """Draws other first weights of a fresh network."""
     margin_loss: Callable[..., Tensor] | None = None
     """(lengths [B, J], labels [B]) -> scalar, instead of equation 4."""
     reconstruction_loss: Callable[..., Tensor] | None = None
@@ -143,7 +149,8 @@ VARIANTS: dict[str, Variant] = {
         ),
     ),
     "init-released": Variant(
-        "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 (released code)",
+        "convolutions drawn with standard deviations 0.05 and 0.1, their biases 0.1 "
+        "(released code)",
         start=draw_as_released,
     ),
     "primary-divided": Variant(
@@ -222,41 +229,42 @@ VARIANTS: dict[str, Variant] = {
         start=lambda network: draw_truncated(network.routed.weight, 1.0),
     ),
 }
-"""Every variant, by its name, in the order in which several are applied."""
+"""A name -> a variant, in the order in which several are applied."""
 
 
 def build_variant(config: CapsNetConfig, names: Sequence[str] = ()) -> CapsNet:
-    """A fresh network of these sizes with these differences.
+    """Return a fresh network of these sizes with these differences.
 
     Raises:
         ValueError: as `chosen`, or two of them need the same part.
     """
-    wanted = chosen(names)
-    parts = [
-        (field, make)
-        for each in wanted
-        for field in ("routing", "primary", "mask")
-        if (make := getattr(each, field))
-    ]
-    expect(len(dict(parts)) == len(parts), "one variant of each part", " ".join(names))
-    network = CapsNet(config, Parts(**{field: make(config) for field, make in parts}))
-    for each in wanted:
-        if each.start is not None:
-            each.start(network)
+    differences = chosen(names)
+    parts: dict[str, Any] = {}
+    for difference in differences:
+        for field in ("routing", "primary", "mask"):
+            make = getattr(difference, field)
+            if make is not None:
+                expect(field not in parts, "one variant of each part", " ".join(names))
+                parts[field] = make(config)
+    network = CapsNet(config, Parts(**parts))
+    for difference in differences:
+        if difference.start is not None:
+            difference.start(network)
     return network
 
 
 def variant_objective(names: Sequence[str], reconstruction_weight: float) -> Objective:
-    """What `fit` minimises with these differences: margin loss plus the weighted reconstruction loss."""
-    margin_loss, reconstruction_loss = functional.margin_loss, functional.reconstruction_loss
-    for each in chosen(names):
-        margin_loss = each.margin_loss or margin_loss
-        reconstruction_loss = each.reconstruction_loss or reconstruction_loss
+    """Return the loss function of these differences: margin loss + weighted reconstruction loss."""
+    margin_loss: Callable[..., Tensor] = functional.margin_loss
+    reconstruction_loss: Callable[..., Tensor] = functional.reconstruction_loss
+    for difference in chosen(names):
+        margin_loss = difference.margin_loss or margin_loss
+        reconstruction_loss = difference.reconstruction_loss or reconstruction_loss
     return paper_objective(reconstruction_weight, margin_loss, reconstruction_loss)
 
 
 def chosen(names: Sequence[str]) -> list[Variant]:
-    """The variants of these names, in the order of `VARIANTS`.
+    """Return the variants of these names, in the order of `VARIANTS`.
 
     Raises:
         ValueError: no such variant, or one twice.
@@ -264,4 +272,4 @@ def chosen(names: Sequence[str]) -> list[Variant]:
     for name in names:
         expect(name in VARIANTS, f"a variant, one of {', '.join(VARIANTS)}", repr(name))
     expect(len(set(names)) == len(names), "each variant once", " ".join(names))
-    return [each for name, each in VARIANTS.items() if name in names]
+    return [variant for name, variant in VARIANTS.items() if name in names]
