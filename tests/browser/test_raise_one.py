@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
 
-from .conftest import attribute, number, numbers, picture, wake, write_a_one
+from .conftest import attribute, number, numbers, picture, settled, until, wake, write_a_one
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +85,85 @@ def test_it_can_be_followed_paused_and_started_over(raise_one: Any) -> None:
     expect(raise_one).to_have_attribute(
         "data-seen", "0", timeout=30 * SECONDS
     )  # a new worker, and it draws the wall
+
+
+TILE = """([canvas, n]) => {  // ink of the n-th tile, 0 to 1, [784]
+    const brush = canvas.getContext("2d");
+    const { data } = brush.getImageData((n % 10) * 30 + 1, Math.floor(n / 10) * 30 + 1, 28, 28);
+    return Array.from({ length: 784 }, (_, k) => 1 - data[4 * k] / 255);
+}"""
+
+
+def test_the_written_digits_stand_in_the_wall_before_the_press(
+    visit: Callable[..., Any], address: str
+) -> None:
+    seen = visit("about:blank")
+    asked: list[str] = []
+    seen.page.on("request", lambda request: asked.append(request.url))
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    wall = widget.locator('[data-role="wall"]').first
+    expect(wall).to_have_attribute("aria-label", re.compile("handwritten"))
+    expect(widget.locator(".wall-frame").first).to_contain_text("as they were written")
+    sample = digits("test", source="sample").images[:100].flatten(1)
+    for n in (0, 37, 99):  # the one that is watched, 7, has a frame
+        ink = torch.tensor(wall.evaluate(f"(canvas, n) => ({TILE})([canvas, n])", n))
+        assert torch.corrcoef(torch.stack([ink, sample[n]]))[0, 1] > 0.95
+    digit = picture(widget.locator(".part-digit canvas"))
+    wall.focus()
+    seen.page.keyboard.press("ArrowRight")
+    until(lambda: picture(widget.locator(".part-digit canvas")) != digit, "another is chosen")
+    assert not [url for url in asked if "widget-buffers" in url], "nothing was fetched for it"
+
+
+SEEN_AT_ONCE = (".train", ".passage", ".wall", ".timeline", ".curve", ".pad", ".ten")
+TOPS = """(widget, parts) => {  // of each part, from the widget's top
+    const { top } = widget.getBoundingClientRect();
+    return parts.map((part) => {
+        const box = widget.querySelector(part).getBoundingClientRect();
+        return [box.top - top, box.bottom - top].map(Math.round);
+    });
+}"""
+
+
+def test_all_is_seen_on_one_screen_and_stays_in_its_place(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", PAGE, viewport={"width": 1280, "height": 900})
+    before = settled(widget).evaluate(TOPS, [*SEEN_AT_ONCE])
+    header = 60
+    assert max(bottom for _, bottom in before) <= 900 - header
+    train(widget, "step")
+    for pace in ("step", "all"):
+        widget.locator(f'[data-pace="{pace}"]').click()
+        has_seen(widget, 32 if pace == "step" else 1000)
+        assert settled(widget).evaluate(TOPS, [*SEEN_AT_ONCE]) == before, "sentences move nothing"
+
+
+def test_time_has_a_way_back(raise_one: Any) -> None:
+    slider = raise_one.locator('[data-role="timeline"]')
+    expect(slider).to_be_disabled()
+    train(raise_one)
+    has_seen(raise_one, 2000)
+    raise_one.locator('[data-role="train"]').click()
+    raise_one.page.wait_for_timeout(500)  # what was on its way
+    wall = raise_one.locator('[data-role="wall"]').first
+    filters = raise_one.locator(".part-filters canvas")
+    curve = raise_one.locator('[data-role="curve"]')
+    now = [attribute(raise_one, "seen"), picture(wall), picture(filters)]
+    slider.focus()
+    raise_one.page.keyboard.press("Home")
+    expect(raise_one).to_have_attribute("data-seen", "0")
+    expect(slider).to_have_attribute("aria-valuetext", "after 0 digits")
+    expect(curve).to_have_attribute("aria-label", re.compile("after 0 digits$"))
+    expect(raise_one.locator(".sentence")).to_contain_text("Back then: It names nothing")
+    until(lambda: picture(wall) != now[1])
+    until(lambda: picture(filters) != now[2])
+    raise_one.page.keyboard.press("End")
+    expect(slider).to_have_attribute("aria-valuetext", "now")
+    expect(raise_one).to_have_attribute("data-seen", now[0])
+    until(lambda: [picture(wall), picture(filters)] == now[1:])
+    raise_one.page.keyboard.press("Home")
+    raise_one.locator('[data-role="train"]').click()  # goes on from now
+    has_seen(raise_one, int(now[0]) + 16)
 
 
 def test_a_hidden_tab_rests(raise_one: Any) -> None:
@@ -360,7 +439,7 @@ def test_without_a_worker_it_says_so(visit: Callable[..., Any], address: str) ->
     expect(widget).to_have_attribute("data-running", "false")
 
 
-def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any]) -> None:
+def test_on_a_phone_the_wall_comes_first(alone: Callable[..., Any]) -> None:
     phone = {
         "viewport": {"width": 375, "height": 800},
         "has_touch": True,
@@ -368,6 +447,11 @@ def test_nothing_sticks_out_on_a_phone(alone: Callable[..., Any]) -> None:
         "color_scheme": "dark",
     }
     widget = alone("RaiseOne", PAGE, **phone)
+    parts = [".train", ".wall", ".sentence", ".passage", ".curve", ".pad"]
+    tops = [top for top, _ in settled(widget).evaluate(TOPS, parts)]
+    assert tops == sorted(tops)
+    _, (_, wall_ends), *_ = settled(widget).evaluate(TOPS, parts)
+    assert wall_ends < 600, "it is on the first screen"
     train(widget)
     has_seen(widget, 100)
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375

@@ -155,3 +155,22 @@ def test_a_pass_shows_each_digit_once(evaluate: Callable[..., Any]) -> None:
     assert np.array_equal(np.bincount(first, minlength=10), expected)
     assert np.array_equal(np.bincount(second, minlength=10), expected)
     assert (first != second).mean() > 0.8
+
+
+# --- the history
+
+
+def test_the_history_keeps_some_fifty_moments_further_and_further_apart(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = """
+        const history = new h.History();
+        for (let seen = 0; seen <= 64000; seen += 16) history.keep([{ seen }]);
+        return history.moments.map(([{ seen }]) => seen);"""
+    moments = evaluate(body, h="playground/history.js")
+    gaps = np.diff(moments)
+    assert moments[0] == 0
+    assert 40 <= len(moments) <= 60
+    assert gaps[0] == 32
+    assert (np.diff(gaps) >= -16).all()
+    assert gaps[-1] < 0.15 * moments[-1], "the last moment is not far from now"

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
 from capsnet_tutorial.data import digits
-from tools.pack_digits import packed
+from tools import pack_digits
 from tools.refresh_notebooks import all_notebooks
 
 SETTINGS = {
@@ -278,7 +278,7 @@ DIGITS = asset("digits/digits.safetensors")
 
 
 def test_the_digits_are_the_samples(evaluate, tmp_path):
-    assert DIGITS.read_bytes() == packed()
+    assert DIGITS.read_bytes() == pack_digits.packed()
     assert DIGITS.stat().st_size * 4 / 3 < 600_000, "as a script for pages on the disk"
     body = """
         const { learn, test } = await d.unpackDigits(c.readSafetensors(bytes(data[0])).tensors);
@@ -292,6 +292,21 @@ def test_the_digits_are_the_samples(evaluate, tmp_path):
     images = torch.cat([split.images for split in splits]).flatten()
     assert (came[: images.numel()] / 15 - images).abs().max() <= 0.5 / 15 + 1e-6
     assert torch.equal(came[images.numel() :].long(), torch.cat([split.labels for split in splits]))
+
+
+def test_the_hundred_of_the_wall_come_with_the_script(evaluate, tmp_path):
+    """In at most 25 kB, as the playground's file has them, under their labels."""
+    assert pack_digits.HUNDRED.read_text(encoding="utf-8") == pack_digits.hundred()
+    assert pack_digits.HUNDRED.stat().st_size <= 25_000
+    body = """
+        const { images, labels } = await u.unpackHundred();
+        save(data, [images]);
+        return labels;"""
+    labels = evaluate(body, str(tmp_path / "out"), u="playground/hundred.js")
+    images = np.fromfile(tmp_path / "out", np.float32)
+    test = digits("test", source="sample")
+    assert labels == test.labels[:100].tolist()
+    assert np.abs(images - test.images[:100].numpy().ravel()).max() <= 0.5 / 15 + 1e-6
 
 
 @pytest.mark.slow

@@ -1,105 +1,146 @@
-// Raise one: a capsule network trained from nothing in the page, watched, questioned, taught the reader's own hand.
-// What goes on is the session's; its parts show how the networks stand, whatever has changed.
+// Raise one: a capsule network trained from nothing in the page, watched, questioned, taught the
+// reader's own hand. What goes on is the session's; the parts of the page show how the networks
+// stand, whatever has changed.
 import { makeBar } from "./playground/bar.js";
 import { makeCurve } from "./playground/charts.js";
 import { makeComparison } from "./playground/comparison.js";
 import { makeHand } from "./playground/hand.js";
+import { unpackHundred } from "./playground/hundred.js";
 import { makeKeeping } from "./playground/keeping.js";
 import { makeNetworkView } from "./playground/network_view.js";
 import { Session } from "./playground/session.js";
 import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
 import { makeSettingsTable } from "./playground/settings_table.js";
+import { makeTimeline } from "./playground/timeline.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
 import { element, listen, makeTurns, memoized, oncePerFrame, save } from "./shared/ui.js";
 
-/** Ties the session to the page: its settings to the model and the address, its running to a tab that is seen. */
-function tieToPage({ model, stops }, session, addressed) {
-  const end = new AbortController();
-  let told = session.settings;
+const NO_ADDRESS = "This address names no setting and no place of this page.";
+
+/** Let a session rest while its tab is hidden. @returns {() => void} what ends that */
+function restWhileHidden(session) {
   let waits = false; // until the tab is seen again
 
-  function hidden() {
+  function visibilityChanged() {
     if (!document.hidden && waits) session.act(() => session.train());
     waits = document.hidden && session.running;
     if (waits) session.pause();
   }
 
-  function take({ settings, problems }) {
-    if (problems || JSON.stringify(settings) !== JSON.stringify(session.settings))
-      session.change(settings, problems);
+  document.addEventListener("visibilitychange", visibilityChanged);
+  return () => document.removeEventListener("visibilitychange", visibilityChanged);
+}
+
+/**
+ * Tie a session's settings to the model and, if `addressed`, to the page's address.
+ * @param {any} widget @param {any} session @param {boolean} addressed
+ */
+function tieSettings({ model, stops }, session, addressed) {
+  let settings = session.settings; // those that model and address have
+
+  function take({ settings: others, problems }) {
+    const isChange = JSON.stringify(others) !== JSON.stringify(session.settings);
+    if (problems || isChange) session.change(others, problems);
   }
 
   function addressChanged() {
-    const found = fromAddress(location.hash);
-    if (found) take(found);
-    else if (location.hash.length > 1 && !document.getElementById(location.hash.slice(1)))
-      session.set({ notice: "This address names no setting and no place of this page." });
+    const named = fromAddress(location.hash);
+    const isPlace = document.getElementById(location.hash.slice(1)) !== null;
+    if (named) take(named);
+    else if (location.hash.length > 1 && !isPlace) session.set({ notice: NO_ADDRESS });
   }
 
   function show() {
-    if (session.settings === told) return;
-    told = session.settings;
-    if (addressed) history.replaceState(null, "", toAddress(told));
-    save(model, { settings: told });
+    if (session.settings === settings) return;
+    settings = session.settings;
+    if (addressed) history.replaceState(null, "", toAddress(settings));
+    save(model, { settings });
   }
 
-  document.addEventListener("visibilitychange", hidden, { signal: end.signal });
-  const set = () => take(settingsWith(...model.get("settings")));
-  stops.push(listen(model, "change:settings", set), () => end.abort());
+  const modelChanged = () => take(settingsWith(...model.get("settings")));
+  stops.push(listen(model, "change:settings", modelChanged));
   if (addressed) {
-    globalThis.addEventListener("hashchange", addressChanged, { signal: end.signal });
+    globalThis.addEventListener("hashchange", addressChanged);
+    stops.push(() => globalThis.removeEventListener("hashchange", addressChanged));
     addressChanged();
   }
   return { show };
 }
 
-function build(widget) {
-  const { root, model, host } = widget;
+/** Make a session with the settings that the model has. */
+function makeSession(widget) {
+  const { model, host } = widget;
   const fetchFile = async () => (await host.getModel(model.get("digits").digits)).get("weights");
   const { settings, problems } = settingsWith(...model.get("settings"));
   const session = new Session(settings, fetchFile, () => widget.redraw());
   session.notice = problems;
+  const unpacked = (hundred) => session.set({ hundred });
+  unpackHundred().then(unpacked, () => {}); // where nothing can be unpacked, fog stands there
+  widget.stops.push(() => session.stop(), restWhileHidden(session));
+  return session;
+}
+
+function build(widget) {
+  const { root, model } = widget;
+  const session = makeSession(widget);
   const addressed = model.get("addressed") && root.closest("figure.live-widget") !== null;
-  const page = tieToPage(widget, session, addressed);
+  const settings = tieSettings(widget, session, addressed);
   const bar = makeBar(session);
   const view = makeNetworkView(widget, session);
-  const walls = [0, 1].map((k) => makeHundred(widget, session, k));
-  const curve = makeCurve(widget);
+  const walls = [makeHundred(widget, session, 0), makeHundred(widget, session, 1)];
+  const timeline = makeTimeline(session);
+  const curve = makeCurve(widget, session);
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
-  const changes = makeSettingsTable(session);
-  const aside = element("div", { class: "aside" }, curve.node, comparison.node, hand.node);
-  const middle = element("div", { class: "middle" }, ...walls.map(({ node }) => node), aside);
+  const table = makeSettingsTable(session);
+  const wallsNode = element(
+    "div",
+    { class: "walls" },
+    ...walls.map(({ node }) => node),
+    timeline.node,
+  );
+  const scene = element(
+    "div",
+    { class: "scene" },
+    bar.node,
+    wallsNode,
+    view.node,
+    curve.node,
+    comparison.node,
+    hand.node,
+    hand.more,
+  );
   const { say } = widget.layOut({
-    stage: element("div", { class: "scene" }, bar.node, view.node, middle),
+    stage: scene,
     hands: [makeKeeping(widget, session)],
-    more: [changes.node],
+    more: [table.node],
     about: "What can be changed",
   });
-  widget.stops.push(() => session.stop());
-  const tell = memoized(say);
-  let frames = session.frames(); // how the networks stand
+  const sayOnce = memoized(say);
+
+  // Those that paint take turns, so that no frame of the page is held up.
   const parts = [...view.parts, curve, ...walls, comparison, hand];
+  let frames = session.frames();
   const turns = makeTurns(parts.map((part) => () => part.show(frames)));
   const goOn = oncePerFrame(() => turns.go() && goOn());
   widget.stops.push(goOn.cancel);
 
   return function draw() {
     frames = session.frames();
-    const two = session.settings.length === 2;
-    middle.classList.toggle("two", two);
-    walls[1].node.hidden = comparison.node.hidden = !two; // at once, not at their turn
-    const right = frames.map((frame) => frame.right).join(",");
+    const isTwo = session.settings.length === 2;
+    scene.parentElement.classList.toggle("two", isTwo);
+    walls[1].node.hidden = !isTwo; // at once, not at their turn
+    comparison.node.hidden = !isTwo;
     Object.assign(root.dataset, {
-      right,
-      seen: Math.max(...frames.map(({ seen }) => seen)),
+      right: frames.map((frame) => frame.right).join(","),
+      seen: Math.max(...frames.map((frame) => frame.seen)),
       running: session.running,
     });
-    const happens = inWords(session);
-    tell([happens], happens);
-    for (const part of [page, bar, changes]) part.show(frames);
+    const words = inWords(session);
+    sayOnce([words], words);
+    for (const part of [settings, bar, timeline, table]) part.show(frames);
     turns.begin();
     goOn();
   };

@@ -3,12 +3,22 @@ import { axes, measure } from "../shared/controls.js";
 import { element, figure, memoized, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
-const TICKS = [1, 3, 10, 30, 90];
-const ACROSS = [250, 1000, 4000, 16000, 64000];
+const TICKS = [1, 3, 10, 30, 90]; // per cent
+const FIRST = 125; // digits, at the left end
+const ACROSS = [250, 1000, 4000, 16_000, 64_000]; // digits
+const HEIGHT = 190;
+const LEFT = 44;
 
-/** A figure that is drawn anew when its size changes. draw(width) -> what is in the picture */
+/** @typedef {number[][]} Curve  points [digits seen, share of errors] */
+
+/**
+ * Make a figure that is drawn anew when its size changes.
+ * @param {any} widget
+ * @param {string} role
+ * @param {number} height  fixed: a figure that grew while its size is told would be told again
+ * @param {(width: number) => Element[]} draw  return what is in the picture
+ */
 export function makeChart(widget, role, height, draw) {
-  // Of a fixed height: a figure that grew while its size is told would be told of again.
   const picture = svg("svg", { role: "img", "data-role": role, style: `height: ${height}px` });
   const caption = element("figcaption");
   const node = figure(role, picture, caption);
@@ -22,49 +32,79 @@ export function makeChart(widget, role, height, draw) {
   return { node, picture, caption, refresh };
 }
 
-/** Of each network, points [digits seen, share of errors]; the second is that of the network beside. */
-export function makeCurve(widget) {
-  const height = 210;
-  let shown = [];
-  const chart = makeChart(widget, "curve", height, (width) => {
-    const most = Math.max(16000, ...shown.flat().map(([digits]) => digits));
-    const plan = axes({
-      ...{ width, height, left: 44, right: 26, top: 10, bottom: 26 },
-      ...{ x: [125, most], y: [FLOOR, 100], warp: { x: Math.log, y: Math.log } },
-    });
-    const lines = shown.flatMap((curve, k) => {
-      const points = curve.map(([digits, share]) => [
-        Math.max(125, digits),
-        Math.max(FLOOR, 100 * share),
-      ]);
-      const [x, y] = points.at(-1);
-      const role = k ? "second" : "first";
-      const end = svg("circle", { class: `end ${role}`, cx: plan.x(x), cy: plan.y(y), r: 5 });
-      return [svg("path", { class: `line ${role}`, d: plan.path(points) }), end];
-    });
-    const grid = TICKS.map((y) =>
-      svg("line", { class: "axis", x1: 44, x2: plan.end, y1: plan.y(y), y2: plan.y(y) }),
-    );
-    const digits = ACROSS.filter((x) => x <= most);
-    const below = plan.below(digits, 18, (x) => x.toLocaleString("en"));
-    return [...grid, ...plan.beside(TICKS, 8, (y) => `${y} %`), ...below, ...lines];
+/**
+ * Return the parts of the picture.
+ * @param {number} width
+ * @param {Curve[]} curves  until the moment that is shown
+ * @param {Curve[]} whole  until now
+ */
+function pictureOf(width, curves, whole) {
+  const most = Math.max(16_000, ...whole.flat().map(([digits]) => digits));
+  const plan = axes({
+    width,
+    height: HEIGHT,
+    left: LEFT,
+    right: 26,
+    top: 10,
+    bottom: 26,
+    x: [FIRST, most],
+    y: [FLOOR, 100],
+    warp: { x: Math.log, y: Math.log },
   });
+  const pointsOf = (/** @type {Curve} */ curve) =>
+    curve.map(([digits, share]) => [Math.max(FIRST, digits), Math.max(FLOOR, 100 * share)]);
+  const kindOf = (k) => (k === 0 ? "first" : "second");
+  const later = whole.map((curve, k) =>
+    svg("path", { class: `later ${kindOf(k)}`, d: plan.path(pointsOf(curve)) }),
+  );
+  const lines = curves.flatMap((curve, k) => {
+    const points = pointsOf(curve);
+    const [x, y] = points.at(-1);
+    return [
+      svg("path", { class: `line ${kindOf(k)}`, d: plan.path(points) }),
+      svg("circle", { class: `end ${kindOf(k)}`, cx: plan.x(x), cy: plan.y(y), r: 5 }),
+    ];
+  });
+  const grid = TICKS.map((y) =>
+    svg("line", { class: "axis", x1: LEFT, x2: plan.end, y1: plan.y(y), y2: plan.y(y) }),
+  );
+  const digits = ACROSS.filter((x) => x <= most);
+  return [
+    ...grid,
+    ...plan.beside(TICKS, 8, (y) => `${y} %`),
+    ...plan.below(digits, 18, (x) => x.toLocaleString("en")),
+    ...later,
+    ...lines,
+  ];
+}
+
+const curvesOf = (/** @type {import("./untrained.js").Frame[]} */ frames) =>
+  frames.map(({ tests }) => tests).filter((tests) => tests.length);
+
+/** Make the curve of each network. @param {any} widget @param {any} session */
+export function makeCurve(widget, session) {
+  /** @type {Curve[]} */
+  let curves = [];
+  /** @type {Curve[]} */
+  let whole = [];
+  const chart = makeChart(widget, "curve", HEIGHT, (width) => pictureOf(width, curves, whole));
   chart.caption.textContent = "wrong, of 500 digits that it never learns from · by digits seen";
 
   const renew = memoized(() => {
-    const ends = shown.map((curve) => curve.at(-1));
-    const words = ends.map(
-      ([digits, share]) => `${(100 * share).toFixed(1)} % wrong after ${digits} digits`,
-    );
-    chart.picture.setAttribute(
-      "aria-label",
-      `Errors against digits seen: ${words.join("; ") || "nothing yet"}`,
-    );
+    const errors = curves.map((curve) => {
+      const [digits, share] = curve.at(-1);
+      return `${(100 * share).toFixed(1)} % wrong after ${digits} digits`;
+    });
+    const words = errors.join("; ") || "nothing yet";
+    chart.picture.setAttribute("aria-label", `Errors against digits seen: ${words}`);
     chart.refresh();
   });
-  function show(/** @type {any[]} */ frames) {
-    shown = frames.map(({ tests }) => tests).filter((tests) => tests.length);
-    renew([JSON.stringify(shown)]);
+
+  function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
+    curves = curvesOf(frames);
+    whole = curvesOf(session.present());
+    renew([JSON.stringify(curves), JSON.stringify(whole)]);
   }
+
   return { node: chart.node, show };
 }

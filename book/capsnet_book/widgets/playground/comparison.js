@@ -109,7 +109,8 @@ export function makeComparison(widget, session) {
     return background.train(settings, () => session.sample());
   }
 
-  function show(/** @type {any[]} */ frames) {
+  function show() {
+    const frames = session.present();
     const changed = session.settings !== settings;
     if (session.running || changed) background.end();
     if (changed) background.differences = [];

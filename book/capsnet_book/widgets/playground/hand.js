@@ -38,8 +38,9 @@ class Hand {
     this.numbers = makeNumbers(widget, this.drawing.canvas);
     this.pad = makePad({ drawn: this.schedule, settled: this.schedule });
     this.buttons = Array.from({ length: J }, (_, digit) => this.#button(digit));
-    this.ownDigits = makeWall(widget, "own", (n) => this.#showAgain(n));
+    this.ownDigits = makeWall(widget, "own", 5, (n) => this.#showAgain(n));
     this.ownDigits.figure.hidden = true; // there are none yet
+    this.more = fold("Slide the sixteen numbers that it drew this from", this.numbers.node);
     this.node = this.#layOut();
     this.announce = makeAnnouncer(this.node);
     this.repaint = memoized(this.schedule);
@@ -55,17 +56,19 @@ class Hand {
   #layOut() {
     const question = { class: "ten", role: "group", "aria-label": "What is it?" };
     const ten = element("div", question, ...this.buttons);
-    const rest = fold("Slide the sixteen numbers that it drew this from", this.numbers.node);
-    rest.addEventListener("toggle", () => this.numbers.refresh());
+    this.more.addEventListener("toggle", () => this.numbers.refresh());
     return element(
       "div",
       { class: "hand", role: "group", "aria-label": TITLE },
       element("p", { class: "lead" }, TITLE),
       element("div", { class: "pad-place" }, this.pad.frame, this.pad.buttons),
-      element("div", { class: "answers" }, this.says, ten),
-      this.drawing.node,
+      element(
+        "div",
+        { class: "answers" },
+        element("div", { class: "answer" }, this.says, this.drawing.node),
+        ten,
+      ),
       this.ownDigits.figure,
-      rest,
     );
   }
 
@@ -130,7 +133,8 @@ class Hand {
   }
 
   /** Show the reader's own digits, and read the pad anew once the network has learned more. */
-  show(/** @type {import("./untrained.js").Frame[]} */ [frame]) {
+  show() {
+    const [frame] = this.#session.present();
     const { pictures, watched } = frame;
     const wrong = frame.wrong.slice(WALL);
     this.ownDigits.figure.hidden = wrong.length === 0 || watched.drawing.length === 0;
@@ -148,5 +152,5 @@ class Hand {
 /** Make the part of the page that the reader teaches with. @param {any} widget @param {any} session */
 export function makeHand(widget, session) {
   const hand = new Hand(widget, session);
-  return { node: hand.node, show: (frames) => hand.show(frames) };
+  return { node: hand.node, more: hand.more, show: () => hand.show() };
 }

@@ -1,5 +1,6 @@
-// The network at work on one digit, from left to right: what it was given, its filters, an arrow for each primary
-// capsule, every vote as thick as its coupling, ten lengths, and the picture that it draws of its answer.
+// The network at work on one digit, from left to right: what it was given, its filters, an arrow
+// for each primary capsule, every vote as thick as its coupling, ten lengths, and the picture that
+// it draws of its answer.
 import { makePen } from "../glass/pen.js";
 import { paintVotes } from "../glass/votes.js";
 import { makeBars } from "../shared/bars.js";
@@ -8,61 +9,71 @@ import { thumbnail } from "../shared/digits.js";
 import { element, figure, memoized, write } from "../shared/ui.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
+const FILTERS = 16; // that are shown, four in a row
+const PALE = 0.12; // the weight that has the full colour, at least: noise begins pale
+
 /**
- * @typedef {{
- *   image: Float32Array, label?: number, types: number, filters: Float32Array, u: Float32Array, c: Float32Array,
- *   lengths: Float32Array, drawing: Float32Array, answer?: number
- * }} Passage  filters [81, C], u [I, D_IN], c [I, J]; noise, or 0, before anything was computed
+ * @typedef {import("./untrained.js").Frame} Frame
+ * @typedef {import("./untrained.js").Watched & { types: number, filters: Float32Array }} Passage
  * @typedef {any} Pen  glass/pen.js
  * @typedef {{ width: number, height: number }} Size
  */
 
-/** Sixteen of the filters. @param {Pen} pen @param {Size} size @param {Passage} passage */
+/** Paint sixteen of the filters. @param {Pen} pen @param {Size} size @param {Passage} passage */
 function paintFilters(pen, { width, height }, { filters }) {
   const side = Math.min(width, height) / 4;
+  const top = (height - 4 * side) / 2;
   const C = filters.length / KERNEL ** 2;
-  for (let f = 0; f < 16; f++) {
-    const weights = Float32Array.from(
-      { length: KERNEL ** 2 },
-      (_, k) => filters[k * C + Math.floor((f * C) / 16)],
-    );
-    const most = Math.max(0.12, ...weights.map(Math.abs)); // so that noise begins pale
-    const [x, y] = [(f % 4) * side, (height - 4 * side) / 2 + Math.floor(f / 4) * side];
+  for (let n = 0; n < FILTERS; n++) {
+    const filter = Math.floor((n * C) / FILTERS);
+    const weights = Float32Array.from({ length: KERNEL ** 2 }, (_, k) => filters[k * C + filter]);
+    const most = Math.max(PALE, ...weights.map(Math.abs));
+    const x = (n % 4) * side;
+    const y = top + Math.floor(n / 4) * side;
     pen.matrix({ x, y, w: side - 4, h: side - 4 }, weights, KERNEL, undefined, most);
   }
 }
 
-/** An arrow for a capsule: its length is the capsule's, its first two numbers are the direction. @param {Pen} pen */
+/** Return where capsule i is shown: those of a type lie together. */
+const rankOf = (i, types) => (i % types) * PLACES + Math.floor(i / types);
+
+/**
+ * Paint an arrow for each capsule: as long as the capsule, in the direction of its first two
+ * numbers. @param {Pen} pen @param {Size} size @param {Passage} passage
+ */
 function paintArrows(pen, { width, height }, { u, types }) {
   const columns = types >= 8 ? types / 2 : types;
-  const [across, down] = [width / columns, (height * columns) / (types * PLACES)];
+  const across = width / columns;
+  const down = (height * columns) / (types * PLACES);
   for (let i = 0; i < types * PLACES; i++) {
-    const k = rankOf(i, types);
-    const [x, y] = [((k % columns) + 0.5) * across, (Math.floor(k / columns) + 0.5) * down];
+    const rank = rankOf(i, types);
+    const x = ((rank % columns) + 0.5) * across;
+    const y = (Math.floor(rank / columns) + 0.5) * down;
     const capsule = u.subarray(i * D_IN, (i + 1) * D_IN);
     const length = Math.hypot(...capsule);
-    const turn = Math.atan2(capsule[1], capsule[0]);
+    const direction = Math.atan2(capsule[1], capsule[0]);
     const reach = Math.max(1, Math.min(across, down) * 0.46 * length);
-    const [dx, dy] = [reach * Math.cos(turn), reach * Math.sin(turn)];
+    const dx = reach * Math.cos(direction);
+    const dy = reach * Math.sin(direction);
     pen.brush.globalAlpha = 0.35 + 0.65 * Math.min(1, 2 * length ** 2);
     pen.line("accent", 1.6, x - dx, y - dy, x + dx, y + dy);
     pen.fill("accent", x + dx - 1.8, y + dy - 1.8, 3.6, 3.6);
   }
 }
 
-/** Where capsule i is shown: those of a type lie together. */
-const rankOf = (i, types) => (i % types) * PLACES + Math.floor(i / types);
-
-/** Every vote, a line from below to above. @param {Pen} pen @param {Size} size @param {Passage} passage */
+/**
+ * Paint every vote, a line from below to above.
+ * @param {Pen} pen @param {Size} size @param {Passage} passage
+ */
 function paintShares(pen, { width, height }, { c, answer, types }) {
-  const ends = (/** @type {number} */ k) => [
+  const ends = (k) => [
     [0, ((rankOf(Math.floor(k / J), types) + 0.5) / (types * PLACES)) * height],
     [width, (((k % J) + 0.5) / J) * height],
   ];
   paintVotes(pen, { c, J, answer, ends, bend: width / 2 });
 }
 
-/** A canvas that is painted as large as it is shown. @param {(pen: Pen, size: Size) => void} paint */
+/** Make a canvas, painted as large as it is shown. @param {(pen: Pen, size: Size) => void} paint */
 function makeCanvas(widget, paint) {
   const node = element("canvas", { "aria-hidden": "true" });
   const size = measure(node, draw);
@@ -78,66 +89,84 @@ function makeCanvas(widget, paint) {
   return { node, draw };
 }
 
-/** The picture of a network: what it does with the digit that is watched. @param {any} widget @param {any} session */
+/** Return what a screen reader hears of a passage. @param {import("./untrained.js").Watched} _ */
+const labelOf = ({ label, answer }) =>
+  answer === undefined
+    ? "A network that has learned nothing"
+    : `The network reads a ${label} and answers ${answer}`;
+
+/**
+ * Make the picture of a network: what it does with the digit that is watched.
+ * @param {any} widget @param {any} session
+ * @returns {{ node: Element, parts: { show: (frames: Frame[]) => void }[] }}  parts: each paints
+ *   a half of it, in its turn
+ */
 export function makeNetworkView(widget, session) {
   /** @type {Passage | undefined} */
   let passage;
-  const [digit, drawing] = [thumbnail(), thumbnail()];
-  const [filters, capsules, votes] = [paintFilters, paintArrows, paintShares].map((paint) =>
-    makeCanvas(widget, (pen, size) => passage && paint(pen, size, passage)),
-  );
+  const canvas = (paint) => makeCanvas(widget, (pen, size) => passage && paint(pen, size, passage));
+  const digit = thumbnail();
+  const filters = canvas(paintFilters);
+  const capsules = canvas(paintArrows);
+  const votes = canvas(paintShares);
   const bars = makeBars("How long the ten capsules are");
-  /** @type {[string, Element, (types: number) => string, string][]}  in order: class, picture, title, what it is */
-  const parts = [
-    ["digit", digit, () => "this digit", "choose another below"],
-    [
-      "filters",
-      filters.node,
-      (types) => `16 of ${8 * types} filters`,
-      "noise that turns into strokes",
-    ],
-    ["capsules", capsules.node, (types) => `${PLACES * types} capsules`, "an arrow each"],
-    [
-      "votes",
-      votes.node,
-      (types) => `${PLACES * types * J} votes`,
-      "thick: a large share of a capsule",
-    ],
-    ["lengths", bars.list, () => "10 lengths", "the longest is its answer"],
-    ["drawing", drawing, () => "its drawing", "of the answer’s 16 numbers"],
-  ];
-  const headings = parts.map(() => element("strong"));
-  const figures = parts.map(([name, picture, , about], n) => {
-    const caption = element("figcaption", {}, headings[n], element("span", {}, about));
-    return figure(`part part-${name}`, picture, caption);
-  });
-  const node = element("div", { class: "passage", role: "img" }, ...figures);
+  const drawing = thumbnail();
 
-  function showFirst({ types, watched }) {
-    const { image, label, answer } = watched;
-    const words = `The network reads a ${label} and answers ${answer}`;
-    node.setAttribute(
-      "aria-label",
-      label === undefined ? "A network that has learned nothing" : words,
-    );
-    parts.forEach(([, , title], n) => write(headings[n], title(types)));
-    widget.painter.paint(digit, image);
+  const titles = Array.from({ length: 6 }, () => element("strong"));
+  const part = (name, n, picture, about) => {
+    const caption = element("figcaption", {}, titles[n], element("span", {}, about));
+    return figure(`part part-${name}`, picture, caption);
+  };
+  const node = element(
+    "div",
+    { class: "passage", role: "img" },
+    part("digit", 0, digit, "choose another in the wall"),
+    part("filters", 1, filters.node, "noise that turns into strokes"),
+    part("capsules", 2, capsules.node, "an arrow each"),
+    part("votes", 3, votes.node, "thick: a large share of a capsule"),
+    part("lengths", 4, bars.list, "the longest is its answer"),
+    part("drawing", 5, drawing, "of the answer’s 16 numbers"),
+  );
+
+  const nameParts = memoized((types) => {
+    const names = [
+      "this digit",
+      `16 of ${8 * types} filters`,
+      `${PLACES * types} capsules`,
+      `${PLACES * types * J} votes`,
+      "10 lengths",
+      "its drawing",
+    ];
+    names.forEach((name, n) => write(titles[n], name));
+  });
+
+  function showFirst(/** @type {Frame} */ { types, watched }) {
+    node.setAttribute("aria-label", labelOf(watched));
+    nameParts([types], types);
+    widget.painter.paint(digit, watched.image);
     filters.draw();
     capsules.draw();
   }
-  function showRest({ watched: { label, answer, lengths, drawing: drawn } }) {
+
+  function showRest(/** @type {Frame} */ { watched }) {
+    const { label, answer, lengths, drawing: picture } = watched;
+    const isMistake = answer !== undefined && answer !== label;
     votes.draw();
-    bars.list.classList.toggle("mistaken", answer !== label);
+    bars.list.classList.toggle("mistaken", isMistake);
     bars.show(lengths, answer);
-    drawing.hidden = drawn.length === 0;
-    if (drawn.length) widget.painter.paint(drawing, drawn);
+    drawing.hidden = picture.length === 0;
+    if (picture.length) widget.painter.paint(drawing, picture);
   }
-  const made = [showFirst, showRest].map(memoized).map((renew) => ({
-    show(/** @type {any[]} */ frames) {
-      const frame = frames[session.watched.network] ?? frames[0];
-      passage = { types: frame.types, filters: frame.filters, ...frame.watched }; // whichever has its turn first
-      renew([frame, widget.colours], frame);
-    },
-  }));
-  return { node, parts: made };
+
+  const parts = [showFirst, showRest].map((paint) => {
+    const renew = memoized(paint);
+    return {
+      show(/** @type {Frame[]} */ frames) {
+        const frame = frames[session.watched.network] ?? frames[0];
+        passage = { types: frame.types, filters: frame.filters, ...frame.watched };
+        renew([frame, widget.colours], frame);
+      },
+    };
+  });
+  return { node, parts };
 }

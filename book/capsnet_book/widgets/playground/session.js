@@ -2,6 +2,7 @@
 // The session holds no picture; its listener draws.
 import { readSafetensors } from "../shared/core.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
+import { History } from "./history.js";
 import { startTrainees } from "./trainee.js";
 import { untrainedFrame } from "./untrained.js";
 
@@ -18,6 +19,12 @@ export class Session {
   running = false;
   loading = false;
   notice = ""; // what went wrong, or was done, in words
+  history = new History();
+  /** @type {number | undefined} */
+  moment; // of the history, that is shown; undefined: now
+  /** @type {import("./hundred.js").Hundred | undefined} */
+  hundred; // the wall's digits as they were written, once they are unpacked
+  #untrained = []; // of each network, { causes, frame }: its noise is made once
   #sample = undefined;
   #generation = 0; // how often networks were put in the place of others
   #nextLook = undefined;
@@ -55,9 +62,29 @@ export class Session {
     return this.#sample;
   }
 
-  /** Return how each network stands. */
+  /** Return how each network stands at the moment that is shown. */
   frames() {
-    return this.settings.map((setting, k) => this.trainees[k]?.frame ?? untrainedFrame(setting));
+    if (this.moment !== undefined) return this.history.moments[this.moment];
+    return this.present();
+  }
+
+  /** Return how each network stands now. @returns {import("./untrained.js").Frame[]} */
+  present() {
+    return this.settings.map((_, k) => this.trainees[k]?.frame ?? this.#untrainedFrame(k));
+  }
+
+  #untrainedFrame(/** @type {number} */ k) {
+    const causes = [this.settings[k], this.hundred, this.watched.tile];
+    const made = this.#untrained[k];
+    if (made && causes.every((cause, n) => cause === made.causes[n])) return made.frame;
+    const frame = untrainedFrame(this.settings[k], this.hundred, this.watched.tile);
+    this.#untrained[k] = { causes, frame };
+    return frame;
+  }
+
+  /** Show a moment of the history; beyond the last one is now. */
+  goTo(/** @type {number} */ moment) {
+    this.set({ moment: moment < this.history.moments.length ? moment : undefined });
   }
 
   /**
@@ -91,6 +118,9 @@ export class Session {
     for (const trainee of this.trainees) trainee.stop();
     this.trainees = trainees;
     this.settings = settings;
+    this.history = new History();
+    this.history.keep(this.present());
+    this.moment = undefined;
     this.watched.network = Math.min(this.watched.network, settings.length - 1);
   }
 
@@ -108,6 +138,7 @@ export class Session {
     const { trainees } = this;
     await this.#lookAt(trainees);
     if (trainees !== this.trainees) return; // they were replaced meanwhile
+    if (trainees.length > 0) this.history.keep(this.present());
     this.changed();
     clearTimeout(this.#nextLook);
     if (!this.running) return;
@@ -125,7 +156,7 @@ export class Session {
   }
 
   async train() {
-    this.set({ running: true });
+    this.set({ running: true, moment: undefined });
     if (this.trainees.length) await this.#run();
     else if (!this.loading) await this.begin(this.settings);
   }
@@ -148,11 +179,12 @@ export class Session {
   /** Take the reader's settings, and say what was wrong with them. @param {any[]} settings */
   change(settings, notice = "") {
     this.settings = settings;
+    this.moment = undefined;
     this.act(() => this.restart(), notice);
   }
 
   watch(/** @type {number} */ network, /** @type {number} */ tile) {
-    this.set({ watched: { network, tile } });
+    this.set({ watched: { network, tile }, moment: undefined });
     return this.#look();
   }
 

@@ -1,4 +1,5 @@
 // How an untrained network stands before there are digits.
+import { digitAt } from "../shared/digits.js";
 import { makeRandom } from "./random.js";
 import { D_IN, J, KERNEL, PIXELS, PLACES, WALL } from "./sizes.js";
 
@@ -8,7 +9,7 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @typedef {object} Watched  one digit's way through a network
  * @property {Float32Array} image  [784]
  * @property {number} [label]
- * @property {number} [answer]
+ * @property {number} [answer]  none before anything was computed
  * @property {Float32Array} u  primary capsules [I, D_IN]
  * @property {Float32Array} c  couplings of the last round [I, J]
  * @property {Float32Array} lengths  [J]
@@ -29,15 +30,23 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {boolean} [plain]  whether it computes without WebAssembly
  */
 
+/** Return greys from 0 to 1 as bytes. */
+const bytesOf = (/** @type {Float32Array} */ greys) =>
+  new Uint8Array(Uint8ClampedArray.from(greys, (grey) => 255 * grey).buffer);
+
 /**
  * Return the frame of a network that has learned nothing; its filters are those that it will have.
  * @param {any} settings
+ * @param {import("./hundred.js").Hundred | undefined} hundred  what stands in the wall until the
+ *   network draws over it
+ * @param {number} tile  that is watched
  * @returns {Frame}
  */
-export function untrainedFrame({ types, seed }) {
+export function untrainedFrame({ types, seed }, hundred, tile) {
   const random = makeRandom(seed);
   const noise = (length, bound) => Float32Array.from({ length }, () => bound * (2 * random() - 1));
   const filters = noise(KERNEL ** 2 * 8 * types, 1 / KERNEL);
+  const fog = new Float32Array(PIXELS).fill(FOG);
   return {
     types,
     filters,
@@ -46,13 +55,14 @@ export function untrainedFrame({ types, seed }) {
     seconds: 0,
     tests: [],
     wrong: new Array(WALL).fill(false),
-    pictures: new Uint8Array(WALL * PIXELS).fill(255 * FOG),
+    pictures: hundred ? bytesOf(hundred.images) : new Uint8Array(WALL * PIXELS).fill(255 * FOG),
     watched: {
-      image: new Float32Array(PIXELS),
+      image: hundred ? digitAt(hundred.images, tile) : new Float32Array(PIXELS),
+      label: hundred?.labels[tile],
       u: noise(PLACES * types * D_IN, 1 / 20),
       c: new Float32Array(PLACES * types * J).fill(1 / J),
       lengths: new Float32Array(J),
-      drawing: new Float32Array(PIXELS).fill(FOG),
+      drawing: fog,
     },
   };
 }

@@ -7,8 +7,9 @@ import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // pixels, with a line around
-const COLUMNS = 10; // at most
-const HINT = "Digits as it draws them at this moment. Arrow keys choose one.";
+const WRITTEN_HINT = "A hundred handwritten digits. Arrow keys choose one.";
+const DRAWN_HINT = "Digits as it draws them at this moment. Arrow keys choose one.";
+const BEFORE = "A hundred digits, as they were written. Once it learns, it draws over them.";
 
 /** Return the corner of the n-th tile. */
 const cornerOf = (n, columns) => ({
@@ -36,24 +37,25 @@ function imageOf(pictures, wrong, columns, inks) {
 }
 
 /**
- * Make a figure of tiles, ten in a row.
+ * Make a figure of tiles.
  * @param {any} widget
  * @param {string} kind  the figure's class
+ * @param {number} most  tiles in a row
  * @param {(n: number) => void} chosen  called with the tile that the reader chooses
  */
-export function makeWall(widget, kind, chosen) {
+export function makeWall(widget, kind, most, chosen) {
   const canvas = element("canvas", {
     class: "wall",
     tabindex: 0,
     role: "application",
     "data-role": "wall",
     "aria-roledescription": "wall of digits",
-    "aria-label": HINT,
+    "aria-label": DRAWN_HINT,
   });
   const caption = element("figcaption");
   const brush = canvas.getContext("2d");
   let count = 0; // tiles
-  let columns = COLUMNS;
+  let columns = most;
   let current = -1; // the tile from which arrow keys go on
   let inks = [];
 
@@ -74,7 +76,7 @@ export function makeWall(widget, kind, chosen) {
    */
   function show(pictures, wrong, words, selected = -1) {
     count = wrong.length;
-    columns = Math.min(COLUMNS, count);
+    columns = Math.min(most, count);
     if (selected >= 0) current = selected;
     const { colours } = widget;
     mixInks([colours], colours);
@@ -107,28 +109,35 @@ export function makeWall(widget, kind, chosen) {
   return { figure: figure(kind, canvas, caption), canvas, show, name };
 }
 
+/** Return what a wall shows. @param {any} settings  of its network @param {boolean} isPast */
+function captionOf({ drawing }, isPast) {
+  const draws = isPast ? "as it drew them then" : "as it draws them at this moment";
+  const how = drawing > 0 ? draws : "as they are: it learns no drawing";
+  return (
+    `A hundred digits that it never learns from, ${how}. ` +
+    "Orange: taken for another. Choose one."
+  );
+}
+
 /** Make the wall of the k-th network. @param {any} widget @param {any} session */
 export function makeHundred(widget, session, k) {
-  const wall = makeWall(widget, "wall-frame", (n) => session.act(() => session.watch(k, n)));
+  const wall = makeWall(widget, "wall-frame", 10, (n) => session.act(() => session.watch(k, n)));
 
-  const renew = memoized(({ pictures, wrong }, selected) => {
+  const renew = memoized(({ pictures, wrong, watched }, selected) => {
     const { settings } = session;
+    const isUntrained = watched.answer === undefined;
+    wall.name(isUntrained ? WRITTEN_HINT : DRAWN_HINT);
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
-    const how =
-      settings[k].drawing > 0
-        ? "as it draws them at this moment"
-        : "as they are: it learns no drawing";
-    const words =
-      `${name}A hundred digits that it never learns from, ${how}. ` +
-      "Orange: taken for another. Choose one.";
-    wall.show(pictures, wrong.slice(0, WALL), words, selected);
+    const words = isUntrained ? BEFORE : captionOf(settings[k], session.moment !== undefined);
+    wall.show(pictures, wrong.slice(0, WALL), name + words, selected);
   });
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const { settings, watched } = session;
     const selected = watched.network === k ? watched.tile : -1;
     if (!frames[k] || k >= settings.length) return; // frames may be older than the settings
-    renew([frames[k], settings, selected, widget.colours], frames[k], selected);
+    const isPast = session.moment !== undefined;
+    renew([frames[k], settings, selected, widget.colours, isPast], frames[k], selected);
   }
 
   return { node: wall.figure, show };

@@ -9,62 +9,75 @@ const STAGES = [
   [90, "It names nine in ten; the drawings are still smudges. Watch the wall clear."],
 ];
 /** @type {[number, string][]}  the same once the drawings can be read */
-const WRITING = [
+const LEGIBLE_STAGES = [
   [0, "It draws better than it reads: look at an orange tile."],
-  [
-    90,
-    "It reads nine in ten, and fog turns into handwriting. An orange tile shows what it takes a digit for.",
-  ],
-  [
-    95,
-    "It reads nineteen in twenty. Choose an orange tile: how sure is it? Then teach it your own hand.",
-  ],
+  [90, "It reads nine in ten, and fog turns into handwriting. Orange: taken for another digit."],
+  [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it?"],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
-const READABLE = 46; // squared error of a drawing, over its pixels, below which one sees which digit it is
-const LOST = 4000; // digits after which a network should name more than a third
+const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
+const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
+const LEAST = 35;
+const TOO_CLOSE = 3; // of a hundred: what one pair cannot tell
 
-/** @param {any} session */
+const UNTRAINED =
+  "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
+const SLOW = " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)";
+
+/** Return what a session is doing. @param {any} session */
 export function inWords(session) {
-  const { settings, trainees, running, notice, loading, pace } = session;
+  const { trainees, running, notice, loading, pace, moment } = session;
   if (notice) return notice;
   if (loading && !trainees.length) return "Fetching 4,500 handwritten digits …";
-  if (!trainees.length)
-    return "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
-  const [{ loss, blur, seen, plain, right }, other] = session.frames();
-  const [{ bug, drawing }] = settings;
-  if (pace === "step" && loss && running) {
-    const { batch } = trainees[0].settings; // which may be older than the settings
-    const total = (loss.margin + loss.drawing).toFixed(3);
-    return (
-      `Step ${seen / batch}: ${batch} digits went through, ${loss.right} of them rightly. ` +
-      `The loss is ${total}; every weight moved a little, against its slope.`
-    );
-  }
-  const slow = plain ? " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)" : "";
-  const ends = `${running ? "" : " (Paused.)"}${slow}`;
-  if (other) return `${besides(settings, right, other.right)}${ends}`;
+  if (!trainees.length) return UNTRAINED;
+  const [frame, other] = session.frames();
+  if (moment !== undefined) return `Back then: ${stateOf(session, frame, other)}`;
+  if (pace === "step" && frame.loss && running) return stepOf(session, frame);
+  const paused = running ? "" : " (Paused.)";
+  const slow = frame.plain ? SLOW : "";
+  return stateOf(session, frame, other) + paused + slow;
+}
+
+function stepOf({ trainees }, { seen, loss }) {
+  const { batch } = trainees[0].settings; // the session's may be newer
+  const total = (loss.margin + loss.drawing).toFixed(3);
+  return (
+    `Step ${seen / batch}: ${batch} digits went through, ${loss.right} of them rightly. ` +
+    `The loss is ${total}; every weight moved a little, against its slope.`
+  );
+}
+
+/** Return how far one network, or two, have come. */
+function stateOf({ settings }, frame, other) {
+  if (other) return comparisonOf(settings, frame.right, other.right);
+  const { bug, drawing } = settings[0];
+  const { right, seen, blur } = frame;
   if (bug) {
     const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
-    return `Planted: ${BUGS[bug]}. It reads ${after}.${ends}`;
+    return `Planted: ${BUGS[bug]}. It reads ${after}.`;
   }
-  if (seen >= LOST && right < 35) return `It learns nothing with these settings.${ends}`;
-  const stages = drawing > 0 && blur < READABLE ? WRITING : STAGES;
-  return `${stages.filter(([least]) => right >= least).at(-1)[1]}${ends}`;
+  if (seen >= LOST && right < LEAST) return "It learns nothing with these settings.";
+  const stages = drawing > 0 && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
+  const [, words] = stages.findLast(([least]) => right >= least);
+  return words;
 }
 
-/** Two networks, by the settings in which they differ. */
+function comparisonOf(settings, one, other) {
+  const most = Math.max(one, other);
+  const least = Math.min(one, other);
+  if (most - least <= TOO_CLOSE)
+    return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
+  const leader = nameOf(settings, one > other ? 0 : 1);
+  return `“${leader}” is ahead so far, ${most} of 100 right against ${least}.`;
+}
+
+/** Return what the k-th of two networks is called: the settings in which they differ. */
 export function nameOf(settings, k) {
   const names = differences(settings[0], settings[1]);
-  if (names.length === 0) return k ? "the same again" : "one";
-  return names
-    .map((name) => `${SETTINGS[name].label}: ${valueInWords(name, settings[k][name])}`)
-    .join(", ");
-}
-
-function besides(settings, one, other) {
-  const [most, least] = [Math.max(one, other), Math.min(one, other)];
-  if (most - least <= 3)
-    return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
-  return `“${nameOf(settings, one > other ? 0 : 1)}” is ahead so far, ${most} of 100 right against ${least}.`;
+  if (names.length === 0) return k === 0 ? "one" : "the same again";
+  const values = names.map((name) => {
+    const { label } = SETTINGS[name];
+    return `${label}: ${valueInWords(name, settings[k][name])}`;
+  });
+  return values.join(", ");
 }
