@@ -282,13 +282,33 @@ def test_the_address_holds_the_settings(alone: Callable[..., Any]) -> None:
         )
 
 
+def test_an_experiment_asks_takes_a_guess_and_trains_two(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", PAGE, viewport={"width": 1280, "height": 900})
+    cards = widget.locator('[data-role="experiment"]')
+    assert max(bottom for _, bottom in settled(widget).evaluate(TOPS, [".cards"])) < 300
+    widget.locator("details").evaluate_all("(folds) => folds.forEach((f) => { f.open = false; })")
+    assert settled(widget).evaluate(TOPS, [".settings"])[0][0] < 800, "settings are in sight"
+    cards.nth(0).click()
+    expect(widget.page).to_have_url(re.compile("#rounds=1,3$"))
+    expect(cards.nth(0)).to_have_attribute("aria-pressed", "true")
+    question = widget.locator(".question")
+    expect(question).to_contain_text("one round of routing, or three? Guess.")
+    guesses = widget.locator('[data-role="guess"]')
+    guesses.nth(2).focus()
+    widget.page.keyboard.press("Enter")
+    expect(widget).to_have_attribute("data-running", "true", timeout=30 * SECONDS)
+    expect(question).to_have_text("You say: three rounds. Watch.")
+    expect(guesses.nth(2)).to_have_attribute("aria-pressed", "true")
+    expect(guesses.first).to_be_disabled()
+    cards.nth(0).click()  # again: only the usual network is left
+    expect(widget.locator(".asked")).to_be_hidden()
+    expect(widget.locator('[data-setting="rounds"]')).to_have_count(1)
+
+
 def test_two_learn_side_by_side_and_each_pair_drops_a_dot(alone: Callable[..., Any]) -> None:
     """In the smallest network, since both of a pair learn from 8,000 digits."""
     widget = alone("RaiseOne", "book/chapters/18-does-routing-matter.html")
     for k in (0, 1):
-        widget.locator("summary", has_text="What can be changed").evaluate(
-            "(node) => (node.parentNode.open = true)"
-        )
         widget.locator('[data-setting="types"]').nth(k).select_option("2")
     train(widget)
     has_seen(widget, 500)

@@ -174,3 +174,40 @@ def test_the_history_keeps_some_fifty_moments_further_and_further_apart(
     assert gaps[0] == 32
     assert (np.diff(gaps) >= -16).all()
     assert gaps[-1] < 0.15 * moments[-1], "the last moment is not far from now"
+
+
+# --- the experiments
+
+ERRORS = "const errors = data.errors.map((error) => error ?? Number.NaN);"
+
+
+@pytest.mark.parametrize(
+    ("errors", "outcome"),
+    [([None, 3.0], None), ([2.0, 3.0], 0), ([3.0, 2.2], 1), ([2.2, 3.0], 1), ([60.0, 3.0], 2)],
+)
+def test_an_experiment_comes_out_once_both_have_learned(
+    evaluate: Callable[..., Any], errors: list[float | None], outcome: int | None
+) -> None:
+    body = f"{ERRORS} return e.outcomeOf(errors);"
+    assert evaluate(body, {"errors": errors}, e="playground/experiments.js") == outcome
+
+
+@pytest.mark.parametrize(
+    ("guess", "errors", "words"),
+    [
+        (None, [None, None], "Which? Guess."),
+        (2, [None, 3.0], "You say: the second. Watch."),
+        (2, [9.0, 3.0], "As you said. It came out: the second, 9.0 % wrong against 3.0 %."),
+        (0, [9.0, 3.0], "You said: the first. It came out: the second"),
+        (None, [3.0, 3.2], "It came out: both alike"),
+    ],
+)
+def test_an_experiment_says_what_came_out(
+    evaluate: Callable[..., Any], guess: int | None, errors: list[float | None], words: str
+) -> None:
+    body = f"""{ERRORS}
+        const guesses = ["the first", "both alike", "the second"];
+        const experiment = {{ question: "Which?", guesses }};
+        return e.inWords(experiment, data.guess ?? undefined, errors);"""
+    said = evaluate(body, {"errors": errors, "guess": guess}, e="playground/experiments.js")
+    assert said.startswith(words)

@@ -4,6 +4,7 @@
 import { makeBar } from "./playground/bar.js";
 import { makeCurve } from "./playground/charts.js";
 import { makeComparison } from "./playground/comparison.js";
+import { makeExperiments } from "./playground/experiments.js";
 import { makeHand } from "./playground/hand.js";
 import { unpackHundred } from "./playground/hundred.js";
 import { makeKeeping } from "./playground/keeping.js";
@@ -95,6 +96,7 @@ function build(widget) {
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
   const table = makeSettingsTable(session);
+  const experiments = makeExperiments(session);
   const wallsNode = element(
     "div",
     { class: "walls" },
@@ -105,6 +107,7 @@ function build(widget) {
     "div",
     { class: "scene" },
     bar.node,
+    experiments.node,
     wallsNode,
     view.node,
     curve.node,
@@ -114,9 +117,7 @@ function build(widget) {
   );
   const { say } = widget.layOut({
     stage: scene,
-    hands: [makeKeeping(widget, session)],
-    more: [table.node],
-    about: "What can be changed",
+    hands: [table.node, makeKeeping(widget, session)],
   });
   const sayOnce = memoized(say);
 
@@ -140,7 +141,7 @@ function build(widget) {
     });
     const words = inWords(session);
     sayOnce([words], words);
-    for (const part of [settings, bar, timeline, table]) part.show(frames);
+    for (const part of [settings, bar, experiments, timeline, table]) part.show(frames);
     turns.begin();
     goOn();
   };

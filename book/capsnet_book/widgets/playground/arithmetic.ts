@@ -1,9 +1,13 @@
-// The arithmetic of training, in AssemblyScript, LANES numbers at a time. `npm run kernels` builds this file twice, into
-// kernels_built.js: with lanes.ts to WebAssembly, four lanes; and without its types, with the one lane of kernels.js, to
-// plain JavaScript.
+// The arithmetic of training, in AssemblyScript, LANES numbers at a time. `npm run kernels` builds
+// this file twice, into kernels_built.js: with lanes.ts to WebAssembly, four lanes; and without its
+// types, with the one lane of kernels.js, to plain JavaScript.
 //
-// A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of 16 bytes.
-import { add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, turn, V, where } from "./lanes";
+// A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of
+// 16 bytes.
+import {
+  add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, turn,
+  V, where,
+} from "./lanes";
 
 const J: i32 = 10; // classes
 const D: i32 = 16; // numbers in a digit capsule
@@ -25,10 +29,16 @@ function addScaled(y: usize, w: f32, x: usize, n: i32): void {
   for (let k = 0; k < n; k += LANES) put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
 }
 
-// ------------------------------------------------------------------------------------------------ layers
+// ------------------------------------------------------------------------------------------ layers
 
-/** c[m, n] += Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4, N of 8. */
-export function matmul(c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b: usize, bRow: i32, M: i32, K: i32, N: i32): void {
+/**
+ * c[m, n] += Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4,
+ * N of 8.
+ */
+export function matmul(
+  c: usize, cRow: i32, a: usize, aRow: i32, aColumn: i32, b: usize, bRow: i32,
+  M: i32, K: i32, N: i32,
+): void {
   for (let k0 = 0; k0 < K; k0 += DEEP) {
     const end = K < k0 + DEEP ? K : k0 + DEEP;
     for (let n = 0; n < N; n += 2 * LANES) {
@@ -103,18 +113,24 @@ export function sumRows(total: usize, y: usize, rows: i32, N: i32): void {
   }
 }
 
-/** x = 0 where y is not above 0: ReLU where both are the same, its gradient where x is that above. */
+/**
+ * x = 0 where y is not above 0: ReLU where both are the same, its gradient where x is the gradient
+ * above.
+ */
 export function gate(x: usize, y: usize, n: i32): void {
   for (let k = 0; k < n; k += LANES) put(at(x, k), where(get(at(y, k)), get(at(x, k))));
 }
 
 export function sigmoid(y: usize, n: i32): void {
-  for (let k = 0; k < n; k += LANES) put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), get(at(y, k)))))));
+  for (let k = 0; k < n; k += LANES) {
+    const x = get(at(y, k));
+    put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), x)))));
+  }
 }
 
 /**
- * The first layer, over the ink of all patches: y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place].
- * x [B, 28, 28], taps [81, C], y [B, 100, C]
+ * The first layer, over the ink of all patches: y[place] += grey · taps[tap], or back:
+ * taps[tap] += grey · y[place]. x [B, 28, 28], taps [81, C], y [B, 100, C]
  */
 export function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i32): void {
   for (let n = 0; n < B; n++) {
@@ -136,7 +152,7 @@ export function overInk(y: usize, x: usize, taps: usize, B: i32, C: i32, back: i
   }
 }
 
-// ---------------------------------------------------------------------------------------------- capsules
+// ---------------------------------------------------------------------------------------- capsules
 
 /** Equation 1 for each row of `size` numbers: v = s / (n + 1/n), n = ‖s‖. */
 export function squash(v: usize, s: usize, rows: i32, size: i32): void {
@@ -166,7 +182,7 @@ export function squashBack(ds: usize, s: usize, dv: usize, rows: i32, size: i32)
   }
 }
 
-/** Equation 3: c = softmax(b) over the ten classes of each row; the two numbers of padding are 0. */
+/** Equation 3: c = softmax(b) over the ten classes of each row; the two of padding are 0. */
 export function softmax(c: usize, b: usize, rows: i32): void {
   for (let row = 0; row < rows; row++) {
     let most = get1(b);
@@ -196,13 +212,18 @@ export function softmaxBack(db: usize, dc: usize, c: usize, rows: i32): void {
 }
 
 /**
- * to += c_ij from, for all votes: s_j += c_ij û_j|i, or û_j|i += c_ij s_j. Of the two, û is [B, I, J, D], its row J · D
- * numbers; s is [B, J, D], its row 0: the same ten for every i. c [B, I, ROW]
+ * to += c_ij from, for all votes: s_j += c_ij û_j|i, or û_j|i += c_ij s_j. Of the two, û is
+ * [B, I, J, D], its row J · D numbers; s is [B, J, D], its row 0: the same ten for every i.
+ * c [B, I, ROW]
  */
-export function addWeighted(to: usize, toRow: i32, c: usize, from: usize, fromRow: i32, B: i32, I: i32): void {
+export function addWeighted(
+  to: usize, toRow: i32, c: usize, from: usize, fromRow: i32, B: i32, I: i32,
+): void {
   for (let n = 0; n < B; n++) {
     for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) addScaled(at(to, j * D), get1(at(c, j)), at(from, j * D), D);
+      for (let j = 0; j < J; j++) {
+        addScaled(at(to, j * D), get1(at(c, j)), at(from, j * D), D);
+      }
       to = at(to, toRow);
       c = at(c, ROW);
       from = at(from, fromRow);
@@ -216,7 +237,10 @@ export function addWeighted(to: usize, toRow: i32, c: usize, from: usize, fromRo
 export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): void {
   for (let n = 0; n < B; n++) {
     for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) put1(at(a, j), get1(at(a, j)) + dot(at(votes, j * D), at(v, j * D), D));
+      for (let j = 0; j < J; j++) {
+        const agreement = dot(at(votes, j * D), at(v, j * D), D);
+        put1(at(a, j), get1(at(a, j)) + agreement);
+      }
       a = at(a, ROW);
       votes = at(votes, J * D);
     }
@@ -224,13 +248,16 @@ export function agreements(a: usize, votes: usize, v: usize, B: i32, I: i32): vo
   }
 }
 
-// ---------------------------------------------------------------------------------------------- learning
+// ---------------------------------------------------------------------------------------- learning
 
 /**
- * One step of Adam for n numbers p, which sets their gradients g to 0 and moves their average a by a `share` of the way to
- * them. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t)
+ * One step of Adam for n numbers p, which sets their gradients g to 0 and moves their average a by
+ * a `share` of the way to them. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t)
  */
-export function adam(p: usize, g: usize, m: usize, v: usize, a: usize, n: i32, rate: f32, scale: f32, share: f32): void {
+export function adam(
+  p: usize, g: usize, m: usize, v: usize, a: usize, n: i32,
+  rate: f32, scale: f32, share: f32,
+): void {
   for (let k = 0; k < n; k += LANES) {
     const gradient = get(at(g, k));
     const mean = add(mul(all(0.9), get(at(m, k))), mul(all(0.1), gradient));

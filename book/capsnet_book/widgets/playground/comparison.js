@@ -76,7 +76,11 @@ function pictureOf(width, contents) {
   ];
 }
 
-/** Make the part of the page that compares two networks. @param {any} widget @param {any} session */
+/**
+ * Make the part of the page that compares two networks.
+ * @param {any} widget
+ * @param {any} session
+ */
 export function makeComparison(widget, session) {
   const longTrainings = widget.get("records"); // differences of others, trained for long
   const background = new BackgroundPairs(() => session.changed());
@@ -100,7 +104,8 @@ export function makeComparison(widget, session) {
   const renew = memoized((words) => {
     result.textContent = words;
     const long = records.length ? LONG_TRAININGS : "";
-    chart.caption.textContent = `A dot a pair, by points of error: same seed, 8,000 digits each.${long}`;
+    const dots = "A dot a pair, by points of error: same seed, 8,000 digits each.";
+    chart.caption.textContent = dots + long;
     chart.refresh();
   });
 

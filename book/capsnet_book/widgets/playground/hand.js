@@ -149,7 +149,11 @@ class Hand {
   }
 }
 
-/** Make the part of the page that the reader teaches with. @param {any} widget @param {any} session */
+/**
+ * Make the part of the page that the reader teaches with.
+ * @param {any} widget
+ * @param {any} session
+ */
 export function makeHand(widget, session) {
   const hand = new Hand(widget, session);
   return { node: hand.node, more: hand.more, show: () => hand.show() };

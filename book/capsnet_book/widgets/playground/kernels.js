@@ -1,8 +1,8 @@
-// The arithmetic of training, of arithmetic.ts: in WebAssembly, or in plain JavaScript where a page may not run that. Either
-// way all numbers lie in one memory.
+// The arithmetic of training, of arithmetic.ts: in WebAssembly, or in plain JavaScript where a page
+// may not run that. Either way all numbers lie in one memory.
 import { KERNELS_WASM, plain } from "./kernels_built.js";
 
-/** What makes kernels for a memory; `fast` says which. */
+/** Return what makes kernels for a memory; its property `fast` says which of the two. */
 export async function loadKernels() {
   try {
     const bytes = Uint8Array.from(atob(KERNELS_WASM), (letter) => letter.charCodeAt(0));
@@ -10,11 +10,15 @@ export async function loadKernels() {
     const fast = (memory) => new WebAssembly.Instance(module, { env: { memory } }).exports;
     return Object.assign(fast, { fast: true });
   } catch {
-    return Object.assign((memory) => plainKernels(memory), { fast: false }); // refused, or too old for SIMD
+    const slow = (memory) => plainKernels(memory); // refused, or too old for SIMD
+    return Object.assign(slow, { fast: false });
   }
 }
 
-/** lanes.ts in plain JavaScript: one number at a time. @param {WebAssembly.Memory | { buffer: ArrayBuffer }} memory */
+/**
+ * Return the kernels in plain JavaScript: lanes.ts with one number at a time.
+ * @param {WebAssembly.Memory | { buffer: ArrayBuffer }} memory
+ */
 export function plainKernels({ buffer }) {
   const numbers = new Float32Array(buffer);
   const get = (/** @type {number} */ pointer) => numbers[pointer >> 2];
@@ -24,17 +28,15 @@ export function plainKernels({ buffer }) {
   const same = (/** @type {number} */ x) => x;
   return plain({
     LANES: 1,
-    ...{
-      get,
-      put,
-      get1: get,
-      spread: get,
-      put1: put,
-      all: same,
-      sum: same,
-      root: Math.sqrt,
-      exp: Math.exp,
-    },
+    get,
+    put,
+    get1: get,
+    spread: get,
+    put1: put,
+    all: same,
+    sum: same,
+    root: Math.sqrt,
+    exp: Math.exp,
     at: (pointer, index) => pointer + (index << 2),
     add: (x, y) => x + y,
     sub: (x, y) => x - y,

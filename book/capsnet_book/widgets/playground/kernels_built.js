@@ -1,5 +1,6 @@
 // @ts-nocheck
-// `npm run kernels` writes this file from arithmetic.ts: as WebAssembly in base64, and without its types.
+// `npm run kernels` writes this file from arithmetic.ts: as WebAssembly in base64, and without
+// its types.
 export const KERNELS_WASM =
   "AGFzbQEAAAABRwhgBH9/f38AYAV/f39/fwBgA39/fwBgAn9/AGAGf39/f39/AGAKf39/f39/f39/fwBgB39/f39/f38AYAl/f39/f399fX0AAg8BA2VudgZtZW1vcnkCAAADDw4AAAEAAAIDBAUCAAEGBwefAQ8GbWF0bXVsAAgJdHJhbnNwb3NlAAAIZmlsbFJvd3MACgdzdW1Sb3dzAAEEZ2F0ZQAJB3NpZ21vaWQABgdvdmVySW5rAAcGc3F1YXNoAAMKc3F1YXNoQmFjawACB3NvZnRtYXgABQtzb2Z0bWF4QmFjawAEC2FkZFdlaWdodGVkAAwKYWdyZWVtZW50cwALBGFkYW0ADQZtZW1vcnkCAAqnIQ7SAgIEfwZ7A0AgAyAFSgRAQQAhBANAIAIgBEoEQCAAIAIgBWwgBGpBAnRqIgYgASADIARsIAVqQQJ0aiIH/QAEACIKIAcgA0ECdGr9AAQAIgv9DQABAgMQERITBAUGBxQVFhciDCAHIANBA3Rq/QAEACINIAcgA0EMbGr9AAQAIgj9DQABAgMQERITBAUGBxQVFhciCf0NAAECAwQFBgcQERITFBUWF/0LBAAgBiACQQJ0aiAMIAn9DQgJCgsMDQ4PGBkaGxwdHh/9CwQAIAYgAkEDdGogCiAL/Q0ICQoLGBkaGwwNDg8cHR4fIgkgDSAI/Q0ICQoLGBkaGwwNDg8cHR4fIgj9DQABAgMEBQYHEBESExQVFhf9CwQAIAYgAkEMbGogCSAI/Q0ICQoLDA0ODxgZGhscHR4f/QsEACAEQQRqIQQMAQsLIAVBBGohBQwBCwsLZwICfwF7A0AgAyAESgRAIAAgBEECdGr9AAQAIQZBACEFA0AgAiAFSgRAIAYgASADIAVsIARqQQJ0av0ABAD95AEhBiAFQQFqIQUMAQsLIAAgBEECdGogBv0LBAAgBEEEaiEEDAELCwvGAwIDewN/A0AgAyAJSgRA/QwAAAAAAAAAAAAAAAAAAAAAIQVBACEIA0AgBCAISgRAIAUgCEECdCIKIAFq/QAEACABIApq/QAEAP3mAf3kASEFIAhBBGohCAwBCwsgBSAFIAX9DQgJCgsMDQ4PAAECAwQFBgf95AEiBf0fACAF/R8Bkv0T/QyVleYklZXmJJWV5iSVleYk/ekBIgX94wEhBv0MAACAPwAAgD8AAIA/AACAPyAF/eUB/QwAAIA/AACAPwAAgD8AAIA/IAX95AEiByAH/eYBIAb95gH95wH9DAAAAAAAAAAAAAAAAAAAAAAhBUEAIQgDQCAEIAhKBEAgBSAIQQJ0IgogAWr9AAQAIAIgCmr9AAQA/eYB/eQBIQUgCEEEaiEIDAELCyAFIAUgBf0NCAkKCwwNDg8AAQIDBAUGB/3kASIF/R8AIAX9HwGS/RP95gEhBUEAIQgDQCAEIAhKBEAgCEECdCIKIABqIAYgB/3nASACIApq/QAEAP3mASAFIAEgCmr9AAQA/eYB/eQB/QsEACAIQQRqIQgMAQsLIARBAnQiCCAAaiEAIAEgCGohASACIAhqIQIgCUEBaiEJDAELCwuhAgIBewN/A0AgAiAGSgRA/QwAAAAAAAAAAAAAAAAAAAAAIQRBACEFA0AgAyAFSgRAIAQgBUECdCIHIAFq/QAEACABIAdq/QAEAP3mAf3kASEEIAVBBGohBQwBCwv9DAAAgD8AAIA/AACAPwAAgD8gBCAEIAT9DQgJCgsMDQ4PAAECAwQFBgf95AEiBP0fACAE/R8Bkv0T/QyVleYklZXmJJWV5iSVleYk/ekB/eMBIgT9DAAAgD8AAIA/AACAPwAAgD8gBP3nAf3kAf3nASEEQQAhBQNAIAMgBUoEQCAFQQJ0IgcgAGogBCABIAdq/QAEAP3mAf0LBAAgBUEEaiEFDAELCyADQQJ0IgUgAGohACABIAVqIQEgBkEBaiEGDAELCwvxAQIBewR/A0AgAyAGSgRA/QwAAAAAAAAAAAAAAAAAAAAAIQRBACEFA0AgBUEMSARAIAQgBUECdCIHIAJq/QAEACABIAdq/QAEAP3mAf3kASEEIAVBBGohBQwBCwsgBCAEIAT9DQgJCgsMDQ4PAAECAwQFBgf95AEiBP0fACAE/R8Bkv0TIQRBACEFA0AgBUEMSARAIAVBAnQiByAAaiIIIAj9AAQAIAIgB2r9AAQAIAEgB2r9AAQAIAT95QH95gH95AH9CwQAIAVBBGohBQwBCwsgAEEwaiEAIAFBMGohASACQTBqIQIgBkEBaiEGDAELCwvvBAMCfQN7A38DQCACIAlKBEAgASoCACEEQQEhCgNAIApBCkgEQCABIApBAnRqKgIAIgMgBF4EQCADIQQLIApBAWohCgwBCwtBACEKA0AgCkEMSARA/QwAAK7CAACuwgAArsIAAK7C/QwAAK5CAACuQgAArkIAAK5CIAEgCkECdGr9AAQAIAT9E/3lAf3oAf3pASIF/Qw7qrg/O6q4PzuquD87qrg//eYB/WohBiAFIAb9DACAMT8AgDE/AIAxPwCAMT/95gH95QEgBv0Mg4BeuYOAXrmDgF65g4Beuf3mAf3lASEF/QwAAIA/AACAPwAAgD8AAIA/IQdDAADgQCEDA0AgA0MAAAAAXgRA/QwAAIA/AACAPwAAgD8AAIA/IAcgBUMAAIA/IAOV/RP95gH95gH95AEhByADQwAAgL+SIQMMAQsLIAAgCkECdGogByAG/fgB/Qx/AAAAfwAAAH8AAAB/AAAA/a4BQRf9qwH95gH9CwQAIApBBGohCgwBCwtBCiEKA0AgCkEMSARAIAAgCkECdGpDAAAAADgCACAKQQFqIQoMAQsL/QwAAAAAAAAAAAAAAAAAAAAAIQdBACEKA0AgCkEMSARAIAcgACAKQQJ0av0ABAD95AEhByAKQQRqIQoMAQsL/QwAAIA/AACAPwAAgD8AAIA/IAcgByAH/Q0ICQoLDA0ODwABAgMEBQYH/eQBIgX9HwAgBf0fAZL9E/3nASEFQQAhCgNAIApBDEgEQCAAIApBAnRqIgggBSAI/QAEAP3mAf0LBAAgCkEEaiEKDAELCyAAQTBqIQAgAUEwaiEBIAlBAWohCQwBCwsL9AIDA3sBfwF9A0AgASAFSgRA/QwAAK7CAACuwgAArsIAAK7C/QwAAK5CAACuQgAArkIAAK5C/QwAAAAAAAAAAAAAAAAAAAAAIAAgBUECdGr9AAQA/eUB/egB/ekBIgL9DDuquD87qrg/O6q4PzuquD/95gH9aiEDIAIgA/0MAIAxPwCAMT8AgDE/AIAxP/3mAf3lASAD/QyDgF65g4BeuYOAXrmDgF65/eYB/eUBIQT9DAAAgD8AAIA/AACAPwAAgD8hAkMAAOBAIQYDQCAGQwAAAABeBED9DAAAgD8AAIA/AACAPwAAgD8gAiAEQwAAgD8gBpX9E/3mAf3mAf3kASECIAZDAACAv5IhBgwBCwsgACAFQQJ0av0MAACAPwAAgD8AAIA/AACAP/0MAACAPwAAgD8AAIA/AACAPyACIAP9+AH9DH8AAAB/AAAAfwAAAH8AAAD9rgFBF/2rAf3mAf3kAf3nAf0LBAAgBUEEaiEFDAELCwvhAgMKfwF7AX0DQCADIAtKBEBBACEJA0AgCUEKSARAQQAhCgNAIApBCkgEQCABIAtBHGwgCUEBdGpBHGwgCkEBdGpBAnRqIQ1BACEHA0AgB0EJSARAQQAhCANAIAhBCUgEQCANIAdBHGwgCGpBAnRqKgIAIhFDAAAAAFwEQCACIAdBCWwgCGogBGxBAnRqIQwgBQRAQQAhBiAR/RMhEANAIAQgBkoEQCAGQQJ0Ig4gDGoiDyAP/QAEACAQIAAgDmr9AAQA/eYB/eQB/QsEACAGQQRqIQYMAQsLBUEAIQYgEf0TIRADQCAEIAZKBEAgBkECdCIOIABqIg8gD/0ABAAgECAMIA5q/QAEAP3mAf3kAf0LBAAgBkEEaiEGDAELCwsLIAhBAWohCAwBCwsgB0EBaiEHDAELCyAAIARBAnRqIQAgCkEBaiEKDAELCyAJQQFqIQkMAQsLIAtBAWohCwwBCwsLjQQCD38LewNAIAggC0oEQCAIIAtBQGsiCiAIIApIGyEYQQAhDANAIAkgDEoEQEEAIQ0DQCAHIA1KBEAgACABIA1sIAxqQQJ0aiIOIAFBAnQiCmoiDyAKaiIQIApqIREgDv0ABAAhGiAO/QAEECEbIA/9AAQAIRwgD/0ABBAhHSAQ/QAEACEeIBD9AAQQIR8gEf0ABAAhICAR/QAEECEhIAIgAyANbCAEIAtsakECdGoiEyADQQJ0IgpqIhQgCmoiFSAKaiEWIAUgBiALbCAMakECdGohEiALIQoDQCAKIBhIBEAgGiAT/QkCACIZIBL9AAQAIiL95gH95AEhGiAbIBkgEv0ABBAiI/3mAf3kASEbIBwgFP0JAgAiGSAi/eYB/eQBIRwgHSAZICP95gH95AEhHSAeIBX9CQIAIhkgIv3mAf3kASEeIB8gGSAj/eYB/eQBIR8gICAW/QkCACIZICL95gH95AEhICAhIBkgI/3mAf3kASEhIARBAnQiFyATaiETIBQgF2ohFCAVIBdqIRUgFiAXaiEWIBIgBkECdGohEiAKQQFqIQoMAQsLIA4gGv0LBAAgDiAb/QsEECAPIBz9CwQAIA8gHf0LBBAgECAe/QsEACAQIB/9CwQQIBEgIP0LBAAgESAh/QsEECANQQRqIQ0MAQsLIAxBCGohDAwBCwsgC0FAayELDAELCwtNAQN/A0AgAiADSgRAIANBAnQiBCAAaiIFIAEgBGr9AAQA/QwAAAAAAAAAAAAAAAAAAAAA/UQgBf0ABAD9Tv0LBAAgA0EEaiEDDAELCwtOAQJ/A0AgAiAFSgRAQQAhBANAIAMgBEoEQCAAIAMgBWwgBGpBAnRqIAEgBEECdGr9AAQA/QsEACAEQQRqIQQMAQsLIAVBAWohBQwBCwsL+gECAXsHfwNAIAMgCUoEQEEAIQgDQCAEIAhKBEBBACEHA0AgB0EKSARAIAAgB0ECdGoiBiAGKgIAIAdBBnQiBiABaiEKIAIgBmohC/0MAAAAAAAAAAAAAAAAAAAAACEFQQAhBgNAIAZBEEgEQCAFIAZBAnQiDCAKav0ABAAgCyAMav0ABAD95gH95AEhBSAGQQRqIQYMAQsLIAUgBSAF/Q0ICQoLDA0ODwABAgMEBQYH/eQBIgX9HwAgBf0fAZKSOAIAIAdBAWohBwwBCwsgAEEwaiEAIAFBgAVqIQEgCEEBaiEIDAELCyACQYAFaiECIAlBAWohCQwBCwsL4gECCH8BewNAIAUgCkoEQEEAIQkDQCAGIAlKBEBBACEIA0AgCEEKSARAIAhBBnQiByAAaiELIAMgB2ohDEEAIQcgAiAIQQJ0aioCAP0TIQ8DQCAHQRBIBEAgB0ECdCINIAtqIg4gDv0ABAAgDyAMIA1q/QAEAP3mAf3kAf0LBAAgB0EEaiEHDAELCyAIQQFqIQgMAQsLIAAgAUECdGohACACQTBqIQIgAyAEQQJ0aiEDIAlBAWohCQwBCwsgAEGgASABa0ECdGohACADQaABIARrQQJ0aiEDIApBAWohCgwBCwsLtAICBHsFfwNAIAUgDUoEQCANQQJ0IhAgAGoiDiAO/QAEACAG/RP9DGZmZj9mZmY/ZmZmP2ZmZj8gAiAQaiIP/QAEAP3mAf0MzczMPc3MzD3NzMw9zczMPSABIBBqIhH9AAQAIgr95gH95AEiCf3mAf0Md75/P3e+fz93vn8/d75/PyADIBBqIg79AAQA/eYB/QxvEoM6bxKDOm8SgzpvEoM6IAogCv3mAf3mAf3kASIL/eMBIAf9E/3mAf0Md8wrMnfMKzJ3zCsyd8wrMv3kAf3nAf3lASIK/QsEACAEIBBqIhD9AAQAIQwgECAMIAj9EyAKIAz95QH95gH95AH9CwQAIA8gCf0LBAAgDiAL/QsEACAR/QwAAAAAAAAAAAAAAAAAAAAA/QsEACANQQRqIQ0MAQsLCw==";
 export const plain = ({ add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, turn, where }) => {
@@ -24,10 +25,16 @@ function addScaled(y, w, x, n) {
   for (let k = 0; k < n; k += LANES) put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
 }
 
-// ------------------------------------------------------------------------------------------------ layers
+// ------------------------------------------------------------------------------------------ layers
 
-/** c[m, n] += Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4, N of 8. */
-function matmul(c, cRow, a, aRow, aColumn, b, bRow, M, K, N) {
+/**
+ * c[m, n] += Σ_k a[m, k] b[k, n]. Blocks of 4 × 2 LANES stay in registers: M is a multiple of 4,
+ * N of 8.
+ */
+function matmul(
+  c, cRow, a, aRow, aColumn, b, bRow,
+  M, K, N,
+) {
   for (let k0 = 0; k0 < K; k0 += DEEP) {
     const end = K < k0 + DEEP ? K : k0 + DEEP;
     for (let n = 0; n < N; n += 2 * LANES) {
@@ -102,18 +109,24 @@ function sumRows(total, y, rows, N) {
   }
 }
 
-/** x = 0 where y is not above 0: ReLU where both are the same, its gradient where x is that above. */
+/**
+ * x = 0 where y is not above 0: ReLU where both are the same, its gradient where x is the gradient
+ * above.
+ */
 function gate(x, y, n) {
   for (let k = 0; k < n; k += LANES) put(at(x, k), where(get(at(y, k)), get(at(x, k))));
 }
 
 function sigmoid(y, n) {
-  for (let k = 0; k < n; k += LANES) put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), get(at(y, k)))))));
+  for (let k = 0; k < n; k += LANES) {
+    const x = get(at(y, k));
+    put(at(y, k), div(all(1), add(all(1), exp(sub(all(0), x)))));
+  }
 }
 
 /**
- * The first layer, over the ink of all patches: y[place] += grey · taps[tap], or back: taps[tap] += grey · y[place].
- * x [B, 28, 28], taps [81, C], y [B, 100, C]
+ * The first layer, over the ink of all patches: y[place] += grey · taps[tap], or back:
+ * taps[tap] += grey · y[place]. x [B, 28, 28], taps [81, C], y [B, 100, C]
  */
 function overInk(y, x, taps, B, C, back) {
   for (let n = 0; n < B; n++) {
@@ -135,7 +148,7 @@ function overInk(y, x, taps, B, C, back) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------- capsules
+// ---------------------------------------------------------------------------------------- capsules
 
 /** Equation 1 for each row of `size` numbers: v = s / (n + 1/n), n = ‖s‖. */
 function squash(v, s, rows, size) {
@@ -165,7 +178,7 @@ function squashBack(ds, s, dv, rows, size) {
   }
 }
 
-/** Equation 3: c = softmax(b) over the ten classes of each row; the two numbers of padding are 0. */
+/** Equation 3: c = softmax(b) over the ten classes of each row; the two of padding are 0. */
 function softmax(c, b, rows) {
   for (let row = 0; row < rows; row++) {
     let most = get1(b);
@@ -195,13 +208,18 @@ function softmaxBack(db, dc, c, rows) {
 }
 
 /**
- * to += c_ij from, for all votes: s_j += c_ij û_j|i, or û_j|i += c_ij s_j. Of the two, û is [B, I, J, D], its row J · D
- * numbers; s is [B, J, D], its row 0: the same ten for every i. c [B, I, ROW]
+ * to += c_ij from, for all votes: s_j += c_ij û_j|i, or û_j|i += c_ij s_j. Of the two, û is
+ * [B, I, J, D], its row J · D numbers; s is [B, J, D], its row 0: the same ten for every i.
+ * c [B, I, ROW]
  */
-function addWeighted(to, toRow, c, from, fromRow, B, I) {
+function addWeighted(
+  to, toRow, c, from, fromRow, B, I,
+) {
   for (let n = 0; n < B; n++) {
     for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) addScaled(at(to, j * D), get1(at(c, j)), at(from, j * D), D);
+      for (let j = 0; j < J; j++) {
+        addScaled(at(to, j * D), get1(at(c, j)), at(from, j * D), D);
+      }
       to = at(to, toRow);
       c = at(c, ROW);
       from = at(from, fromRow);
@@ -215,7 +233,10 @@ function addWeighted(to, toRow, c, from, fromRow, B, I) {
 function agreements(a, votes, v, B, I) {
   for (let n = 0; n < B; n++) {
     for (let i = 0; i < I; i++) {
-      for (let j = 0; j < J; j++) put1(at(a, j), get1(at(a, j)) + dot(at(votes, j * D), at(v, j * D), D));
+      for (let j = 0; j < J; j++) {
+        const agreement = dot(at(votes, j * D), at(v, j * D), D);
+        put1(at(a, j), get1(at(a, j)) + agreement);
+      }
       a = at(a, ROW);
       votes = at(votes, J * D);
     }
@@ -223,13 +244,16 @@ function agreements(a, votes, v, B, I) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------- learning
+// ---------------------------------------------------------------------------------------- learning
 
 /**
- * One step of Adam for n numbers p, which sets their gradients g to 0 and moves their average a by a `share` of the way to
- * them. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t)
+ * One step of Adam for n numbers p, which sets their gradients g to 0 and moves their average a by
+ * a `share` of the way to them. rate = lr / (1 - β1^t), scale = 1 / √(1 - β2^t)
  */
-function adam(p, g, m, v, a, n, rate, scale, share) {
+function adam(
+  p, g, m, v, a, n,
+  rate, scale, share,
+) {
   for (let k = 0; k < n; k += LANES) {
     const gradient = get(at(g, k));
     const mean = add(mul(all(0.9), get(at(m, k))), mul(all(0.1), gradient));

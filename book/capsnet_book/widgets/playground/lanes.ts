@@ -1,10 +1,12 @@
-// What arithmetic.ts calculates with, in AssemblyScript: four numbers at a time, WebAssembly's 128-bit SIMD. kernels.js has
-// the same for plain JavaScript, a number at a time.
+// What arithmetic.ts calculates with, in AssemblyScript: four numbers at a time, WebAssembly's
+// 128-bit SIMD. kernels.js has the same for plain JavaScript, a number at a time.
 
 export type V = v128;
 export const LANES: i32 = 4;
 
-@inline export function at(pointer: usize, index: i32): usize { return pointer + ((<usize>index) << 2); }
+@inline export function at(pointer: usize, index: i32): usize {
+  return pointer + ((<usize>index) << 2);
+}
 @inline export function get(pointer: usize): V { return v128.load(pointer); }
 @inline export function put(pointer: usize, x: V): void { v128.store(pointer, x); }
 @inline export function spread(pointer: usize): V { return v128.load32_splat(pointer); }
@@ -19,7 +21,9 @@ export const LANES: i32 = 4;
 @inline export function root(x: V): V { return f32x4.sqrt(x); }
 
 /** x where `alive` is above 0, and 0 elsewhere. */
-@inline export function where(alive: V, x: V): V { return v128.and(f32x4.gt(alive, f32x4.splat(0)), x); }
+@inline export function where(alive: V, x: V): V {
+  return v128.and(f32x4.gt(alive, f32x4.splat(0)), x);
+}
 
 /** A square of LANES rows and columns, turned: to[n, m] = from[m, n]. */
 @inline export function turn(to: usize, toRow: i32, from: usize, fromRow: i32): void {
@@ -42,14 +46,20 @@ export const LANES: i32 = 4;
   return f32x4.extract_lane(halves, 0) + f32x4.extract_lane(halves, 1);
 }
 
-/** e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r = 1 + r (1 + r/2 (1 + r/3 …)), 2^n by a float’s bits. */
+/**
+ * e^x: x = n ln 2 + r with |r| ≤ ln 2 / 2, e^r = 1 + r (1 + r/2 (1 + r/3 …)), 2^n by a float’s
+ * bits.
+ */
 @inline export function exp(x: V): V {
   x = f32x4.max(f32x4.splat(-87), f32x4.min(f32x4.splat(87), x));
   const n = f32x4.nearest(f32x4.mul(x, f32x4.splat(1.44269504)));
   let r = f32x4.sub(x, f32x4.mul(n, f32x4.splat(0.693359375)));
   r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.12194440e-4)));
   let e = f32x4.splat(1);
-  for (let k: f32 = 7; k > 0; k--) e = f32x4.add(f32x4.splat(1), f32x4.mul(e, f32x4.mul(r, f32x4.splat(1 / k))));
+  for (let k: f32 = 7; k > 0; k--) {
+    const term = f32x4.mul(r, f32x4.splat(1 / k));
+    e = f32x4.add(f32x4.splat(1), f32x4.mul(e, term));
+  }
   const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
   return f32x4.mul(e, power);
 }

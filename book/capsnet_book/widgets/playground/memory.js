@@ -5,64 +5,96 @@ import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
 const PAGE = 65536; // bytes; WebAssembly's
 
 /**
- * Where everything lies: `at` has pointers in bytes, each a multiple of 16, of parameters and of what the layers hold
- * for a batch, by name; of(name, t) of what the routing holds of round t. The gradient of what lies at a pointer is
- * `gap` bytes further on. Of the parameters, first of all, with `count` numbers, Adam's two means and the average over
- * steps follow, and at `turn` bytes from each weight there is room for it transposed. `y` and `dy` show the numbers and
- * gradients of the layers.
+ * @typedef {Record<string, Float32Array>} Layers  numbers of each layer for a batch, by name
+ *
+ * @typedef {object} Plan  where everything lies; a pointer is in bytes, a multiple of 16
+ * @property {any} memory  WebAssembly's, or a buffer that looks like one
+ * @property {Record<string, number>} at  pointers to parameters and layers, by name
+ * @property {(name: string, t: number) => number} of  a pointer to what round t of routing holds
+ * @property {number} gap  the gradient of what lies at a pointer is so many bytes further on
+ * @property {number} count  of all parameters' numbers
+ * @property {number} first  pointer to them
+ * @property {number} mean  pointer to Adam's mean of the gradients
+ * @property {number} square  pointer to Adam's mean of their squares
+ * @property {number} average  pointer to the parameters' average over steps
+ * @property {number} turn  so many bytes after a weight there is room for it transposed
+ * @property {Layers} y
+ * @property {Layers} dy  their gradients
+ * @property {Float32Array} parameters
+ * @property {Float32Array} slopes  the parameters' gradients
+ * @property {Float32Array} averages
+ * @property {Float32Array} slopesOfLayers  all of dy
  */
-export function planMemory({ types, batch: B, rounds }) {
-  const [C, I] = [8 * types, PLACES * types];
-  const parameters = parameterList(types);
-  const count = parameters.reduce((all, { size }) => all + size, 0);
-  const rows = { c: B * I * ROW, s: B * J * D, v: B * J * D };
-  const layers = {
+
+/** Return how many numbers each layer holds for a batch. */
+function layerSizes({ types, batch: B, rounds }) {
+  const C = 8 * types;
+  const I = PLACES * types;
+  return {
     x: B * PIXELS,
     maps: B * MAPS * C,
     features: B * I * D_IN,
     u: B * I * D_IN,
     votes: B * I * J * D,
     b: B * I * ROW,
-    ...Object.fromEntries(Object.entries(rows).map(([name, size]) => [name, rounds * size])),
+    c: rounds * B * I * ROW,
+    s: rounds * B * J * D,
+    v: rounds * B * J * D,
     masked: B * J * D,
     hidden1: B * HIDDEN[0],
     hidden2: B * HIDDEN[1],
     drawing: B * PIXELS,
   };
+}
+
+/** Allocate bytes: WebAssembly's memory, or a buffer that looks like one where that is refused. */
+function allocated(/** @type {number} */ bytes) {
+  const pages = Math.ceil(bytes / PAGE);
+  const wasm = globalThis.WebAssembly;
+  return wasm ? new wasm.Memory({ initial: pages }) : { buffer: new ArrayBuffer(pages * PAGE) };
+}
+
+/**
+ * Plan the memory of a training, and allocate it.
+ * @param {{ types: number, batch: number, rounds: number }} settings  batch: a multiple of 4
+ * @returns {Plan}
+ */
+export function planMemory(settings) {
+  const parameters = parameterList(settings.types);
+  const count = parameters.reduce((sum, { size }) => sum + size, 0);
+  const sizes = layerSizes(settings);
   const first = 64; // nothing at 0
   const at = Object.fromEntries(parameters.map(({ name, from }) => [name, first + 4 * from]));
   let end = first + 4 * count;
-  for (const [name, size] of Object.entries(layers)) {
+  for (const [name, size] of Object.entries(sizes)) {
     at[name] = end;
-    end += 4 * size; // a batch is a multiple of 4
+    end += 4 * size;
   }
   const gap = end - first;
   const mean = end + gap;
-  const average = mean + 8 * count;
-  const pages = Math.ceil((mean + 4 * 4 * count) / PAGE);
-  const wasm = globalThis.WebAssembly; // where it is refused: a buffer that looks like its memory
-  const memory = wasm
-    ? new wasm.Memory({ initial: pages })
-    : { buffer: new ArrayBuffer(pages * PAGE) };
+  const square = mean + 4 * count;
+  const average = square + 4 * count;
+  const turned = average + 4 * count; // transposed weights
+  const memory = allocated(turned + 4 * count);
+
   const view = (pointer, length) => new Float32Array(memory.buffer, pointer, length);
-  const shown = (offset) =>
+  const layers = (offset) =>
     Object.fromEntries(
-      Object.keys(layers).map((name) => [name, view(at[name] + offset, layers[name])]),
+      Object.entries(sizes).map(([name, size]) => [name, view(at[name] + offset, size)]),
     );
   return {
-    ...{
-      memory,
-      at,
-      gap,
-      count,
-      first,
-      mean,
-      square: mean + 4 * count,
-      average,
-      turn: average + 4 * count - first,
-    },
-    ...{ y: shown(0), dy: shown(gap) },
-    of: (name, t) => at[name] + 4 * t * rows[name],
+    memory,
+    at,
+    of: (name, t) => at[name] + 4 * t * (sizes[name] / settings.rounds),
+    gap,
+    count,
+    first,
+    mean,
+    square,
+    average,
+    turn: turned - first,
+    y: layers(0),
+    dy: layers(gap),
     parameters: view(first, count),
     slopes: view(first + gap, count),
     averages: view(average, count),

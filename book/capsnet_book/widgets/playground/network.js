@@ -1,9 +1,12 @@
-// The network of book/my_capsnet.py, forward and backward: it calls the kernels, in the order of the paper.
+// The network of book/my_capsnet.py, forward and backward: it calls the kernels, in the order of
+// the paper.
 //
-//   digit ─ conv + ReLU: maps ─ conv: features ─ squash: u ─ W: votes û ─ routing: v ─ mask ─ decoder: drawing
+//   digit ─ conv + ReLU: maps ─ conv: features ─ squash: u ─ W: votes û ─ routing: v
+//         ─ mask ─ decoder: drawing
 //
-// Maps are [B, place, channel]. So a row of all patches is a matrix [B, numbers] as it lies, neither copied there nor
-// back. On the way back the gradient of what lies at a pointer is `gap` further on.
+// Maps are [B, place, channel]. So a row of all patches is a matrix [B, numbers] as it lies,
+// neither copied there nor back. On the way back the gradient of what lies at a pointer is `gap`
+// further on.
 import { lengthsOf } from "../shared/core.js";
 import { drawingLoss, longest, marginLoss } from "./losses.js";
 import { planMemory } from "./memory.js";
@@ -11,181 +14,291 @@ import { begin, fromTensors, toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
 import { ACROSS, D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
-/**
- * @typedef {{ rounds: number, types: number, batch: number, seed: number, m_plus: number, m_minus: number,
- *   lambda: number, drawing: number, bug: string }} NetworkSettings  batch: a multiple of 4; drawing: the weight of its
- *   loss, 0 for no decoder; bug: an id of planted.js, or ""
- */
-
-const V = J * D;
+const V = J * D; // numbers in the capsules of a digit
+const BETA_1 = 0.9; // Adam's
+const BETA_2 = 0.999;
+const WINDOW = 50; // steps that the average of the weights covers, at most
 
 /**
- * A network that has learned nothing.
- * @param {NetworkSettings} settings
- * @param {(memory: any) => any} makeKernels  plainKernels, or WebAssembly's
+ * @typedef {object} NetworkSettings
+ * @property {number} rounds
+ * @property {number} types
+ * @property {number} batch  a multiple of 4
+ * @property {number} seed
+ * @property {number} m_plus
+ * @property {number} m_minus
+ * @property {number} lambda
+ * @property {number} drawing  the weight of its loss, 0 for no decoder
+ * @property {string} bug  an id of planted.js, or ""
  */
-export function makeNetwork(settings, makeKernels) {
-  const { types, batch: B, bug } = settings;
-  const rounds = bug === "no-update-rounds" ? 1 : settings.rounds;
-  const plan = planMemory({ types, batch: B, rounds });
-  const { y, dy, parameters, slopes, averages, memory } = plan;
-  const maps = linearMaps(plan.at, types);
-  const [C, I] = [8 * types, PLACES * types];
-  const net = { ...plan, B, C, I, rounds, bug, maps, k: makeKernels(memory), cut: wrongCut(types) };
-  const last = (numbers, size) => numbers.subarray((rounds - 1) * B * size); // of all rounds
-  const [v, dv] = [last(y.v, V), last(dy.v, V)];
-  begin(parameters, types, settings.seed);
-  averages.set(parameters);
-  const averageOf = (pointer, size) => averages.subarray((pointer - plan.first) / 4).slice(0, size); // of parameters
-  let [steps, power1, power2] = [0, 1, 1]; // β1^t, β2^t
 
-  /** Keeps capsule `kept(n)` of digit n. */
-  function mask(kept) {
+class Network {
+  #settings;
+  #net; // plan, sizes and kernels: what forward and backward work with
+  #v; // capsules of the last round
+  #dv; // their gradient
+  #steps = 0; // of Adam
+  #power1 = 1; // β1^t
+  #power2 = 1; // β2^t
+
+  /** @param {NetworkSettings} settings @param {(memory: any) => any} makeKernels */
+  constructor(settings, makeKernels) {
+    const { types, batch: B, bug } = settings;
+    const rounds = bug === "no-update-rounds" ? 1 : settings.rounds;
+    const plan = planMemory({ types, batch: B, rounds });
+    this.#settings = settings;
+    this.#net = {
+      ...plan,
+      B,
+      C: 8 * types,
+      I: PLACES * types,
+      rounds,
+      bug,
+      maps: linearMaps(plan.at, types),
+      k: makeKernels(plan.memory),
+      cut: wrongCut(types),
+    };
+    this.#v = this.#lastRound(plan.y.v, V);
+    this.#dv = this.#lastRound(plan.dy.v, V);
+    begin(plan.parameters, types, settings.seed);
+    plan.averages.set(plan.parameters);
+  }
+
+  /** Return the last round's numbers, `size` a digit, of those of all rounds. */
+  #lastRound(numbers, size) {
+    const { rounds, B } = this.#net;
+    return numbers.subarray((rounds - 1) * B * size);
+  }
+
+  /** Mask all capsules but number `kept(n)` of digit n. @param {(n: number) => number} kept */
+  #mask(kept) {
+    const { y, B } = this.#net;
     y.masked.fill(0);
     for (let n = 0; n < B; n++) {
       const from = n * V + kept(n) * D;
-      y.masked.set(v.subarray(from, from + D), from);
+      y.masked.set(this.#v.subarray(from, from + D), from);
     }
   }
 
-  /** The gradients of one batch, added to those that there are. images [B · PIXELS] -> its losses and right answers */
-  function gradients(images, labels) {
-    y.x.set(images);
+  /**
+   * Add the gradients of one batch to those that there are.
+   * @param {Float32Array} images  [B · 784]
+   * @param {Uint8Array} labels  [B]
+   * @returns {{ margin: number, drawing: number, right: number }} losses, and right answers
+   */
+  gradients(images, labels) {
+    const net = this.#net;
+    net.y.x.set(images);
     encode(net);
     route(net);
     net.slopesOfLayers.fill(0);
-    const lengths = lengthsOf(v, B * J, D);
-    const margin = marginLoss(dv, v, lengths, labels, settings);
-    const right = labels.reduce((all, label, n) => all + Number(longest(lengths, n) === label), 0);
-    let drawing = 0;
-    if (settings.drawing > 0) {
-      const kept = (n) => (bug === "mask-prediction" ? longest(lengths, n) : labels[n]);
-      mask(kept);
-      decode(net);
-      drawing = drawingLoss(dy.drawing, y.drawing, y.x, B, settings);
-      decodeBack(net);
-      for (let n = 0; n < B; n++) {
-        for (let d = n * V + kept(n) * D, end = d + D; d < end; d++) dv[d] += dy.masked[d];
-      }
-    }
+    const lengths = lengthsOf(this.#v, net.B * J, D);
+    const margin = marginLoss(this.#dv, this.#v, lengths, labels, this.#settings);
+    let right = 0;
+    for (let n = 0; n < net.B; n++) right += Number(longest(lengths, n) === labels[n]);
+    const drawing = this.#settings.drawing > 0 ? this.#drawingGradients(lengths, labels) : 0;
     routeBack(net);
     encodeBack(net);
     return { margin, drawing, right };
   }
 
-  /**
-   * One step of Adam, with the gradients that there are. Weights jump about from step to step, so what reads, draws and
-   * is kept is their average: over the last tenth of the steps, of `window` steps at most.
-   */
-  function update(rate, window = 50) {
-    const share = Math.max(1 / window, 10 / (10 + steps++));
-    power1 *= 0.9;
-    power2 *= 0.999;
-    const { first, gap, mean, square, average, count } = plan;
-    const [step, scale] = [rate / (1 - power1), 1 / Math.sqrt(1 - power2)];
-    net.k.adam(first, first + gap, mean, square, average, count, step, scale, share);
+  /** Add the gradients of the drawing's loss to dv and to the decoder's. Return the loss. */
+  #drawingGradients(lengths, labels) {
+    const net = this.#net;
+    const isBug = net.bug === "mask-prediction";
+    const kept = (n) => (isBug ? longest(lengths, n) : labels[n]);
+    this.#mask(kept);
+    decode(net);
+    const loss = drawingLoss(net.dy.drawing, net.y.drawing, net.y.x, net.B, this.#settings);
+    decodeBack(net);
+    for (let n = 0; n < net.B; n++) {
+      const from = n * V + kept(n) * D;
+      for (let d = from; d < from + D; d++) this.#dv[d] += net.dy.masked[d];
+    }
+    return loss;
   }
 
   /**
-   * What the network makes of images [N · PIXELS]: capsules [N · J · D], their lengths [N · J], answers [N], drawings
-   * [N · PIXELS] of the longest capsule, if it draws; and of one image, u [I · D_IN] and c of the last round [I · J].
+   * Take one step of Adam with the gradients that there are. Weights jump about from step to step,
+   * so what reads, draws and is kept is their average: over the last tenth of the steps, of
+   * `window` steps at most.
    */
-  function read(images, draws = settings.drawing > 0) {
+  update(/** @type {number} */ rate, window = WINDOW) {
+    const share = Math.max(1 / window, 10 / (10 + this.#steps));
+    this.#steps++;
+    this.#power1 *= BETA_1;
+    this.#power2 *= BETA_2;
+    const { k, first, gap, mean, square, average, count } = this.#net;
+    const step = rate / (1 - this.#power1);
+    const scale = 1 / Math.sqrt(1 - this.#power2);
+    k.adam(first, first + gap, mean, square, average, count, step, scale, share);
+  }
+
+  /**
+   * Return what the network makes of images [N · 784]: capsules [N · J · D], their lengths
+   * [N · J], answers [N], drawings [N · 784] of the longest capsule, if it draws; and of the last
+   * batch's first image, u [I · D_IN] and c of the last round [I · J].
+   */
+  read(/** @type {Float32Array} */ images, draws = this.#settings.drawing > 0) {
+    const { B, I, y, parameters, averages } = this.#net;
     const N = images.length / PIXELS;
-    const [capsules, lengths, drawings] = [V, J, draws ? PIXELS : 0].map(
-      (size) => new Float32Array(N * size),
-    );
+    const capsules = new Float32Array(N * V);
+    const lengths = new Float32Array(N * J);
+    const drawings = new Float32Array(draws ? N * PIXELS : 0);
     const newest = parameters.slice();
     parameters.set(averages);
-    for (let n = 0; n < N; n += B) {
-      const now = Math.min(B, N - n);
-      const some = { ...net, B: 4 * Math.ceil(now / 4) }; // all rows that matmul needs
-      const keep = (all, batch) =>
-        all.set(batch.subarray(0, (now * all.length) / N), (n * all.length) / N);
-      y.x.set(images.subarray(n * PIXELS, (n + now) * PIXELS));
-      encode(some);
-      route(some);
-      const found = lengthsOf(v, B * J, D);
-      keep(capsules, v);
-      keep(lengths, found);
-      if (!draws) continue;
-      mask((m) => longest(found, m));
-      decode(some);
-      keep(drawings, y.drawing);
+    for (let from = 0; from < N; from += B) {
+      const count = Math.min(B, N - from);
+      const batch = images.subarray(from * PIXELS, (from + count) * PIXELS);
+      const lengthsOfBatch = this.#readBatch(batch, count, draws);
+      capsules.set(this.#v.subarray(0, count * V), from * V);
+      lengths.set(lengthsOfBatch.subarray(0, count * J), from * J);
+      if (draws) drawings.set(y.drawing.subarray(0, count * PIXELS), from * PIXELS);
     }
     parameters.set(newest);
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
-    const c = last(y.c, I * ROW).subarray(0, I * ROW); // less the padding:
-    return {
-      u: y.u.slice(0, I * D_IN),
-      c: c.filter((_, k) => k % ROW < J),
-      capsules,
-      lengths,
-      answers,
-      drawings,
-    };
+    const rows = this.#lastRound(y.c, I * ROW).subarray(0, I * ROW);
+    const c = rows.filter((_, k) => k % ROW < J); // less the padding
+    return { u: y.u.slice(0, I * D_IN), c, capsules, lengths, answers, drawings };
   }
 
-  return {
-    ...{ gradients, update, read },
-    /** The first layer's weights, [81, C]. */
-    filters: () => averageOf(plan.at["conv.weight"], KERNEL ** 2 * C),
-    /** The decoder's layers, as shared/core.js has them. */
-    decoder: () =>
-      maps.decoder.map(({ weight, bias, K, N }) => ({
-        columns: averageOf(weight, K * N),
-        bias: averageOf(bias, N),
-      })),
-    tensors: () => toTensors(averages, types),
-    slopes: () => toTensors(slopes, types),
-    load(tensors) {
-      fromTensors(parameters, types, tensors);
-      averages.set(parameters);
-      steps = Number.POSITIVE_INFINITY; // the first ones of a new Adam are rough: they do not count as the first
-    },
-  };
+  /** Run the network on `count` images. Return the lengths, [B · J]. */
+  #readBatch(images, count, draws) {
+    const net = this.#net;
+    const part = { ...net, B: 4 * Math.ceil(count / 4) }; // all rows that matmul needs
+    net.y.x.set(images);
+    encode(part);
+    route(part);
+    const lengths = lengthsOf(this.#v, net.B * J, D);
+    if (draws) {
+      this.#mask((n) => longest(lengths, n));
+      decode(part);
+    }
+    return lengths;
+  }
+
+  /** Return `size` numbers of the average that belongs to the parameters at a pointer. */
+  #averageAt(pointer, size) {
+    const from = (pointer - this.#net.first) / 4;
+    return this.#net.averages.slice(from, from + size);
+  }
+
+  /** Return the first layer's weights, [81, C]. */
+  filters() {
+    const { at, C } = this.#net;
+    return this.#averageAt(at["conv.weight"], KERNEL ** 2 * C);
+  }
+
+  /** Return the decoder's layers, as shared/core.js has them. */
+  decoder() {
+    return this.#net.maps.decoder.map(({ weight, bias, K, N }) => ({
+      columns: this.#averageAt(weight, K * N),
+      bias: this.#averageAt(bias, N),
+    }));
+  }
+
+  /** Return the averaged weights by name, as a file has them. */
+  tensors() {
+    return toTensors(this.#net.averages, this.#settings.types);
+  }
+
+  /** Return the gradients by name, as a file has them. */
+  slopes() {
+    return toTensors(this.#net.slopes, this.#settings.types);
+  }
+
+  /** Take the weights of a file. @throws {Error} where they do not fit */
+  load(tensors) {
+    fromTensors(this.#net.parameters, this.#settings.types, tensors);
+    this.#net.averages.set(this.#net.parameters);
+    this.#steps = Number.POSITIVE_INFINITY; // a new Adam's first steps are rough: average widely
+  }
 }
 
 /**
- * The layers that are linear, in pieces: to[B, N] += from[B, K] weight[K, N], for each [to, from] of a weight's `uses`.
- * Rows of a batch lie `toRow` and `fromRow` numbers apart.
+ * Make a network that has learned nothing.
+ * @param {NetworkSettings} settings
+ * @param {(memory: any) => any} makeKernels  plainKernels, or WebAssembly's
  */
-function linearMaps(at, types) {
-  const [C, I, K] = [8 * types, PLACES * types, TAPS * 8 * types]; // K: numbers in a row of a patch
-  const primary = Array.from({ length: TAPS }, (_, row) => {
-    const uses = Array.from({ length: PLACES }, (_, place) => {
+export const makeNetwork = (settings, makeKernels) => new Network(settings, makeKernels);
+
+/**
+ * @typedef {object} LinearMap  to[B, N] += from[B, K] weight[K, N], for each [to, from] of `uses`
+ * @property {number} weight  a pointer
+ * @property {number} [bias]
+ * @property {number} K
+ * @property {number} N
+ * @property {number[][]} uses  pointers
+ * @property {number} toRow  rows of a batch lie so many numbers apart
+ * @property {number} fromRow
+ */
+
+/** Return the second convolution's: one for each row of its kernel. @returns {LinearMap[]} */
+function primaryMaps(at, types) {
+  const C = 8 * types;
+  const K = TAPS * C; // numbers in a row of a patch
+  return Array.from({ length: TAPS }, (_, row) => ({
+    weight: at["primary.conv.weight"] + 4 * row * K * C,
+    K,
+    N: C,
+    uses: Array.from({ length: PLACES }, (_, place) => {
       const first = (2 * Math.floor(place / 3) + row) * ACROSS + 2 * (place % 3);
       return [at.features + 4 * place * C, at.maps + 4 * first * C];
-    });
-    const weight = at["primary.conv.weight"] + 4 * row * K * C;
-    return { weight, K, N: C, uses, toRow: PLACES * C, fromRow: MAPS * C };
-  });
-  const routed = Array.from({ length: I }, (_, i) => {
-    const uses = [[at.votes + 4 * i * V, at.u + 4 * i * D_IN]];
-    const weight = at["routed.weight"] + 4 * i * D_IN * V;
-    return { weight, K: D_IN, N: V, uses, toRow: I * V, fromRow: I * D_IN };
-  });
-  const dense = (name, from, to, K, N) => {
-    const [weight, bias] = [at[`${name}.weight`], at[`${name}.bias`]];
-    return { weight, bias, K, N, uses: [[at[to], at[from]]], toRow: N, fromRow: K };
-  };
-  const decoder = [
-    dense("decoder.0", "masked", "hidden1", V, HIDDEN[0]),
-    dense("decoder.2", "hidden1", "hidden2", HIDDEN[0], HIDDEN[1]),
-    dense("decoder.4", "hidden2", "drawing", HIDDEN[1], PIXELS),
-  ];
-  return { primary, routed, decoder };
+    }),
+    toRow: PLACES * C,
+    fromRow: MAPS * C,
+  }));
 }
 
-// --------------------------------------------------------------------------------------------- forward
+/** Return those of W: one for each primary capsule. @returns {LinearMap[]} */
+function routedMaps(at, types) {
+  const I = PLACES * types;
+  return Array.from({ length: I }, (_, i) => ({
+    weight: at["routed.weight"] + 4 * i * D_IN * V,
+    K: D_IN,
+    N: V,
+    uses: [[at.votes + 4 * i * V, at.u + 4 * i * D_IN]],
+    toRow: I * V,
+    fromRow: I * D_IN,
+  }));
+}
 
-function linear({ k, B }, pieces) {
-  for (const { weight, K, N, uses, toRow, fromRow } of pieces) {
+/** Return that of a layer of the decoder. @returns {LinearMap} */
+function denseMap(at, name, from, to, K, N) {
+  return {
+    weight: at[`${name}.weight`],
+    bias: at[`${name}.bias`],
+    K,
+    N,
+    uses: [[at[to], at[from]]],
+    toRow: N,
+    fromRow: K,
+  };
+}
+
+/** Return the maps of all linear layers. */
+function linearMaps(at, types) {
+  return {
+    primary: primaryMaps(at, types),
+    routed: routedMaps(at, types),
+    decoder: [
+      denseMap(at, "decoder.0", "masked", "hidden1", V, HIDDEN[0]),
+      denseMap(at, "decoder.2", "hidden1", "hidden2", HIDDEN[0], HIDDEN[1]),
+      denseMap(at, "decoder.4", "hidden2", "drawing", HIDDEN[1], PIXELS),
+    ],
+  };
+}
+
+// ------------------------------------------------------------------------------------ forward
+
+/** Add to each map's output its input times its weight. */
+function linear({ k, B }, /** @type {LinearMap[]} */ maps) {
+  for (const { weight, K, N, uses, toRow, fromRow } of maps) {
     for (const [to, from] of uses) k.matmul(to, toRow, from, fromRow, 1, weight, N, B, K, N);
   }
 }
 
-/** From digits to votes. */
+/** Compute the votes from the digits. */
 function encode(net) {
   const { k, y, at, B, C, I } = net;
   k.fillRows(at.maps, at["conv.bias"], B * MAPS, C);
@@ -194,12 +307,13 @@ function encode(net) {
   k.fillRows(at.features, at["primary.conv.bias"], B * PLACES, C);
   linear(net, net.maps.primary);
   if (net.bug === "capsule-view") recut(y.features, net.cut);
-  k.squash(at.u, at.features, B * I, D_IN); // a capsule's numbers are channels, which lie together already
+  // A capsule's numbers are channels, which lie together already.
+  k.squash(at.u, at.features, B * I, D_IN);
   y.votes.fill(0);
   linear(net, net.maps.routed);
 }
 
-/** Procedure 1, with what each round held. */
+/** Route by agreement (procedure 1), and keep what each round held. */
 function route(net) {
   const { k, y, at, of, B, I, rounds } = net;
   y.b.fill(0);
@@ -217,7 +331,7 @@ function route(net) {
 const couplings = ({ memory, B, I }, pointer) =>
   new Float32Array(memory.buffer, pointer, B * I * ROW);
 
-/** From capsules, all but one masked, to drawings. */
+/** Compute the drawings from the capsules, all but one masked. */
 function decode(net) {
   const { k, at, B } = net;
   for (const layer of net.maps.decoder) {
@@ -229,11 +343,11 @@ function decode(net) {
   }
 }
 
-// -------------------------------------------------------------------------------------------- backward
+// ----------------------------------------------------------------------------------- backward
 
-/** From the gradients above to those of the weights and below; for these every weight is needed transposed. */
-function linearBack({ k, B, gap, turn }, pieces) {
-  for (const { weight, K, N, uses, toRow, fromRow } of pieces) {
+/** Add the gradients of weights and of inputs; for the latter every weight is transposed. */
+function linearBack({ k, B, gap, turn }, /** @type {LinearMap[]} */ maps) {
+  for (const { weight, K, N, uses, toRow, fromRow } of maps) {
     k.transpose(weight + turn, weight, K, N);
     for (const [to, from] of uses) {
       k.matmul(weight + gap, N, from, 1, fromRow, to + gap, toRow, K, B, N);
@@ -242,7 +356,7 @@ function linearBack({ k, B, gap, turn }, pieces) {
   }
 }
 
-/** From the drawing's gradient before the sigmoid to that of what was masked. */
+/** Compute the gradient of the masked capsules from the drawing's before the sigmoid. */
 function decodeBack(net) {
   const { k, at, gap, B } = net;
   for (const layer of net.maps.decoder.toReversed()) {
@@ -253,12 +367,14 @@ function decodeBack(net) {
   }
 }
 
-/** From dv of the last round to the gradient of the votes, through all rounds. */
+/** Compute the gradient of the votes from dv of the last round, through all rounds. */
 function routeBack(net) {
   const { k, at, of, gap, B, I, rounds } = net;
   for (let t = rounds - 1; t >= 0; t--) {
-    const [c, s, v] = ["c", "s", "v"].map((name) => of(name, t));
-    // This round's v made the next round's logits, whose gradient is known by now.
+    const c = of("c", t);
+    const s = of("s", t);
+    const v = of("v", t);
+    // This round's v made the next round's logits, whose gradient is computed already.
     if (t < rounds - 1) k.addWeighted(v + gap, 0, at.b + gap, at.votes, V, B, I);
     k.squashBack(s + gap, s, v + gap, B * J, D);
     k.addWeighted(at.votes + gap, V, c, s + gap, 0, B, I);
@@ -271,7 +387,7 @@ function routeBack(net) {
   }
 }
 
-/** From the gradient of the votes to those of the weights below. */
+/** Compute the gradients of the weights below from that of the votes. */
 function encodeBack(net) {
   const { k, dy, at, gap, B, C, I } = net;
   linearBack(net, net.maps.routed);

@@ -1,9 +1,11 @@
-// What can be changed about a training: names, values, what they mean, and how an address holds them.
+// What can be changed about a training: names, values, what they mean, and how an address holds
+// them.
 
-/** What can be planted: id of the catalogue -> what is wrong, in a sentence. */
+/** What can be planted: id of the catalogue of bugs -> what is wrong, in a sentence. */
 export const BUGS = {
   "softmax-axis":
-    "the softmax runs over the capsules below, which compete for a class instead of choosing one",
+    "the softmax runs over the capsules below, " +
+    "which compete for a class instead of choosing one",
   "capsule-view": "the maps are cut up like a list, so that a capsule is eight places of a channel",
   "no-update-rounds": "the logits are never updated: every round is the first",
   "margin-not-squared": "the margin loss is not squared",
@@ -12,11 +14,19 @@ export const BUGS = {
 };
 
 /**
- * By name: what it is called, its value unless changed, and what is offered. An address may have other numbers `from`
- * … `to` as well. `words`: of a value that is offered and is no number.
- * @type {Record<string, { label: string, usual: any, offers: any[], from?: number, to?: number, whole?: boolean,
- *   words?: (value: any) => string }>}
+ * @typedef {object} Setting
+ * @property {string} label
+ * @property {any} usual  its value unless changed
+ * @property {any[]} offers  values in the page's list
+ * @property {number} [from]  the least of other numbers that an address may have
+ * @property {number} [to]  the largest of them
+ * @property {boolean} [whole]  whole numbers alone
+ * @property {(value: any) => string} [words]  of a value that is offered and is no number
+ *
+ * @typedef {Record<string, any>} Settings  a value for each name of SETTINGS
  */
+
+/** @type {Record<string, Setting>} */
 export const SETTINGS = {
   rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
   types: {
@@ -68,78 +78,97 @@ export const SETTINGS = {
 };
 
 const NAMES = Object.keys(SETTINGS);
-
-/** @typedef {Record<string, any>} Settings  a value for each name of SETTINGS */
+const LONGEST = 40; // characters of a wrong value that are said
 
 /**
- * The settings of one network or two: what is usual but for `others`, values or their texts. Whatever is wrong is left
- * out, and said in `problems`.
- * @param {Record<string, any>[]} others @returns {{ settings: Settings[], problems: string }}
+ * Return the settings of one network or two: the usual values but for `others`, values or texts.
+ * What is wrong is left out, and said in `problems`.
+ * @param {Record<string, any>[]} others
+ * @returns {{ settings: Settings[], problems: string }}
  */
 export function settingsWith(...others) {
   const problems = new Set();
   const settings = others.map((given) => {
-    const found = Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].usual]));
+    const values = usual();
     for (const [name, value] of Object.entries(given)) {
       try {
-        found[name] = read(name, String(value));
-      } catch ({ message }) {
-        problems.add(message);
+        values[name] = parsed(name, String(value));
+      } catch (error) {
+        problems.add(error.message);
       }
     }
-    return found;
+    return values;
   });
   return { settings, problems: [...problems].join(" ") };
 }
 
-/** Names of the settings in which two differ. @param {Settings} one @param {Settings} other */
-export const differences = (one, other) => NAMES.filter((name) => one[name] !== other[name]);
-
-/** A setting's value in words. */
-export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);
-
-/** The value that a text means. @param {string} name @param {string} text */
-function read(name, text) {
-  if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
-  const { offers, from, to, whole } = SETTINGS[name];
-  const value = offers.find((offer) => String(offer) === text) ?? Number(text || Number.NaN);
-  if (
-    offers.includes(value) ||
-    (value >= from && value <= to && (!whole || Number.isInteger(value)))
-  )
-    return value;
-  const right =
-    from === undefined
-      ? `one of ${offers.map((offer) => offer || "none").join(", ")}`
-      : `a ${whole ? "whole number" : "number"} from ${from} to ${to.toLocaleString("en")}`;
-  throw new Error(`For ${name}, expected ${right}; got ${text ? shortened(text) : "nothing"}.`);
-}
-
-const shortened = (words) => (words.length > 40 ? `${words.slice(0, 40)} …` : words);
+/** @returns {Settings} */
+const usual = () => Object.fromEntries(NAMES.map((name) => [name, SETTINGS[name].usual]));
 
 /**
- * What an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds.
- * @param {string} hash  -> as settingsWith, or undefined: it holds none
+ * Return the names of the settings in which two differ.
+ * @param {Settings} one
+ * @param {Settings} other
+ */
+export const differences = (one, other) => NAMES.filter((name) => one[name] !== other[name]);
+
+/** Return a setting's value in words. */
+export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? String(value);
+
+/**
+ * Return the value that a text means.
+ * @throws {Error} in words, where there is no such setting or value
+ */
+function parsed(/** @type {string} */ name, /** @type {string} */ text) {
+  if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
+  const setting = SETTINGS[name];
+  const offer = setting.offers.find((value) => String(value) === text);
+  if (offer !== undefined) return offer;
+  const number = text === "" ? Number.NaN : Number(text);
+  const isWithin = number >= setting.from && number <= setting.to;
+  if (isWithin && (!setting.whole || Number.isInteger(number))) return number;
+  const value = text === "" ? "nothing" : shortened(text);
+  throw new Error(`For ${name}, expected ${expected(setting)}; got ${value}.`);
+}
+
+/** Return which values a setting takes. @param {Setting} setting */
+function expected({ offers, from, to, whole }) {
+  if (from === undefined) return `one of ${offers.map((offer) => offer || "none").join(", ")}`;
+  const kind = whole ? "whole number" : "number";
+  return `a ${kind} from ${from} to ${to.toLocaleString("en")}`;
+}
+
+const shortened = (/** @type {string} */ words) =>
+  words.length > LONGEST ? `${words.slice(0, LONGEST)} …` : words;
+
+/**
+ * Return what an address holds: "#rounds=1,3&seed=7" are two networks with one and three rounds.
+ * @param {string} hash
+ * @returns {ReturnType<typeof settingsWith> | undefined} undefined where it holds no settings
  */
 export function fromAddress(hash) {
   if (!hash.includes("=")) return undefined;
-  const lists = [...new URLSearchParams(hash.slice(1))].map(([name, text]) => {
+  const parameters = new URLSearchParams(hash.slice(1));
+  /** @type {[string, string[]][]} */
+  const lists = [...parameters].map(([name, text]) => {
     const texts = text.split(",");
-    return /** @type {const} */ ([name, texts.length > 2 ? [text] : texts]); // three are no value
+    return [name, texts.length > 2 ? [text] : texts]; // three are no value
   });
   const count = Math.max(...lists.map(([, texts]) => texts.length));
-  const given = (/** @type {number} */ k) =>
+  const valuesOf = (/** @type {number} */ k) =>
     Object.fromEntries(lists.map(([name, texts]) => [name, texts[k] ?? texts[0]]));
-  return settingsWith(...Array.from({ length: count }, (_, k) => given(k)));
+  return settingsWith(...Array.from({ length: count }, (_, k) => valuesOf(k)));
 }
 
-/** The address that holds these settings, what is usual left out. @param {Settings[]} settings */
+/**
+ * Return the address that holds these settings, less the usual ones.
+ * @param {Settings[]} settings
+ */
 export function toAddress(settings) {
-  const others = NAMES.filter((name) =>
-    settings.some((each) => each[name] !== SETTINGS[name].usual),
-  );
-  const parts = others.map(
-    (name) => `${name}=${[...new Set(settings.map((each) => each[name]))].join(",")}`,
-  );
+  const isUnusual = (name) => settings.some((values) => values[name] !== SETTINGS[name].usual);
+  const parts = NAMES.filter(isUnusual).map((name) => {
+    const values = new Set(settings.map((setting) => setting[name]));
+    return `${name}=${[...values].join(",")}`;
+  });
   return `#${parts.join("&")}`;
 }

@@ -1,0 +1,139 @@
+// Four experiments: each asks something beforehand, lets the reader guess, trains two networks that
+// differ in one setting, and says afterwards what came out.
+import { element, pushButton, setAttributes, write } from "../shared/ui.js";
+import { errorOf } from "./pairs.js";
+import { SETTINGS, settingsWith } from "./settings.js";
+
+const ALIKE = 1; // points of error that one pair of trainings cannot tell apart
+const FIRST = 0; // a guess, or an outcome: the first network is the better one
+const SAME = 1;
+const SECOND = 2;
+
+/**
+ * @typedef {object} Experiment
+ * @property {string} name
+ * @property {Record<string, any>} change  what the first network has other than usual
+ * @property {string} question
+ * @property {string[]} guesses  the first network reads better, both alike, the second better
+ */
+
+/** @type {Experiment[]} */
+const EXPERIMENTS = [
+  {
+    name: "One round against three",
+    change: { rounds: 1 },
+    question: "Which reads better after 8,000 digits: one round of routing, or three?",
+    guesses: ["one round", "both alike", "three rounds"],
+  },
+  {
+    name: "Plant a bug",
+    change: { bug: "softmax-axis" },
+    question: "A softmax over the wrong axis, as in public code: does it read worse for it?",
+    guesses: ["it reads better", "both alike", "it reads worse"],
+  },
+  {
+    name: "Without drawing",
+    change: { drawing: 0 },
+    question: "One learns no drawing: does it read better for it, or worse?",
+    guesses: ["better without", "both alike", "worse without"],
+  },
+  {
+    name: "Ten times the rate",
+    change: { rate: 10 * SETTINGS.rate.usual },
+    question: "Ten times the learning rate: which reads better after 8,000 digits?",
+    guesses: ["ten times the rate", "both alike", "the usual rate"],
+  },
+];
+
+/** Return the two networks' settings. @param {Experiment} experiment @param {number} seed */
+const settingsOf = ({ change }, seed) => settingsWith({ ...change, seed }, { seed }).settings;
+
+/** Return the experiment that these settings are, whatever their seed. @param {any[]} settings */
+function experimentOf(settings) {
+  const text = JSON.stringify(settings);
+  return EXPERIMENTS.find(
+    (experiment) => JSON.stringify(settingsOf(experiment, settings[0].seed)) === text,
+  );
+}
+
+/**
+ * Return which network came out better: FIRST, SAME or SECOND; undefined before both have learned
+ * from 8,000 digits. @param {number[]} errors  in per cent, NaN before
+ */
+export function outcomeOf([first, second]) {
+  if (Number.isNaN(first) || Number.isNaN(second)) return undefined;
+  if (Math.abs(first - second) < ALIKE) return SAME;
+  return first < second ? FIRST : SECOND;
+}
+
+/**
+ * Return what is said of an experiment.
+ * @param {Experiment} experiment
+ * @param {number | undefined} guess
+ * @param {number[]} errors  of the two networks, in per cent
+ */
+export function inWords({ question, guesses }, guess, errors) {
+  const outcome = outcomeOf(errors);
+  if (outcome === undefined)
+    return guess === undefined ? `${question} Guess.` : `You say: ${guesses[guess]}. Watch.`;
+  const [first, second] = errors.map((error) => error.toFixed(1));
+  const came =
+    `It came out: ${guesses[outcome]}, ${first} % wrong against ${second} %. ` +
+    "One pair is no proof: ten more seeds tell.";
+  if (guess === undefined) return came;
+  return guess === outcome ? `As you said. ${came}` : `You said: ${guesses[guess]}. ${came}`;
+}
+
+/** Make the cards, the question and the guesses. @param {any} session */
+export function makeExperiments(session) {
+  const guesses = new Map(); // settings -> the reader's guess
+  const cards = EXPERIMENTS.map((experiment) =>
+    pushButton("experiment", experiment.name, () => choose(experiment)),
+  );
+  const words = element("p", { class: "question", "aria-live": "polite" });
+  const answers = [FIRST, SAME, SECOND].map((answer) =>
+    pushButton("guess", "", () => guess(answer)),
+  );
+  const choices = element("div", { class: "guesses" }, ...answers);
+  const panel = element("div", { class: "asked" }, words, choices);
+  const title = "Four experiments";
+  const row = element("div", { class: "cards" }, element("span", {}, title), ...cards);
+  const about = { class: "experiments", role: "group", "aria-label": title };
+  const node = element("div", about, row, panel);
+
+  /** Take the experiment's settings; pressed again, only the usual network is left. */
+  function choose(/** @type {Experiment} */ experiment) {
+    const [{ seed }] = session.settings;
+    const isChosen = experimentOf(session.settings) === experiment;
+    const { settings } = isChosen
+      ? settingsWith({ seed })
+      : { settings: settingsOf(experiment, seed) };
+    session.change(settings);
+  }
+
+  /** Keep the guess, and let both learn. */
+  function guess(/** @type {number} */ answer) {
+    guesses.set(session.settings, answer);
+    if (session.running) session.changed();
+    else session.act(() => session.train());
+  }
+
+  function show() {
+    const experiment = experimentOf(session.settings);
+    EXPERIMENTS.forEach((other, n) => {
+      setAttributes(cards[n], { "aria-pressed": other === experiment });
+    });
+    panel.hidden = !experiment;
+    if (!experiment) return;
+    const chosen = guesses.get(session.settings);
+    const errors = session.present().map(({ tests }) => errorOf(tests));
+    write(words, inWords(experiment, chosen, errors));
+    answers.forEach((button, answer) => {
+      write(button, experiment.guesses[answer]);
+      setAttributes(button, { "aria-pressed": answer === chosen });
+      button.disabled = chosen !== undefined || outcomeOf(errors) !== undefined;
+    });
+  }
+
+  return { node, show };
+}
