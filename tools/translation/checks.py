@@ -25,6 +25,8 @@ QUOTES = "\"'`"
 SHOWN_ENGLISH = 60  # characters of a message in a report
 # A paper's title is emphasised and stays English.
 TITLE = re.compile(r"(?<!\*)\*[^*]+\*")
+# The names in a citation stay as they are: [De Sousa Ribeiro et al., 2020].
+CITATION = re.compile(r"\[[^\]]*, \d{4}[a-z]?\]")
 ENGLISH_WORDS = re.compile(r"(?:\b[A-Za-z]{2,}[ ,]+){4,}")
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?!\w)")
 # Four words in a row on a built page; “Two Words（两个词）” may stand.
@@ -140,7 +142,7 @@ def terms_of_the_book(message: Message, vocabulary: Terms) -> Iterator[str]:
 
 def no_english_left(message: Message, _: Terms) -> Iterator[str]:
     """Check that no four English words in a row are left."""
-    text = NO_PROSE.sub(".", chinese(message))
+    text = NO_PROSE.sub(".", CITATION.sub("", chinese(message)))
     for title in kept_titles(message):
         text = text.replace(title, ".")
     match = ENGLISH_WORDS.search(text)
