@@ -42,7 +42,8 @@ def _are_shares(scores: Tensor) -> bool:
 
 def _finding_about_shares(shares: Tensor, all_scores: Sequence[Tensor]) -> Finding:
     """Return the finding about a softmax: a convention where the lengths are returned, too."""
-    for lengths in all_scores:
+    others = [scores for scores in all_scores if scores is not shares]
+    for lengths in others:
         if torch.allclose(lengths.softmax(dim=1), shares, rtol=1e-3, atol=1e-5):
             text = (
                 "Not as in the paper, and as good: beside the lengths it returns their softmax. "
