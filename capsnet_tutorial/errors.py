@@ -84,12 +84,15 @@ def is_free_to_read(tensor: Tensor) -> bool:
 
 
 def is_transformed(*tensors: Tensor) -> bool:
-    """Return whether code is exported, or derivatives or batches of tensors are being transformed.
+    """Return whether code is exported or traced, or tensors are being transformed.
 
-    These are `torch.func` (which can be told from PyTorch 2.7 on) and forward-mode derivatives.
+    Transforms are those of `torch.func` (which can be told from PyTorch 2.7 on) and forward-mode
+    derivatives.
     """
     if torch.compiler.is_compiling():
         return getattr(torch.compiler, "is_exporting", bool)()
+    if torch.jit.is_tracing():
+        return True
     unwrap = getattr(torch.func, "debug_unwrap", lambda tensor: tensor)
     return any(unwrap(tensor) is not tensor or _has_tangent(tensor) for tensor in tensors)
 

@@ -111,6 +111,45 @@ def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
     torch.testing.assert_close(smooth_field(200, 28, 1.0, generator()), 2 * field)
 
 
+@pytest.mark.parametrize("field", ["rotation", "shear", "shift_x", "shift_y", "scale_x", "scale_y"])
+def test_every_amount_of_a_random_transformation_is_drawn_evenly_within_its_reach(
+    field, monkeypatch
+):
+    poses = []
+    monkeypatch.setattr("capsnet_tutorial.augment.transform", lambda _, pose: poses.append(pose))
+    Augmentation(shift=2.5, rotation=15, scale=0.1, shear=0.2)(
+        torch.zeros(2000, 1, 5, 5), generator()
+    )
+    reach = {"rotation": 15, "shear": 0.2, "scale_x": 0.1, "scale_y": 0.1}.get(field, 2.5)
+    middle = 1 if field.startswith("scale") else 0
+    amounts = getattr(poses[0], field) - middle
+    assert amounts.abs().max() <= reach
+    assert amounts.abs().max() > 0.98 * reach
+    assert amounts.mean().abs() < 0.05 * reach
+    assert abs(float(amounts.std()) - reach / math.sqrt(3)) < 0.05 * reach
+
+
+def test_all_amounts_are_drawn_independently(monkeypatch):
+    poses = []
+    monkeypatch.setattr("capsnet_tutorial.augment.transform", lambda _, pose: poses.append(pose))
+    Augmentation(shift=2.5, rotation=15, scale=0.1, shear=0.2)(
+        torch.zeros(2000, 1, 5, 5), generator()
+    )
+    amounts = torch.stack(list(vars(poses[0]).values()))  # [6, 2000]
+    correlation = torch.corrcoef(amounts) - torch.eye(6)
+    assert correlation.abs().max() < 0.1
+
+
+def test_an_elastic_field_is_as_strong_as_the_augmentation_says(monkeypatch):
+    bends = []
+    monkeypatch.setattr(
+        "capsnet_tutorial.augment.transform", lambda _, pose, bend: bends.append(bend)
+    )
+    Augmentation(shift=0, elastic=0.5)(torch.zeros(500, 1, 21, 21), generator())
+    at_the_knots = bends[0][:, ::5, ::5]  # [500, 5, 5, 2]
+    assert float(at_the_knots.std()) == pytest.approx(0.5, rel=0.02)
+
+
 # --- wherever the images are
 
 

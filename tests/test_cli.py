@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import networks
@@ -14,9 +16,10 @@ from _ext.pages.results import substitutions
 
 import capsnet_tutorial
 from capsnet_tutorial import cli
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.data import digits
-from capsnet_tutorial.train import evaluate
+from capsnet_tutorial.train import Recipe, evaluate, train_and_save
 from capsnet_tutorial.weights import load_weights, save_weights
 
 pytestmark = pytest.mark.slow
@@ -141,6 +144,76 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(
     )
 
 
+def test_what_is_measured_is_the_network_in_the_file(tmp_path):
+    """Not the one in memory, whose weights have more digits than the file's."""
+    stored = networks.learner()
+    measured = []
+
+    def measure(network: object, record: dict) -> dict:
+        measured.append(network)
+        return {"test": {"error": 0.5}}
+
+    record = train_and_save(
+        networks.learner(),
+        networks.few(),
+        Recipe(epochs=1, batch_size=16),
+        tmp_path,
+        about={"command": "train"},
+        measure=measure,
+        store=lambda network, path: stored,
+        progress=False,
+        threads=1,
+    )
+    assert measured == [stored]
+    assert record["test"] == {"error": 0.5}
+    written = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert written == json.loads(json.dumps(record))
+
+
+def test_a_run_stores_and_measures_half_precision_weights(tmp_path):
+    networks_measured = []
+    train_and_save(
+        networks.learner(),
+        networks.few(),
+        Recipe(epochs=1, batch_size=16),
+        tmp_path,
+        about={},
+        measure=lambda network, record: networks_measured.append(network) or {},
+        progress=False,
+        threads=1,
+    )
+    weight = networks_measured[0].conv.weight
+    assert weight.equal(weight.half().float())
+
+
+def recipe_from(*arguments: str) -> Recipe:
+    parser = argparse.ArgumentParser()
+    cli.add_training_options(parser)
+    return cli.recipe_of(parser.parse_args(arguments))
+
+
+def test_a_run_of_seconds_takes_the_quick_recipe():
+    assert recipe_from("--seconds", "30") == Recipe.quick(30)
+    quick = recipe_from("--seconds", "30", "--average", "0.5", "--rotation", "5")
+    assert quick == replace(
+        Recipe.quick(30), average=0.5, augmentation=Augmentation(shift=1, rotation=5)
+    )
+
+
+def test_a_run_of_epochs_takes_the_usual_recipe_and_the_given_fields():
+    assert recipe_from() == Recipe()
+    given = recipe_from("--epochs", "3", "--shear", "0.1", "--seed", "7", "--precision", "bf16")
+    assert given == Recipe(epochs=3, seed=7, precision="bf16", augmentation=Augmentation(shear=0.1))
+
+
+def test_a_tilde_in_the_output_is_the_home_directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    parser = argparse.ArgumentParser()
+    cli.add_training_options(parser)
+    assert parser.parse_args(["--output=~/run"]).output == tmp_path / "run"
+
+
 # --- evaluate
 
 
@@ -148,11 +221,11 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(
 def test_evaluate_prints_one_line_of_json(name, run, capsys):
     folder, _ = run
     assert main(["evaluate", str(folder / name), "--source", "sample"]) == 0
-    came = json.loads(capsys.readouterr().out)
+    line = json.loads(capsys.readouterr().out)
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    assert came == pytest.approx(
-        result["test"] | {"digits": 500, "source": "sample", "split": "test"}, abs=1e-6
-    )
+    assert line.pop("weights") == str(folder / "weights.safetensors")
+    about = {"digits": 500, "source": "sample", "split": "test"}
+    assert line == pytest.approx(result["test"] | about, abs=1e-6)
 
 
 @pytest.mark.usefixtures("offline")
@@ -160,12 +233,27 @@ def test_the_pretrained_network_is_evaluated_by_name_even_offline(tmp_path, capf
     assert (
         main(["evaluate", "small", "--data", str(tmp_path / "none"), "--split", "validation"]) == 0
     )
-    said = capfd.readouterr()
-    came = json.loads(said.out)
-    assert (came["digits"], came["source"], came["split"]) == (500, "sample", "validation")
-    assert came["error"] < 0.03
-    _, right = said.err.splitlines()
-    assert right == f"{1 - came['error']:.1%} right"
+    captured = capfd.readouterr()
+    line = json.loads(captured.out)
+    assert line["weights"] == "small"
+    assert line["digits"] == 500
+    assert line["source"] == "sample"
+    assert line["split"] == "validation"
+    assert line["error"] < 0.03
+    last = captured.err.splitlines()[-1]
+    assert last == f"small: {1 - line['error']:.1%} right"
+
+
+def test_small_is_refused_where_it_may_be_a_folder_of_that_name(run, tmp_path, monkeypatch, capsys):
+    folder, _ = run
+    (tmp_path / "small").symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    evaluated = ["--source", "sample", "--split", "validation"]
+    assert main(["evaluate", "small", *evaluated]) == 2
+    assert "name the folder ./small" in capsys.readouterr().err
+    assert main(["evaluate", "./small", *evaluated]) == 0
+    line = json.loads(capsys.readouterr().out)
+    assert Path(line["weights"]) == Path("small/weights.safetensors")
 
 
 # --- bad input: status 2 and one line
@@ -188,6 +276,10 @@ def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(tmp_pat
     for option, value, message in (
         ("--batch-size", "5000", "at least one batch of 5000 images; got 4000"),
         ("--threads", "0", "threads to be a whole number, at least 1; got 0"),
+        ("--threads", "1000000", "at most 1024 threads; got 1000000"),
+        ("--seed", f"{10**23}", f"seed as a whole number of 64 bits; got {10**23}"),
+        ("--shift", "1e20", "a shift from 0 to 28 pixels; got 100000000000000000000"),
+        ("--shift", "1000", "a shift from 0 to 28 pixels; got 1000"),
     ):
         assert main([*run, option, value]) == 2
         assert capsys.readouterr().err == f"capsnet: expected {message}\n"

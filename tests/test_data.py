@@ -60,6 +60,12 @@ def test_the_sample_is_5000_digits_split_into_4000_500_and_500():
     assert len(train) + len(validation) + len(test) == len(train | validation | test) == 5000
 
 
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_splits_labels_do_not_keep_the_whole_sample_in_memory(split):
+    labels = digits(split, source="sample").labels
+    assert labels.untyped_storage().nbytes() == labels.nbytes
+
+
 # --- MNIST
 
 

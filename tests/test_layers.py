@@ -7,6 +7,7 @@ import pytest
 import torch
 from networks import noise
 from oracle import agrees
+from torch.autograd import forward_ad
 
 from capsnet_tutorial import functional, layers
 from capsnet_tutorial.functional import prediction_vectors, route
@@ -77,6 +78,55 @@ def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat(
         found.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
     assert not found[0].allclose(found[1])
     torch.testing.assert_close(found[1], found[2])
+
+
+# --- without û, or with it
+
+
+def small_layer() -> RoutedCapsules:
+    torch.manual_seed(0)
+    routed = RoutedCapsules(in_capsules=6, in_dim=3, out_capsules=4, out_dim=5).double()
+    layers.draw_truncated(routed.weight, 1)
+    return routed
+
+
+def penalty(routed: RoutedCapsules, u: torch.Tensor) -> torch.Tensor:
+    """The derivative, by W, of the squared gradient of the lengths."""
+    u = u.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(routed(u).norm(dim=-1).sum(), u, create_graph=True)
+    return torch.autograd.grad(gradient.square().sum(), routed.weight)[0]
+
+
+def test_a_layer_that_computes_u_hat_has_second_derivatives():
+    routed, u = small_layer(), noise(2, 6, 3)
+    with pytest.raises(ValueError, match="a layer with without_u_hat=False, has all"):
+        penalty(routed, u)
+    routed.without_u_hat = False
+    expected = small_layer()
+    expected.routing = own_routing
+    torch.testing.assert_close(penalty(routed, u), penalty(expected, u))
+
+
+def test_forward_mode_derivatives_need_no_switch():
+    routed, u, direction = small_layer(), noise(2, 6, 3), noise(2, 6, 3, seed=1)
+    with forward_ad.dual_level():
+        tangent = forward_ad.unpack_dual(routed(forward_ad.make_dual(u, direction))).tangent
+    difference = (routed(u + 1e-6 * direction) - routed(u - 1e-6 * direction)) / 2e-6
+    torch.testing.assert_close(tangent, difference, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(("switch", "calls"), [(None, 1), (True, 1), (False, 0)])
+def test_the_switch_decides_whether_u_hat_is_computed(switch, calls, monkeypatch):
+    routed, u = small_layer(), noise(2, 6, 3)
+    expected = routed(u)
+    routed.without_u_hat = switch
+    came = []
+    fast = layers.route_capsules
+    monkeypatch.setattr(
+        layers, "route_capsules", lambda *args, **options: came.append(1) or fast(*args, **options)
+    )
+    torch.testing.assert_close(routed(u), expected)
+    assert len(came) == calls
 
 
 def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):

@@ -141,6 +141,28 @@ def test_torch_func_and_export_take_the_network_as_it_is():
     torch.testing.assert_close(tuple(exported(x, labels)), tuple(output))
 
 
+def test_a_traced_network_answers_for_any_number_of_images():
+    model = networks.tiny()
+    traced = torch.jit.trace(model, images(3), check_trace=False)
+    for batch in (1, 3, 8):
+        x = images(batch)
+        torch.testing.assert_close(tuple(traced(x)), tuple(model(x)))
+
+
+@pytest.mark.parametrize("method", ["__call__", "predict"])
+def test_pixels_from_0_to_255_are_warned_of(method):
+    model = networks.tiny()
+    x = (255 * images()).round()
+    with pytest.warns(UserWarning, match="pixels from 0 to 255; .*: divide by 255"):
+        getattr(model, method)(x)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_pixels_that_are_no_bytes_are_not_warned_of(scale, recwarn):
+    networks.tiny()(scale * images())
+    assert not [warning for warning in recwarn if "pixels" in str(warning.message)]
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_gpu_gives_the_same():
     model, x, labels = networks.tiny(), images(), torch.tensor([0, 3, 1])

@@ -15,9 +15,10 @@ from safetensors.torch import save_file
 
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.files import read_tensors, write_tensors, write_whole
-from capsnet_tutorial.model import CapsNetConfig
+from capsnet_tutorial.functional import capsule_lengths, mask_capsules, route
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput, Parts
 from capsnet_tutorial.train import evaluate
-from capsnet_tutorial.weights import load_pretrained, load_weights, save_weights
+from capsnet_tutorial.weights import as_capsnet, load_pretrained, load_weights, save_weights
 
 # --- the network that comes with the module
 
@@ -73,6 +74,123 @@ def test_saved_weights_come_back(tmp_path):
     again = load_weights(str(tmp_path / "less"))
     assert {parameter.dtype for parameter in again.parameters()} == {torch.float32}
     torch.testing.assert_close(again(x).lengths, model(x).lengths, atol=1e-2, rtol=0)
+
+
+def test_weights_beyond_half_precision_keep_their_own(tmp_path):
+    network = networks.tiny().float()
+    network.conv.bias.data[0] = 70_000.5
+    save_weights(network, tmp_path / "file")
+    assert load_weights(tmp_path / "file").conv.bias.equal(network.conv.bias)
+    stored, _ = read_tensors(tmp_path / "file")
+    assert stored["conv.bias"].dtype == torch.float32
+    assert stored["conv.weight"].dtype == torch.float16
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_weights_that_are_not_finite_are_not_saved(value, tmp_path):
+    network = networks.tiny().float()
+    network.conv.bias.data[0] = value
+    with pytest.raises(ValueError, match="finite numbers in conv.bias; got nan, infinity"):
+        save_weights(network, tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+class WithAnotherLayer(CapsNet):
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__(config)
+        self.another = torch.nn.Linear(2, 3)
+
+
+class WithAnotherAnswer(CapsNet):
+    def forward(self, images: torch.Tensor, labels: torch.Tensor | None = None) -> CapsNetOutput:
+        output = super().forward(images, labels)
+        return output._replace(reconstruction=1 - output.reconstruction)
+
+
+class WithAnotherMethod(CapsNet):
+    def longest(self, images: torch.Tensor) -> torch.Tensor:
+        return self(images).lengths.amax(dim=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [(WithAnotherLayer, "another.bias of shape None"), (WithAnotherAnswer, "that answers as")],
+    ids=["another layer", "another answer"],
+)
+def test_a_subclass_that_would_not_come_back_is_not_saved(kind, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        save_weights(kind(networks.tiny().config), tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+def test_a_subclass_that_answers_as_a_capsnet_comes_back_as_one(tmp_path):
+    network = WithAnotherMethod(networks.tiny().config)
+    images = noise(2, 1, 9, 9, dtype=torch.float32)
+    save_weights(network, tmp_path / "file", torch.float32)
+    loaded = load_weights(tmp_path / "file")
+    assert type(loaded) is CapsNet
+    assert loaded(images).lengths.equal(network(images).lengths)
+
+
+class Gain(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gain = torch.nn.Parameter(torch.ones(()))
+
+    def forward(self, u_hat: torch.Tensor, iterations: int) -> torch.Tensor:
+        return route(self.gain * u_hat, iterations)
+
+
+def test_two_networks_loaded_with_the_same_parts_share_none(tmp_path):
+    for gain in (3.0, 7.0):
+        network = CapsNet(networks.tiny().config, Parts(routing=Gain()))
+        network.routed.routing.gain.data.fill_(gain)
+        save_weights(network, tmp_path / f"{gain}")
+    parts = Parts(routing=Gain())
+    first = load_weights(tmp_path / "3.0", parts)
+    second = load_weights(tmp_path / "7.0", parts)
+    assert first.routed.routing.gain == 3
+    assert second.routed.routing.gain == 7
+    assert parts.routing.gain == 1
+
+
+# --- networks that are no CapsNet
+
+
+class Stranger(torch.nn.Module):
+    """The small network under another name, with answers of its own for the second image."""
+
+    def __init__(self, off: float) -> None:
+        super().__init__()
+        inner = CapsNet(CapsNetConfig.small(iterations=2))
+        self.conv = inner.conv
+        self.primary = inner.primary
+        self.routed = inner.routed
+        self.decoder = inner.decoder
+        self.off = off
+
+    def forward(self, images: torch.Tensor) -> CapsNetOutput:
+        u = self.primary(torch.relu(self.conv(images)))
+        v = self.routed(u)
+        lengths = capsule_lengths(v) + torch.tensor([[0.0], [self.off]])
+        return CapsNetOutput(v, lengths, self.decoder(mask_capsules(v).flatten(1)))
+
+
+def test_a_network_of_the_same_structure_is_converted_with_its_number_of_rounds():
+    torch.manual_seed(0)
+    network = Stranger(off=0.0)
+    converted = as_capsnet(network)
+    assert type(converted) is CapsNet
+    assert converted.config == CapsNetConfig.small(iterations=2)
+    images = digits("test", source="sample").images[:2]
+    torch.testing.assert_close(converted(images).lengths, network(images).lengths)
+
+
+@pytest.mark.parametrize("off", [0.01, 0.5])
+def test_a_network_that_answers_otherwise_for_one_of_two_images_is_not_converted(off):
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match="a network that answers as a CapsNet"):
+        as_capsnet(Stranger(off))
 
 
 # --- files: whole or not at all

@@ -114,6 +114,7 @@ def fit(  # noqa: PLR0913 - the options of a run, which are independent, and key
         objective=objective or paper_objective(recipe.reconstruction_weight),
         device=device,
     )
+    step_loss.try_batch()
     state = TrainingState(network.to(device).train(), recipe)
     settings = run_identity(network, recipe, data.count) | dict(identity or {})
     file = Checkpoint(None if checkpoint is None else Path(checkpoint), settings)
@@ -191,6 +192,11 @@ class StepLoss:
         with self._precision():
             output = network(images, targets)
         return self.objective(in_float32(output), images, targets)
+
+    def try_batch(self) -> None:
+        """Make a batch of one image, so that bad data end a run before it has written anything."""
+        first = torch.zeros(1, dtype=torch.int64)
+        self.data.batch(first, self.recipe.augmentation, torch.Generator())
 
     def _precision(self) -> AbstractContextManager[Any]:
         if self.recipe.precision == "fp32":
