@@ -1,0 +1,143 @@
+"""The verdict on routing as a table: what three rounds bring, in training and at inference.
+
+*In training*: networks trained with three rounds against networks trained with one, all of them
+read with one round, so that only what they learned differs. *At inference*: the networks trained
+with three rounds, read with one round and with three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from capsnet_book.experiments.plan import Experiments
+from capsnet_book.experiments.records import stored
+from capsnet_book.experiments.statistics import Difference, paired, two_way
+from capsnet_book.experiments.tables import results_by_seed
+from capsnet_book.experiments.verdicts import wrong_after
+
+CLUTTER = "6"
+"""Parts of no whole in the scenes with true poses."""
+
+
+class Test(NamedTuple):
+    """One row of the trial: what is read, and by which networks."""
+
+    task: str
+    network: str
+    one_round: str
+    """The run that was trained with one round."""
+    three_rounds: str
+    """The run that was trained with three."""
+    split: str
+    """A key of the records' ``wrong_after``."""
+
+
+TESTS = (
+    Test("straight digits", "small", "fresh-r1", "fresh-r3", "test"),
+    Test("straight digits", "the paper's size", "fresh-paper-r1", "fresh-paper-r3", "test"),
+    Test("bent digits", "small", "fresh-r1", "fresh-r3", "test_bent"),
+    Test("bent digits", "the paper's size", "fresh-paper-r1", "fresh-paper-r3", "test_bent"),
+    Test("digits in noise", "small", "fresh-r1", "fresh-r3", "test_noisy"),
+    Test("digits in noise", "the paper's size", "fresh-paper-r1", "fresh-paper-r3", "test_noisy"),
+    Test("overlapping digits", "small", "fresh-pairs-r1", "fresh-pairs-r3", "test"),
+    Test(
+        "overlapping digits",
+        "the paper's size",
+        "fresh-paper-pairs-r1",
+        "fresh-paper-pairs-r3",
+        "test",
+    ),
+)
+
+
+class Effect(NamedTuple):
+    """What one change does to the errors, in per cent of the images."""
+
+    before: float
+    after: float
+    difference: Difference | None
+    """Of the errors before less those after, in points; None where it is the same in each seed."""
+
+    def __str__(self) -> str:
+        if self.difference is None or self.difference.low <= 0 <= self.difference.high:
+            return "no difference seen"
+        word = "fewer" if self.after < self.before else "more"
+        share = abs(self.before - self.after) / self.before
+        return f"{share:.0%} {word}: {self.before:.2f} → {self.after:.2f} %"
+
+
+class Row(NamedTuple):
+    """A row of the table."""
+
+    task: str
+    network: str
+    seeds: int
+    in_training: Effect
+    at_inference: Effect
+
+    @property
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return the row as the table shows it."""
+        return self.task, self.network, str(self.in_training), str(self.at_inference)
+
+
+def trial(experiments: Experiments) -> list[Row]:
+    """Return the rows of the trial: digits from the runs' records, then parts with true poses."""
+    return [*(_row_of_digits(experiments, test) for test in TESTS), _row_of_true_poses()]
+
+
+def _row_of_digits(experiments: Experiments, test: Test) -> Row:
+    never = results_by_seed(experiments, test.one_round)
+    always = results_by_seed(experiments, test.three_rounds)
+    seeds = sorted(never.keys() & always.keys())
+
+    def errors(results: dict[int, dict], rounds: int) -> np.ndarray:
+        """Return what is misread with so many rounds, [S, 10000]."""
+        wrong = [wrong_after(results[seed], test.split, rounds) for seed in seeds]
+        return np.array(wrong, dtype=float)
+
+    learned = errors(always, rounds=1)
+    return Row(
+        test.task,
+        test.network,
+        len(seeds),
+        in_training=_effect_over_images(errors(never, rounds=1), learned),
+        at_inference=_effect_over_images(learned, errors(always, rounds=3)),
+    )
+
+
+def _effect_over_images(before: np.ndarray, after: np.ndarray) -> Effect:
+    """Return an effect whose interval holds the luck of the seeds and of the images."""
+    difference = two_way(after, before)
+    points = None if difference is None else difference.times(100)
+    return Effect(100 * float(before.mean()), 100 * float(after.mean()), points)
+
+
+def _row_of_true_poses() -> Row:
+    """Return the row of scenes at new angles; their interval holds the luck of the seeds."""
+    never = _scene_errors("matrices-r1", rounds=1)
+    learned = _scene_errors("matrices-r3", rounds=1)
+    routed = _scene_errors("matrices-r3", rounds=3)
+    return Row(
+        "parts with true poses, in clutter",
+        "pose matrices",
+        len(never),
+        in_training=_effect_over_seeds(never, learned),
+        at_inference=_effect_over_seeds(learned, routed),
+    )
+
+
+def _scene_errors(arm: str, rounds: int) -> list[float]:
+    """Return an arm's share of wholes misread at new angles, by seed."""
+    runs = [run for run in stored("viewpoints")["runs"] if run["arm"] == arm]
+    runs = sorted(runs, key=lambda run: run["seed"])
+    return [run["errors"]["new"][CLUTTER][rounds - 1] for run in runs]
+
+
+def _effect_over_seeds(before: Sequence[float], after: Sequence[float]) -> Effect:
+    difference = paired(after, before)
+    points = None if difference is None else difference.times(100)
+    return Effect(100 * float(np.mean(before)), 100 * float(np.mean(after)), points)
