@@ -1,4 +1,4 @@
-"""What the runs say: the primary questions, judged once and together, and the claims, which are exploratory."""
+"""Verdicts on the runs: of the primary questions, judged together, and of exploratory claims."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from capsnet_book.experiments.statistics import (
 from capsnet_book.experiments.tables import (
     COLUMNS,
     Column,
+    Numbers,
     Result,
     numbers,
     results_by_seed,
@@ -49,32 +50,34 @@ WORDS = (
     NO_INTERVAL,
     NOT_RUN,
 )
-"""What did not come out first. Only a primary question can be "seen" or "the other way round".
+"""The words of verdicts, the contrary ones first.
 
-A claim is plain where its p, with all claims counted by Holm, is below `LEVEL`; a hint where only its own p is.
+Only a primary question can be "seen" or "the other way round". A claim is plain if its p is below
+`LEVEL` with all claims counted by Holm, a hint if only its own p is.
 """
 LEVEL = 0.05
 IMAGES = 10_000
-"""Of every task: MNIST's test digits, or a picture made of each."""
+"""Test images of every task: MNIST's test digits, or as many pictures made of them."""
 
 
 class Verdict(NamedTuple):
-    """A question or a claim, and what its runs say."""
+    """A question or a claim, and the verdict on it."""
 
     question: Question | Claim
     word: str
-    """One of `WORDS`, or how many seeds are there."""
+    """One of `WORDS`."""
     sentence: str
-    """Word, both sides' numbers, difference, interval and p, in a line of plain words."""
+    """Word, both sides' numbers, difference, interval and p, in a line of text."""
     difference: Difference | None
-    """By how much the second is larger; None without an interval: too few seeds, or the same difference in each."""
+    """The second mean minus the first; None without an interval: too few seeds, or no spread."""
     by_seed: Sequence[float]
-    """The difference with each seed; where no pairs are compared, of each of the first from the second's mean."""
+    """The difference by seed; without pairs, the second mean minus each seed of the first."""
     reference: float
-    """What a difference is a part of: the second's mean; nan without any seed."""
+    """The second mean, to which a difference is related; nan without any seed."""
 
     @property
     def text(self) -> str:
+        """The question or the claim in words."""
         return self.question.text
 
 
@@ -82,25 +85,27 @@ class Verdict(NamedTuple):
 
 
 def answers(experiments: Experiments) -> list[Verdict]:
-    """The answer to every primary question, in the order in which they were written down, in per cent and points.
+    """Return the verdict on every primary question, in the order of the file.
 
-    A question is judged when all its seeds are there. The p that judges is Holm's, among all of them.
+    Differences are in points of error. A question is judged when all its seeds were run, by Holm's
+    p among all questions.
     """
     questions = experiments.questions
-    arms = [
-        [_errors(experiments, each, side) for side in (each.smaller, each.larger)]
-        for each in questions
-    ]
+    arms = []
+    for question in questions:
+        smaller = _errors(experiments, question, question.smaller)
+        larger = _errors(experiments, question, question.larger)
+        arms.append((smaller, larger))
     return judge(questions, arms)
 
 
 def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -> list[Verdict]:
-    """Return the answers, judged together.
+    """Return the verdicts on questions that are judged together.
 
     Args:
-        questions: in the order in which they were written down.
-        arms: of each both sides' errors, 0 or 1 for a seed and an image [S, N], or a share for a seed [S]; empty where
-            a seed lacks.
+        questions: in the order of the verdicts.
+        arms: of each question both sides' errors: 0 or 1 by seed and image [S, N], or a share by
+            seed [S]; empty if a seed is missing.
     """
     differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
     adjusted = holm([each.p if each else 1.0 for each in differences])
@@ -108,43 +113,55 @@ def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -
 
 
 def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) -> np.ndarray:
-    """What an arm misreads, seed by seed: images [S, 10000], of scenes shares [S]; nothing if a seed lacks."""
+    """Return an arm's errors by seed and image, [S, 10000], or by seed of scenes, [S].
+
+    It is empty if a seed is missing.
+    """
+    errors: dict[int, Any] = {}
     if "arm" in side:
         path = experiments.folder / f"{question.measure}.json"
         runs = records.read(path)["runs"] if path.exists() else []
-        errors = {run["seed"]: run["errors"] for run in runs if run["arm"] == side["arm"]}
-        found = {
-            seed: each[side["view"]][f"{side['clutter']}"][side["rounds"] - 1]
-            for seed, each in errors.items()
-        }
+        for run in runs:
+            if run["arm"] == side["arm"]:
+                after_rounds = run["errors"][side["view"]][f"{side['clutter']}"]
+                errors[run["seed"]] = after_rounds[side["rounds"] - 1]
     else:
-        by_seed = results_by_seed(experiments, side["run"])
-        found = {
-            seed: wrong_after(each, question.measure, side["rounds"])
-            for seed, each in by_seed.items()
-        }
-    whole = found.keys() >= {*question.seeds}
-    return np.array([found[seed] for seed in question.seeds] if whole else [], dtype=float)
+        for seed, record in results_by_seed(experiments, side["run"]).items():
+            errors[seed] = wrong_after(record, question.measure, side["rounds"])
+    if not errors.keys() >= set(question.seeds):
+        return np.array([], dtype=float)
+    return np.array([errors[seed] for seed in question.seeds], dtype=float)
 
 
 def _answer(
     question: Question, arms: Sequence[np.ndarray], difference: Difference | None, p: float
 ) -> Verdict:
+    """Return the verdict on a question, given Holm's p."""
     if difference is None:
         return Verdict(question, NOT_RUN, NOT_RUN, None, (), math.nan)
     smaller, larger = (100 * arm.reshape(len(arm), -1).mean(axis=1) for arm in arms)
     difference = difference.times(100)
-    word = NO_DIFFERENCE if p >= LEVEL else SEEN if difference.value > 0 else OTHER_WAY
-    found = f"error, %: {smaller.mean():.2f} against {larger.mean():.2f}"
-    many = len(smaller)
+    if p >= LEVEL:
+        word = NO_DIFFERENCE
+    elif difference.value > 0:
+        word = SEEN
+    else:
+        word = OTHER_WAY
+    seeds = len(smaller)
     sentence = _sentence(
-        word, found, difference, 2, f"{many} seeds", many, f" (Holm {_p(p, many)})"
+        word,
+        f"error, %: {smaller.mean():.2f} against {larger.mean():.2f}",
+        difference,
+        digits=2,
+        basis=f"{seeds} seeds",
+        seeds=seeds,
+        adjusted=f" (Holm {_p(p, seeds)})",
     )
     return Verdict(question, word, sentence, difference, (larger - smaller).tolist(), larger.mean())
 
 
 def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
-    """Which of a split's images a network misreads when it is read with so many rounds: bool [10000]."""
+    """Return which of a split's images a network misreads with some rounds: bool [10000]."""
     return unpack_wrong(record["wrong_after"][split][rounds - 1], IMAGES)
 
 
@@ -152,49 +169,65 @@ def wrong_after(record: Result, split: str, rounds: int) -> np.ndarray:
 
 
 class _Comparison(NamedTuple):
-    """A claim's two sides, compared, before all claims are judged together."""
+    """The comparison of a claim's sides, before all claims are judged together."""
 
     claim: Claim
     column: Column
     sides: str
     """Both sides' numbers, in words."""
     difference: Difference | None
-    apart: Sequence[float]
-    whole: float
+    by_seed: Sequence[float]
+    reference: float
     basis: str
-    """What is compared with what, in words."""
+    """Seeds, pairs and images of the comparison, in words."""
     seeds: int
-    """Of the side that has fewer."""
+    """The number of seeds of the side that has fewer."""
 
     @property
     def p(self) -> float:
-        """As far as the seeds can carry it; 1 without an interval."""
-        return carried_p(self.difference.p, self.seeds) if self.difference else 1.0
+        """The p that so many seeds can carry; 1 without an interval."""
+        if self.difference is None:
+            return 1.0
+        return carried_p(self.difference.p, self.seeds)
 
 
 def verdicts(experiments: Experiments) -> list[Verdict]:
-    """The verdict on every claim of which both sides were run, what did not come out first.
+    """Return the verdict on every claim of which both sides were run, contrary ones first.
 
-    The p that tells what is plain from a hint is Holm's, among all of them.
+    Holm's p among all claims distinguishes a plain difference from a hint.
     """
-    compared = [
-        comparison for claim in experiments.claims if (comparison := _compare(experiments, claim))
-    ]
-    adjusted = holm([comparison.p for comparison in compared])
-    judged = [_judge(*pair) for pair in zip(compared, adjusted, strict=True)]
-    return sorted(judged, key=lambda each: WORDS.index(each.word))
+    compared = [_compare(experiments, claim) for claim in experiments.claims]
+    comparisons = [comparison for comparison in compared if comparison is not None]
+    adjusted = holm([comparison.p for comparison in comparisons])
+    judged = [_judge(*pair) for pair in zip(comparisons, adjusted, strict=True)]
+    return sorted(judged, key=lambda verdict: WORDS.index(verdict.word))
 
 
 def _judge(comparison: _Comparison, adjusted: float) -> Verdict:
-    claim, column, sides, difference, apart, whole, basis, seeds = comparison
-    word = _word(difference, adjusted)
-    among = "" if word == NO_DIFFERENCE else f" (Holm {_p(adjusted, seeds)})"
-    sentence = _sentence(word, sides, difference, column.digits, basis, seeds, among)
-    return Verdict(claim, word, sentence, difference, apart, whole)
+    """Return the verdict on a claim, given Holm's p."""
+    word = _word(comparison.difference, adjusted)
+    among = "" if word == NO_DIFFERENCE else f" (Holm {_p(adjusted, comparison.seeds)})"
+    sentence = _sentence(
+        word,
+        comparison.sides,
+        comparison.difference,
+        digits=comparison.column.digits,
+        basis=comparison.basis,
+        seeds=comparison.seeds,
+        adjusted=among,
+    )
+    return Verdict(
+        comparison.claim,
+        word,
+        sentence,
+        comparison.difference,
+        comparison.by_seed,
+        comparison.reference,
+    )
 
 
 def _word(difference: Difference | None, adjusted: float) -> str:
-    """One of `WORDS` for a claim."""
+    """Return the word for a claim."""
     if difference is None:
         return NO_INTERVAL
     if difference.p >= LEVEL:
@@ -205,44 +238,69 @@ def _word(difference: Difference | None, adjusted: float) -> str:
 
 
 def _compare(experiments: Experiments, claim: Claim) -> _Comparison | None:
-    """The comparison; None where a side was not run.
-
-    Two CapsNets of one seed begin with the same weights and see the same batches: they are compared in pairs, unless
-    that would leave out a third of an arm's seeds or more. Then, and with a CNN, all seeds of both sides count.
-    """
+    """Return the comparison of a claim's sides; None if a side was not run."""
     column = COLUMNS[claim.column]
-    arms = [
-        results_by_seed(experiments, _chosen(experiments, side))
-        for side in (claim.smaller, claim.larger)
-    ]
-    shared = sorted(arms[0].keys() & arms[1].keys())
-    capsnets = all(result["network"] == "capsnet" for arm in arms for result in arm.values())
-    in_pairs = capsnets and 3 * len(shared) > 2 * max(map(len, arms))
-    used = [[arm[seed] for seed in shared] if in_pairs else list(arm.values()) for arm in arms]
-    smaller, larger = (numbers(column, each) for each in used)
+    first = results_by_seed(experiments, _chosen(experiments, claim.smaller))
+    second = results_by_seed(experiments, _chosen(experiments, claim.larger))
+    in_pairs = _can_be_paired(first, second)
+    if in_pairs:
+        seeds = sorted(first.keys() & second.keys())
+        arms = ([first[seed] for seed in seeds], [second[seed] for seed in seeds])
+    else:
+        arms = (list(first.values()), list(second.values()))
+    smaller, larger = numbers(column, arms[0]), numbers(column, arms[1])
     if smaller is None or larger is None:
         return None
-    basis = f"{len(used[0])} and {len(used[1])} seeds"
+
     if in_pairs:
-        basis = f"{len(shared)} seeds, paired"
-        if smaller.spread and larger.spread and len(shared) > 2:
-            alike = float(np.corrcoef(smaller.values, larger.values)[0, 1])
-            basis += f" (correlation {alike:+.2f})".replace("-", "−")
-    others = larger.values if in_pairs else [larger.mean] * len(smaller.values)
-    apart = [there - here for here, there in zip(smaller.values, others, strict=True)]
-    if all(column.split in result.get("wrong", {}) for arm in used for result in arm):
-        basis += ", and all images"
-        difference = two_way(*(_wrong(column, arm) for arm in used), in_pairs=in_pairs)
-        difference = difference and difference.times(100)
+        basis = _paired_basis(smaller, larger, len(arms[0]))
     else:
-        difference = (paired if in_pairs else unpaired)(smaller.values, larger.values)
-    sides = f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}"
-    seeds = min(map(len, used))
-    return _Comparison(claim, column, sides, difference, apart, larger.mean, basis, seeds)
+        basis = f"{len(arms[0])} and {len(arms[1])} seeds"
+    if all(column.split in result.get("wrong", {}) for result in (*arms[0], *arms[1])):
+        basis += ", and all images"
+        wrong = _wrong(column, arms[0]), _wrong(column, arms[1])
+        difference = two_way(*wrong, in_pairs=in_pairs)
+        difference = None if difference is None else difference.times(100)
+    elif in_pairs:
+        difference = paired(smaller.values, larger.values)
+    else:
+        difference = unpaired(smaller.values, larger.values)
+    references = larger.values if in_pairs else [larger.mean] * len(smaller.values)
+    return _Comparison(
+        claim,
+        column,
+        sides=f"{column.title}: {smaller.show(column.digits)} against {larger.show(column.digits)}",
+        difference=difference,
+        by_seed=[other - own for own, other in zip(smaller.values, references, strict=True)],
+        reference=larger.mean,
+        basis=basis,
+        seeds=min(len(arms[0]), len(arms[1])),
+    )
+
+
+def _can_be_paired(first: dict[int, Result], second: dict[int, Result]) -> bool:
+    """Return True if two runs are compared seed by seed.
+
+    Two CapsNets of one seed start from the same weights and train on the same batches. They are
+    compared in pairs, unless that would leave out a third of an arm's seeds or more; then, and with
+    a CNN, all seeds of both sides count.
+    """
+    shared = first.keys() & second.keys()
+    results = [*first.values(), *second.values()]
+    are_capsnets = all(result["network"] == "capsnet" for result in results)
+    return are_capsnets and 3 * len(shared) > 2 * max(len(first), len(second))
+
+
+def _paired_basis(smaller: Numbers, larger: Numbers, seeds: int) -> str:
+    """Return the number of pairs in words, with the correlation of both sides over the seeds."""
+    if not (smaller.spread and larger.spread and seeds > 2):
+        return f"{seeds} seeds, paired"
+    correlation = float(np.corrcoef(smaller.values, larger.values)[0, 1])
+    return f"{seeds} seeds, paired (correlation {correlation:+.2f})".replace("-", "−")
 
 
 def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
-    """[seeds, images], 1 where an image is misread."""
+    """Return the misread images, int8 [seeds, images]: 1 where an image is misread."""
     table = np.zeros((len(results), IMAGES), dtype=np.int8)
     for row, result in zip(table, results, strict=True):
         row[result["wrong"][column.split]] = 1
@@ -250,43 +308,51 @@ def _wrong(column: Column, results: Sequence[Result]) -> np.ndarray:
 
 
 def _chosen(experiments: Experiments, side: str | Sequence[str]) -> str:
-    """Of several runs, the one with the smallest error on the validation digits."""
+    """Return a side's run: of several the one with the smallest error on the validation digits."""
     if isinstance(side, str):
         return side
-    errors = {run: numbers(COLUMNS["validation"], results_of(experiments, run)) for run in side}
-    return min(side, key=lambda run: error.mean if (error := errors[run]) else math.inf)
+
+    def validation_error(run: str) -> float:
+        errors = numbers(COLUMNS["validation"], results_of(experiments, run))
+        return math.inf if errors is None else errors.mean
+
+    return min(side, key=validation_error)
 
 
-def _sentence(
+def _sentence(  # noqa: PLR0913 - the parts of a sentence, all named in calls
     word: str,
-    found: str,
-    each: Difference | None,
+    sides: str,
+    difference: Difference | None,
+    *,
     digits: int,
     basis: str,
     seeds: int,
-    adjusted: str = "",
+    adjusted: str,
 ) -> str:
-    if each is None:
-        return f"{word}. {found}; {basis}."
+    """Return a verdict in words: both sides, difference, interval, p, and the basis of all."""
+    if difference is None:
+        return f"{word}. {sides}; {basis}."
 
-    def show(number: float, form: str = "+") -> str:
-        return f"{number:{form},.{digits}f}".replace("-", "−")
+    def signed(number: float) -> str:
+        return f"{number:+.{digits}f}".replace("-", "−")
 
-    interval = f"{show(each.value)} (95 %: {show(each.low)} to {show(each.high)})"
-    hidden = ""
-    if word == NO_DIFFERENCE:
-        could, seen = show(max(-each.low, each.high), ""), show(each.detectable, "")
-        hidden = (
-            f"; it could be as large as {could}, and one of {seen}, alone, would most likely have "
-            "been seen"
-        )
-    return (
-        f"{word}. {found}; difference {interval}; p {_p(each.p, seeds)}{adjusted}; {basis}{hidden}."
+    interval = f"95 %: {signed(difference.low)} to {signed(difference.high)}"
+    sentence = (
+        f"{word}. {sides}; difference {signed(difference.value)} ({interval}); "
+        f"p {_p(difference.p, seeds)}{adjusted}; {basis}"
     )
+    if word == NO_DIFFERENCE:
+        largest = f"{max(-difference.low, difference.high):.{digits}f}"
+        detectable = f"{difference.detectable:.{digits}f}"
+        sentence += (
+            f"; it could be as large as {largest}, and one of {detectable}, alone, would most "
+            "likely have been seen"
+        )
+    return f"{sentence}."
 
 
 def _p(p: float, seeds: int) -> str:
-    """A p in words; of few seeds none is printed that is smaller than 0.01."""
+    """Format a p; of few seeds none is printed that is smaller than 0.01."""
     least = 0.01 if seeds < FEW else 0.001
     if p < least:
         return f"< {least:g}"
