@@ -52,8 +52,8 @@ def trained_network(name: str) -> CapsNet | ConvNet:
     "chapter-9": the same sizes, trained by the lines of the chapter on training, on the sample.
     "small-shifted": the same sizes, trained for less long, on all 60,000 digits, shifted but never
         turned or bent.
-    "small-turned": the same sizes, trained briefly, on digits turned by up to 45 degrees; its decoder
-        is not trained.
+    "small-turned": the same sizes, trained briefly, on digits turned by up to 45 degrees; its
+        decoder is not trained.
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": for two overlapping digits on 36×36 pixels (`capsnet_book.experiments.pairs`).
     "paper": the paper's network, 8,215,568 parameters, trained on all 60,000 digits, shifted.
