@@ -101,6 +101,11 @@ def test_a_notebook_is_parsed_once_until_it_changes(tmp_path: Path) -> None:
 # --- pages
 
 
+def code_of(names: str) -> str:
+    """Return names of one letter as HTML, with commas between."""
+    return ", ".join(f"<code>{name}</code>" for name in names)
+
+
 @pytest.mark.parametrize(
     ("code", "line"),
     [
@@ -108,14 +113,13 @@ def test_a_notebook_is_parsed_once_until_it_changes(tmp_path: Path) -> None:
         ("def squash(s):\n    ...", "defines <code>squash</code>"),
         ('def squash(s):\n    """Shorten s."""', "defines <code>squash</code>: Shorten s."),
         ("a, b = 1, 2\n_ = a", "computes <code>a</code>, <code>b</code>"),
-        ("a = b = c = d = e = f = 0", "computes " + ", ".join(
-            f"<code>{name}</code>" for name in "abcde") + ", …"),
+        ("a = b = c = d = e = f = 0", f"computes {code_of('abcde')}, …"),
         ("figures.plot(x)", "calls <code>figures.plot</code>"),
         ("print(x)", "prints what follows"),
         ("%pip install x\nfit(x)", "calls <code>fit</code>"),
         ("x = ", "yours to write"),
     ],
-)  # fmt: skip
+)
 def test_a_folded_cell_says_what_it_does(code: str, line: str) -> None:
     assert summary(code) == line
 

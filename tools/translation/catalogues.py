@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
@@ -71,7 +72,8 @@ def interface_catalogue() -> Catalog:
     """Return the sentences of the scripts, and the pieces of other files entered by hand."""
     catalog = Catalog(LANGUAGE, fuzzy=False)
     for file, literal in sentences():
-        catalog.add(literal, locations=[(file, None)])  # type: ignore[list-item]
+        location: Any = (file, None)  # Babel's types ask for a line, its writer leaves out None
+        catalog.add(literal, locations=[location])
     for message in entries(stored_catalogue(INTERFACE)):
         # `check` reports a piece entered by hand that is lost; a lost sentence of a script goes.
         is_script = message.locations[0][0].endswith(".js")

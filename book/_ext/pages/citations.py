@@ -29,7 +29,8 @@ class LinkCitations(SphinxPostTransform):
         builder = self.app.builder
         if self.env.docname == PAGE or builder.format != "html":
             return
-        entries = self.env.get_domain("cite").bibdata.data.entries  # type: ignore[attr-defined]
+        domain: Any = self.env.get_domain("cite")  # of sphinxcontrib-bibtex
+        entries = domain.bibdata.data.entries
         keys = {address(entry.fields): key for key, entry in entries.items()}
         for link in self.document.findall(nodes.reference):
             key = keys.get(link.get("refuri", ""))
