@@ -1,9 +1,9 @@
-/* The controls of the guesses (book/_ext/notebooks/guesses.py). A guess stays in the reader's browser.
+/* The controls of the guesses (book/_ext/notebooks/guesses.py). A guess stays in the browser.
 
    A question, as the page has it, is one of
      { choices, answer }                                  the guess: the number of a choice
      { from, to, step, unit, answer }                     the guess: a number
-     { from, to, step, unit, at, across, answer: [...] }  the guess: a line, a number at each place */
+     { from, to, step, unit, at, across, answer: [...] }  the guess: a line, a number a place */
 
 (() => {
   const KEY = "capsnet:guesses"; // all projects of one github.io account share the storage

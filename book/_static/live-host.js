@@ -101,7 +101,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
 
   const referred = (reference) => getModel(reference.slice(REFERENCE.length));
 
-  // --- The reader's own network, in the place of the book's (widgets/raise_one.js) ----------------
+  // --- The reader's own network, in the place of the book's (widgets/raise_one.js)
 
   /** Do one thing with the store of networks, which lasts from visit to visit. */
   const inStore = (mode, work) =>
@@ -235,7 +235,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const observer = new IntersectionObserver(arrive, { rootMargin: "400px" });
   for (const figure of document.querySelectorAll("figure.live-widget")) observer.observe(figure);
 
-  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py) --------
+  // --- Prompts: links in the text that set a widget's state (book/_ext/widgets/prompts.py)
 
   for (const link of document.querySelectorAll("a.live-prompt")) {
     const figure = document.getElementById(link.hash.slice(1));

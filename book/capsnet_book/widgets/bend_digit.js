@@ -48,7 +48,8 @@ const WAYS = [
 // -------------------------------------------------------------------------------- in words
 
 /**
- * Groups equal neighbours: [7, 7, 1] -> [{ answer: 7, from: 0, to: 1 }, { answer: 1, from: 2, to: 2 }]
+ * Groups equal neighbours:
+ * [7, 7, 1] -> [{ answer: 7, from: 0, to: 1 }, { answer: 1, from: 2, to: 2 }]
  * @param {number[]} answers
  */
 function runsOf(answers) {

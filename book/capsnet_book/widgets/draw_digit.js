@@ -1,5 +1,5 @@
-// A pad to draw on. At every step of the pen the network reads the drawing anew: ten lengths, and its
-// own drawing of the digit.
+// A pad to draw on. At every step of the pen the network reads the drawing anew: ten lengths, and
+// its own drawing of the digit.
 import { LONG, makeBars } from "./shared/bars.js";
 import { measure } from "./shared/controls.js";
 import { digitAt, digitFigure, digitRow } from "./shared/digits.js";
@@ -52,7 +52,9 @@ export default defineWidget("DrawDigit", LABEL, async (widget) => {
     drawingSettled();
   }
 
-  /** Tells the page that the pad shows another digit: the glass network, if there is one, follows. */
+  /**
+   * Tells the page that the pad shows another digit: the glass network, if there is one, follows.
+   */
   function drawingSettled() {
     root.dispatchEvent(new CustomEvent("capsnet:drawn", { bubbles: true, detail: pad.bytes() }));
     redraw();

@@ -1,5 +1,5 @@
-// The parts of a face to drag. A bag of parts asks whether each is there; a face capsule asks whether
-// they agree. The parts' matrices are made by hand.
+// The parts of a face to drag. A bag of parts asks whether each is there; a face capsule asks
+// whether they agree. The parts' matrices are made by hand.
 import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { norm, predictionVectors, route } from "./shared/core.js";
@@ -100,7 +100,8 @@ export function judge(poses, shown, weight, waves) {
   const opinions = Array.from({ length: I }, (_, i) =>
     Array.from(all.subarray(i * J * D_in, i * J * D_in + D_in)),
   );
-  const found = Object.values(KINDS).map((parts) => Number(parts.some((i) => shown[i]))); // a maximum
+  // The bag takes the maximum over the parts of a kind.
+  const found = Object.values(KINDS).map((parts) => Number(parts.some((i) => shown[i])));
   return {
     opinions,
     couplings,
@@ -136,8 +137,8 @@ export function remarkOn(judgement, shown) {
     );
   }
   if (apart.length === 1) {
-    const other = `the ${apart[0]} thinks the face is somewhere else, or turned, or of another size`;
-    return `Three parts agree; ${other}. The other three still make a face.`;
+    const elsewhere = "thinks the face is somewhere else, or turned, or of another size";
+    return `Three parts agree; the ${apart[0]} ${elsewhere}. The other three still make a face.`;
   }
   if (length > SURE)
     return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
@@ -264,7 +265,8 @@ function makePicture(currentPoses, move) {
 
   /**
    * @param {Pose[]} poses  of the parts @param {boolean[]} shown
-   * @param {Pose[]} opinions  of the parts about the face @param {Pose} face  as the capsule sees it
+   * @param {Pose[]} opinions  of the parts about the face
+   * @param {Pose} face  as the capsule sees it
    * @param {number} length  of the face capsule
    */
   function show(poses, shown, opinions, face, length) {

@@ -48,7 +48,10 @@ function aboutClass(isPresent, length) {
   return `${beyond}: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
-/** Says that a class has been put into the image, or taken out of it. @param {Set<number>} present */
+/**
+ * Says that a class has been put into the image, or taken out of it.
+ * @param {Set<number>} present
+ */
 function aboutPresence(k, present, total) {
   const presence = present.has(k) ? "present" : "absent";
   const none = present.size ? "" : " No digit is there: every capsule is asked to be short.";

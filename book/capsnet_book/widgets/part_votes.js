@@ -1,5 +1,5 @@
-// Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i, four
-// numbers a pose.
+// Two parts to drag. Each predicts a house and a boat with a matrix of its own: û_j|i = W_ij u_i,
+// four numbers a pose.
 import { arrowKeys, carry, drag, grip } from "./shared/controls.js";
 import { predictionVectors } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
@@ -57,7 +57,10 @@ export function arranged(j, poses, places) {
   return PARTS.map((_, i) => placed(whole, places[2 * i + j]));
 }
 
-/** All poses turned about the middle of the picture. @param {Pose[]} poses @param {number} degrees */
+/**
+ * All poses turned about the middle of the picture.
+ * @param {Pose[]} poses @param {number} degrees
+ */
 export const turned = (poses, degrees) => poses.map((pose) => placed([degrees, 0, 0], pose));
 
 /** Says what there is to see. @param {number[]} distances  of the house and of the boat */
@@ -203,7 +206,8 @@ function makePanel(whole) {
   panel.prepend(element("p", { class: "heading" }, `Predicted: a ${whole}`));
 
   /**
-   * @param {Pose[]} poses  of the parts @param {number[][]} votes  a prediction of each part, [2][4]
+   * @param {Pose[]} poses  of the parts
+   * @param {number[][]} votes  a prediction of each part, [2][4]
    * @param {number} apart  the distance between them
    */
   function show(poses, votes, apart) {

@@ -1,5 +1,5 @@
-// Routing by agreement, a step at a time. In the book the page's scrolling moves it, elsewhere buttons
-// and arrow keys do.
+// Routing by agreement, a step at a time. In the book the page's scrolling moves it, elsewhere
+// buttons and arrow keys do.
 import {
   arrowsOf,
   I,
@@ -336,7 +336,9 @@ function sharesOf(layout, moment) {
   );
 }
 
-/** One part's share for one whole: its ribbon, its segment of the bar, share and logit as numbers. */
+/**
+ * One part's share for one whole: its ribbon, its segment of the bar, share and logit as numbers.
+ */
 function shareOf(
   /** @type {Layout} */ { bar, columns, plane, middle, icon, narrow, sizes },
   /** @type {Moment} */ { c, b, shared },

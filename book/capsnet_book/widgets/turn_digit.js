@@ -1,5 +1,6 @@
-// A digit on a dial. Capsules that turn find its parts, which vote; votes that lie close together make the class, and
-// say by how much the digit is turned. Below their ten bars, which stand still, are those of the book's capsules.
+// A digit on a dial. Capsules that turn find its parts, which vote; votes that lie close together
+// make the class, and say by how much the digit is turned. Below their ten bars, which stand still,
+// are those of the book's capsules.
 import { makeBar } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
 import { arrowKeys, drag, grip, measure, namedSlider } from "./shared/controls.js";
@@ -13,7 +14,7 @@ import { element, setAttributes, svg, withArticle } from "./shared/ui.js";
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
 const ALIKE = [0, 1, 8]; // these look much the same after half a turn
 
-// ------------------------------------------------------------------------------------------------ in words
+// ---------------------------------------------------------------------------------------- in words
 
 const turnInWords = (/** @type {number} */ degrees) => {
   const whole = Math.round(degrees);
@@ -27,10 +28,11 @@ function remarkOn({ prediction, turn }, other, angle) {
   const seen = `${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
   if (Math.abs(angle) <= FAMILIAR)
     return `The capsules that turn see ${seen}. The book's capsules say ${other}.`;
-  return `The capsules that turn see ${seen}. No training showed such an angle. The book's capsules say ${other}.`;
+  const unseen = "No training showed such an angle.";
+  return `The capsules that turn see ${seen}. ${unseen} The book's capsules say ${other}.`;
 }
 
-// ------------------------------------------------------------------------------------------------ the dial
+// ---------------------------------------------------------------------------------------- the dial
 
 const RING = 104; // its radius; pictures show −120 … 120
 const DIGIT = 92; // half the digit's side: what lies in its corners is paper
@@ -109,7 +111,7 @@ function makeDial(turnTo, angleNow) {
   return { node, canvas, show };
 }
 
-// ------------------------------------------------------------------------------------------------ the votes
+// --------------------------------------------------------------------------------------- the votes
 
 const HALF = 100; // the plane shows −100 … 100
 const UNIT = 30; // of a vote's place
@@ -117,7 +119,9 @@ const JOINED = 60; // pairs that are drawn at most
 const LOOSE = 0.04; // pairs and votes below this share of the best are not drawn
 const TICK = 9;
 
-/** The votes for the best class: a dot where, a tick which way, lines between those that coincide. */
+/**
+ * The votes for the best class: a dot where, a tick which way, lines between those that coincide.
+ */
 function makeVotes() {
   const lines = svg("g", { class: "joined" });
   const dots = svg("g", { class: "dots" });
@@ -162,9 +166,12 @@ function makeVotes() {
   return { picture, show };
 }
 
-// ------------------------------------------------------------------------------------------------ the bars
+// ---------------------------------------------------------------------------------------- the bars
 
-/** Ten upright bars. show(values, best, steady): best is in colour, in another one if it is not `steady`. */
+/**
+ * Ten upright bars. show(values, best, steady): best is in colour, in another one if it is not
+ * `steady`.
+ */
 function makeColumns(title, says) {
   const bars = Array.from({ length: 10 }, () => makeBar("height"));
   const columns = bars.map(({ rail }, j) => element("span", {}, rail, String(j)));
@@ -243,7 +250,9 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
 
   const image = () => (own ? pad.image() : digitAt(samples, get("index")));
 
-  /** What both say of the digit as it was written: bars that still say so are in the same colour. */
+  /**
+   * What both say of the digit as it was written: bars that still say so are in the same colour.
+   */
   function readUpright() {
     const of = own ? Array.from(pad.bytes()).join() : String(get("index"));
     if (of === straightAnswers) return;

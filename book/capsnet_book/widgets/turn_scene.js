@@ -1,5 +1,5 @@
-// A scene of parts with true poses to turn. Two networks vote, with matrices M W and with vectors W u;
-// their votes stay together or fall apart.
+// A scene of parts with true poses to turn. Two networks vote, with matrices M W and with vectors W
+// u; their votes stay together or fall apart.
 import { makeBar } from "./shared/bars.js";
 import { namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";

@@ -1,5 +1,5 @@
-// Two digits to lay over each other. The network reads the overlay, draws each digit on its own, and
-// draws the digit that the reader asks for.
+// Two digits to lay over each other. The network reads the overlay, draws each digit on its own,
+// and draws the digit that the reader asks for.
 import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { digitAt, digitFigure, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
@@ -18,7 +18,7 @@ import {
 
 const BOTH = [0, 1];
 const WIDE = 36; // pixels along a side of the picture
-const REACH = (WIDE - SIDE) / 2; // how far a digit can be moved from the middle and still lie inside
+const REACH = (WIDE - SIDE) / 2; // how far from the middle a digit can be moved
 const DEFAULT = -1; // asked for: the third longest capsule
 
 // ------------------------------------------------------------------ the overlay and its reading
@@ -197,7 +197,9 @@ function makeStage({ at, layers, move }) {
 
 // --------------------------------------------------------------------------------- the drawings
 
-/** Lays tinted drawings over each other: on light paper they darken, on dark paper they brighten. */
+/**
+ * Lays tinted drawings over each other: on light paper they darken, on dark paper they brighten.
+ */
 function layOver(canvas, drawings, paper) {
   const brush = canvas.getContext("2d");
   const dark = paper[0] + paper[1] + paper[2] < 384;

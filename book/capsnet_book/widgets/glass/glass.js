@@ -1,5 +1,5 @@
-// The glass network: the whole network on one stage, at work on the reader's digit. It heads a chapter,
-// or the front page. Closed, it is the strip above the chapters, which has names and links
+// The glass network: the whole network on one stage, at work on the reader's digit. It heads a
+// chapter, or the front page. Closed, it is the strip above the chapters, which has names and links
 // (book/_ext/widgets/strip.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";

@@ -1,6 +1,6 @@
 // Buttons over the parts of the glass network, by which they are pointed at and taken out; screen
-// readers hear what each part is. To look is to point at a part; to take apart is to press it, or to
-// draw a line across votes.
+// readers hear what each part is. To look is to point at a part; to take apart is to press it, or
+// to draw a line across votes.
 import { arrowKeys, drag } from "../shared/controls.js";
 import { clamp, element } from "../shared/ui.js";
 import { crosses } from "./layout.js";

@@ -1,5 +1,5 @@
-// The glass network's memory of the reader's digit, the network with parts taken out, and what is said
-// about it.
+// The glass network's memory of the reader's digit, the network with parts taken out, and what is
+// said about it.
 import { LONG } from "../shared/bars.js";
 import { PIXELS } from "../shared/digits.js";
 import { clamp, format, percent, withArticle } from "../shared/ui.js";
@@ -50,7 +50,7 @@ export const REACH = 0.6;
 export const MOST_ROUNDS = 10;
 
 /**
- * The votes of a part: those of a capsule below, those for a class, or one vote. -> places in [I, J]
+ * The places, in [I, J], of a part's votes: those of a capsule below, those for a class, or one.
  * @param {Focus} focus @param {number} I @param {number} J
  */
 export function votesOf({ part, at }, I, J) {
@@ -67,9 +67,9 @@ const largest = (numbers) =>
  * A network of which parts can be taken out. A vote that is cut is 0; a capsule below is out when
  * all its votes are cut, a class is held down when all votes for it are. Each change is answered at
  * once:
- * votes [I, J]: 1 for those that count; rounds; image; seen: look() of the network; answer: decide()
- * of it; whole: the same with nothing taken out; touched: whether something is; numbers [D_out] of
- * the answer, which faders push, and the drawing from them.
+ * votes [I, J]: 1 for those that count; rounds; image; seen: look() of the network; answer:
+ * decide() of it; whole: the same with nothing taken out; touched: whether something is; numbers
+ * [D_out] of the answer, which faders push, and the drawing from them.
  * @param {any} network
  */
 export function makeSession(network) {
@@ -254,7 +254,8 @@ const SENTENCES = {
 
   faders({ at }, { answer, numbers, network: { D_out } }) {
     const push = numbers[at] - answer.capsules[answer.prediction * D_out + at];
-    const number = `Number ${at + 1} of the ${answer.prediction}’s sixteen is ${format(numbers[at])}`;
+    const owner = `the ${answer.prediction}’s sixteen`;
+    const number = `Number ${at + 1} of ${owner} is ${format(numbers[at])}`;
     if (push === 0) return `${number}: push it, and see.`;
     return `${number}, pushed by ${format(push, 2, true)}.`;
   },

@@ -1,5 +1,5 @@
-// The picture of the glass network: a canvas for each part, painted again only when what it shows has
-// changed.
+// The picture of the glass network: a canvas for each part, painted again only when what it shows
+// has changed.
 import { fitCanvas } from "../shared/controls.js";
 import { SIDE } from "../shared/digits.js";
 import { clamp, element, format, memoized } from "../shared/ui.js";
@@ -159,7 +159,8 @@ function makeLayer(/** @type {string} */ part) {
     paint(makePen(brush, scene.colours), scene);
   });
   const show = (/** @type {Scene} */ scene) => {
-    // Votes that change have one pixel for each of CSS: without a GPU, four take four times as long.
+    // Votes that change have one pixel for each of CSS: without a GPU, four take four times as
+    // long.
     const ratio = part === "predictions" && scene.changing ? 1 : devicePixelRatio;
     renew([dependency(scene), scene.plan, scene.colours, ratio], scene, ratio);
   };
@@ -174,7 +175,9 @@ export function makePicture() {
   const layers = Object.keys(PARTS).map(makeLayer);
   const canvases = Object.fromEntries(layers.map(({ part, canvas }) => [part, canvas]));
 
-  /** Copies what is typical of a part: of the capsules the uppermost square, of classes the bars. */
+  /**
+   * Copies what is typical of a part: of the capsules the uppermost square, of classes the bars.
+   */
   function copy(part, { boxes }, /** @type {HTMLCanvasElement} */ small) {
     const { x, y, w, h } = boxes[part];
     const rail = railIn(boxes[part]);

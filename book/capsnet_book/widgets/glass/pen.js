@@ -38,7 +38,8 @@ export function makePen(brush, colours) {
 
   /**
    * Several matrices, each as a picture in its box.
-   * @param {Box[]} boxes @param {ArrayLike<number>} numbers  one matrix behind the other, row by row
+   * @param {Box[]} boxes
+   * @param {ArrayLike<number>} numbers  one matrix behind the other, row by row
    * @param {number} across  numbers in a row @param {string} role  a colour's, or "signed"
    * @param {number} most  the number that has the full colour, by default the largest
    */

@@ -1,5 +1,5 @@
-// The signs over the parts of the glass network: names, the arrows between parts, crosses over what is
-// taken out, and the receptive field of the part that is pointed at.
+// The signs over the parts of the glass network: names, the arrows between parts, crosses over what
+// is taken out, and the receptive field of the part that is pointed at.
 import { clamp, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { votesOf } from "./model.js";

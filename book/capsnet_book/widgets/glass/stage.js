@@ -159,7 +159,9 @@ export class Stage {
     this.schedule();
   }
 
-  /** Shows that the network answers otherwise; more changes are expected for `wait` milliseconds. */
+  /**
+   * Shows that the network answers otherwise; more changes are expected for `wait` milliseconds.
+   */
   changed(wait = REST) {
     setAttributes(this.root, { "data-prediction": this.session.answer.prediction });
     this.controls.show(this.session, this.apart);
@@ -221,7 +223,9 @@ export class Stage {
     if (wait) this.#restTimer = setTimeout(() => this.#follow(0), wait);
   }
 
-  /** Announces the result to screen readers and notifies the page, once nothing changes any more. */
+  /**
+   * Announces the result to screen readers and notifies the page, once nothing changes any more.
+   */
   #rest() {
     if (this.#isTold || this.changing) return;
     this.#isTold = true;

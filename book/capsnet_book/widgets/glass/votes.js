@@ -1,5 +1,5 @@
-// Votes as lines from the capsules below to the classes above: the larger its coupling, the stronger
-// a vote is drawn.
+// Votes as lines from the capsules below to the classes above: the larger its coupling, the
+// stronger a vote is drawn.
 
 const FULL = 0.5; // a coupling of this much, or more, has the full colour
 const LEVELS = 24; // of colour

@@ -5,7 +5,8 @@ import { clamp, element, format } from "./ui.js";
 export const LONG = 0.5;
 
 /**
- * A bar along one edge of its rail, and its number beside it. show(x) fills it; from 1 on it is full.
+ * A bar along one edge of its rail, and its number beside it. show(x) fills it; from 1 on it is
+ * full.
  * @param {"width" | "height"} edge  of the rail, along which the bar grows
  */
 export function makeBar(edge = "width") {
@@ -20,7 +21,8 @@ export function makeBar(edge = "width") {
 
 /**
  * Ten bars under each other, one a class. list: the element. show(values, best, isLong): the row of
- * `best` in bold, and in colour the rows for which isLong(value, j) is true: by default the best one.
+ * `best` in bold, and in colour the rows for which isLong(value, j) is true: by default the best
+ * one.
  * @param {string} label
  */
 export function makeBars(label) {

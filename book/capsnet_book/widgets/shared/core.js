@@ -136,8 +136,8 @@ export function linear(x, { columns, bias }, y = new Float32Array(bias.length)) 
 }
 
 /**
- * Convolution without padding: the same fully connected layer is applied to the patch at each place.
- * x [C, size, size] -> [O, out, out]
+ * Convolution without padding: the same fully connected layer is applied to the patch at each
+ * place. x [C, size, size] -> [O, out, out]
  * @param {Float32Array} x @param {number} size @param {Convolution} convolution
  */
 export function convolve(x, size, { C, O, kernel, stride, columns, bias }) {

@@ -93,7 +93,10 @@ export function digitFigure(role, kind = "", side = SIDE) {
   return { canvas, node: figure(kind, canvas, caption), name };
 }
 
-/** Caption and label of a digitFigure that shows a handwritten digit. @returns {[string, string]} */
+/**
+ * Caption and label of a digitFigure that shows a handwritten digit.
+ * @returns {[string, string]}
+ */
 export const asWritten = (label) => [
   `${withArticle(label)}, as written`,
   `The digit as it was written: ${label}`,

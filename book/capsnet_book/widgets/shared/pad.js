@@ -1,4 +1,5 @@
-// A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as pixels.
+// A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as
+// pixels.
 import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
@@ -62,7 +63,7 @@ export function makePad({ drawn, settled }) {
   const drawing = new Drawing();
   /** @type {Pen} */
   const pen = { x: 0.5, y: 0.5, down: false, visible: false };
-  const pointer = { down: false, painted: 0 }; // painted: points of its stroke on the canvas already
+  const pointer = { down: false, painted: 0 }; // painted: points of its stroke already painted
   const canvas = element("canvas", {
     class: "pad",
     tabindex: 0,

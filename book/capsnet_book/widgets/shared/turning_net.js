@@ -1,6 +1,7 @@
 // The capsules that turn (capsnet_book/turning.py), in plain JavaScript:
 //
-//   image ─ filters, each turned to K angles ─ peaks: parts with a pose M ─ votes M W ─ pairs of votes that coincide
+//   image ─ filters, each turned to K angles ─ peaks: parts with a pose M ─ votes M W ─ pairs of
+//   votes that coincide
 //         ─ ten scores, and by how much the best class is turned
 //
 // x points right and y up, angles are anticlockwise, as in the Python file.
@@ -9,7 +10,7 @@ import { convolve, readSafetensors, softmaxOverJ } from "./core.js";
 /** @typedef {{ kind: number, x: number, y: number, turn: number, presence: number }} Part
  *   x, y: pixels from the picture's middle; turn: radians; presence: 0 to 1 */
 /** @typedef {{ part: number, place: number[], direction: number[], weight: number }} Vote
- *   place and direction [x, y], a part's number, and what the vote adds to the pairs of its class */
+ *   part: its number; place, direction [x, y]; weight: what it adds to the pairs of its class */
 /** @typedef {{ first: number, second: number, closeness: number }} Pair  two votes' numbers */
 
 const SIDE = 28;
@@ -50,9 +51,10 @@ export function turnedFilter(filter, S, angle) {
 
 /**
  * The network of a weights file: { forward(image), about }.
- * forward -> { scores, probabilities, prediction, parts, votes, pairs, turn }: votes and pairs of the best class,
- * turn in degrees.
+ * forward -> { scores, probabilities, prediction, parts, votes, pairs, turn }: votes and pairs of
+ * the best class, turn in degrees.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: methods on one set of weights
 export function makeTurningNet(source) {
   const { tensors, metadata } = readSafetensors(source);
   const { turns: K, count: N } = JSON.parse(metadata.sizes);
@@ -135,8 +137,8 @@ export function makeTurningNet(source) {
   }
 
   /**
-   * Votes for class j: M W row by row [V · 6], and the logarithm of each one's weight [V]. A part's votes lie behind
-   * each other, a kind's parts do, too.
+   * Votes for class j: M W row by row [V · 6], and the logarithm of each one's weight [V]. A part's
+   * votes lie behind each other, a kind's parts do, too.
    */
   function votesFor(/** @type {Part[]} */ parts, j) {
     const v = new Float64Array(V * 6);
@@ -179,7 +181,10 @@ export function makeTurningNet(source) {
     return gain * Math.log(count);
   }
 
-  /** The votes for a class with what each adds, its closest pairs, and by how many degrees they are turned. */
+  /**
+   * The votes for a class with what each adds, its closest pairs, and by how many degrees they are
+   * turned.
+   */
   function meetingOf(parts, j) {
     const votes = votesFor(parts, j);
     const support = new Float64Array(V);

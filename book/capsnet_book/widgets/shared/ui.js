@@ -105,7 +105,10 @@ export function bytesOf(value) {
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
-/** Sets the model's values, and Python's where there is a kernel. @param {Record<string, any>} values */
+/**
+ * Sets the model's values, and Python's where there is a kernel.
+ * @param {Record<string, any>} values
+ */
 export function save(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);
   model.save_changes();
@@ -164,7 +167,7 @@ export function makeTurns(parts) {
   };
 }
 
-const FRAME = 12; // milliseconds of a frame; work that has not begun by then waits for the next one,
+const FRAME = 12; // milliseconds of a frame; work not begun by then waits for the next frame,
 const LATEST = 50; // but no longer than this
 const ROOM = 2; // milliseconds at a time: painting goes on after the task that asked for it
 
