@@ -255,8 +255,8 @@ def test_every_change_changes_digits_and_leaves_them_digits():
         assert changed.shape == images.shape and 0 <= changed.min() <= changed.max() <= 1
         assert torch.equal(changed, images) == (name == "none")
     ink = {name: float(change(images).sum()) for name, change in trial.CHANGES.items()}
-    assert ink["thinner"] < ink["none"] < ink["thicker"]
-    assert ink["smaller"] < ink["none"] < ink["larger"]
+    assert ink["thin"] < ink["none"] < ink["thick"]
+    assert ink["small"] < ink["none"] < ink["large"]
 
 
 @pytest.mark.slow

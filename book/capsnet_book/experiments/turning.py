@@ -323,10 +323,10 @@ def measure_angles(network: AngleReader) -> dict[str, Any]:
 CHANGES: dict[str, Callable[[Tensor], Tensor]] = {
     "none": lambda images: images,
     "noise": noisy,
-    "smaller": lambda images: transform(images, Pose(scale_x=0.75, scale_y=0.75)),
-    "larger": lambda images: transform(images, Pose(scale_x=1.25, scale_y=1.25)),
-    "thinner": lambda images: thicken(images, -0.6),
-    "thicker": lambda images: thicken(images, 0.6),
+    "small": lambda images: transform(images, Pose(scale_x=0.75, scale_y=0.75)),
+    "large": lambda images: transform(images, Pose(scale_x=1.25, scale_y=1.25)),
+    "thin": lambda images: thicken(images, -0.6),
+    "thick": lambda images: thicken(images, 0.6),
 }
 """What was in no training, done to upright test digits."""
 
@@ -451,16 +451,12 @@ def change_table(found: dict[str, Any]) -> str:
     Args:
         found: results/turning.json.
     """
-    lines = [f"| wrong, % | {' | '.join(CHANGES)} | seeds |", "|:--|" + "--:|" * (len(CHANGES) + 1)]
+    lines = [f"| wrong, % | {' | '.join(CHANGES)} |", "|:--|" + "--:|" * len(CHANGES)]
     for name, arm in ARMS.items():
-        runs = [
-            each["changes"] for each in found["runs"] if each["arm"] == name and "changes" in each
-        ]
-        if not runs:
-            continue
-        errors = [fmean(100 * run[change] for run in runs) for change in CHANGES]
-        cells = [arm.summary, *(f"{error:.1f}" for error in errors), str(len(runs))]
-        lines.append(f"| {' | '.join(cells)} |")
+        runs = [each for each in found["runs"] if each["arm"] == name and "changes" in each]
+        if runs:
+            errors = [fmean(100 * run["changes"][change] for run in runs) for change in CHANGES]
+            lines.append(f"| {' | '.join([arm.summary, *(f'{error:.1f}' for error in errors)])} |")
     return "\n".join(lines) + "\n"
 
 
