@@ -1,6 +1,7 @@
-"""What all clients look at: the built book, the chapters, and the two packages as they are installed.
+"""What all clients look at: the built book, the chapters, and the packages as installed.
 
-A client that is not on this machine is skipped, and the summary says what to install; in CI it fails.
+A client that is not on this machine is skipped, and the summary says what to install; in CI it
+fails.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.nightly)
-            item.add_marker(
-                pytest.mark.timeout(3600)
-            )  # fresh environments, and whole books in them
+            # Fresh environments, and whole books in them, take their time.
+            item.add_marker(pytest.mark.timeout(3600))
 
 
 def absent(why: str) -> None:

@@ -1,4 +1,4 @@
-"""The built pages in Firefox and in Safari's engine: every widget wakes, answers a key, and stays within its place."""
+"""The built pages in Firefox and in Safari's engine: widgets wake, answer, keep their place."""
 
 from __future__ import annotations
 

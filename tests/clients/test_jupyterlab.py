@@ -138,7 +138,8 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
         page.wait_for_function(
             "document.querySelector('input[data-dimension=\"15\"]').value === '0.25'"
         )
-        corner = "document.querySelector('[data-role=redrawn]').getContext('2d').getImageData(0, 0, 1, 1).data[0]"
+        drawing = "document.querySelector('[data-role=redrawn]').getContext('2d')"
+        corner = f"{drawing}.getImageData(0, 0, 1, 1).data[0]"
         assert page.evaluate(corner) > 200, "paper, not the black of a widget without colours"
     if path.stem.endswith("try-it"):  # and a network is trained beside the kernel
         page.locator('[data-widget="RaiseOne"] [data-role="train"]').click()
