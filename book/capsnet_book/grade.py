@@ -1,8 +1,8 @@
 """Grade a notebook: run it, and list what the checks of its exercises say.
 
-``python -m capsnet_book.grade 06-routing.ipynb`` prints JSON, one entry a check. The notebook is run
-in its own folder and is not changed. Whoever wrote it can make a check say anything: run only what
-you would open, and take a verdict as help and not as proof.
+``python -m capsnet_book.grade 06-routing.ipynb`` prints JSON, one entry a check. The notebook is
+run in its own folder and is not changed. Whoever wrote it can make a check say anything: run only
+what you would open, and take a verdict as help and not as proof.
 """
 
 from __future__ import annotations
