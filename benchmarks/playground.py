@@ -1,8 +1,11 @@
-"""Ten trainings in the page and ten in PyTorch: ``python -m benchmarks.playground`` writes results/playground.json.
+"""Compare ten trainings in the page with ten in PyTorch, and write results/playground.json.
 
-They take turns on one machine, with the same digits, network, losses, batches and rate, each from its own noise, and
-test the average of their weights over the same steps: the page's RaiseOne in a Chromium at full speed, pictures, tests
-and all, from the press on; `my_capsnet` on one thread.
+    python -m benchmarks.playground
+
+They take turns on one machine, with the same digits, network, losses, batches and rate, each from
+noise of its own, and test the average of their weights over the same steps. In the page: RaiseOne
+in a Chromium at full speed, pictures and tests included, timed from the press of Train. In
+PyTorch: `my_capsnet` on one thread.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,36 +43,56 @@ from capsnet_tutorial.data import digits  # noqa: E402
 from capsnet_tutorial.files import write_json  # noqa: E402
 from tools.chromium import launch  # noqa: E402
 
-LEVELS = (90, 95, 97, 98)
-FIRST = 11
-"""The first seed. Of the seeds 1 to 10 came the measure of error, the mean of the tests in the second half."""
+LEVELS = (90, 95, 97, 98)  # per cent right
+# The seeds 1 to 10 chose the measure of error: the mean of the tests in the second half.
+FIRST_SEED = 11
+# Digits after which PyTorch's network is tested: about as often as the page's.
 MOMENTS = (*range(500, 4000, 500), *range(4000, 24_000, 2000), *range(24_000, 100_000, 4000))
-"""Digits after which PyTorch's network is tested: about as often as the page's."""
+FADE_EVERY = 4000  # digits
+BATCH = 16
+MOVE = 2  # pixels, at most, that a digit is moved by
+WINDOW = {"width": 1280, "height": 900}
+
+Curve = list[list[float]]
+"""Points of [digits, share of errors, seconds]."""
 
 HTML = """<!doctype html><meta charset="utf-8"><style>{css}</style>
-<figure class="live-widget"><div></div></figure><script id="esm" type="text/plain">{esm}</script><script type="module">
+<figure class="live-widget"><div></div></figure>
+<script id="esm" type="text/plain">{esm}</script>
+<script type="module">
 const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const source = bytes(document.getElementById("esm").textContent);
-const {{ default: widget }} = await import(URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }})));
+const address = URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }}));
+const {{ default: widget }} = await import(address);
 const values = {{ settings: [{{ seed: {seed} }}], digits: {{ digits: "" }}, records: [] }};
-const model = {{ get: (name) => values[name], set() {{}}, on() {{}}, off() {{}}, save_changes() {{}} }};
-const digits = new DataView(bytes("{digits}").buffer);  // a book's page has them from a file of their own
+const nothing = () => {{}};
+const get = (name) => values[name];
+const model = {{ get, set: nothing, on: nothing, off: nothing, save_changes: nothing }};
+// a book's page has the digits from a file of their own
+const digits = new DataView(bytes("{digits}").buffer);
 const host = {{ getModel: async () => ({{ get: () => digits }}) }};
 await widget.render({{ model, host, el: document.querySelector("figure div") }});
 </script>"""
 
 WATCH = """() => {
     const find = (role) => document.querySelector(`[data-role="${role}"]`);
-    Object.assign(globalThis, { told: [], long: [] });
-    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration)))
-        .observe({ type: "longtask" });
+    Object.assign(globalThis, { labels: [], long: [] });
+    const note = (list) => long.push(...list.getEntries().map(({ duration }) => duration));
+    new PerformanceObserver(note).observe({ type: "longtask" });
     document.querySelector('[data-pace="all"]').click();
     const pressed = performance.now();
-    const tell = () => told.push([performance.now() - pressed, find("curve").getAttribute("aria-label")]);
-    new MutationObserver(tell).observe(find("curve"), { attributeFilter: ["aria-label"] });
+    const curve = find("curve");
+    const noteLabel = () => {
+        labels.push([performance.now() - pressed, curve.getAttribute("aria-label")]);
+    };
+    new MutationObserver(noteLabel).observe(curve, { attributeFilter: ["aria-label"] });
     find("train").click();
 }"""
-SLIDE = """async () => {  // milliseconds from a slider's input, at any time in a frame, until its drawing was painted
+
+# Milliseconds from a slider's input, at any time in a frame, until its drawing was painted. The
+# drawing changes a little by itself, because the network learns: the slider that changes it most
+# is taken.
+SLIDE = """async () => {
     const canvas = document.querySelector('[data-role="redrawn"]');
     const look = () => canvas.getContext("2d").getImageData(0, 0, 28, 28).data;
     const apart = (one, other) => one.reduce((sum, x, k) => sum + Math.abs(x - other[k]), 0);
@@ -78,53 +102,68 @@ SLIDE = """async () => {  // milliseconds from a slider's input, at any time in 
         slider.value = value;
         slider.dispatchEvent(new Event("input"));
     };
-    const drawnAt = async (slider, value) => (slide(slider, value), await rest(300), look());
-    const sliders = [];  // by how much they change the drawing, which changes a little by itself: the network learns
+    const drawnAt = async (slider, value) => {
+        slide(slider, value);
+        await rest(300);
+        return look();
+    };
+    const sliders = [];
     for (const slider of document.querySelectorAll(".sixteen input")) {
-        sliders.push([apart(await drawnAt(slider, -0.25), await drawnAt(slider, 0.25)), slider]);
+        const low = await drawnAt(slider, -0.25);
+        const high = await drawnAt(slider, 0.25);
+        sliders.push([apart(low, high), slider]);
         slide(slider, 0);
     }
     const [, slider] = sliders.sort(([p], [q]) => p - q).at(-1);
-    const drawn = { [-0.25]: await drawnAt(slider, -0.25), 0.25: await drawnAt(slider, 0.25) };
-    const waited = [];
+    const drawings = { [-0.25]: await drawnAt(slider, -0.25), 0.25: await drawnAt(slider, 0.25) };
+    const delays = [];
     for (let n = 0; n < 20; n++) {
         await rest(200 + 100 * Math.random());
-        const [here, there] = n % 2 ? [-0.25, 0.25] : [0.25, -0.25];
-        drawn[here] = look();
-        const at = performance.now();
-        slide(slider, there);
-        const waits = () => performance.now() - at;
-        do await painted(); while (apart(look(), drawn[there]) > apart(look(), drawn[here]) && waits() < 1000);
-        waited.push(waits());
+        const from = n % 2 ? -0.25 : 0.25;
+        const to = -from;
+        drawings[from] = look();
+        const start = performance.now();
+        slide(slider, to);
+        const isOld = () => apart(look(), drawings[to]) > apart(look(), drawings[from]);
+        do await painted(); while (isOld() && performance.now() - start < 1000);
+        delays.push(performance.now() - start);
     }
-    return waited;
+    return delays;
 }"""
 
 
-def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
-    """One training in the page: its curve, [digits, share of errors, seconds after the press], and how free it was."""
-    texts = [
-        _sources.module("raise_one.js").encode(),
-        asset("digits/digits.safetensors").read_bytes(),
-    ]
-    esm, sample = (base64.b64encode(text).decode() for text in texts)
-    style = css_variables() + _sources.stylesheet("raise_one.css")
+# --- in the page
+
+
+def write_page(folder: Path, seed: int) -> Path:
+    """Write a page that holds the widget, its digits and nothing else."""
+    script = _sources.module("raise_one.js").encode()
+    sample = asset("digits/digits.safetensors").read_bytes()
+    page = HTML.format(
+        css=css_variables() + _sources.stylesheet("raise_one.css"),
+        esm=base64.b64encode(script).decode(),
+        digits=base64.b64encode(sample).decode(),
+        seed=seed,
+    )
     path = folder / f"{seed}.html"
-    path.write_text(HTML.format(css=style, esm=esm, digits=sample, seed=seed), encoding="utf-8")
-    page.goto(path.as_uri())
+    path.write_text(page, encoding="utf-8")
+    return path
+
+
+def train_in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
+    """Train in the page. Return its curve, its speed, and how often it held the page up."""
+    page.goto(write_page(folder, seed).as_uri())
     page.wait_for_selector("[data-ready]")
     page.evaluate(WATCH)
     page.wait_for_function(
-        "(end) => told.some(([, words]) => words.endsWith(end))", arg=f"after {until} digits"
+        "(end) => labels.some(([, words]) => words.endsWith(end))",
+        arg=f"after {until} digits",
     )
-    told, long = page.evaluate("() => [told, long]")
-    curve: list[list[float]] = []
-    for milliseconds, words in told:
-        if found := re.search(r"([\d.]+) % wrong after (\d+) digits", words):
-            point = [int(found[2]), round(float(found[1]) / 100, 4)]
-            if not curve or curve[-1][0] != point[0]:
-                curve.append([*point, round(milliseconds / 1000, 2)])
-    (first, *_, last) = (point for point in curve if point[0] > 0)
+    labels, long = page.evaluate("() => [labels, long]")
+    curve = curve_of(labels)
+    learning = [point for point in curve if point[0] > 0]
+    first = learning[0]
+    last = learning[-1]
     return {
         "curve": curve,
         "ms_an_image": rounded(1000 * (last[2] - first[2]) / (last[0] - first[0])),
@@ -132,113 +171,165 @@ def in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, Any]:
     }
 
 
-def slid(page: Page) -> dict[str, float]:
-    """Milliseconds that a slider's drawing takes while it trains: the median and the most of twenty."""
+def curve_of(labels: list[tuple[float, str]]) -> Curve:
+    """Return the curve from the chart's labels, each with its milliseconds after the press."""
+    curve: Curve = []
+    for milliseconds, words in labels:
+        numbers = re.search(r"([\d.]+) % wrong after (\d+) digits", words)
+        if numbers is None:
+            continue
+        seen = int(numbers[2])
+        if not curve or curve[-1][0] != seen:
+            share = round(float(numbers[1]) / 100, 4)
+            curve.append([seen, share, round(milliseconds / 1000, 2)])
+    return curve
+
+
+def time_sliders(page: Page) -> dict[str, float]:
+    """Return how long a slider's drawing takes while it trains: median and maximum of twenty."""
     pad: Any = page.locator(".pad").bounding_box()
     page.mouse.move(pad["x"] + 80, pad["y"] + 30)
     page.mouse.down()
     page.mouse.move(pad["x"] + 80, pad["y"] + 120)
     page.mouse.up()
-    page.locator(".sixteen").evaluate("(node) => (node.closest('details').open = true)")
+    page.locator(".sixteen").evaluate("(node) => { node.closest('details').open = true; }")
     page.wait_for_timeout(500)
-    waited = page.evaluate(SLIDE)
+    delays = page.evaluate(SLIDE)
     return {
-        "slider_ms": rounded(statistics.median(waited)),
-        "slider_ms_at_most": rounded(max(waited)),
+        "slider_ms": rounded(statistics.median(delays)),
+        "slider_ms_at_most": rounded(max(delays)),
     }
 
 
-def in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> dict[str, Any]:
-    """The same with `my_capsnet`: each digit moved by up to two pixels, batches of 16, Adam, weights averaged."""
+# --- in PyTorch
+
+
+def moved(images: Tensor) -> Tensor:
+    """Return images [B, 1, 28, 28], each moved by up to two pixels in both directions."""
+    padded = F.pad(images, (MOVE, MOVE, MOVE, MOVE))
+    corners = torch.randint(0, 2 * MOVE + 1, (len(images), 2)).tolist()
+    pieces = [
+        image[:, down : down + 28, right : right + 28]
+        for image, (down, right) in zip(padded, corners, strict=True)
+    ]
+    return torch.stack(pieces)
+
+
+def average_share(old: Tensor, new: Tensor, steps: Tensor | int) -> Tensor:
+    """Return the average of the weights after one more step: of the last tenth, at most fifty."""
+    share = max(1 / 50, 10 / (10 + int(steps)))
+    return old + share * (new - old)
+
+
+def train_in_pytorch(sample: list[tuple[Tensor, Tensor]], seed: int, until: int) -> dict[str, Any]:
+    """Train `my_capsnet` as the page trains. Return its curve and its speed."""
     torch.manual_seed(seed)
     (images, labels), test = sample
     network = my_capsnet.CapsNet()
     optimizer = torch.optim.Adam(network.parameters(), lr=0.005)
-    share = lambda steps: max(1 / 50, 10 / (10 + steps))  # noqa: E731
-    average = AveragedModel(
-        network, avg_fn=lambda old, new, steps: old + share(steps) * (new - old)
-    )
-    curve, seen, began, learning = [], 0, time.perf_counter(), 0.0
-    while seen < until:
-        for chosen in torch.randperm(len(images)).split(16):
-            started = time.perf_counter()
-            padded = F.pad(images[chosen], (2, 2, 2, 2))
-            moved = [
-                image[:, down : down + 28, right : right + 28]
-                for image, (down, right) in zip(
-                    padded, torch.randint(0, 5, (16, 2)).tolist(), strict=True
-                )
-            ]
-            my_capsnet.one_step(network, optimizer, torch.stack(moved), labels[chosen])
-            average.update_parameters(network)
-            learning += time.perf_counter() - started
-            seen += len(chosen)
-            if any(seen - 16 < moment <= seen for moment in MOMENTS):
-                wrong = 1 - my_capsnet.accuracy(average, *test)
-                curve.append([seen, round(wrong, 4), round(time.perf_counter() - began, 2)])
-            if seen % 4000 == 0:
-                optimizer.param_groups[0]["lr"] *= 0.9
-            if seen >= until:
-                break
+    average = AveragedModel(network, avg_fn=average_share)
+    curve: Curve = []
+    seen = 0
+    learning = 0.0  # seconds, without tests
+    start = time.perf_counter()
+    for chosen in endless_batches(len(images)):
+        step_start = time.perf_counter()
+        my_capsnet.one_step(network, optimizer, moved(images[chosen]), labels[chosen])
+        average.update_parameters(network)
+        learning += time.perf_counter() - step_start
+        seen += len(chosen)
+        if any(seen - BATCH < moment <= seen for moment in MOMENTS):
+            error = 1 - my_capsnet.accuracy(average, *test)
+            curve.append([seen, round(error, 4), round(time.perf_counter() - start, 2)])
+        if seen % FADE_EVERY == 0:
+            optimizer.param_groups[0]["lr"] *= 0.9
+        if seen >= until:
+            break
     return {"curve": curve, "ms_an_image": rounded(1000 * learning / seen)}
 
 
-def seconds_to(level: int, curve: list[list[float]]) -> float:
-    """When a curve first meets so many per cent right; infinite where it does not."""
-    return next(
-        (seconds for _, wrong, seconds in curve if 100 * wrong <= 100 - level + 1e-9), math.inf
+def endless_batches(count: int) -> Iterator[Tensor]:
+    """Yield batches of indices below `count`, each index once a pass."""
+    while True:
+        yield from torch.randperm(count).split(BATCH)
+
+
+# --- what came out
+
+
+def seconds_to(level: int, curve: Curve) -> float:
+    """Return when a curve first meets so many per cent right; infinity where it does not."""
+    for _, share, seconds in curve:
+        if 100 * share <= 100 - level + 1e-9:
+            return seconds
+    return math.inf
+
+
+def level_summary(level: int, trainings: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return median and range of the seconds to a level, and how many trainings met it."""
+    seconds = sorted(seconds_to(level, run["curve"]) for run in trainings)
+    finite = [second for second in seconds if second < math.inf]
+    median = statistics.median(seconds)
+    return {
+        "median": rounded(median) if median < math.inf else None,
+        "from": rounded(finite[0]) if finite else None,
+        "to": rounded(finite[-1]) if finite else None,
+        "met_by": len(finite),
+    }
+
+
+def mean_error(curve: Curve, since: float) -> float:
+    """Return the per cent wrong, mean of the tests every 2,000 digits from `since` on.
+
+    A single test would be too coarse: 0.2 points are one digit.
+    """
+    return statistics.mean(
+        100 * share for seen, share, _ in curve if seen >= since and seen % 2000 == 0
     )
+
+
+def error_summary(runs: dict[str, list[dict[str, Any]]], since: float) -> dict[str, float]:
+    """Return both mean errors, their difference and its 95 % interval."""
+    errors = {
+        place: [mean_error(run["curve"], since) for run in trainings]
+        for place, trainings in runs.items()
+    }
+    means = {place: statistics.mean(values) for place, values in errors.items()}
+    test = stats.ttest_ind(errors["page"], errors["pytorch"], equal_var=False)
+    low, high = test.confidence_interval()
+    return {
+        **{place: round(mean, 2) for place, mean in means.items()},
+        "difference": round(means["page"] - means["pytorch"], 2),
+        "low": round(float(low), 2),
+        "high": round(float(high), 2),
+    }
 
 
 def summary(runs: dict[str, list[dict[str, Any]]], until: int) -> dict[str, Any]:
-    """Seconds to each level, milliseconds an image, and errors: in the second half of the tests, and in the last."""
-    found: dict[str, Any] = {"seconds": {}}
+    """Return seconds to each level, milliseconds an image, and errors."""
+    seconds = {}
     for level in LEVELS:
-        rows = {}
-        for where, trainings in runs.items():
-            took = sorted(seconds_to(level, run["curve"]) for run in trainings)
-            met = [second for second in took if second < math.inf]
-            middle = statistics.median(took)
-            rows[where] = {
-                "median": rounded(middle) if middle < math.inf else None,
-                "from": rounded(met[0]) if met else None,
-                "to": rounded(met[-1]) if met else None,
-                "met_by": len(met),
-            }
-        found["seconds"][str(level)] = rows
-    found["ms_an_image"] = {
-        where: rounded(statistics.median(run["ms_an_image"] for run in trainings))
-        for where, trainings in runs.items()
+        seconds[str(level)] = {
+            place: level_summary(level, trainings) for place, trainings in runs.items()
+        }
+    speeds = {
+        place: rounded(statistics.median(run["ms_an_image"] for run in trainings))
+        for place, trainings in runs.items()
     }
-    found["tasks_above_50_ms"] = [run["tasks_above_50_ms"] for run in runs["page"]]
-    for name, since in (("percent_wrong", until / 2), ("percent_wrong_last", until)):
-        errors = {
-            where: [_error(run["curve"], since) for run in trainings]
-            for where, trainings in runs.items()
-        }
-        low, high = stats.ttest_ind(
-            errors["page"], errors["pytorch"], equal_var=False
-        ).confidence_interval()
-        found[name] = {
-            **{where: round(statistics.mean(each), 2) for where, each in errors.items()},
-            "difference": round(
-                statistics.mean(errors["page"]) - statistics.mean(errors["pytorch"]), 2
-            ),
-            "low": round(float(low), 2),
-            "high": round(float(high), 2),
-        }
-    return found
+    return {
+        "seconds": seconds,
+        "ms_an_image": speeds,
+        "tasks_above_50_ms": [run["tasks_above_50_ms"] for run in runs["page"]],
+        "percent_wrong": error_summary(runs, until / 2),
+        "percent_wrong_last": error_summary(runs, until),
+    }
 
 
-def _error(curve: list[list[float]], since: float) -> float:
-    """Per cent wrong, mean of the tests from so many digits on, every 2,000: of one test 0.2 are a single digit."""
-    return statistics.mean(
-        100 * wrong for seen, wrong, _ in curve if seen >= since and seen % 2000 == 0
-    )
+# --- the command
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the trainings, turn by turn, and write what came."""
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Return the command's options."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.playground", description=(__doc__ or "").split("\n")[0]
     )
@@ -247,41 +338,52 @@ def main(arguments: list[str] | None = None) -> int:
         "--digits", type=int, default=24_000, help="that each learns from (default: 24,000)"
     )
     parser.add_argument("--output", type=Path, default=ROOT / "results" / "playground.json")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def stored_runs(path: Path, until: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the runs of a benchmark that was interrupted; none if it had other digits."""
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if before["digits"] == until:
+            return before["runs"]
+    return {"page": [], "pytorch": []}
+
+
+def sample_of_page() -> list[tuple[Tensor, Tensor]]:
+    """Return training and test digits as the page has them: in four bits."""
+    splits = [digits(name, source="sample") for name in ("train", "test")]
+    return [((split.images * 15).round() / 15, split.labels) for split in splits]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the trainings, turn by turn, and write what came out after each pair."""
+    options = parse(arguments)
     torch.set_num_threads(1)
-    sample = [
-        ((split.images * 15).round() / 15, split.labels)  # the page has them in four bits
-        for split in (digits(name, source="sample") for name in ("train", "test"))
-    ]
-    runs: dict[str, list[dict[str, Any]]] = {"page": [], "pytorch": []}
-    here = machine()
-    if options.output.exists():  # it goes on where it was interrupted
-        before = json.loads(options.output.read_text(encoding="utf-8"))
-        runs = before["runs"] if before["digits"] == options.digits else runs
+    sample = sample_of_page()
+    runs = stored_runs(options.output, options.digits)
+    report: dict[str, Any] = {"command": "python -m benchmarks.playground", "machine": machine()}
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = launch(playwright)
+        report["machine"] |= {"browser": f"Chromium {browser.version}"}
         while True:
-            found = {
-                "command": "python -m benchmarks.playground",
-                "machine": here | {"browser": f"Chromium {browser.version}"},
-                "digits": options.digits,
-                **(summary(runs, options.digits) if len(runs["page"]) > 1 else {}),
-                "runs": runs,
-            }
-            write_json(options.output, found)  # what there is, if it is interrupted
+            report["digits"] = options.digits
+            if len(runs["page"]) > 1:
+                report |= summary(runs, options.digits)
+            report["runs"] = report.pop("runs", runs)  # last in the file
+            write_json(options.output, report)
             if len(runs["page"]) >= options.seeds:
                 break
-            seed = FIRST + len(runs["page"])
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
-            runs["page"].append(in_page(page, Path(folder), seed, options.digits) | slid(page))
+            seed = FIRST_SEED + len(runs["page"])
+            page = browser.new_page(viewport=WINDOW)
+            run = train_in_page(page, Path(folder), seed, options.digits)
+            runs["page"].append(run | time_sliders(page))
             page.close()
-            runs["pytorch"].append(in_pytorch(sample, seed, options.digits))
-            print(
-                seed,
-                *(_error(run[-1]["curve"], options.digits) for run in runs.values()),
-                flush=True,
-            )
-    print(json.dumps({name: value for name, value in found.items() if name != "runs"}, indent=1))
+            runs["pytorch"].append(train_in_pytorch(sample, seed, options.digits))
+            errors = [mean_error(pair[-1]["curve"], options.digits) for pair in runs.values()]
+            print(seed, *errors, flush=True)
+    shown = {name: value for name, value in report.items() if name != "runs"}
+    print(json.dumps(shown, indent=1))
     return 0
 
 
