@@ -7,6 +7,8 @@ import pytest
 import torch
 from networks import noise
 from oracle import agrees
+from torch import Tensor
+from torch.autograd import gradcheck
 
 from capsnet_tutorial import fast, functional
 
@@ -38,13 +40,15 @@ def test_squash_works_along_any_axis():
     assert functional.squash(s, dim=1).equal(functional.squash(s, dim=-2))
 
 
-def test_squash_of_zero_is_zero_and_so_is_its_gradient():
-    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
-        s = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
-        v = functional.squash(s)
-        v.sum().backward()
-        assert v.eq(0).all()
-        assert s.grad.isfinite().all(), f"gradient {s.grad.tolist()} in {dtype}"
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16], ids=str
+)
+def test_squash_of_zero_is_zero_with_a_finite_gradient(dtype):
+    s = torch.zeros(2, 3, dtype=dtype, requires_grad=True)
+    v = functional.squash(s)
+    v.sum().backward()
+    assert v.eq(0).all()
+    assert s.grad.isfinite().all()
 
 
 @PRECISIONS
@@ -110,51 +114,90 @@ def test_reconstruction_loss_sums_over_pixels_and_averages_over_images(dtype):
     assert functional.RECONSTRUCTION_WEIGHT == 0.0005
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-def test_half_precision_comes_back_as_half_precision_and_close(dtype):
-    u, weight = capsules_and_weight(dtype)
-    u_hat = functional.prediction_vectors(u, weight)
-    v = functional.route(u_hat)
-    agrees(functional.squash(u_hat), oracle.squash(u_hat.double()))
-    agrees(v, oracle.route(u_hat.double(), 3).v[-1])
-    agrees(
-        fast.route_capsules(u, weight), oracle.route(oracle.prediction_vectors(u, weight), 3).v[-1]
-    )
-    agrees(functional.capsule_lengths(v), oracle.capsule_lengths(v.double()))
-
-
 # --- backwards
 
 
+def some_u() -> Tensor:
+    return noise(2, 3, 2).requires_grad_()
+
+
+def some_weight() -> Tensor:
+    return noise(3, 3, 2, 2, seed=1).requires_grad_()
+
+
+def some_u_hat() -> Tensor:
+    return noise(2, 3, 3, 2).requires_grad_()
+
+
+def test_the_gradient_of_squash():
+    assert gradcheck(functional.squash, (some_u_hat(),))
+
+
+def test_the_gradient_of_squash_along_another_axis():
+    assert gradcheck(lambda s: functional.squash(s, dim=1), (some_u_hat(),))
+
+
+def test_the_gradient_of_prediction_vectors():
+    assert gradcheck(functional.prediction_vectors, (some_u(), some_weight()))
+
+
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_gradients_are_those_of_finite_differences(rounds):
-    u, weight = noise(2, 3, 2).requires_grad_(), noise(3, 3, 2, 2, seed=1).requires_grad_()
-    u_hat = noise(2, 3, 3, 2).requires_grad_()
+def test_the_gradient_of_routing(rounds):
+    assert gradcheck(lambda u_hat: functional.route(u_hat, rounds), (some_u_hat(),))
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_gradient_of_every_rounds_output(rounds):
+    def outputs(u_hat: Tensor) -> Tensor:
+        _, trace = functional.route(u_hat, rounds, return_trace=True)
+        return trace.v
+
+    assert gradcheck(outputs, (some_u_hat(),))
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_gradient_of_routing_without_u_hat(rounds):
+    def route(u: Tensor, weight: Tensor) -> Tensor:
+        return fast.route_capsules(u, weight, rounds)
+
+    assert gradcheck(route, (some_u(), some_weight()))
+
+
+def test_the_gradient_of_capsule_lengths():
+    assert gradcheck(functional.capsule_lengths, (some_u(),))
+
+
+@pytest.mark.parametrize(
+    "targets", [torch.tensor([0, 2]), torch.tensor([[1, 0, 1], [0, 0, 0]])], ids=["labels", "T"]
+)
+def test_the_gradient_of_the_margin_loss(targets):
+    lengths = torch.tensor([[0.95, 0.5, 0.3], [0.05, 0.7, 0.2]], dtype=torch.float64)
+    assert gradcheck(lambda x: functional.margin_loss(x, targets), (lengths.requires_grad_(),))
+
+
+def test_the_gradient_of_the_mask():
     labels = torch.tensor([0, 2])
-    check = torch.autograd.gradcheck
-    assert check(functional.squash, (u_hat,))
-    assert check(functional.prediction_vectors, (u, weight))
-    assert check(lambda x: functional.route(x, rounds), (u_hat,))
-    assert check(lambda x: functional.route(x, rounds, return_trace=True)[1].v, (u_hat,))
-    assert check(lambda x, w: fast.route_capsules(x, w, rounds), (u, weight))
-    assert check(functional.capsule_lengths, (u,))
-    assert check(lambda x: functional.margin_loss(functional.capsule_lengths(x), labels), (u,))
-    assert check(lambda x: functional.mask_capsules(x, labels), (u,))
-    assert check(functional.reconstruction_loss, (u, noise(2, 3, 2, seed=2).requires_grad_()))
+    assert gradcheck(lambda v: functional.mask_capsules(v, labels), (some_u(),))
+
+
+def test_the_gradient_of_the_reconstruction_loss():
+    images = noise(2, 3, 2, seed=2).requires_grad_()
+    assert gradcheck(functional.reconstruction_loss, (some_u(), images))
 
 
 def test_the_last_rounds_gradient_is_that_of_routing_with_fixed_couplings():
-    u, weight = (each.requires_grad_() for each in capsules_and_weight())
+    u, weight = capsules_and_weight()
+    u.requires_grad_()
+    weight.requires_grad_()
     direction = noise(B, J, D_OUT, seed=2)
     couplings = torch.from_numpy(oracle.route(oracle.prediction_vectors(u, weight), 3).c[-1])
     s = (couplings.unsqueeze(-1) * torch.einsum("bid,ijde->bije", u, weight)).sum(dim=1)
     n = s.norm(dim=-1, keepdim=True)
     expected = torch.autograd.grad((n / (1 + n**2) * s * direction).sum(), (u, weight))
     last = fast.route_capsules(u, weight, gradient="last")
-    for came, wanted in zip(
-        torch.autograd.grad((last * direction).sum(), (u, weight)), expected, strict=True
-    ):
-        agrees(came, wanted.detach())
+    gradients = torch.autograd.grad((last * direction).sum(), (u, weight))
+    for gradient, wanted in zip(gradients, expected, strict=True):
+        agrees(gradient, wanted)
 
 
 # --- bad input
