@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils import _pytree
 
 from capsnet_tutorial.errors import expect, expect_count, expect_floating, is_free_to_read
 from capsnet_tutorial.functional import (
@@ -144,6 +145,13 @@ class CapsNetOutput(NamedTuple):
     """‖v_j‖, [B, J]: read as the probability that class j is present."""
     reconstruction: Tensor
     """[B, pixels], each in (0, 1), drawn from one capsule."""
+
+
+# With its name registered, torch.export can save a program that returns it.
+if hasattr(_pytree, "_register_namedtuple"):
+    _pytree._register_namedtuple(
+        CapsNetOutput, serialized_type_name="capsnet_tutorial.model.CapsNetOutput"
+    )
 
 
 def named_output(output: Any) -> CapsNetOutput:
