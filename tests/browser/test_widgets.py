@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -275,6 +276,52 @@ def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> 
     answers = widget.locator('[data-role="strip-capsnet"] .run').evaluate_all(ANSWERS)
     assert len(answers) == 37
     assert answers[18] == "run right7"
+
+
+def test_a_strip_has_a_name_for_screen_readers_and_a_legend(alone: Callable[..., Any]) -> None:
+    widget = alone("BendDigit", GESTURES["BendDigit"].page)
+    strip = widget.get_by_role("img", name=re.compile("^CapsNet by turn: .*7 from .* to "))
+    expect(strip).to_have_count(1, timeout=30_000)
+    expect(widget.locator(".strip-key")).to_have_text("along the slider: right wrong")
+
+
+def test_undo_takes_the_last_stroke_back_by_button_and_by_key(alone: Callable[..., Any]) -> None:
+    widget = alone("DrawDigit", GESTURES["DrawDigit"].page)
+    write_a_one(widget)
+    one = attribute(widget, "lengths")
+    pad = widget.locator('[data-role="pad"]')
+    for undo in (
+        lambda: pad.press("Backspace"),
+        lambda: widget.locator('[data-role="undo"]').press("Enter"),
+    ):
+        pad.focus()
+        for key in (" ", *("ArrowRight",) * 9, " "):
+            pad.press(key)
+        until(lambda: attribute(widget, "lengths") != one, "a second stroke changes the answer")
+        undo()
+        until(lambda: attribute(widget, "lengths") == one, "without it the answer is as before")
+    pad.press("Backspace")
+    expect(widget.locator('[data-role="sentence"]')).to_contain_text("Nothing drawn yet")
+
+
+def test_a_press_takes_the_digit_whose_ink_is_nearer_and_home_centres_it(
+    alone: Callable[..., Any],
+) -> None:
+    widget = alone("TwoDigits", GESTURES["TwoDigits"].page, viewport={"width": 1280, "height": 900})
+    boxes = widget.locator("[data-digit]")
+    sizes = {boxes.nth(n).evaluate("box => box.style.width") for n in range(2)}
+    assert len(sizes) == 2, "a box fits its digit's ink"
+    lower = widget.locator('[data-digit="1"]')
+    area, box = (part.bounding_box() for part in (widget.locator('[data-role="stage"]'), lower))
+    # In its box's corner no ink of the digit lies: of two inks this one is nearer all the same.
+    corner = {
+        "x": box["x"] + box["width"] - area["x"],
+        "y": box["y"] + box["height"] - area["y"],
+    }
+    widget.locator('[data-role="stage"]').click(position=corner)
+    expect(lower).to_be_focused()
+    widget.page.keyboard.press("Home")
+    expect(lower).to_have_attribute("aria-valuetext", "0 to the right of the middle, 0 below it")
 
 
 ANSWERS = """(runs) => runs.flatMap((run) =>
