@@ -1,4 +1,4 @@
-"""What Sphinx does for the book, function by function; `browser/test_build.py` builds whole books."""
+"""The Sphinx extension, function by function; `browser/test_build.py` builds whole books."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Chinese edition: messages are found and put back, and translations keep what must be the same."""
+"""The Chinese edition: messages are found and put back, and translations are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built wheel, in an environment of its own, does what the README says: no file of the checkout is needed."""
+"""The built wheel works in an environment of its own, without a file of the checkout."""
 
 from __future__ import annotations
 
@@ -28,43 +28,36 @@ print(capsnet_tutorial.__file__, source, right > 0.98, sep="\\n")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """What a command prints. It sees no PYTHONPATH, and so no checkout."""
+    """Return what a command prints; it sees no PYTHONPATH, and so no checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with `python` and `capsnet` of a fresh environment that holds the wheel.
+    """The folder with the programs of a fresh environment that holds the wheel.
 
-    What the module needs comes from the environment that runs this test. A .pth file names that one's folder; the .pth
-    files there, that of the checkout's editable install among them, are not followed.
+    Dependencies come from the environment that runs this test: a .pth file names its folder. Python
+    does not follow the .pth files there, such as that of the checkout's editable install.
     """
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, ROOT)
     subprocess.run(build, cwd=folder, check=True)
-    venv.create(folder / "env", with_pip=False)
-    place = {"base": str(folder / "env"), "platbase": str(folder / "env")}
-    installed, programs = (
-        Path(sysconfig.get_path(key, "venv", place)) for key in ("purelib", "scripts")
-    )
-    (installed / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     (wheel,) = folder.glob("*.whl")
-    run(
-        *pip,
-        "--python",
-        programs / "python",
-        "install",
-        "--no-deps",
-        "--no-index",
-        wheel,
-        cwd=folder,
-    )
+
+    environment = str(folder / "env")
+    venv.create(environment, with_pip=False)
+    place = {"base": environment, "platbase": environment}
+    packages = Path(sysconfig.get_path("purelib", "venv", place))
+    programs = Path(sysconfig.get_path("scripts", "venv", place))
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    install = ("install", "--no-deps", "--no-index", wheel)
+    run(*pip, "--python", programs / "python", *install, cwd=folder)
     return programs
 
 
