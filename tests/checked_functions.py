@@ -1,6 +1,7 @@
-"""Right and wrong functions in the styles that people write them, written without sight of the checkers.
+"""Right and wrong functions in people's styles, written without sight of the checkers.
 
-`WRONG` has the ids that have to be named; none for a fault outside the catalogue, which must be reported all the same.
+`WRONG` has the ids that have to be named. A fault outside the catalogue has none, and must be
+reported all the same.
 Nothing may be reported of those in `RIGHT`. `make()` gives a new one: some remember their calls.
 """
 
@@ -30,7 +31,7 @@ RIGHT: list[Sample] = []
 def wrong(
     piece: str, *bugs: str, made: bool = False, among: list[Sample] = WRONG
 ) -> Callable[[Any], Any]:
-    """Enter a function under its own name, a class whose instances are called, or what makes a function."""
+    """Enter a function under its name, a class whose instances are called, or a maker of functions."""
 
     def enter(function: Any) -> Any:
         make = function if made or isinstance(function, type) else lambda: function

@@ -1,4 +1,4 @@
-"""Capsule networks in the styles that people write them, each right or with one of the bugs of `LOOP`.
+"""Capsule networks in people's styles, each right or with one of the bugs of `LOOP`.
 
 A style says how û is computed and how the layer is called; the loop is everybody's. 72 capsules below of 8 numbers,
 10 above of 16, of 28×28 images.

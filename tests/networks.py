@@ -1,4 +1,4 @@
-"""What many tests take: a network small enough for loops, one small enough to train, a few digits, noise."""
+"""Shared by many tests: a network small enough for loops, one to train, a few digits, noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = Parts()
 
 
 def tiny() -> CapsNet:
-    """Every part of a CapsNet on 9×9 images, in float64: 18 primary capsules of 3, 4 classes of 5."""
+    """Return a CapsNet on 9×9 images, in float64: 18 primary capsules of 3, 4 classes of 5."""
     torch.manual_seed(0)
     config = CapsNetConfig(
         image_size=9,
@@ -70,7 +70,7 @@ def noise(
 
 
 class NoFloat64(TorchDispatchMode):
-    """A device without float64, as Apple's MPS: a tensor of it is refused until numbers are moved."""
+    """A device without float64, as Apple's MPS: it refuses tensors of that type."""
 
     moved = False
 

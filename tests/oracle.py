@@ -1,4 +1,4 @@
-"""The paper's equations once more, as plain loops over b, i, j and d in float64: what the tests compare with.
+"""The paper's equations as plain loops over b, i, j and d, in float64, for tests to compare with.
 
 Written from the paper, not from the package, and slow on purpose. Arrays are numpy's; everything that
 leaves is float64. `agrees` compares a tensor of the package with them.

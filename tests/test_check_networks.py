@@ -1,4 +1,4 @@
-"""check_model and check_layer: whatever the style, the bugs are named; a right one passes; right means examined."""
+"""check_model and check_layer: bugs are named in any style; what passes was examined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""coincidence.py: votes by the true relations coincide, scores are as their formulas say, a turn changes none of them."""
+"""coincidence.py: votes by true relations coincide, scores follow their formulas at every turn."""
 
 from __future__ import annotations
 

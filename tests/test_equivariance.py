@@ -1,4 +1,4 @@
-"""equivariance.py: a representation that a turn moves by one map has R² 1; one that it scatters has none."""
+"""equivariance.py: R² is 1 where a turn moves all by one map, and 0 where it scatters them."""
 
 from __future__ import annotations
 

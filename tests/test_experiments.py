@@ -1,4 +1,4 @@
-"""plan.py and the command: the runs that are listed, the smallest of each kind, and what becomes of them."""
+"""plan.py and the command: the runs that are listed, the smallest of each kind, their records."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_the_switch_decides_whether_u_hat_is_computed(switch, calls, monkeypatch
 
 
 def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):
-    """No û-free routing but on the processor: "meta" stands for an accelerator, which the tests may not have."""
+    """Only a processor routes without û: "meta" stands for an accelerator that tests may lack."""
     layer = RoutedCapsules(in_capsules=6, in_dim=4, out_capsules=5, out_dim=7)
     u = noise(2, 6, 4, dtype=torch.float32)
     calls = []
@@ -144,7 +144,7 @@ def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monke
 
 
 def test_a_device_without_autocast_can_route(monkeypatch):
-    """As Apple's MPS in PyTorch 2.4, where asking for autocast, even to switch it off, is an error."""
+    """As Apple's MPS in PyTorch 2.4, where asking for autocast at all is an error."""
 
     def refuse(*_: object, **__: object) -> None:
         raise RuntimeError("User specified an unsupported autocast device_type 'mps'")

@@ -1,4 +1,4 @@
-"""Routing as messages: equal to `route` and to plain loops, forwards and backwards, on full and on thin graphs."""
+"""Routing as messages: equal to `route` and to plain loops, with gradients, on any graph."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def some_links() -> Tensor:
 
 
 def by_masked_softmax(u_hat: Tensor, rounds: int, links: Tensor) -> tuple[Tensor, Tensor]:
-    """The same in dense tensors: an edge that is not there has the logit -∞. Every capsule below needs one."""
+    """Route in dense tensors: a missing edge has the logit -∞; every capsule below needs an edge."""
     b = u_hat.new_zeros(u_hat.shape[:3])
     for r in range(rounds):
         c = b.masked_fill(~links, -torch.inf).softmax(dim=2)

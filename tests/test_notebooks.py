@@ -1,4 +1,4 @@
-"""The stored notebooks: short cells, described pictures, Markdown for all clients, nothing that changes by itself."""
+"""The stored notebooks: short cells, described pictures, plain Markdown, the same when rerun."""
 
 from __future__ import annotations
 

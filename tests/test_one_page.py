@@ -1,4 +1,4 @@
-"""The network on one page, book/my_capsnet.py: the module's numbers, the very cells of chapter 9, and it runs alone."""
+"""book/my_capsnet.py: it has the module's numbers and the cells of chapter 9, and runs alone."""
 
 import runpy
 import sys

@@ -1,4 +1,4 @@
-"""Parts: the reader's own routing, mask and primary capsules in a network, trained, saved, loaded, and refused."""
+"""Parts: own routing, mask and primary capsules are trained, saved, loaded, or refused."""
 
 from __future__ import annotations
 

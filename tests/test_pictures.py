@@ -1,4 +1,4 @@
-"""pictures.py: a class is a relation of two parts, the same at every angle; runs go on where they stopped."""
+"""pictures.py: a class is a relation of two parts, the same at every angle; runs can be resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who tests the tests: each bug of the catalogue, planted in the core, must turn some of these red."""
+"""A test of the tests: each bug of the catalogue, planted in the core, turns some of them red."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""records.py, tables.py and verdicts.py: what is printed is what the records hold, judged as it was written down."""
+"""records.py, tables.py, verdicts.py: pages print what records hold, judged as written down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""turning.py: parts, votes and scores turn with the picture by construction; experiments/turning.py judges as written."""
+"""turning.py: parts, votes and scores turn with the picture; questions are judged as written."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def changed(*changes: str) -> CapsNet:
 
 
 def awake(network: CapsNet) -> CapsNet:
-    """The same network with larger weights: fresh ones give capsules so short that nothing tells them apart."""
+    """Return the network with larger weights: fresh ones give capsules too short to tell apart."""
     larger = deepcopy(network)
     weights = {name: weight for name, weight in larger.named_parameters() if weight.dim() == 4}
     for weight, factor in zip(

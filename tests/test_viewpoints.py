@@ -1,4 +1,4 @@
-"""viewpoints.py: scenes are what they say; a turned one is the same to pose matrices, whatever they learned."""
+"""viewpoints.py: scenes are what they say; pose matrices see a turned one as the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""weights.py: the weights that come with the module, files whole or not at all, and files that hold something else."""
+"""weights.py: the module's own weights, files whole or not at all, and files of other programs."""
 
 from __future__ import annotations
 
