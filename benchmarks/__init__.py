@@ -1,1 +1,4 @@
-"""Measurements of speed: ``python -m benchmarks`` makes results/speed.json, ``benchmarks.playground`` the page's."""
+"""Measurements of speed: ``python -m benchmarks`` writes results/speed.json.
+
+``python -m benchmarks.playground`` measures the page's trainings.
+"""

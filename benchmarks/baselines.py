@@ -1,7 +1,8 @@
-"""Routing as textbooks and tutorials write it: what ours is measured against.
+"""Routing as textbooks and tutorials write it, to compare ours with.
 
-Each takes u [B, I, D_in], W [I, J, D_in, D_out] and the number of rounds, and returns v [B, J, D_out]. All are right:
-they compute what `capsnet_tutorial.fast.route_capsules` computes, to rounding, with the gradient through every round.
+A baseline takes u [B, I, D_in], W [I, J, D_in, D_out] and the number of rounds, and returns
+v [B, J, D_out]. All are right: they compute the same as `capsnet_tutorial.fast.route_capsules`, to
+rounding, with the gradient through every round.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from capsnet_tutorial.functional import prediction_vectors
 
 
 def squash(s: Tensor) -> Tensor:
-    """Equation 1, written down from left to right."""
+    """Compute equation 1, written down from left to right."""
     square = s.square().sum(dim=-1, keepdim=True)
     return square / (1 + square) * s / (square + 1e-8).sqrt()
 
 
 def by_einsum(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
-    """û by einsum, then Procedure 1 with two einsums a round: the fastest of the usual ways."""
+    """Compute û and Procedure 1 by einsum, two a round: the fastest of the usual ways."""
     return rounds_by_einsum(torch.einsum("bid,ijde->bije", u, weight), iterations)
 
 
 def rounds_by_einsum(u_hat: Tensor, iterations: int = 3) -> Tensor:
-    """Procedure 1 with two einsums a round; a part for a network. u_hat [B, I, J, D_out] -> v [B, J, D_out]."""
+    """Compute Procedure 1 with two einsums a round; a part for a network.
+
+    u_hat [B, I, J, D_out] -> v [B, J, D_out].
+    """
     b = torch.zeros_like(u_hat[..., 0])  # [B, I, J]
     for _ in range(iterations):
         c = b.softmax(dim=2)
@@ -35,7 +39,10 @@ def rounds_by_einsum(u_hat: Tensor, iterations: int = 3) -> Tensor:
 
 
 def by_tiling(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
-    """Five dimensions: W tiled over the batch, u over the capsules above, then products of tiny matrices."""
+    """Route with tensors of five dimensions, as products of small matrices.
+
+    W is tiled over the batch, u over the capsules above.
+    """
     batch, above = len(u), weight.shape[1]
     tiled_weight = weight.mT.unsqueeze(0).tile(batch, 1, 1, 1, 1)  # [B, I, J, D_out, D_in]
     tiled_u = u[:, :, None, :, None].tile(1, 1, above, 1, 1)  # [B, I, J, D_in, 1]
@@ -43,15 +50,14 @@ def by_tiling(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
     b = torch.zeros_like(u_hat[:, :, :, :1])  # [B, I, J, 1, 1]
     for _ in range(iterations):
         c = b.softmax(dim=2)
-        v = squash((c * u_hat).sum(dim=1, keepdim=True).squeeze(-1)).unsqueeze(
-            -1
-        )  # [B, 1, J, D_out, 1]
+        s = (c * u_hat).sum(dim=1, keepdim=True).squeeze(-1)  # [B, 1, J, D_out]
+        v = squash(s).unsqueeze(-1)  # [B, 1, J, D_out, 1]
         b = b + u_hat.mT @ v.tile(1, u.shape[1], 1, 1, 1)
     return v[:, 0, :, :, 0]
 
 
 def by_messages(u: Tensor, weight: Tensor, iterations: int = 3) -> Tensor:
-    """Messages along the edges of a graph, with PyTorch Geometric."""
+    """Route by messages along the edges of a graph, with PyTorch Geometric."""
     return route_by_messages(prediction_vectors(u, weight), iterations)
 
 

@@ -1,8 +1,8 @@
-"""How far MNIST's test digits can be bent before a network fails: ``python -m benchmarks.bent_curves RUN …``.
+"""Errors on MNIST's test digits, bent by more and more: ``python -m benchmarks.bent_curves RUN …``.
 
-Each run is a folder that `capsnet train` wrote. Every test digit is turned, sheared, resized and shifted, one thing at
-a time, and every network reads it; results/bent.json holds how many are read wrongly. A quarter of an hour on one core
-for six small networks.
+A run is a folder of `capsnet train`. Every test digit is turned, sheared, resized and shifted, one
+at a time, and every network classifies it; results/bent.json holds how many are misread. It takes a
+quarter of an hour on one core for six small networks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RESULT = Path(__file__).resolve().parent.parent / "results" / "bent.json"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Bend, read, count and write."""
+    """Bend the digits, count the misread ones and write."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("runs", type=Path, nargs="+", help="folders with weights.safetensors")
     options = parser.parse_args(arguments)
@@ -28,17 +28,18 @@ def main(arguments: list[str] | None = None) -> None:
     wrong: dict[str, dict[str, list[int]]] = {}
     for run in options.runs:
         network = load_network(run / "weights.safetensors")
-        wrong[run.name] = {
-            sweep.name: (~read_right(network, data, sweep)).sum(dim=1).tolist() for sweep in SWEEPS
-        }
+        wrong[run.name] = {}
+        for sweep in SWEEPS:
+            is_right = read_right(network, data, sweep)
+            wrong[run.name][sweep.name] = (~is_right).sum(dim=1).tolist()
         print(run.name, wrong[run.name], flush=True)
-    found = {
+    record = {
         "command": "python -m benchmarks.bent_curves " + " ".join(f"runs/{name}" for name in wrong),
         "digits": len(data.labels),
         "amounts": {sweep.name: list(sweep.amounts) for sweep in SWEEPS},
         "wrong": wrong,
     }
-    write_json(RESULT, found)
+    write_json(RESULT, record)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""How a small network learns with each bug of the catalogue: ``python -m benchmarks.bug_curves``.
+"""Curves of a small network that learns with each bug: ``python -m benchmarks.bug_curves``.
 
-Trains the small network on the bundled sample, right and with each bug, with several starts, and writes
-book/capsnet_book/assets/recordings/bugs.json. Needs nothing but the repository, and about four minutes on one core.
+Trains the small network on the bundled sample, right and with each bug, with several starts, and
+writes book/capsnet_book/assets/recordings/bugs.json. It needs the repository alone, and about four
+minutes on one core.
 """
 
 from __future__ import annotations
@@ -20,20 +21,19 @@ from capsnet_tutorial.files import write_json
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import evaluate
 
-RECORDED = (
-    Path(__file__).resolve().parent.parent
-    / "book"
-    / "capsnet_book"
-    / "assets"
-    / "recordings"
-    / "bugs.json"
-)
-SEEDS, STEPS, EVERY, BATCH, RATE = [0, 1], 200, 20, 64, 3e-3
+ROOT = Path(__file__).resolve().parent.parent
+RECORDING = ROOT / "book" / "capsnet_book" / "assets" / "recordings" / "bugs.json"
+SEEDS = [0, 1]
+STEPS = 200
+EVERY = 20
+"""Steps from one test to the next."""
+BATCH = 64
+RATE = 3e-3
 
 
 def main() -> None:
-    """Train, print and write."""
-    found: dict[str, Any] = {
+    """Train with every bug, print errors and write the recording."""
+    recording: dict[str, Any] = {
         "command": "python -m benchmarks.bug_curves",
         "steps": list(range(EVERY, STEPS + 1, EVERY)),
         "batch_size": BATCH,
@@ -43,20 +43,23 @@ def main() -> None:
     }
     for bug in (None, *BUGS):
         runs = [learn(bug, seed) for seed in SEEDS]
-        found["runs"][bug or "none"] = {"planted_in": piece_of(bug) if bug else None, "error": runs}
+        piece = piece_of(bug) if bug else None
+        recording["runs"][bug or "none"] = {"planted_in": piece, "error": runs}
         print(f"{bug or 'none':20} {statistics.mean(run[-1] for run in runs):.3f}", flush=True)
-    write_json(RECORDED, found)
+    write_json(RECORDING, recording)
 
 
 def learn(bug: str | None, seed: int) -> list[float]:
-    """One run: the error on the sample's test digits after every so many steps; nan in a network is an error of 1.
+    """Train once; return the error on the sample's test digits after every `EVERY` steps.
 
-    All runs of a seed begin with the same weights and see the same batches.
+    A network with nan has an error of 1. All runs of a seed start from the same weights and train
+    on the same batches.
     """
     torch.manual_seed(seed)
     network = CapsNet(CapsNetConfig.small(), planted_parts(bug))
     objective = planted_objective(bug)
-    data, test = digits("train", source="sample"), digits("test", source="sample")
+    data = digits("train", source="sample")
+    test = digits("test", source="sample")
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
     generator = torch.Generator().manual_seed(seed)
     curve = []
@@ -68,8 +71,9 @@ def learn(bug: str | None, seed: int) -> list[float]:
         loss.backward()
         optimizer.step()
         if step % EVERY == 0:
-            there = evaluate(network, test)
-            curve.append(round(there.error, 4) if all(map(math.isfinite, there)) else 1.0)
+            evaluation = evaluate(network, test)
+            is_finite = all(math.isfinite(value) for value in evaluation)
+            curve.append(round(evaluation.error, 4) if is_finite else 1.0)
     return curve
 
 

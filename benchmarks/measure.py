@@ -1,4 +1,7 @@
-"""Time, memory and work of a function, and the machine. Ratios are of runs that took turns: noise is noisy to all."""
+"""Time, memory and work of functions, and the machine.
+
+Functions that are compared take turns, so that noise meets all of them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -19,28 +23,28 @@ Function = Callable[[], object]
 
 
 class Target:
-    """What computes: everything that is measured lies on its ``device``, "cpu" or "cuda"."""
+    """The device of all measurements, "cpu" or "cuda"."""
 
     device = "cpu"
 
 
 def take_turns(functions: dict[str, Function], turns: int) -> dict[str, list[float]]:
-    """Seconds of each function, ``turns`` times, one after the other; a first turn that warms up is not counted."""
+    """Return the seconds of each function in each turn; a first turn, to warm up, is left out."""
     for run in functions.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(turns):
         for name, run in functions.items():
             _wait()
-            started = time.perf_counter()
+            start = time.perf_counter()
             run()
             _wait()
-            seconds[name].append(time.perf_counter() - started)
+            seconds[name].append(time.perf_counter() - start)
     return seconds
 
 
 def _wait() -> None:
-    """Until a GPU has done what it was given; a processor has."""
+    """Wait until a GPU is idle; a processor is."""
     if Target.device == "cuda":
         torch.cuda.synchronize()
 
@@ -48,24 +52,20 @@ def _wait() -> None:
 def against(
     reference: str, functions: dict[str, Function], turns: int
 ) -> dict[str, dict[str, Any]]:
-    """Each function and the reference take turns, just the two of them: nobody finds the memory that a third one left.
+    """Compare each function with a reference; the two take turns, without the others' memory.
 
     Returns:
-        For each its median milliseconds, and how many times as fast as the reference it is: the median of the turns'
-        ratios, and their extremes.
+        Median milliseconds of each, and how many times as fast as the reference it is: the median
+        of the turns' ratios, and their extremes.
     """
     rows = {}
     for name, run in functions.items():
-        pair = (
-            {"reference": functions[reference], "own": run}
-            if name != reference
-            else {"reference": run}
-        )
+        pair = {reference: functions[reference], name: run}
         seconds = take_turns(pair, turns)
-        own = seconds.get("own", seconds["reference"])
-        ratios = [theirs / ours for theirs, ours in zip(seconds["reference"], own, strict=True)]
+        turns_of_both = zip(seconds[reference], seconds[name], strict=True)
+        ratios = [other / own for other, own in turns_of_both]
         rows[name] = {
-            "ms": rounded(1000 * statistics.median(own)),
+            "ms": rounded(1000 * statistics.median(seconds[name])),
             "times_as_fast": rounded(statistics.median(ratios)),
             "from": rounded(min(ratios)),
             "to": rounded(max(ratios)),
@@ -74,14 +74,17 @@ def against(
 
 
 def peak_bytes(run: Function) -> int:
-    """The most memory for tensors that stood at once above what stood before, as PyTorch's allocator counts it."""
+    """Return the largest memory for tensors at once, in bytes above that before the run.
+
+    PyTorch's allocator counts it.
+    """
     if Target.device == "cuda":
         before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
         run()
         _wait()
         return torch.cuda.max_memory_allocated() - before
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # it would tell of every start and stop
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # otherwise it logs every start and stop
     with profile(
         activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
     ) as profiler:
@@ -96,48 +99,46 @@ def peak_bytes(run: Function) -> int:
 
 
 class Work(NamedTuple):
-    """What was asked of the machine."""
+    """Operations and memory traffic of a run."""
 
     flops: int
-    """Of matrix products and convolutions, as PyTorch counts them: a multiplication and an addition are two."""
+    """Of matrix products and convolutions; a multiplication and an addition are two."""
     bytes: int
-    """That the operations read and wrote, each counted as if nothing stayed in a cache."""
+    """Read and written by the operations, as if nothing stayed in a cache."""
 
 
 def work(run: Function) -> Work:
-    """Counted while it runs; of compiled code nothing can be counted."""
+    """Count the work of a run; of compiled code nothing can be counted."""
     with FlopCounterMode(display=False) as flops, _Traffic() as traffic:
         run()
     return Work(flops.get_total_flops(), traffic.bytes)
 
 
 class _Traffic(TorchDispatchMode):
+    """The bytes of all tensors that operations read and write; a view moves none."""
+
     bytes = 0
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         result = function(*args, **(kwargs or {}))
-        outputs = (returned.alias_info for returned in function._schema.returns)
-        if not any(
-            alias is not None and not alias.is_write for alias in outputs
-        ):  # a view moves nothing
-            tensors = [
-                each
-                for each in tree_leaves((args, kwargs, result))
-                if isinstance(each, torch.Tensor)
-            ]
-            self.bytes += sum(each.nbytes for each in tensors)
+        aliases = [output.alias_info for output in function._schema.returns]
+        is_view = any(alias is not None and not alias.is_write for alias in aliases)
+        if not is_view:
+            for leaf in tree_leaves((args, kwargs, result)):
+                if isinstance(leaf, torch.Tensor):
+                    self.bytes += leaf.nbytes
         return result
 
 
 def rounded(value: float) -> float:
-    """To three digits."""
+    """Round to three significant digits."""
     return float(f"{value:.3g}")
 
 
 def machine() -> dict[str, Any]:
-    """Processor, its instructions, PyTorch's version, peak rates; of a GPU, if that is measured, name and rates."""
+    """Describe the device: name, versions, peak rates; of a processor also its instructions."""
     versions = {"python": platform.python_version(), "torch": torch.__version__.partition("+")[0]}
     if Target.device == "cuda":
         return {
@@ -160,12 +161,11 @@ def machine() -> dict[str, Any]:
 
 
 def _peak(has_bf16: bool) -> dict[str, float]:
-    """Matrix products in GFLOP/s, and GB/s of copying memory: the best of a few tries."""
-    size, source = (
-        2048 if Target.device == "cpu" else 8192,
-        torch.zeros(64 * 2**20, device=Target.device),
-    )
-    single, target = torch.randn(size, size, device=Target.device), torch.empty_like(source)
+    """Measure matrix products in GFLOP/s and copies in GB/s: the best of a few tries."""
+    size = 2048 if Target.device == "cpu" else 8192
+    single = torch.randn(size, size, device=Target.device)
+    source = torch.zeros(64 * 2**20, device=Target.device)
+    target = torch.empty_like(source)
     runs: dict[str, tuple[Function, int]] = {
         "float32_gigaflops_a_second": (lambda: single @ single, 2 * size**3),
         "gigabytes_a_second": (lambda: target.copy_(source), 2 * source.nbytes),
@@ -173,18 +173,20 @@ def _peak(has_bf16: bool) -> dict[str, float]:
     if has_bf16:  # without, a product takes minutes
         half = single.bfloat16()
         runs["bfloat16_gigaflops_a_second"] = (lambda: half @ half, 2 * size**3)
-    best = {
-        name: min(seconds)
-        for name, seconds in take_turns({name: run for name, (run, _) in runs.items()}, 4).items()
-    }
-    return {name: round(amount / 1e9 / best[name], 1) for name, (_, amount) in runs.items()}
+    seconds = take_turns({name: run for name, (run, _) in runs.items()}, 4)
+    peak = {}
+    for name, (_, amount) in runs.items():
+        peak[name] = round(amount / 1e9 / min(seconds[name]), 1)
+    return peak
 
 
 def _cpuinfo(key: str) -> str:
+    """Return a value of Linux's list of processors, or "" without it."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            return next(
-                (line.partition(":")[2].strip() for line in file if line.startswith(key)), ""
-            )
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return ""
+    for line in text.splitlines():
+        if line.startswith(key):
+            return line.partition(":")[2].strip()
+    return ""

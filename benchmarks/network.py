@@ -1,4 +1,4 @@
-"""A training step and recognising images: the whole network, ours against the textbook's and its compiled form."""
+"""Training steps and recognition of whole networks: ours against the textbook's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from capsnet_tutorial.train import in_float32, paper_objective
 
 @dataclass(frozen=True)
 class Variant:
-    """How the network is run."""
+    """A way to run the network."""
 
     routing: Routing = route
     half: bool = False
@@ -29,9 +29,11 @@ class Variant:
     compiled: bool = False
 
     def precision(self) -> AbstractContextManager[None]:
+        """Return the context of a forward pass."""
         return torch.autocast(Target.device, torch.bfloat16, enabled=self.half)
 
     def build(self, config: CapsNetConfig) -> CapsNet:
+        """Return a fresh network on the measured device."""
         torch.manual_seed(0)
         network = CapsNet(config, Parts(routing=self.routing)).to(Target.device)
         return network.to(memory_format=torch.channels_last) if self.half else network  # type: ignore[call-overload]
@@ -48,12 +50,10 @@ VARIANTS = {
 
 
 def training_step(variant: Variant, config: CapsNetConfig, batch: int) -> Function:
-    """One step of Adam on random images."""
-    network, (images, labels), objective = (
-        variant.build(config),
-        _batch(config, batch),
-        paper_objective(),
-    )
+    """Return a function that does one step of Adam on random images."""
+    network = variant.build(config)
+    images, labels = _batch(config, batch)
+    objective = paper_objective()
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-4, fused=True)
 
     def loss() -> Tensor:
@@ -74,8 +74,9 @@ def training_step(variant: Variant, config: CapsNetConfig, batch: int) -> Functi
 
 
 def recognition(variant: Variant, config: CapsNetConfig, batch: int) -> Function:
-    """The class of each of a batch of images."""
-    network, (images, _) = variant.build(config).eval(), _batch(config, batch)
+    """Return a function that classifies a batch of random images."""
+    network = variant.build(config).eval()
+    images, _ = _batch(config, batch)
     predict: Callable[[Tensor], Tensor] = (
         torch.compile(network.predict) if variant.compiled else network.predict
     )
@@ -95,7 +96,7 @@ def compare(
     batch: int,
     turns: int,
 ) -> dict[str, dict[str, Any]]:
-    """Time, images a second, memory and work of each variant beside the first."""
+    """Measure time, images a second, memory and work of variants beside the first."""
     torch.compiler.reset()
     runs = {name: make(variant, config, batch) for name, variant in variants.items()}
     rows = against(next(iter(runs)), runs, turns)
@@ -110,23 +111,23 @@ def compare(
 
 
 def compile_gain(config: CapsNetConfig, *, batch: int, turns: int) -> dict[str, Any]:
-    """What torch.compile of our step costs once and gives every step, gradient through all rounds."""
+    """Measure torch.compile of our training step: its cost once, and its gain in every step."""
     torch.compiler.reset()
     compiled = training_step(Variant(compiled=True), config, batch)
-    started = time.perf_counter()
-    with torch.compiler.config.patch(force_disable_caches=True):  # type: ignore[attr-defined]  # an earlier run's
+    start = time.perf_counter()
+    # The cache of an earlier run would hide the cost.
+    with torch.compiler.config.patch(force_disable_caches=True):  # type: ignore[attr-defined]
         compiled()
-    seconds = time.perf_counter() - started
-    rows = against(
-        "eager", {"eager": training_step(Variant(), config, batch), "compiled": compiled}, turns
-    )
+    seconds = time.perf_counter() - start
+    eager = training_step(Variant(), config, batch)
+    rows = against("eager", {"eager": eager, "compiled": compiled}, turns)
     return {"seconds_to_compile": round(seconds, 1), **rows}
 
 
 def _batch(config: CapsNetConfig, count: int) -> tuple[Tensor, Tensor]:
+    """Return random images and labels, on the measured device."""
     generator = torch.Generator().manual_seed(0)
-    images = torch.rand(
-        count, config.in_channels, config.image_size, config.image_size, generator=generator
-    )
+    shape = (count, config.in_channels, config.image_size, config.image_size)
+    images = torch.rand(shape, generator=generator)
     labels = torch.randint(0, config.classes, (count,), generator=generator)
     return images.to(Target.device), labels.to(Target.device)
