@@ -66,18 +66,16 @@ def test_weights_that_did_not_come_along_say_so(tmp_path, monkeypatch):
 
 
 def test_every_number_is_off_by_at_most_half_a_step_of_its_own_row():
-    tensor = noise(5, 3, 4, dtype=torch.float32) * torch.tensor([1e-4, 1.0, 0.0, 30.0, 1e3]).view(
-        5, 1, 1
-    )
+    scales = torch.tensor([1e-4, 1.0, 0.0, 30.0, 1e3]).view(5, 1, 1)
+    tensor = noise(5, 3, 4, dtype=torch.float32) * scales
     packed = pack({"w": tensor}, torch.int8)
     assert packed["w"].dtype == torch.int8 and packed["w"].shape == (5, 3, 4)
     assert packed["w" + SCALE].shape == (5,)
-    for row, came in zip(tensor, unpack(packed)["w"], strict=True):
-        assert (came - row).abs().max() <= row.abs().max() / 254 * (1 + 1e-5)
+    for row, unpacked in zip(tensor, unpack(packed)["w"], strict=True):
+        assert (unpacked - row).abs().max() <= row.abs().max() / 254 * (1 + 1e-5)
     assert unpack(packed)["w"][2].eq(0).all()
-    assert (
-        packed["w"][[0, 1, 3, 4]].abs().amax(dim=(1, 2)).tolist() == [127] * 4
-    )  # all eight bits are used
+    largest = packed["w"][[0, 1, 3, 4]].abs().amax(dim=(1, 2))
+    assert largest.tolist() == [127] * 4, "all eight bits are used"
     assert pack({"b": noise(7)}, torch.int8)["b"].dtype == torch.float16  # one axis
 
 

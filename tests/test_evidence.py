@@ -27,22 +27,23 @@ FEW = few(40, "test")
 def test_after_each_round_it_is_a_network_with_so_many_rounds_that_reads():
     network, data = load_pretrained(), Digits(noisy(FEW.images), FEW.labels, "sample")
     rounds, wrong_after = measure_rounds(network, {"test": data, "test_bent": data}, batch_size=7)
-    for r, (found, packed) in enumerate(zip(rounds, wrong_after["test"], strict=True), start=1):
+    for r, (point, packed) in enumerate(zip(rounds, wrong_after["test"], strict=True), start=1):
         network.routed.iterations = r
         wrong = read_wrongly(scores_of(network, data.images), data.labels)
         assert unpack_wrong(packed, 40).nonzero()[0].tolist() == wrong.tolist()
-        assert found["error"] == found["bent"] == len(wrong) / 40
-        assert found["entropy"] == pytest.approx(measure_inside(network, data)["entropy"], abs=1e-5)
+        assert point["error"] == point["bent"] == len(wrong) / 40
+        entropy = measure_inside(network, data)["entropy"]
+        assert point["entropy"] == pytest.approx(entropy, abs=1e-5)
     assert rounds[0]["entropy"] == pytest.approx(1) and rounds[4]["entropy"] < 1
-    assert len({each["error"] for each in rounds}) > 1
+    assert len({point["error"] for point in rounds}) > 1
 
 
 def test_lengths_are_counted_in_ten_bins():
     lengths = torch.tensor([[0.95, 0.1], [0.91, 0.2], [0.3, 0.32], [1.0, 0.0]])
-    came = calibrate(lengths, torch.tensor([0, 1, 1, 0]))
-    assert came["count"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
-    assert came["right"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 2]
-    assert came["mean_length"] == [None] * 3 + [0.32] + [None] * 5 + [pytest.approx(0.95333)]
+    bins = calibrate(lengths, torch.tensor([0, 1, 1, 0]))
+    assert bins["count"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
+    assert bins["right"] == [0, 0, 0, 1, 0, 0, 0, 0, 0, 2]
+    assert bins["mean_length"] == [None] * 3 + [0.32] + [None] * 5 + [pytest.approx(0.95333)]
 
 
 def test_a_device_without_float64_measures_the_same():
@@ -64,7 +65,7 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
     network = plain(TrainingSetup(task=task, iterations=iterations).build())
     network.routed.weight.data *= 20
     data = TASKS[task].to_measure_on(few(7, "test"))
-    found = measure_inside(network, data, batch_size=3)["vote_shares"]
+    vote_shares = measure_inside(network, data, batch_size=3)["vote_shares"]
     u = network.primary_capsules(data.images)
     lengths = prediction_vectors(u, network.routed.weight).norm(dim=3)
     coupled = lengths * network.routed.trace(u)[1].c[-1]
@@ -74,9 +75,9 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
         )  # an image and a class, I
         share = votes / votes.sum(dim=1, keepdim=True)
         effective = (1 / share.square().sum(dim=1)).mean().item()
-        assert found[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
-    same = found["before"]["effective_capsules"] == pytest.approx(
-        found["after"]["effective_capsules"], abs=1e-4
+        assert vote_shares[when]["effective_capsules"] == pytest.approx(effective, rel=1e-4)
+    same = vote_shares["before"]["effective_capsules"] == pytest.approx(
+        vote_shares["after"]["effective_capsules"], abs=1e-4
     )
     assert same == (iterations == 1)
 

@@ -33,7 +33,7 @@ def some_links() -> Tensor:
 
 
 def by_masked_softmax(u_hat: Tensor, rounds: int, links: Tensor) -> tuple[Tensor, Tensor]:
-    """Route in dense tensors: a missing edge has the logit -∞; every capsule below needs an edge."""
+    """Route in dense tensors: a missing edge has the logit -∞; a capsule below needs one edge."""
     b = u_hat.new_zeros(u_hat.shape[:3])
     for r in range(rounds):
         c = b.masked_fill(~links, -torch.inf).softmax(dim=2)
@@ -61,13 +61,12 @@ def test_messages_are_procedure_1_in_every_round(dtype, rounds):
 def test_the_gradients_are_the_same(rounds):
     u_hat = noise(B, I, J, D_OUT)
     weights = noise(B, J, D_OUT, seed=1)
-    came, expected = (
-        torch.autograd.grad((function(leaf, rounds) * weights).sum(), leaf)[0]
-        for function, leaf in (
-            (each, u_hat.clone().requires_grad_()) for each in (route_by_messages, route)
-        )
-    )
-    torch.testing.assert_close(came, expected, atol=1e-12, rtol=0)
+    gradients = []
+    for routing in (route_by_messages, route):
+        leaf = u_hat.clone().requires_grad_()
+        gradients += torch.autograd.grad((routing(leaf, rounds) * weights).sum(), leaf)
+    actual, expected = gradients
+    torch.testing.assert_close(actual, expected, atol=1e-12, rtol=0)
     assert expected.abs().max() > 1e-3
 
 

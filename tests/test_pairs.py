@@ -44,10 +44,12 @@ def test_a_pair_is_the_chosen_digit_and_one_of_another_class_the_lower_class_fir
     for pair, (low, high), one in zip(
         inner, classes_of(present).tolist(), chosen.tolist(), strict=True
     ):
-        found = [[k for k in range(64) if FEW.images[k, 0].equal(layer)] for layer in pair]
-        assert [FEW.labels[k[0]].item() for k in found] == [low, high]
+        positions = []
+        for layer in pair:
+            positions.append([k for k in range(64) if FEW.images[k, 0].equal(layer)])
+        assert [FEW.labels[k[0]].item() for k in positions] == [low, high]
         assert low < high
-        assert [one] in found
+        assert [one] in positions
 
 
 def test_the_fixed_pairs_are_the_same_on_every_machine():
@@ -103,16 +105,19 @@ def test_what_is_measured():
         [[0, 0.2, 0, 0.9, 0.1, 0, 0, 0, 0, 0], [0, 0, 0.5, 0, 0.3, 0.4, 0, 0, 0, 0]]
     )
     pairs = PairSet(torch.full((2, 2, 36, 36), 0.5), present)
-    came = evaluate_pairs(Knows(lengths), pairs)
-    assert came.error == 0.5
-    assert came.ink == pytest.approx(0.5 * 1296)
-    assert came.ink_present == pytest.approx(0.25 * 1296)  # of 1, 2, 3, 4
-    assert came.reconstruction_mse == pytest.approx((0.4**2 + 0.2**2 + 0.3**2 + 0.1**2) / 4)
-    asked = [
-        evaluate_pairs(Knows(lengths), pairs, seed=seed).ink_absent / 129.6 * 2
-        for seed in range(200)
-    ]
-    assert asked[0] == pytest.approx(came.ink_absent / 129.6 * 2)
-    absent = [k for k in range(10) if k not in (1, 3)], [k for k in range(10) if k not in (2, 4)]
-    assert min(asked) >= min(absent[0]) + min(absent[1]) and max(asked) <= 18
-    assert sum(asked) / 200 == pytest.approx(sum(map(sum, absent)) / 8, abs=0.7)
+    evaluation = evaluate_pairs(Knows(lengths), pairs)
+    assert evaluation.error == 0.5
+    assert evaluation.ink == pytest.approx(0.5 * 1296)
+    assert evaluation.ink_present == pytest.approx(0.25 * 1296)  # of 1, 2, 3, 4
+    squares = 0.4**2 + 0.2**2 + 0.3**2 + 0.1**2
+    assert evaluation.reconstruction_mse == pytest.approx(squares / 4)
+    sums = []  # of the two absent classes
+    for seed in range(200):
+        ink = evaluate_pairs(Knows(lengths), pairs, seed=seed).ink_absent
+        sums.append(ink / 129.6 * 2)
+    assert sums[0] == pytest.approx(evaluation.ink_absent / 129.6 * 2)
+    first = [k for k in range(10) if k not in (1, 3)]
+    second = [k for k in range(10) if k not in (2, 4)]
+    assert min(sums) >= min(first) + min(second)
+    assert max(sums) <= 18
+    assert sum(sums) / 200 == pytest.approx((sum(first) + sum(second)) / 8, abs=0.7)

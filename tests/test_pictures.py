@@ -8,20 +8,20 @@ import pytest
 import torch
 from capsnet_book.experiments import pictures
 
-DAY, NIGHT = (
-    {"capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"},
-    pytest.mark.nightly,
-)  # one of each kind by day
+DAY = {"capsnet-r3-decoder", "capsnet-r3-shared", "cnn-9"}
+"""An arm of each kind; the others are tested at night."""
 
 
 def test_turned_by_a_quarter_the_picture_turns_with_it_and_no_class_is_another_one_turned():
-    labels, still = torch.arange(pictures.CLASSES), torch.zeros(pictures.CLASSES, 2)
-    upright = pictures.draw(labels, torch.zeros(pictures.CLASSES), still)[:, 0]
+    classes = pictures.CLASSES
+    labels, centred = torch.arange(classes), torch.zeros(classes, 2)
+    upright = pictures.draw(labels, torch.zeros(classes), centred)[:, 0]
     for k in range(4):
-        seen = pictures.draw(labels, torch.full((pictures.CLASSES,), k * math.pi / 2), still)[:, 0]
-        off = (torch.rot90(upright, -k, (1, 2)).unsqueeze(1) - seen).abs().sum(dim=(2, 3))  # [8, 8]
-        assert off.diagonal().max() < 0.01
-        assert off[~torch.eye(pictures.CLASSES, dtype=torch.bool)].min() > 10
+        turned = pictures.draw(labels, torch.full((classes,), k * math.pi / 2), centred)[:, 0]
+        expected = torch.rot90(upright, -k, (1, 2)).unsqueeze(1)
+        distance = (expected - turned).abs().sum(dim=(2, 3))  # [8, 8]
+        assert distance.diagonal().max() < 0.01
+        assert distance[~torch.eye(classes, dtype=torch.bool)].min() > 10
 
 
 def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
@@ -36,14 +36,19 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[NIGHT] * (name not in DAY)) for name in pictures.ARMS]
+    "name",
+    [
+        pytest.param(name, marks=() if name in DAY else pytest.mark.nightly)
+        for name in pictures.ARMS
+    ],
 )
 def test_the_loss_of_every_arm_falls(name):
     generator = torch.Generator().manual_seed(0)
     labels = pictures.pick(range(pictures.CLASSES), 64, generator)
     images = pictures.shown(labels, generator)
-    networks = (pictures.train(pictures.ARMS[name], 0, steps) for steps in (1, 40))
-    first, last = (
-        pictures.ARMS[name].objective(each(images, labels), images, labels) for each in networks
-    )
-    assert last < 0.95 * first
+    arm = pictures.ARMS[name]
+    losses = []
+    for steps in (1, 40):
+        network = pictures.train(arm, 0, steps)
+        losses.append(arm.objective(network(images, labels), images, labels))
+    assert losses[1] < 0.95 * losses[0]

@@ -119,14 +119,9 @@ def test_a_row_has_mean_and_spread_over_the_seeds_and_a_mean_for_each_round(fold
     experiments = read(folder, columns='["error", "stopped", "entropy"]')
     text = table_rows(experiments, experiments.tables["t"])
     line = next(line for line in text.splitlines() if line.startswith("| a "))
-    cells = [each.strip() for each in line.strip("|").split("|")]
-    assert cells == [
-        "a",
-        "0.35 ± 0.071",
-        "0.25",
-        "50.00 → 25.00",
-        "2 of 6",
-    ]  # nothing has an entropy: no column
+    cells = [text.strip() for text in line.strip("|").split("|")]
+    # No run has an entropy, so that there is no column of it.
+    assert cells == ["a", "0.35 ± 0.071", "0.25", "50.00 → 25.00", "2 of 6"]
     assert "| never" not in text
     assert not_run(experiments) == "- Too dear: never (`never`).\n"
 
@@ -136,23 +131,21 @@ def test_capsnets_of_the_same_seeds_are_paired_and_others_count_with_all_seeds(f
     store(folder, "bad", {1: 0.45, 2: 0.46, 3: 0.44})
     store(folder, "few", {1: 0.45, 2: 0.46})
     store(folder, "cnn", {0: 0.45, 1: 0.46, 2: 0.4, 3: 0.5}, network="cnn")
-    found = {
-        each.question.larger: each
-        for each in verdicts(read(folder, *(("good", each) for each in ("bad", "few", "cnn"))))
-    }
-    assert found["bad"].difference == pytest.approx(paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44]))
-    assert (
-        found["bad"].word == PLAIN
-        and "; 3 seeds, paired (correlation +1.00)." in found["bad"].sentence
+    claims = [("good", "bad"), ("good", "few"), ("good", "cnn")]
+    by_larger = {one.question.larger: one for one in verdicts(read(folder, *claims))}
+    assert by_larger["bad"].difference == pytest.approx(
+        paired([0.33, 0.35, 0.31], [0.45, 0.46, 0.44])
     )
-    assert found["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
-    assert "; 4 and 2 seeds." in found["few"].sentence
-    assert found["cnn"].difference == pytest.approx(
+    assert by_larger["bad"].word == PLAIN
+    assert "; 3 seeds, paired (correlation +1.00)." in by_larger["bad"].sentence
+    assert by_larger["few"].difference == pytest.approx(unpaired([*GOOD.values()], [0.45, 0.46]))
+    assert "; 4 and 2 seeds." in by_larger["few"].sentence
+    assert by_larger["cnn"].difference == pytest.approx(
         unpaired([*GOOD.values()], [0.45, 0.46, 0.4, 0.5])
     )
     assert (
         "error, %: 0.33 ± 0.020 against 0.45 ± 0.010; difference +0.12 (95 %: +0.10"
-        in found["bad"].sentence
+        in by_larger["bad"].sentence
     )
 
 
@@ -168,13 +161,15 @@ def test_what_did_not_come_out_is_first_and_what_was_not_run_is_left_out(folder)
         ("good", "same"),
         ("bad", "good"),
     ]
-    found = verdicts(read(folder, *claims))
-    assert [each.word for each in found] == [PLAIN_CONTRARY, NO_DIFFERENCE, PLAIN, NO_INTERVAL]
-    assert found[1].difference.detectable > 0 and "most likely have been seen" in found[1].sentence
-    board = claims_board(found)._repr_html_().split("<li>")
+    judged = verdicts(read(folder, *claims))
+    words = [verdict.word for verdict in judged]
+    assert words == [PLAIN_CONTRARY, NO_DIFFERENCE, PLAIN, NO_INTERVAL]
+    assert judged[1].difference.detectable > 0
+    assert "most likely have been seen" in judged[1].sentence
+    board = claims_board(judged)._repr_html_().split("<li>")
     assert "Plainly the other way round, asked later</b><span>bad &lt; good</span>" in board[1]
     assert 'aria-label="−' in board[1] and 'aria-label="+' in board[3]
-    assert board[1].count('r="2"') == len(found[0].by_seed) == len(GOOD)
+    assert board[1].count('r="2"') == len(judged[0].by_seed) == len(GOOD)
 
 
 def test_a_claim_is_plain_if_it_holds_among_all_of_them_and_a_hint_if_it_holds_alone(folder):
@@ -183,16 +178,15 @@ def test_a_claim_is_plain_if_it_holds_among_all_of_them_and_a_hint_if_it_holds_a
     store(folder, "bad", {seed: 0.4 + 0.011 * seed for seed in seeds})
     store(folder, "near", {seed: 0.32 + 0.01 * seed + 0.015 * (-1) ** seed for seed in seeds})
     claims = [("good", "bad"), *[("good", "near"), ("near", "good")] * 2]
-    found = {
-        (each.question.smaller, each.question.larger): each
-        for each in verdicts(read(folder, *claims))
-    }
-    assert found["good", "bad"].word == PLAIN
-    assert found["near", "good"].word == CONTRARY_HINT and found["good", "near"].word == HINT
-    near = found["good", "near"].difference.p
+    by_sides = {}
+    for verdict in verdicts(read(folder, *claims)):
+        by_sides[verdict.question.smaller, verdict.question.larger] = verdict
+    assert by_sides["good", "bad"].word == PLAIN
+    assert by_sides["near", "good"].word == CONTRARY_HINT and by_sides["good", "near"].word == HINT
+    near = by_sides["good", "near"].difference.p
     assert near < 0.05 < 4 * near  # the smallest p of the five is that of "bad"
-    assert f"p = {near:.3f} (Holm = " in found["good", "near"].sentence
-    assert "p < 0.001 (Holm < 0.001)" in found["good", "bad"].sentence
+    assert f"p = {near:.3f} (Holm = " in by_sides["good", "near"].sentence
+    assert "p < 0.001 (Holm < 0.001)" in by_sides["good", "bad"].sentence
 
 
 def test_of_three_seeds_no_p_below_a_hundredth_is_printed_and_five_times_p_counts(folder):
@@ -267,7 +261,8 @@ def test_a_question_is_judged_when_all_its_seeds_are_there_and_only_of_these(fol
     for seed in (2, 3, 5):
         store_rounds(folder, seed)
     (folder / "viewpoints.json").write_text('{"runs": []}')
-    assert [each.word for each in answers(read(folder, questions=QUESTION))] == [NOT_RUN] * 2
+    words = [answer.word for answer in answers(read(folder, questions=QUESTION))]
+    assert words == [NOT_RUN, NOT_RUN]
     store_rounds(folder, 4)
     errors = {("m", 2): 0.2, ("m", 3): 0.21, ("v", 2): 0.3, ("v", 3): 0.32}
     runs = [

@@ -32,10 +32,10 @@ def test_two_way_is_mcnemars_where_all_seeds_are_the_same():
     tables[0, :, [*range(30), *range(100, 105)]] = 1
     tables[1, :, [*range(50, 62), *range(100, 105)]] = 1
     tables[1, 1, 61] = 0  # else there is no spread over seeds
-    found = two_way(*tables)
-    assert found.value == pytest.approx((11.5 - 30) / 10_000)
+    difference = two_way(*tables)
+    assert difference.value == pytest.approx((11.5 - 30) / 10_000)
     z = (30 - 12) / np.sqrt(30 + 12)  # McNemar, 1947, as a normal deviate
-    assert stats.norm.isf(found.p / 2) == pytest.approx(z, rel=0.04)
+    assert stats.norm.isf(difference.p / 2) == pytest.approx(z, rel=0.04)
 
 
 @pytest.mark.parametrize("in_pairs", [True, False])
@@ -54,8 +54,8 @@ def test_the_two_way_interval_holds_the_truth_whether_seeds_or_images_matter(
             + 0.3 * draw.normal(size=(n, images))
             for n, sign in zip(seeds, (0, 1), strict=True)
         )
-        found = two_way(first, second, in_pairs=in_pairs)
-        held += found.low <= 0 <= found.high
+        difference = two_way(first, second, in_pairs=in_pairs)
+        held += difference.low <= 0 <= difference.high
     assert 0.92 <= held / times <= 0.99
 
 

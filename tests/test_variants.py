@@ -31,12 +31,11 @@ def changed(*changes: str) -> CapsNet:
 
 
 def awake(network: CapsNet) -> CapsNet:
-    """Return the network with larger weights: fresh ones give capsules too short to tell apart."""
+    """Return the network with larger weights: fresh ones give capsules too short to differ."""
     larger = deepcopy(network)
     weights = {name: weight for name, weight in larger.named_parameters() if weight.dim() == 4}
-    for weight, factor in zip(
-        weights.values(), (3, 6, 10), strict=True
-    ):  # conv, primary.conv, routed
+    factors = (3, 6, 10)  # of conv, primary.conv, routed
+    for weight, factor in zip(weights.values(), factors, strict=True):
         weight.data *= factor
     return larger
 
@@ -77,7 +76,7 @@ def test_it_comes_back_from_its_file_with_its_parts(name, tmp_path):
 def test_shared_matrices_are_one_for_all_capsules_and_stay_so():
     network = changed("shared-weight")
     assert (network.routed.weight == network.routed.weight[:1]).all()
-    shared = sum(each.numel() for each in network.routed.parameters())
+    shared = sum(parameter.numel() for parameter in network.routed.parameters())
     assert shared * CONFIG.primary_capsules == with_own_matrices(network).routed.weight.numel()
     recipe = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=0))
     before = network.routed.weight.detach().clone()

@@ -33,13 +33,13 @@ def matrices(scenes: Scenes) -> torch.Tensor:
 
 def test_parts_of_a_whole_stand_to_each_other_as_in_every_scene_of_it():
     scenes = make_scenes(WHOLES, 50, 0, generator(), turn=math.pi)
-    angles, places = (each.double()[scenes.labels] for each in WHOLES)
+    angles, places = (numbers.double()[scenes.labels] for numbers in WHOLES)
     flat = torch.cat([angles.cos().unsqueeze(2), angles.sin().unsqueeze(2), places], dim=2)
     first, then = matrices(Scenes(flat, scenes.types, scenes.labels)), matrices(scenes)
     moved = then @ first.inverse()  # one and the same for all parts of a scene
     torch.testing.assert_close(moved, moved[:, :1].expand_as(moved), atol=1e-5, rtol=0)
     assert moved[:, 0, :2, 2].norm(dim=1).max() <= 1 + 1e-5  # inside the disk
-    assert len({tuple(each) for each in scenes.types[0].tolist()}) == 5  # each type once
+    assert len({tuple(one_hot) for one_hot in scenes.types[0].tolist()}) == 5  # each type once
 
 
 def test_a_familiar_whole_is_turned_by_up_to_45_degrees_and_clutter_by_anything():

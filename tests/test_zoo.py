@@ -69,7 +69,7 @@ def test_inverted_attention_normalises_the_layer_between_rounds(rounds):
     routing = InvertedAttention(D).double()
     gain, offset = noise(D, seed=1), noise(D, seed=2)
     routing.gain.data, routing.offset.data = gain, offset
-    found = []
+    couplings = []
     for votes in VOTES:
         c = np.full((I, J), 1 / J)
         for _ in range(rounds - 1):
@@ -79,15 +79,15 @@ def test_inverted_attention_normalises_the_layer_between_rounds(rounds):
                 deviation = math.sqrt(sum((x - mean) ** 2 for x in s) / D + 1e-5)
                 v.append((s - mean) / deviation * gain.numpy() + offset.numpy())
             c = shares(agreements(votes, np.array(v)))
-        found.append(c)
-    check(routing, rounds, found)
+        couplings.append(c)
+    check(routing, rounds, couplings)
 
 
 def k_means(votes: np.ndarray, rounds: int, alpha: float) -> tuple[np.ndarray, list[float]]:
     """Couplings of one image, and what is minimised after each half round."""
     c, objective = np.full((I, J), 1 / J), []
     for _ in range(rounds - 1):
-        s = np.array([each / oracle.length(each) for each in total(c, votes)])
+        s = np.array([row / oracle.length(row) for row in total(c, votes)])
         for half in (c, shares(agreements(votes, s) / alpha)):
             c = half
             objective.append(float((alpha * c * np.log(c) - c * agreements(votes, s)).sum()))
@@ -108,13 +108,13 @@ def test_sinkhorn_is_procedure_1_with_rows_and_columns_normalised_in_turn(rounds
             c = c / c.sum(axis=1)[:, None]
         return c
 
-    found = []
+    couplings = []
     for votes in VOTES:
         b = np.zeros((I, J))
         for _ in range(rounds - 1):
             b = b + agreements(votes, oracle.squash(total(balanced(b), votes)))
-        found.append(balanced(b))
-    check(SinkhornRouting(sweeps=3), rounds, found)
+        couplings.append(balanced(b))
+    check(SinkhornRouting(sweeps=3), rounds, couplings)
 
 
 @ROUNDS
@@ -212,7 +212,7 @@ def test_a_capsule_chooses_by_its_own_vote_a_learned_prior_or_a_votes_length():
         ),
     }
     for routing, expected in logits.items():
-        check(routing, 3, [shares(each) for each in expected])
+        check(routing, 3, [shares(image) for image in expected])
 
 
 @pytest.mark.parametrize(

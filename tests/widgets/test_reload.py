@@ -1,4 +1,4 @@
-"""_reload.py: during development a widget's source is a file that follows the files it is joined from."""
+"""_reload.py: in development a widget's source is a file that follows its own files."""
 
 from __future__ import annotations
 
