@@ -64,8 +64,10 @@ def batch_of_one_findings(network: Network) -> Iterator[Finding | Coverage]:
     for output, output_alone in zip(network.returned, alone.run(), strict=False):
         shape = (1, *output.shape[1:])
         if output.shape[:1] == (3,) and output_alone.shape != shape:
-            came = list(output_alone.shape)
-            text = f"With a batch of one image it returns a tensor of shape {came}."
+            text = (
+                "With a batch of one image it returns a tensor of shape "
+                f"{list(output_alone.shape)}."
+            )
             yield Finding(None, text)
 
 

@@ -191,8 +191,8 @@ def as_numbers(out: Any, shape: Sequence[int], given: str, *, finite: bool = Tru
     if not shape and out.numel() == 1:
         out = out.reshape(())
     if list(out.shape) != list(shape):
-        came = f"a tensor of shape {list(out.shape)}"
-        raise Trouble(f"It returns {came} for {given}; expected {expected}.")
+        output = f"a tensor of shape {list(out.shape)}"
+        raise Trouble(f"It returns {output} for {given}; expected {expected}.")
     value = out.detach().cpu().double()
     if finite and not value.isfinite().all():
         first = float(value[~value.isfinite()].flatten()[0])

@@ -101,8 +101,8 @@ def _expect_names(source: Source, path: str, name: str, names: list[str]) -> Non
     if first_word == "lambda" or first_word in vars(source.module):
         return
     expected = f"something named {name}" if name else "a piece of a capsule network"
-    came = ", ".join(source.defined) or "nothing"
-    raise InputError(f"expected {expected} in {path}; got {came}{source.first_failure}")
+    definitions = ", ".join(source.defined) or "nothing"
+    raise InputError(f"expected {expected} in {path}; got {definitions}{source.first_failure}")
 
 
 def _types_of_parts(things: Any) -> set[type]:

@@ -43,6 +43,6 @@ def kind_of(thing: Any, name: str) -> str:
             return "layer"
     if len(pieces) != 1:
         expected = f"a name that says which piece {name} is, or --as with one of {', '.join(KINDS)}"
-        came = " and ".join(pieces) or "nothing"
-        raise InputError(f"expected {expected}; got {came} from its name")
+        meanings = " and ".join(pieces) or "nothing"
+        raise InputError(f"expected {expected}; got {meanings} from its name")
     return pieces[0]

@@ -105,8 +105,8 @@ def check_reconstruction_loss(function: Any, *, strict: bool = False) -> Report:
     Returns:
         A `Report`; the bug that it knows: recon-mean.
     """
-    drawn, images = torch.rand(2, 3, 784, generator=torch.Generator().manual_seed(4))
-    forms = [("", (drawn, images.reshape(3, 1, 28, 28)))]
+    reconstruction, images = torch.rand(2, 3, 784, generator=torch.Generator().manual_seed(4))
+    forms = [("", (reconstruction, images.reshape(3, 1, 28, 28)))]
     agrees = (
         "It is the squared difference, summed over the pixels, averaged over the images, "
         "times 0.0005."

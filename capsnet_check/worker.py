@@ -74,8 +74,8 @@ def check_in_a_process(options: dict[str, Any]) -> Outcome:
         printed.seek(0)
         text = printed.read(4 * _PRINTED).decode("utf-8", errors="replace")[:_PRINTED]
     is_done = lines[-1:] == [_DONE]
-    found = [json.loads(line) for line in lines if line != _DONE]
-    return Outcome(found, "" if is_done else problem, text)
+    verdicts = [json.loads(line) for line in lines if line != _DONE]
+    return Outcome(verdicts, "" if is_done else problem, text)
 
 
 def _send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
