@@ -20,10 +20,10 @@ class InputError(ValueError):
     """
 
 
-def expect(condition: bool, expected: str, came: str) -> None:
+def expect(condition: bool, expected: str, actual: str) -> None:
     """Raise `InputError` unless the condition holds."""
     if not condition:
-        raise InputError(f"expected {expected}; got {came}")
+        raise InputError(f"expected {expected}; got {actual}")
 
 
 # --- numbers

@@ -298,7 +298,7 @@ def warn_of_bytes(images: Tensor) -> None:
     """Warn, once in a program, of images whose pixels are whole numbers from 0 to 255."""
     if images.numel() and images.max() > 2 and images.equal(images.round()):
         advice = "images have pixels from 0 to 255; a CapsNet takes them from 0 to 1: divide by 255"
-        warnings.warn(advice, stacklevel=2)
+        warnings.warn(advice, stacklevel=1)  # one place of the code, so it is said once
 
 
 @contextmanager

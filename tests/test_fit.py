@@ -19,7 +19,7 @@ from capsnet_tutorial.files import only_writer
 from capsnet_tutorial.model import CapsNetOutput
 from capsnet_tutorial.train import Diverged, Recipe, fit, paper_objective
 from capsnet_tutorial.train.checkpoint import TrainingState
-from capsnet_tutorial.train.loop import faster_threads
+from capsnet_tutorial.train.machine import faster_threads
 from capsnet_tutorial.train.recipe import Schedule
 
 RECIPE = Recipe(epochs=1, batch_size=16, augmentation=Augmentation(shift=1), seed=3)
@@ -135,7 +135,7 @@ def test_all_threads_are_taken_only_if_a_step_is_half_as_fast_again(seconds, thr
     def step() -> None:
         now[0] += seconds[current[0]]
 
-    monkeypatch.setattr("capsnet_tutorial.train.loop.time", StepClock)
+    monkeypatch.setattr("capsnet_tutorial.train.machine.time", StepClock)
     monkeypatch.setattr(torch, "get_num_threads", lambda: current[0])
     monkeypatch.setattr(torch, "set_num_threads", lambda number: current.__setitem__(0, number))
     assert faster_threads(step) == threads

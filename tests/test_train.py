@@ -28,7 +28,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, digits
 from capsnet_tutorial.files import read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNetOutput
-from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit, loop
+from capsnet_tutorial.train import Diverged, Recipe, evaluate, fit, machine
 from capsnet_tutorial.weights import save_weights
 
 pytestmark = pytest.mark.slow
@@ -147,12 +147,14 @@ def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, 
     rest = {"progress": False, "checkpoint": tmp_path / "c"}
     try:
         torch.set_num_threads(2)
-        monkeypatch.setattr(loop, "faster_threads", lambda step: 1)
+        monkeypatch.setattr(machine, "faster_threads", lambda step: 1)
         with pytest.raises(Stop):
             fit(
                 networks.learner(), few(), replace(RECIPE, epochs=2), on_epoch=stop_after(4), **rest
             )
-        monkeypatch.setattr(loop, "faster_threads", lambda step: 2)  # another time, another answer
+        monkeypatch.setattr(
+            machine, "faster_threads", lambda step: 2
+        )  # another time, another answer
         _, history = fit(
             networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note
         )

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.model import in_eval_mode, named_output
+from capsnet_tutorial.model import in_eval_mode, named_output, warn_of_bytes
 
 
 class Evaluation(NamedTuple):
@@ -27,6 +27,7 @@ class Evaluation(NamedTuple):
 
 def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
     """Return the errors of a network on digits, at least one, in eval mode."""
+    warn_of_bytes(data.images)
     measure = partial(_errors, network)
     measured = over_batches(network, measure, data.images, data.labels, batch_size=batch_size)
     # Averaged in float64 on the CPU: not every device has it.
@@ -57,7 +58,7 @@ def over_batches(
         batch_size: B, of all batches but the last.
 
     Returns:
-        What ``measure`` gave, [N, …] each, on the CPU.
+        The measurements, [N, …] each, on the CPU.
 
     Raises:
         ValueError: no examples; a batch size that is no whole number above 0.

@@ -7,25 +7,17 @@ resumed takes the steps of one that was not.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from copy import deepcopy
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from torch import Tensor, nn
 from tqdm import tqdm
 
-from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect, expect_count, expect_floating
-from capsnet_tutorial.functional import at_least_float32
+from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.train.checkpoint import (
     Checkpoint,
     History,
@@ -34,29 +26,18 @@ from capsnet_tutorial.train.checkpoint import (
     run_identity,
 )
 from capsnet_tutorial.train.evaluate import evaluate
+from capsnet_tutorial.train.machine import (
+    MOST_THREADS,
+    best_device,
+    chosen_threads,
+    on_device,
+    threads_restored,
+)
 from capsnet_tutorial.train.recipe import Objective, Recipe, Schedule, paper_objective
-
-MOST_THREADS = 1024
-"""More threads than any processor has; a million would stall the machine."""
+from capsnet_tutorial.train.step import StepLoss, TrainingData, chance_restored
 
 Validation = Digits | Callable[[Network], float]
 """Digits, or a function that returns a network's error, from 0 to 1."""
-
-
-class TrainingData(Protocol):
-    """A training set: `Digits`, say."""
-
-    @property
-    def count(self) -> int:
-        """Number of examples."""
-
-    def batch(
-        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
-    ) -> tuple[Tensor, Tensor]:
-        """Return images [B, …] and targets [B, …] of the chosen examples, int64 [B].
-
-        All chance comes from the generator.
-        """
 
 
 class Diverged(RuntimeError):
@@ -169,41 +150,6 @@ def expect_arguments(recipe: Any, validation: Any, threads: Any) -> None:
 # --- steps
 
 
-@dataclass(frozen=True)
-class StepLoss:
-    """The loss of a step: its images, and all other chance, follow from the seed and its place."""
-
-    data: TrainingData
-    recipe: Recipe
-    objective: Objective
-    device: torch.device
-
-    def __call__(self, network: nn.Module, epoch: int, position: int) -> Tensor:
-        """Return a network's loss on the images of an epoch's step, both counted from 0."""
-        seed, size = self.recipe.seed, self.recipe.batch_size
-        order = epoch_order(self.data.count, seed, epoch)
-        chosen = order[position * size : (position + 1) * size]
-        generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, position + 1))
-        images, targets = self.data.batch(chosen, self.recipe.augmentation, generator)
-        images = images.to(self.device)
-        targets = targets.to(self.device)
-        # For what a network draws itself, such as dropout.
-        torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1))
-        with self._precision():
-            output = network(images, targets)
-        return self.objective(in_float32(output), images, targets)
-
-    def try_batch(self) -> None:
-        """Make a batch of one image, so that bad data end a run before it has written anything."""
-        first = torch.zeros(1, dtype=torch.int64)
-        self.data.batch(first, self.recipe.augmentation, torch.Generator())
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        if self.recipe.precision == "fp32":
-            return nullcontext()
-        return torch.autocast(self.device.type, torch.bfloat16)
-
-
 def train_epoch(
     state: TrainingState[Any], step_loss: StepLoss, schedule: Schedule, bar: tqdm
 ) -> float:
@@ -266,115 +212,6 @@ def expect_finite(loss: float, state: TrainingState[Any]) -> None:
         raise Diverged(f"the loss is {loss} {advice}")
     if not all(parameter.isfinite().all() for parameter in state.network.parameters()):
         raise Diverged(f"the weights are not finite {advice}")
-
-
-def in_float32(output: Any) -> Any:
-    """Return a network's output for the loss: half-precision tensors in tuples or alone upcast."""
-    if isinstance(output, (tuple, list)):
-        parts = tuple(map(in_float32, output))
-        return type(output)(*parts) if hasattr(output, "_fields") else parts
-    return at_least_float32(output) if isinstance(output, Tensor) else output
-
-
-# --- chance
-
-
-@lru_cache(maxsize=1)
-def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
-    """Return the order in which an epoch sees the examples: their numbers, int64 [count]."""
-    generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, 0))
-    return torch.randperm(count, generator=generator)
-
-
-def mixed_seed(*numbers: int) -> int:
-    """Return one seed for several numbers, far from the seeds of their neighbours."""
-    digest = hashlib.sha256(repr(numbers).encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
-
-
-def chance_restored(device: torch.device) -> AbstractContextManager[None]:
-    """Return a context after which the global random numbers go on as before it."""
-    return torch.random.fork_rng([device] if device.type == "cuda" else [])
-
-
-# --- devices and threads
-
-
-def best_device() -> torch.device:
-    """Return the GPU to train on, or the processor where there is none."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
-
-
-def on_device(data: TrainingData, device: torch.device) -> TrainingData:
-    """Move digits to a device; as bytes where nothing is lost, in a quarter of the memory.
-
-    Other training sets move their batches themselves.
-    """
-    if not isinstance(data, Digits):
-        return data
-    expect_floating("images", data.images)
-    images = data.images
-    if images.dtype == torch.float32:
-        as_bytes = (255 * images).round().to(torch.uint8)
-        if torch.equal(as_bytes / 255, images):
-            images = as_bytes
-    return data._replace(images=images.to(device), labels=data.labels.to(device))
-
-
-@contextmanager
-def threads_restored() -> Iterator[None]:
-    """Restore the number of PyTorch's threads on exit."""
-    usual = torch.get_num_threads()
-    try:
-        yield
-    finally:
-        torch.set_num_threads(usual)
-
-
-def chosen_threads(wanted: int | None, state: TrainingState[Any], step_loss: StepLoss) -> int:
-    """Return the number of threads to train with: as wanted, as before, or whichever is faster."""
-    usual = torch.get_num_threads()
-    if wanted is not None:
-        return wanted
-    if state.history.threads in (1, usual):
-        return state.history.threads  # a resumed run adds up in the same order
-    if step_loss.device.type != "cpu":
-        return usual
-    return faster_threads(partial(_trial_step, step_loss, deepcopy(state.network)))
-
-
-def _trial_step(step_loss: StepLoss, network: nn.Module) -> None:
-    step_loss(network, 0, 0).backward()
-
-
-def faster_threads(step: Callable[[], object]) -> int:
-    """Return the number of threads to use: all that PyTorch takes, or one unless 1.5 times as slow.
-
-    A smaller gain is not worth it: beside other work, threads wait for each other, and a step took
-    20 times as long.
-    """
-    usual = torch.get_num_threads()
-    if usual == 1:
-        return 1
-    seconds_with_all = seconds_of_a_step(step, usual)
-    seconds_with_one = seconds_of_a_step(step, 1)
-    return usual if 1.5 * seconds_with_all < seconds_with_one else 1
-
-
-def seconds_of_a_step(step: Callable[[], object], threads: int) -> float:
-    """Return the shorter time of two steps with so many threads; sets the number of threads."""
-    torch.set_num_threads(threads)
-    step()  # allocates what the timed ones use
-    seconds = []
-    for _ in range(2):
-        started = time.perf_counter()
-        step()
-        seconds.append(time.perf_counter() - started)
-    return min(seconds)
 
 
 def progress_bar(is_shown: bool) -> tqdm:

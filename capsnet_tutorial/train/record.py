@@ -16,8 +16,9 @@ from torch import nn
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_json
 from capsnet_tutorial.train.checkpoint import Network
-from capsnet_tutorial.train.loop import TrainingData, Validation, fit
+from capsnet_tutorial.train.loop import Validation, fit
 from capsnet_tutorial.train.recipe import Objective, Recipe
+from capsnet_tutorial.train.step import TrainingData
 from capsnet_tutorial.weights import as_capsnet, load_weights, save_weights
 
 CHECKPOINT = "checkpoint.safetensors"

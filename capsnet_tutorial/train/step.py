@@ -1,0 +1,96 @@
+"""A step of training: its images, its loss, and where its chance comes from."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_tutorial.augment import Augmentation
+from capsnet_tutorial.functional import at_least_float32
+from capsnet_tutorial.train.recipe import Objective, Recipe
+
+
+class TrainingData(Protocol):
+    """A training set: `Digits`, say."""
+
+    @property
+    def count(self) -> int:
+        """Number of examples."""
+
+    def batch(
+        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Return images [B, …] and targets [B, …] of the chosen examples, int64 [B].
+
+        All chance comes from the generator.
+        """
+
+
+@dataclass(frozen=True)
+class StepLoss:
+    """The loss of a step: its images, and all other chance, follow from the seed and its place."""
+
+    data: TrainingData
+    recipe: Recipe
+    objective: Objective
+    device: torch.device
+
+    def __call__(self, network: nn.Module, epoch: int, position: int) -> Tensor:
+        """Return a network's loss on the images of an epoch's step, both counted from 0."""
+        seed, size = self.recipe.seed, self.recipe.batch_size
+        order = epoch_order(self.data.count, seed, epoch)
+        chosen = order[position * size : (position + 1) * size]
+        generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, position + 1))
+        images, targets = self.data.batch(chosen, self.recipe.augmentation, generator)
+        images = images.to(self.device)
+        targets = targets.to(self.device)
+        # For what a network draws itself, such as dropout.
+        torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1))
+        with self._precision():
+            output = network(images, targets)
+        return self.objective(in_float32(output), images, targets)
+
+    def try_batch(self) -> None:
+        """Make a batch of one image, so that bad data end a run before it has written anything."""
+        first = torch.zeros(1, dtype=torch.int64)
+        self.data.batch(first, self.recipe.augmentation, torch.Generator())
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        if self.recipe.precision == "fp32":
+            return nullcontext()
+        return torch.autocast(self.device.type, torch.bfloat16)
+
+
+def in_float32(output: Any) -> Any:
+    """Return a network's output for the loss: half-precision tensors in tuples or alone upcast."""
+    if isinstance(output, (tuple, list)):
+        parts = tuple(map(in_float32, output))
+        return type(output)(*parts) if hasattr(output, "_fields") else parts
+    return at_least_float32(output) if isinstance(output, Tensor) else output
+
+
+# --- chance
+
+
+@lru_cache(maxsize=1)
+def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
+    """Return the order in which an epoch sees the examples: their numbers, int64 [count]."""
+    generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, 0))
+    return torch.randperm(count, generator=generator)
+
+
+def mixed_seed(*numbers: int) -> int:
+    """Return one seed for several numbers, far from the seeds of their neighbours."""
+    digest = hashlib.sha256(repr(numbers).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def chance_restored(device: torch.device) -> AbstractContextManager[None]:
+    """Return a context after which the global random numbers go on as before it."""
+    return torch.random.fork_rng([device] if device.type == "cuda" else [])
