@@ -83,6 +83,24 @@ function makeSession(widget) {
   return session;
 }
 
+/** Lay the parts out. On wide pages the stylesheet gives each its place, on a phone its order. */
+function makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand }) {
+  const wallNodes = walls.map(({ node }) => node);
+  const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, timeline.node);
+  return element(
+    "div",
+    { class: "scene" },
+    bar.node,
+    experiments.node,
+    wallsAndTime,
+    view.node,
+    curve.node,
+    comparison.node,
+    hand.node,
+    hand.more,
+  );
+}
+
 function build(widget) {
   const { root, model } = widget;
   const session = makeSession(widget);
@@ -97,24 +115,7 @@ function build(widget) {
   const hand = makeHand(widget, session);
   const table = makeSettingsTable(session);
   const experiments = makeExperiments(session);
-  const wallsNode = element(
-    "div",
-    { class: "walls" },
-    ...walls.map(({ node }) => node),
-    timeline.node,
-  );
-  const scene = element(
-    "div",
-    { class: "scene" },
-    bar.node,
-    experiments.node,
-    wallsNode,
-    view.node,
-    curve.node,
-    comparison.node,
-    hand.node,
-    hand.more,
-  );
+  const scene = makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand });
   const { say } = widget.layOut({
     stage: scene,
     hands: [table.node, makeKeeping(widget, session)],

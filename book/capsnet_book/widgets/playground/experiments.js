@@ -77,11 +77,11 @@ export function inWords({ question, guesses }, guess, errors) {
   if (outcome === undefined)
     return guess === undefined ? `${question} Guess.` : `You say: ${guesses[guess]}. Watch.`;
   const [first, second] = errors.map((error) => error.toFixed(1));
-  const came =
+  const result =
     `It came out: ${guesses[outcome]}, ${first} % wrong against ${second} %. ` +
     "One pair is no proof: ten more seeds tell.";
-  if (guess === undefined) return came;
-  return guess === outcome ? `As you said. ${came}` : `You said: ${guesses[guess]}. ${came}`;
+  if (guess === undefined) return result;
+  return guess === outcome ? `As you said. ${result}` : `You said: ${guesses[guess]}. ${result}`;
 }
 
 /** Make the cards, the question and the guesses. @param {any} session */

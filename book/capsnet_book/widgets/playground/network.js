@@ -70,12 +70,15 @@ class Network {
     return numbers.subarray((rounds - 1) * B * size);
   }
 
-  /** Mask all capsules but number `kept(n)` of digit n. @param {(n: number) => number} kept */
-  #mask(kept) {
+  /**
+   * Mask all capsules but number `classOf(n)` of digit n.
+   * @param {(n: number) => number} classOf
+   */
+  #mask(classOf) {
     const { y, B } = this.#net;
     y.masked.fill(0);
     for (let n = 0; n < B; n++) {
-      const from = n * V + kept(n) * D;
+      const from = n * V + classOf(n) * D;
       y.masked.set(this.#v.subarray(from, from + D), from);
     }
   }
@@ -106,13 +109,13 @@ class Network {
   #drawingGradients(lengths, labels) {
     const net = this.#net;
     const isBug = net.bug === "mask-prediction";
-    const kept = (n) => (isBug ? longest(lengths, n) : labels[n]);
-    this.#mask(kept);
+    const classOf = (n) => (isBug ? longest(lengths, n) : labels[n]);
+    this.#mask(classOf);
     decode(net);
     const loss = drawingLoss(net.dy.drawing, net.y.drawing, net.y.x, net.B, this.#settings);
     decodeBack(net);
     for (let n = 0; n < net.B; n++) {
-      const from = n * V + kept(n) * D;
+      const from = n * V + classOf(n) * D;
       for (let d = from; d < from + D; d++) this.#dv[d] += net.dy.masked[d];
     }
     return loss;

@@ -22,11 +22,11 @@ const NONE = new Array(D).fill(0);
  * @param {number[]} offsets  [D]
  * @returns {Float32Array} [784]
  */
-function drawn({ capsules, answers, decoder }, offsets) {
+function drawingOf({ capsules, answers, decoder }, offsets) {
   if (!decoder) return new Float32Array(PIXELS);
   const isLongest = (k) => Math.floor(k / D) === answers[0];
-  const kept = capsules.map((x, k) => (isLongest(k) ? x + offsets[k % D] : 0));
-  return drawnBy(decoder, kept);
+  const masked = capsules.map((x, k) => (isLongest(k) ? x + offsets[k % D] : 0));
+  return drawnBy(decoder, masked);
 }
 
 /** Make the slider of the d-th number. @param {(offset: number) => void} set */
@@ -71,7 +71,7 @@ export function makeNumbers(widget, canvas) {
   const node = element("div", { class: "sixteen" }, ...sliders.map((slider) => slider.node));
 
   function paint(target, to) {
-    const picture = reading ? drawn(reading, to) : new Float32Array(PIXELS);
+    const picture = reading ? drawingOf(reading, to) : new Float32Array(PIXELS);
     widget.painter.paint(target, picture);
   }
 

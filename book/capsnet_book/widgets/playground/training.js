@@ -156,7 +156,7 @@ class Training {
   look(tile) {
     const { labels, images } = this.#tiles();
     const { answers, drawings } = this.#network.read(images);
-    const shown = drawings.length ? drawings : images; // it may learn no drawing
+    const greys = drawings.length ? drawings : images; // it may learn no drawing
     const wrong = labels.map((label, n) => label !== answers[n]);
     const right = wrong.slice(0, WALL).filter((isWrong) => !isWrong).length;
     const error = drawings.reduce((sum, grey, k) => sum + (grey - images[k]) ** 2, 0);
@@ -171,7 +171,7 @@ class Training {
       blur: error / labels.length, // in words.js
       filters: this.#network.filters(),
       plain: this.#plain,
-      pictures: bytesOf(shown),
+      pictures: bytesOf(greys),
       wrong,
       right,
       watched: { label: labels[tile], answer: answers[tile], image, u, c, lengths, drawing },
