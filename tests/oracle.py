@@ -20,16 +20,16 @@ Array = NDArray[np.float64]
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
-def agrees(came: torch.Tensor, expected: ArrayLike) -> None:
+def agrees(tensor: torch.Tensor, expected: ArrayLike) -> None:
     """Fail unless a tensor has these numbers, to what its dtype can hold."""
-    came64, expected64 = array(came), array(expected)
-    assert came64.shape == expected64.shape, (
-        f"expected shape {expected64.shape}; got {came64.shape}"
+    numbers64, expected64 = array(tensor), array(expected)
+    assert numbers64.shape == expected64.shape, (
+        f"expected shape {expected64.shape}; got {numbers64.shape}"
     )
-    tolerance = TOLERANCE[came.dtype]
-    far = np.abs(came64 - expected64) > tolerance * (1 + np.abs(expected64))
-    assert not far.any() and np.isfinite(came64).all(), (
-        f"{far.sum()} of {far.size} numbers differ by up to {np.abs(came64 - expected64).max():.3g}"
+    tolerance = TOLERANCE[tensor.dtype]
+    far = np.abs(numbers64 - expected64) > tolerance * (1 + np.abs(expected64))
+    assert not far.any() and np.isfinite(numbers64).all(), (
+        f"{far.sum()} of {far.size} numbers differ by up to {np.abs(numbers64 - expected64).max():.3g}"
     )
 
 
@@ -143,12 +143,12 @@ def margin_loss(
 def mask_capsules(v: ArrayLike, labels: ArrayLike | None = None) -> Array:
     """Section 4.1: one capsule of each image is kept, the labelled one or the longest."""
     v = array(v)
-    kept = np.zeros_like(v)
+    masked = np.zeros_like(v)
     for image in range(len(v)):
         lengths = [length(capsule) for capsule in v[image]]
         j = lengths.index(max(lengths)) if labels is None else int(np.asarray(labels)[image])
-        kept[image, j] = v[image, j]
-    return kept
+        masked[image, j] = v[image, j]
+    return masked
 
 
 def reconstruction_loss(reconstruction: ArrayLike, images: ArrayLike) -> float:
@@ -173,7 +173,9 @@ def group_into_capsules(features: ArrayLike, dim: int) -> Array:
 def convolution(x: ArrayLike, weight: ArrayLike, bias: ArrayLike, stride: int) -> Array:
     """What every library calls a convolution, and so the library's own."""
     return array(
-        F.conv2d(*(torch.from_numpy(array(each)) for each in (x, weight, bias)), stride=stride)
+        F.conv2d(
+            *(torch.from_numpy(array(numbers)) for numbers in (x, weight, bias)), stride=stride
+        )
     )
 
 

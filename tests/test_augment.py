@@ -61,26 +61,26 @@ def test_a_random_shift_moves_whole_pixels_and_takes_every_shift_there_is(pixels
         for right in reach
         for down in reach
     }
-    seen = []
+    shifts = []
     for result in random_shift(images, pixels, generator()):
         matching = [
             shift for shift, image in expected.items() if np.array_equal(result[0].numpy(), image)
         ]
         assert len(matching) == 1, "no shift that was asked for"
-        seen += matching
-    assert set(seen) == set(expected)
+        shifts += matching
+    assert set(shifts) == set(expected)
     assert (
-        max(map(seen.count, expected)) < 3 * 400 / len(expected) + 1
+        max(map(shifts.count, expected)) < 3 * 400 / len(expected) + 1
     )  # none much more often than the others
 
 
 # --- transforms
 
 
-def test_doing_nothing_changes_nothing():
+def test_the_identity_changes_nothing():
     images = some_digits()
-    for each in (images, images.double()):
-        torch.testing.assert_close(transform(each, Pose()), each, atol=1e-5, rtol=0)
+    for batch in (images, images.double()):
+        torch.testing.assert_close(transform(batch, Pose()), batch, atol=1e-5, rtol=0)
     nothing = torch.zeros(len(images), 28, 28, 2)
     torch.testing.assert_close(transform(images, Pose(), nothing), images, atol=1e-5, rtol=0)
 
@@ -88,8 +88,8 @@ def test_doing_nothing_changes_nothing():
 def test_whole_shifts_are_exact_and_go_right_and_down():
     images = some_digits(2)
     expected = np.stack([shifted(image[0].numpy(), 3, -2)[None] for image in images])
-    came = transform(images, Pose(shift_x=3, shift_y=-2))
-    torch.testing.assert_close(came, torch.from_numpy(expected), atol=1e-5, rtol=0)
+    result = transform(images, Pose(shift_x=3, shift_y=-2))
+    torch.testing.assert_close(result, torch.from_numpy(expected), atol=1e-5, rtol=0)
 
 
 def test_scale_comes_first_then_shear_then_rotation_anticlockwise_then_shift():
@@ -156,11 +156,11 @@ def test_an_elastic_field_is_as_strong_as_the_augmentation_says(monkeypatch):
 @pytest.mark.parametrize("augmentation", [Augmentation(), EVERYTHING], ids=["shift", "everything"])
 def test_images_stay_on_their_device_and_the_chance_on_the_cpu(augmentation):
     its, on_cpu = generator(), generator()
-    came = augmentation(some_digits().to("meta"), its)
-    assert came.is_meta
-    assert came.shape == augmentation(some_digits(), on_cpu).shape
+    result = augmentation(some_digits().to("meta"), its)
+    assert result.is_meta
+    assert result.shape == augmentation(some_digits(), on_cpu).shape
     assert its.get_state().equal(on_cpu.get_state())
-    assert transform(came, Pose(rotation=torch.ones(8)), torch.zeros(8, 28, 28, 2)).is_meta
+    assert transform(result, Pose(rotation=torch.ones(8)), torch.zeros(8, 28, 28, 2)).is_meta
 
 
 # --- bad input

@@ -60,12 +60,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 # --- train
 
 
-def test_training_leaves_its_files_and_the_result_says_what_was_run_and_what_came_of_it(run):
-    folder, said = run
+def test_training_writes_its_files_and_a_record_of_the_run(run):
+    folder, output = run
     files = {".lock", "checkpoint.safetensors", "result.json", "weights.safetensors"}
     assert {path.name for path in folder.iterdir()} == files
-    assert "4,000 digits to train on (sample), 500 to validate" in said
-    assert "test: " in said and "4 steps in" in said
+    assert "4,000 digits to train on (sample), 500 to validate" in output
+    assert "test: " in output
+    assert "4 steps in" in output
     result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     assert result["command"] == f"capsnet train --preset small {' '.join(SHORT)} --output {folder}"
     assert result["config"]["conv_channels"] == 64
@@ -144,7 +145,7 @@ def test_all_splits_are_of_one_source_though_a_later_download_would_succeed(
     )
 
 
-def test_what_is_measured_is_the_network_in_the_file(tmp_path):
+def test_the_network_in_the_file_is_measured(tmp_path):
     """Not the one in memory, whose weights have more digits than the file's."""
     stored = networks.learner()
     measured = []
@@ -261,11 +262,11 @@ def test_small_is_refused_where_it_may_be_a_folder_of_that_name(run, tmp_path, m
 
 def assert_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
-    said = capsys.readouterr()
-    assert len(said.err.splitlines()) == 1, said.err
-    assert said.err.startswith("capsnet: ")
-    assert message in said.err
-    assert said.out == ""
+    captured = capsys.readouterr()
+    assert len(captured.err.splitlines()) == 1, captured.err
+    assert captured.err.startswith("capsnet: ")
+    assert message in captured.err
+    assert captured.out == ""
 
 
 def test_a_run_that_makes_no_sense_is_refused_before_anything_is_written(tmp_path, capsys):

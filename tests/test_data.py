@@ -72,17 +72,17 @@ def test_a_splits_labels_do_not_keep_the_whole_sample_in_memory(split):
 def test_the_sample_is_what_mnist_holds_out(mnist):
     validation = digits("validation", source="mnist", root=mnist)
     sample = [digits(split, source="sample") for split in SPLITS]
-    assert validation.images.equal(torch.cat([each.images for each in sample]))
-    assert validation.labels.equal(torch.cat([each.labels for each in sample]))
+    assert validation.images.equal(torch.cat([part.images for part in sample]))
+    assert validation.labels.equal(torch.cat([part.labels for part in sample]))
 
 
 def test_mnists_splits_share_no_place_and_have_their_sizes(mnist):
-    found = {split: digits(split, source="mnist", root=mnist) for split in SPLITS}
-    assert [len(found[split].images) for split in SPLITS] == [55_000, 5_000, 10_000]
-    assert {data.source for data in found.values()} == {"mnist"}
-    assert not as_set(found["train"]) & as_set(found["validation"])
-    assert found["validation"].labels.bincount().tolist() == [500] * 10
-    assert digits("test", root=mnist).images.equal(found["test"].images)
+    splits = {split: digits(split, source="mnist", root=mnist) for split in SPLITS}
+    assert [len(splits[split].images) for split in SPLITS] == [55_000, 5_000, 10_000]
+    assert {data.source for data in splits.values()} == {"mnist"}
+    assert not as_set(splits["train"]) & as_set(splits["validation"])
+    assert splits["validation"].labels.bincount().tolist() == [500] * 10
+    assert digits("test", root=mnist).images.equal(splits["test"].images)
 
 
 # --- without MNIST

@@ -219,12 +219,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "expected", "came"), REFUSED)
-def test_bad_input_is_refused_with_what_was_expected_and_what_came(call, expected, came):
+@pytest.mark.parametrize(("call", "expected", "actual"), REFUSED)
+def test_bad_input_is_refused_with_what_was_expected_and_what_came(call, expected, actual):
     with pytest.raises(ValueError, match="expected") as refusal:
         call()
     assert expected in str(refusal.value)
-    assert came in str(refusal.value)
+    assert actual in str(refusal.value)
 
 
 @pytest.mark.parametrize("iterations", [0, -1, 1.5, True, "3", None], ids=repr)

@@ -49,8 +49,9 @@ def test_routed_capsules_predict_and_route(dtype, routing):
         return
     v, trace = routed.trace(u)
     agrees(v, expected.v[-1])
-    for came, wanted in zip(trace, (expected.b, expected.c, expected.v), strict=True):
-        agrees(came, wanted)
+    agrees(trace.b, expected.b)
+    agrees(trace.c, expected.c)
+    agrees(trace.v, expected.v)
 
 
 def test_weights_start_as_a_truncated_normal_of_std_0_1():
@@ -63,21 +64,21 @@ def test_weights_start_as_a_truncated_normal_of_std_0_1():
     )  # cut off at two standard deviations, a normal of 0.1 has 0.088
 
 
-def test_the_gradient_of_the_last_round_alone_is_another_with_and_without_u_hat():
+def test_the_gradient_of_the_last_round_differs_and_is_the_same_without_u_hat():
     torch.manual_seed(0)
     routed = layers.RoutedCapsules(in_capsules=6, in_dim=3, out_capsules=4, out_dim=5).double()
     layers.draw_truncated(routed.weight, 1)
     u = noise(2, 6, 3)
-    found = []
+    gradients = []
     for routing in (
         functional.route,
         functional.route_last,
         lambda u_hat, r: functional.route_last(u_hat, r),
     ):
         routed.routing = routing
-        found.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
-    assert not found[0].allclose(found[1])
-    torch.testing.assert_close(found[1], found[2])
+        gradients.append(torch.autograd.grad(routed(u).sum(), routed.weight)[0])
+    assert not gradients[0].allclose(gradients[1])
+    torch.testing.assert_close(gradients[1], gradients[2])
 
 
 # --- without û, or with it
@@ -120,16 +121,18 @@ def test_the_switch_decides_whether_u_hat_is_computed(switch, calls, monkeypatch
     routed, u = small_layer(), noise(2, 6, 3)
     expected = routed(u)
     routed.without_u_hat = switch
-    came = []
+    without_u_hat = []
     fast = layers.route_capsules
     monkeypatch.setattr(
-        layers, "route_capsules", lambda *args, **options: came.append(1) or fast(*args, **options)
+        layers,
+        "route_capsules",
+        lambda *args, **options: without_u_hat.append(1) or fast(*args, **options),
     )
     torch.testing.assert_close(routed(u), expected)
-    assert len(came) == calls
+    assert len(without_u_hat) == calls
 
 
-def test_on_a_device_where_it_was_never_measured_the_layer_routes_readably(monkeypatch):
+def test_an_accelerator_routes_with_u_hat(monkeypatch):
     """Only a processor routes without û: "meta" stands for an accelerator that tests may lack."""
     layer = RoutedCapsules(in_capsules=6, in_dim=4, out_capsules=5, out_dim=7)
     u = noise(2, 6, 4, dtype=torch.float32)

@@ -59,12 +59,12 @@ def test_with_a_label_the_decoder_teaches_only_the_true_capsule():
     )
 
 
-def test_a_second_call_gives_what_the_first_gave():
+def test_two_calls_with_the_same_input_agree():
     model, x = networks.tiny(), images()
     first = model(x)
     model(1 - x)
-    for came, expected in zip(model(x), first, strict=True):
-        assert came.equal(expected)
+    for tensor, expected in zip(model(x), first, strict=True):
+        assert tensor.equal(expected)
 
 
 # --- sizes
@@ -98,8 +98,8 @@ def test_bf16_autocast_is_finite_and_close():
     with torch.autocast("cpu", torch.bfloat16):
         output = model(x, labels)
     exact = model(x, labels)
-    for came, expected in zip(output, exact, strict=True):
-        torch.testing.assert_close(came.float(), expected, atol=0.02, rtol=0.05)
+    for tensor, expected in zip(output, exact, strict=True):
+        torch.testing.assert_close(tensor.float(), expected, atol=0.02, rtol=0.05)
     loss = margin_loss(output.lengths.float(), labels) + reconstruction_loss(
         output.reconstruction.float(), x
     )
@@ -196,9 +196,9 @@ def test_pixels_that_are_no_bytes_are_not_warned_of(scale, recwarn):
 def test_a_gpu_gives_the_same():
     model, x, labels = networks.tiny(), images(), torch.tensor([0, 3, 1])
     expected = model(x, labels)
-    came = model.cuda()(x.cuda(), labels.cuda())
-    for each, wanted in zip(came, expected, strict=True):
-        torch.testing.assert_close(each.cpu(), wanted)
+    output = model.cuda()(x.cuda(), labels.cuda())
+    for tensor, wanted in zip(output, expected, strict=True):
+        torch.testing.assert_close(tensor.cpu(), wanted)
 
 
 # --- bad input
@@ -212,13 +212,13 @@ REFUSED_IMAGES = {
 
 @pytest.mark.parametrize("what", REFUSED_IMAGES)
 def test_bad_images_are_refused(what):
-    x, expected, came = REFUSED_IMAGES[what]
+    x, expected, actual = REFUSED_IMAGES[what]
     model = networks.tiny()
     for call in (model, model.predict, model.trace, model.primary_capsules):
         with pytest.raises(ValueError, match="expected") as refusal:
             call(x)
         assert expected in str(refusal.value)
-        assert came in str(refusal.value)
+        assert actual in str(refusal.value)
 
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None], ids=repr)

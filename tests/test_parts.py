@@ -58,11 +58,11 @@ def network_with(parts: Parts) -> CapsNet:
     ids=lambda parts: " ".join(parts.names.values()),
 )
 def test_parts_that_do_as_the_paper_does_give_its_numbers(parts):
-    expected, came = (
+    expected, output = (
         network(FEW.images, FEW.labels) for network in (network_with(Parts()), network_with(parts))
     )
     for name in expected._fields:
-        torch.testing.assert_close(getattr(came, name), getattr(expected, name))
+        torch.testing.assert_close(getattr(output, name), getattr(expected, name))
 
 
 def test_a_part_with_weights_is_trained_saved_and_loaded_with_the_network(tmp_path):
@@ -107,7 +107,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_a_wrong_part_gives_is_refused(what):
+def test_a_part_that_returns_another_shape_is_refused(what):
     parts, message = WRONG[what]
     with pytest.raises(ValueError, match=message):
         CapsNet(CONFIG, parts)(FEW.images[:2])

@@ -64,7 +64,7 @@ TESTS: tuple[Callable[[], None], ...] = (
     test_model.test_the_label_decides_which_capsule_is_decoded,
     partial(test_functional.test_routing_without_u_hat_is_the_same, dtype=EXACTLY, rounds=3),
     partial(
-        test_properties.test_a_second_call_gives_what_the_first_gave.hypothesis.inner_test,
+        test_properties.test_two_calls_with_the_same_input_agree.hypothesis.inner_test,
         u_hat=noise(3, 6, 4, 5),
         iterations=3,
     ),

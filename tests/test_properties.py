@@ -76,14 +76,14 @@ def test_routing_is_procedure_1_whatever_the_sizes(u_hat, iterations):
 
 
 @given(predictions(), rounds)
-def test_a_second_call_gives_what_the_first_gave(u_hat, iterations):
+def test_two_calls_with_the_same_input_agree(u_hat, iterations):
     first = functional.route(u_hat, iterations)
     functional.route(-2 * u_hat, iterations)
     assert functional.route(u_hat, iterations).equal(first)
 
 
 @given(predictions(), rounds, st.integers(1, 4), st.sampled_from(["all", "last"]))
-def test_all_of_this_holds_without_u_hat_too(u_hat, iterations, in_dim, gradient):
+def test_routing_without_u_hat_is_routing_whatever_the_sizes(u_hat, iterations, in_dim, gradient):
     """route_capsules answers as route does, whatever it was called with before."""
     batch, below, above, out_dim = u_hat.shape
     u, weight = noise(batch, below, in_dim, seed=1), noise(below, above, in_dim, out_dim, seed=2)
@@ -152,7 +152,8 @@ def test_one_place_of_the_features_moves_only_the_capsules_of_that_place(
     row, column = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
     moved = features.clone()
     moved[:, :, row, column] += 1
-    before, after = (layers.group_into_capsules(each, dim) for each in (features, moved))
+    before = layers.group_into_capsules(features, dim)
+    after = layers.group_into_capsules(moved, dim)
     changed = (before != after).any(dim=2).view(2, types, height, width)
     expected = torch.zeros_like(changed)
     expected[:, :, row, column] = True

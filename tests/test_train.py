@@ -45,10 +45,10 @@ RECIPE = Recipe(
 ONE_EPOCH = replace(RECIPE, epochs=1)
 
 
-def assert_same_tensors(came: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+def assert_same_tensors(tensors: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
     """Bit by bit."""
-    assert came.keys() == expected.keys()
-    differ = [name for name, tensor in expected.items() if not came[name].equal(tensor)]
+    assert tensors.keys() == expected.keys()
+    differ = [name for name, tensor in expected.items() if not tensors[name].equal(tensor)]
     assert not differ
 
 
@@ -83,7 +83,7 @@ def test_the_loss_falls_and_the_digits_are_learnt():
     assert not model.training
 
 
-def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions():
+def test_the_loss_is_margin_loss_plus_0_0005_times_the_reconstruction_loss():
     data, model = few(), networks.learner()
     with torch.no_grad():
         output = model(data.images, data.labels)
@@ -94,7 +94,7 @@ def test_what_is_minimised_is_margin_loss_and_0_0005_times_the_reconstructions()
     assert history.curve[0]["loss"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_run_on_time_ends_in_time():
+def test_a_run_of_seconds_takes_so_many_seconds():
     recipe = replace(RECIPE, seconds=0.6, epochs=1000)
     _, history = fit(networks.learner(), few(), recipe, validation=few(), progress=False)
     assert 0.6 <= history.seconds < 3
@@ -117,7 +117,7 @@ def test_a_run_stops_after_the_first_epoch_that_is_accurate_enough():
         fit(networks.learner(), few(), recipe, progress=False)
 
 
-def test_what_is_returned_and_validated_is_the_running_average_of_the_weights():
+def test_the_average_of_the_weights_is_returned_and_validated():
     model, raw, held_out = networks.learner(), [], digits("validation", source="sample")
     recipe = replace(RECIPE, batch_size=64, epochs=4)  # one step an epoch
     note = {"on_epoch": lambda *_: raw.append(model.conv.weight.detach().clone())}
@@ -141,9 +141,9 @@ def test_the_bar_shows_the_time_left_and_the_errors(capsys):
 # --- data and threads
 
 
-def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, monkeypatch):
-    usual, seen = torch.get_num_threads(), []
-    note = {"on_epoch": lambda *_: seen.append(torch.get_num_threads())}
+def test_the_number_of_threads_is_set_restored_and_checkpointed(tmp_path, monkeypatch):
+    usual, thread_counts = torch.get_num_threads(), []
+    note = {"on_epoch": lambda *_: thread_counts.append(torch.get_num_threads())}
     rest = {"progress": False, "checkpoint": tmp_path / "c"}
     try:
         torch.set_num_threads(2)
@@ -158,7 +158,7 @@ def test_what_is_told_about_threads_is_done_and_undone_and_remembered(tmp_path, 
         _, history = fit(
             networks.learner(), few(), replace(RECIPE, epochs=2), resume=True, **rest, **note
         )
-        assert (history.threads, seen) == (1, [1])
+        assert (history.threads, thread_counts) == (1, [1])
         assert torch.get_num_threads() == 2
         _, history = fit(networks.learner(), few(), ONE_EPOCH, threads=2, progress=False)
         assert history.threads == 2
@@ -199,7 +199,7 @@ class HandMade(nn.Module):
         )
 
 
-def test_an_evaluation_is_what_one_would_count_by_hand():
+def test_an_evaluation_agrees_with_a_count_by_hand():
     images = torch.rand(11, 1, 28, 28, generator=torch.Generator().manual_seed(0))
     labels = images[:, 0, 0, :10].argmax(dim=1)
     labels[:3] = (labels[:3] + 1) % 10  # three are wrong
@@ -404,12 +404,12 @@ def test_a_run_that_diverges_says_so_and_keeps_a_sound_checkpoint(tmp_path):
 
 @pytest.mark.parametrize(("scale", "dtype"), [(1, torch.uint8), (0.3, torch.float32)])
 def test_digits_are_bytes_on_the_device_where_nothing_is_lost(monkeypatch, scale, dtype):
-    kept, batch = [], Digits.batch
+    dtypes, batch = [], Digits.batch
     monkeypatch.setattr(
-        Digits, "batch", lambda data, *rest: kept.append(data.images.dtype) or batch(data, *rest)
+        Digits, "batch", lambda data, *rest: dtypes.append(data.images.dtype) or batch(data, *rest)
     )
     fit(networks.learner(), few()._replace(images=scale * few().images), ONE_EPOCH, progress=False)
-    assert set(kept) == {dtype}
+    assert set(dtypes) == {dtype}
 
 
 def test_bad_digits_are_refused():

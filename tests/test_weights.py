@@ -33,7 +33,7 @@ def test_the_pretrained_network_is_the_small_preset_ready_to_use():
     assert not load_pretrained().conv.bias.equal(model.conv.bias), "two calls share their numbers"
 
 
-def test_it_knows_and_redraws_digits_that_it_was_not_trained_on():
+def test_the_pretrained_network_recognises_and_draws_unseen_digits():
     sample = [digits(split, source="sample") for split in ("train", "validation", "test")]
     unseen = Digits(*(torch.cat([part[k] for part in sample]) for k in (0, 1)), "sample")
     result = evaluate(load_pretrained(), unseen)
@@ -41,11 +41,11 @@ def test_it_knows_and_redraws_digits_that_it_was_not_trained_on():
     assert result.reconstruction_mse < 0.045  # blank paper has 0.10, the mean digit 0.07
 
 
-def test_it_is_at_least_99_55_percent_right_on_mnists_test_digits(mnist):
+def test_the_pretrained_network_reads_99_55_percent_of_mnists_test_digits(mnist):
     assert evaluate(load_pretrained(), digits("test", "mnist", mnist)).error <= 0.0045
 
 
-def test_the_module_knows_no_other():
+def test_another_pretrained_network_is_refused():
     for name in ("paper", None, "../small"):
         with pytest.raises(ValueError, match=f'the pretrained network "small", .*; got {name!r}'):
             load_pretrained(name)
@@ -67,7 +67,7 @@ def test_saved_weights_come_back(tmp_path):
     )
     save_weights(model, tmp_path / "less")
     sizes = [
-        sum(each.nbytes for each in read_tensors(tmp_path / name)[0].values())
+        sum(tensor.nbytes for tensor in read_tensors(tmp_path / name)[0].values())
         for name in ("less", "exact")
     ]
     assert sizes[0] == sizes[1] / 2
@@ -205,11 +205,11 @@ def test_tensors_and_metadata_come_back_as_they_were(tmp_path):
     }
     metadata = {"config": {"sizes": [1, 2], "name": "ü"}, "number": 1.5, "none": None}
     write_tensors(tmp_path / "file", tensors, metadata)
-    found, described = read_tensors(tmp_path / "file")
+    loaded, described = read_tensors(tmp_path / "file")
     assert described == metadata
-    assert found.keys() == tensors.keys()
+    assert loaded.keys() == tensors.keys()
     assert all(
-        found[name].dtype == tensor.dtype and found[name].equal(tensor)
+        loaded[name].dtype == tensor.dtype and loaded[name].equal(tensor)
         for name, tensor in tensors.items()
     )
 
@@ -259,8 +259,8 @@ def test_a_truncated_file_and_one_of_another_kind_are_refused(what, tmp_path):
 )
 def test_metadata_of_another_program_are_refused_and_shown(text, tmp_path):
     save_file(networks.learner().state_dict(), tmp_path / "file", metadata={"format": text})
-    said = rf"expected metadata of this package in .*file, which are JSON, or none; got {{'format': '{re.escape(text[:9])}"
-    with pytest.raises(ValueError, match=said):
+    message = rf"expected metadata of this package in .*file, which are JSON, or none; got {{'format': '{re.escape(text[:9])}"
+    with pytest.raises(ValueError, match=message):
         load_weights(tmp_path / "file")
 
 
@@ -276,7 +276,7 @@ def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(size
         load_weights(tmp_path / "file")
 
 
-FOREIGN = [  # what of the tensors and of the metadata is another, and what is said; None: it is not there
+FOREIGN = [  # changes of tensors and metadata (None: deleted), and the message
     ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got those of a cnn"),
     (
         {},
