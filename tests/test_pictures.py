@@ -45,7 +45,7 @@ def test_four_classes_are_shown_at_every_angle_and_four_near_the_upright():
 def test_the_loss_of_every_arm_falls(name):
     generator = torch.Generator().manual_seed(0)
     labels = pictures.pick(range(pictures.CLASSES), 64, generator)
-    images = pictures.shown(labels, generator)
+    images = pictures.training_pictures(labels, generator)
     arm = pictures.ARMS[name]
     losses = []
     for steps in (1, 40):

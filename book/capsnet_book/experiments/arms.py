@@ -92,7 +92,7 @@ def do_missing(
 
 
 def table_of_errors(
-    found: dict[str, Any],
+    record: dict[str, Any],
     arms: Arms,
     titles: Sequence[str],
     errors: Callable[[Run], Sequence[float]],
@@ -100,14 +100,14 @@ def table_of_errors(
     """Return a table in Markdown of errors in per cent, the mean over the seeds, a row an arm.
 
     Args:
-        found: a file of `do_missing`.
+        record: a file of `do_missing`.
         arms: the rows.
         titles: of the columns; "seeds" may be the last.
         errors: one for each column, from 0 to 1.
     """
     lines = [f"| wrong, % | {' | '.join(titles)} |", "|:--|" + "--:|" * len(titles)]
     for name, arm in arms.items():
-        runs = [errors(run) for run in found["runs"] if run["arm"] == name]
+        runs = [errors(run) for run in record["runs"] if run["arm"] == name]
         cells = [arm.summary]
         for seeds in zip(*runs, strict=True):
             cells.append(f"{fmean(100 * error for error in seeds):.1f}")

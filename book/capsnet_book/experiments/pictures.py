@@ -100,7 +100,7 @@ def angles_of(labels: Tensor, generator: torch.Generator) -> Tensor:
     return turn * (2 * torch.rand(len(labels), generator=generator) - 1)
 
 
-def shown(labels: Tensor, generator: torch.Generator) -> Tensor:
+def training_pictures(labels: Tensor, generator: torch.Generator) -> Tensor:
     """Draw pictures of these classes as in training."""
     return draw(labels, angles_of(labels, generator), moves_of(len(labels), generator))
 
@@ -155,7 +155,7 @@ def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
 
     def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
         labels = pick(range(CLASSES), BATCH, generator)
-        images = shown(labels, generator)
+        images = training_pictures(labels, generator)
         return arm.objective(network(images, labels), images, labels)
 
     return arms.trained(arm.build, loss, seed, 0.003, steps)
@@ -189,9 +189,9 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
             images = draw(labels, angles, moves_of(TESTED, generator))
             errors[view] = error(network, images, labels, among=LIMITED)
         else:
-            errors[view] = error(network, shown(labels, generator), labels)
+            errors[view] = error(network, training_pictures(labels, generator), labels)
     labels = pick(range(CLASSES), TESTED, generator)
-    images = noisy(shown(labels, generator), seed)
+    images = noisy(training_pictures(labels, generator), seed)
     errors["noisy"] = error(network, images, labels)
     measurements: dict[str, Any] = {"errors": errors}
     if isinstance(network, CapsNet):
@@ -202,11 +202,11 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     return measurements
 
 
-def error_table(found: dict[str, Any]) -> str:
+def error_table(record: dict[str, Any]) -> str:
     """Return a table in Markdown: error rates in per cent, means over the seeds."""
     titles = [*VIEWS.values(), "seeds"]
     return arms.table_of_errors(
-        found, ARMS, titles, lambda run: [run["errors"][view] for view in VIEWS]
+        record, ARMS, titles, lambda run: [run["errors"][view] for view in VIEWS]
     )
 
 

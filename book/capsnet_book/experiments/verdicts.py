@@ -107,9 +107,15 @@ def judge(questions: Sequence[Question], arms: Sequence[Sequence[np.ndarray]]) -
         arms: of each question both sides' errors: 0 or 1 by seed and image [S, N], or a share by
             seed [S]; empty if a seed is missing.
     """
-    differences = [(two_way if two[0].ndim == 2 else paired)(*two) for two in arms]
-    adjusted = holm([each.p if each else 1.0 for each in differences])
-    return [_answer(*each) for each in zip(questions, arms, differences, adjusted, strict=True)]
+    differences = []
+    for smaller, larger in arms:
+        compare = two_way if smaller.ndim == 2 else paired
+        differences.append(compare(smaller, larger))
+    adjusted = holm([1.0 if one is None else one.p for one in differences])
+    verdicts = []
+    for question, sides, difference, p in zip(questions, arms, differences, adjusted, strict=True):
+        verdicts.append(_answer(question, sides, difference, p))
+    return verdicts
 
 
 def _errors(experiments: Experiments, question: Question, side: dict[str, Any]) -> np.ndarray:

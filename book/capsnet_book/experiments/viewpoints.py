@@ -320,13 +320,13 @@ def errors_by_view(
     return errors
 
 
-def error_table(found: dict[str, Any]) -> str:
+def error_table(record: dict[str, Any]) -> str:
     """Return a table in Markdown: error rates in per cent, means over the seeds.
 
     Every arm has as many rounds at inference as in training.
 
     Args:
-        found: results/viewpoints.json.
+        record: results/viewpoints.json.
     """
     columns = {
         "as in training, 0 others": ("familiar", "0"),
@@ -339,7 +339,7 @@ def error_table(found: dict[str, Any]) -> str:
         last = ARMS[run["arm"]].rounds - 1
         return [run["errors"][view][others][last] for view, others in columns.values()]
 
-    return arms.table_of_errors(found, ARMS, [*columns], errors)
+    return arms.table_of_errors(record, ARMS, [*columns], errors)
 
 
 def for_the_page(seed: int = 10) -> dict[str, Any]:
