@@ -141,7 +141,7 @@ GESTURES = {
         traits={"turn": 45, "right": -3},
     ),
     "TurnDigit": Gestures(
-        page="book/chapters/20-capsules-that-turn.html",
+        page="book/chapters/19-capsules-that-turn.html",
         shows=data("turn"),
         drag=Drag('[data-role="handle"]', end=(3, 3)),
         focus='[data-role="angle"]',
