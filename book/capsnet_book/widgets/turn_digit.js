@@ -92,8 +92,10 @@ function makeDial(turnTo, angleNow) {
     const drawn = parts.filter(({ presence }) => presence > FAINT);
     strokes.replaceChildren(
       ...drawn.map(({ x, y, turn, presence }) => {
-        const [dx, dy] = [Math.cos(turn) * STROKE, -Math.sin(turn) * STROKE];
-        const [cx, cy] = [x * PIXEL, -y * PIXEL];
+        const dx = Math.cos(turn) * STROKE;
+        const dy = -Math.sin(turn) * STROKE;
+        const cx = x * PIXEL;
+        const cy = -y * PIXEL;
         const ends = { x1: cx - dx, y1: cy - dy, x2: cx + dx, y2: cy + dy };
         const dot = svg("circle", { cx: cx + dx, cy: cy + dy, r: 2.2 });
         return svg("g", { opacity: presence.toFixed(2) }, svg("line", ends), dot);

@@ -24,7 +24,8 @@ const FAINTEST = 1e-6; // presences below this count as this
  * @param {Float32Array} filter @param {number} angle  radians
  */
 export function turnedFilter(filter, S, angle) {
-  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  const cos = Math.cos(angle);
+  const sin = Math.sin(angle);
   const middle = (S - 1) / 2;
   const pixel = (row, column) =>
     row >= 0 && row < S && column >= 0 && column < S ? filter[row * S + column] : 0;
@@ -32,11 +33,15 @@ export function turnedFilter(filter, S, angle) {
   const disk = [];
   for (let row = 0; row < S; row++) {
     for (let column = 0; column < S; column++) {
-      const [x, y] = [column - middle, row - middle]; // y points down here
+      const x = column - middle;
+      const y = row - middle; // y points down here
       if (x * x + y * y > (S / 2) ** 2) continue;
-      const [fromX, fromY] = [cos * x - sin * y + middle, sin * x + cos * y + middle];
-      const [left, top] = [Math.floor(fromX), Math.floor(fromY)];
-      const [dx, dy] = [fromX - left, fromY - top];
+      const fromX = cos * x - sin * y + middle;
+      const fromY = sin * x + cos * y + middle;
+      const left = Math.floor(fromX);
+      const top = Math.floor(fromY);
+      const dx = fromX - left;
+      const dy = fromY - top;
       const upper = (1 - dx) * pixel(top, left) + dx * pixel(top, left + 1);
       const lower = (1 - dx) * pixel(top + 1, left) + dx * pixel(top + 1, left + 1);
       turned[row * S + column] = (1 - dy) * upper + dy * lower;
@@ -101,7 +106,8 @@ export function makeTurningNet(source) {
 
   /** Whether a place has the largest of the nine answers around it. */
   function isPeak(best, place) {
-    const [row, column] = [Math.floor(place / out), place % out];
+    const row = Math.floor(place / out);
+    const column = place % out;
     for (let r = Math.max(0, row - 1); r <= Math.min(out - 1, row + 1); r++) {
       for (let c = Math.max(0, column - 1); c <= Math.min(out - 1, column + 1); c++) {
         if (best[r * out + c] > best[place]) return false;
@@ -144,12 +150,15 @@ export function makeTurningNet(source) {
     const v = new Float64Array(V * 6);
     const weight = new Float64Array(V);
     parts.forEach(({ kind, x, y, turn, presence }, part) => {
-      const [cos, sin] = [Math.cos(turn), Math.sin(turn)];
+      const cos = Math.cos(turn);
+      const sin = Math.sin(turn);
       for (let m = 0; m < matrices; m++) {
         const from = ((kind * matrices + m) * J + j) * 9;
         const vote = part * matrices + m;
         for (let column = 0; column < 3; column++) {
-          const [a, b, c] = [W[from + column], W[from + 3 + column], W[from + 6 + column]];
+          const a = W[from + column];
+          const b = W[from + 3 + column];
+          const c = W[from + 6 + column];
           v[vote * 6 + column] = cos * a - sin * b + (x / UNIT) * c;
           v[vote * 6 + 3 + column] = sin * a + cos * b + (y / UNIT) * c;
         }
@@ -198,9 +207,11 @@ export function makeTurningNet(source) {
     pairs.sort((p, q) => q.closeness - p.closeness);
     const mean = new Float64Array(6);
     for (let k = 0; k < V * 6; k++) mean[k % 6] += support[Math.floor(k / 6)] * votes.v[k];
-    let [cos, sin] = [0, 0];
+    let cos = 0;
+    let sin = 0;
     for (let k = 0; k < 3; k++) {
-      const [across, up] = [template[j * 6 + k], template[j * 6 + 3 + k]];
+      const across = template[j * 6 + k];
+      const up = template[j * 6 + 3 + k];
       cos += across * mean[k] + up * mean[3 + k];
       sin += across * mean[3 + k] - up * mean[k];
     }
