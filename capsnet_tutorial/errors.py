@@ -68,15 +68,15 @@ def expect_floating(name: str, tensor: Tensor) -> None:
 
 
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
-    """Raise `InputError` unless a tensor has the number of axes of a pattern, as "[B, I, D_in]"."""
+    """Raise `InputError` unless a tensor has as many axes as a pattern, such as "[B, I, D_in]"."""
     axes = pattern.count(",") + 1
     expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
 
 
 def is_free_to_read(tensor: Tensor) -> bool:
-    """Return whether reading a tensor's values forces no device to finish, and breaks no graph.
+    """Return whether reading a tensor's values costs nothing: no wait for a GPU, no graph break.
 
-    That is on the CPU, outside compiled code and the transforms of `torch.func`.
+    It costs nothing on the CPU, outside compiled code and the transforms of `torch.func`.
     """
     if tensor.device.type != "cpu" or torch.compiler.is_compiling():
         return False
@@ -86,10 +86,11 @@ def is_free_to_read(tensor: Tensor) -> bool:
 def is_transformed(*tensors: Tensor) -> bool:
     """Return whether code is exported or traced, or tensors are being transformed.
 
-    Transforms are those of `torch.func` (which can be told from PyTorch 2.7 on) and forward-mode
-    derivatives.
+    Code in `torch.compile` is neither. Transforms are those of `torch.func`, which PyTorch shows
+    from version 2.7 on, and forward-mode derivatives.
     """
     if torch.compiler.is_compiling():
+        # Older versions have no such function; bool() returns False.
         return getattr(torch.compiler, "is_exporting", bool)()
     if torch.jit.is_tracing():
         return True
@@ -98,4 +99,5 @@ def is_transformed(*tensors: Tensor) -> bool:
 
 
 def _has_tangent(tensor: Tensor) -> bool:
+    """Return whether a tensor carries a forward-mode derivative."""
     return forward_ad.unpack_dual(tensor).tangent is not None

@@ -4,7 +4,8 @@ Source: Sabour, Frosst and Hinton, NIPS 2017, https://arxiv.org/abs/1710.09829.
 
 Letters are the paper's: B images of a batch, I capsules below, J capsules above, D numbers a
 capsule; ``u`` output below, ``u_hat`` prediction vectors, ``b`` logits, ``c`` couplings, ``s``
-total input, ``v`` output. In einsum, d is D_in and e is D_out.
+total input, ``v`` output. In einsum, d is D_in and e is D_out. ``votes`` are ``u_hat`` in float32
+at least.
 
 Every function checks shapes and dtypes of its arguments, and raises `ValueError` with what was
 expected and what came. Labels and targets are checked number by number where that costs nothing: on
@@ -38,7 +39,7 @@ from capsnet_tutorial.errors import (
 WITH_AUTOCAST = {
     device for device in ("cpu", "cuda", "mps", "xpu") if torch.amp.is_autocast_available(device)
 }
-"""Devices with autocast. Asked once: not every version of PyTorch can compile the question."""
+"""Types of devices with autocast. Asked at import: some versions of PyTorch cannot compile it."""
 RECONSTRUCTION_WEIGHT = 0.0005
 """Weight of the reconstruction loss beside the margin loss (section 4.1)."""
 
@@ -68,7 +69,7 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
             longer than it untouched.
 
     Returns:
-        v, the shape and dtype of ``s``; 0 <= ‖v‖ <= 1.
+        v, the shape and dtype of ``s``. ‖v‖ is at least 0; rounding can make it 1.
     """
     expect_floating("s", s)
     is_axis = isinstance(dim, int) and -s.dim() <= dim < s.dim()
@@ -76,7 +77,8 @@ def squash(s: Tensor, dim: int = -1, eps: float = 1e-8) -> Tensor:
     expect(s.shape[dim] > 0, "vectors of at least one number", f"s of shape {list(s.shape)}")
     expect(is_number(eps) and eps > 0, "eps above 0", f"eps = {eps!r}")
     x = at_least_float32(s)
-    # In units of the largest component, where that exceeds 1, the square cannot overflow.
+    # The square could overflow. So s is divided by its largest component, where that exceeds 1:
+    # with s = unit · x, equation 1 is v = x / (‖x‖ + 1 / (‖x‖ unit²)).
     unit = x.detach().abs().amax(dim, keepdim=True).clamp_min(1.0)
     x = x / unit
     length = torch.linalg.vector_norm(x, dim=dim, keepdim=True).clamp_min(eps)
@@ -90,7 +92,8 @@ def prediction_vectors(u: Tensor, weight: Tensor) -> Tensor:
 
     Args:
         u: [B, I, D_in], outputs of the capsules below.
-        weight: [I, J, D_in, D_out], one matrix W_ij for each pair; multiplied by u_i from the left.
+        weight: [I, J, D_in, D_out], one matrix W_ij for each pair, stored transposed: a row belongs
+            to a number of u_i, a column to a number of û_j|i.
 
     Returns:
         u_hat: [B, I, J, D_out].
@@ -159,7 +162,8 @@ def route(
 def route_last(u_hat: Tensor, iterations: int = 3) -> Tensor:
     """Route by agreement with the gradient of the last round alone.
 
-    The couplings of the last round count as constants. Arguments and output are those of `route`.
+    The couplings of the last round count as constants, which takes less memory. Arguments and
+    output are those of `route`.
     """
     with torch.no_grad():
         _, trace = route(u_hat, iterations, return_trace=True)
@@ -258,19 +262,19 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
 
 
 def expect_capsules(u: Tensor, weight: Tensor) -> None:
-    """Raise `ValueError` unless u [B, I, D_in] and W [I, J, D_in, D_out] fit each other."""
+    """Raise `InputError` unless u [B, I, D_in] and W [I, J, D_in, D_out] fit each other."""
     expect_floating("u", u)
     expect_floating("weight", weight)
     expect_shape("u", u, "[B, I, D_in]")
     expect_shape("weight", weight, "[I, J, D_in, D_out]")
-    below, _, in_dim, _ = weight.shape
-    wanted = f"u of shape [B, {below}, {in_dim}] for a weight of shape {list(weight.shape)}"
-    expect(u.shape[1:] == (below, in_dim), wanted, f"u of shape {list(u.shape)}")
+    in_capsules, _, in_dim, _ = weight.shape
+    wanted = f"u of shape [B, {in_capsules}, {in_dim}] for a weight of shape {list(weight.shape)}"
+    expect(u.shape[1:] == (in_capsules, in_dim), wanted, f"u of shape {list(u.shape)}")
     expect_dtype("u", u, weight)
 
 
 def expect_dtype(name: str, tensor: Tensor, weight: Tensor) -> None:
-    """Raise `ValueError` unless a tensor has the dtype of a weight, or autocast will see to it."""
+    """Raise `InputError` unless a tensor has the dtype of a weight, or autocast is on."""
     device = tensor.device.type
     is_cast = device in WITH_AUTOCAST and torch.is_autocast_enabled(device)
     wanted = f"{name} in the weight's dtype, {weight.dtype}"
@@ -281,9 +285,10 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
     """Return bool [B, J], true at the class numbers [B]."""
     expect_tensor("labels", labels)
     batch, classes = shape
-    is_other = labels.is_floating_point() or labels.is_complex() or labels.dtype == torch.bool
+    is_fraction = labels.is_floating_point() or labels.is_complex()
+    is_integer = not is_fraction and labels.dtype != torch.bool
     expect(
-        not is_other and labels.shape == (batch,),
+        is_integer and labels.shape == (batch,),
         f"integer labels of shape [{batch}]",
         f"{labels.dtype} of shape {list(labels.shape)}",
     )
@@ -295,7 +300,12 @@ def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
 
 
 def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
-    """Return T of equation 4, [B, J], from class numbers [B] or from itself."""
+    """Return T of equation 4, [B, J].
+
+    Args:
+        targets: class numbers, integers [B]; or T itself, which is checked and returned as it is.
+        shape: (B, J).
+    """
     expect_tensor("targets", targets)
     if targets.dim() == 1:
         return _one_hot(targets, shape)
