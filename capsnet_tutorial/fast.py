@@ -7,12 +7,18 @@ only:
 - the agreement a_ij = ⟨û_j|i, v_j⟩ (Procedure 1).
 
 Both are derivatives of one number, F = Σ_ij c_ij ⟨W_ij u_i, v_j⟩: s_j is ∂F/∂v_j, and a_ij is
-∂F/∂c_ij. So each is needed in the other's backward pass, and ∂F/∂u and ∂F/∂W, which both share,
-complete it. All four are products of two small tensors for each j: ``x``, the capsules u with c_j
-folded in, and ``p``, v_j pulled back through W_j. They are computed in a reused buffer, and again
-in the backward pass: that costs less than to store them.
+∂F/∂c_ij. So the backward pass of each computes the other: there the incoming gradient takes the
+place of v_j or of c_ij. Both backward passes compute ∂F/∂u and ∂F/∂W as well.
 
-A buffer that is overwritten cannot be differentiated again. For second derivatives use `route`.
+All four follow from two small tensors for each j: ``x``, the capsules u with c_j folded in, and
+``p``, v_j pulled back through W_j::
+
+    x_ij = c_ij u_i        s_j  = Σ_i W_ij x_ij      ∂F/∂W_ij = v_j x_ijᵀ
+    p_ij = W_ijᵀ v_j       a_ij = ⟨p_ij, u_i⟩        ∂F/∂u_i  = Σ_j c_ij p_ij
+
+``x`` and ``p`` are computed in a reused buffer, and again in the backward pass: that costs less
+than to store them. A buffer that is overwritten cannot be differentiated again. For second
+derivatives use `route`.
 
 Layouts, so that every product is one large matrix product: c and a are [J, B, I]; s and v [J, B,
 D_out]; W is [J, D_out, D_in·I]; u is [B, D_in, I], with I last, so that c spreads over rows that
@@ -37,10 +43,10 @@ CACHE_BYTES = 8 * 2**20
 def route_capsules(
     u: Tensor, weight: Tensor, iterations: int = 3, *, gradient: Literal["all", "last"] = "all"
 ) -> Tensor:
-    """Route by agreement without forming û: Procedure 1 on the products below.
+    """Route by agreement without forming û. Procedure 1.
 
-    It can be differentiated once. On a CPU it is faster than `route`, except for single images; on
-    a GPU it is slower.
+    The output can be differentiated once. On a CPU this is faster than `route`, except for single
+    images; on a GPU it is slower.
 
     Args:
         u: [B, I, D_in].
@@ -61,20 +67,29 @@ def route_capsules(
         f"gradient = {gradient!r}",
     )
     with in_full_precision(u.device):
-        below = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
-        matrices = weight.to(below.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
+        capsules = at_least_float32(u).transpose(1, 2).contiguous()  # [B, D_in, I]
+        matrices = weight.to(capsules.dtype).permute(1, 3, 2, 0).flatten(2)  # [J, D_out, D_in·I]
         b = None  # [J, B, I]; None: zero
         with torch.set_grad_enabled(torch.is_grad_enabled() and gradient == "all"):
             for _ in range(iterations - 1):
-                v = squash(_total_input(b, below, matrices))  # [J, B, D_out]
-                a = Agreement.apply(v, below, matrices)  # [J, B, I]
+                v = squash(_total_input(b, capsules, matrices))  # [J, B, D_out]
+                a = Agreement.apply(v, capsules, matrices)  # [J, B, I]
                 b = a if b is None else b + a
-        v = squash(_total_input(b, below, matrices))
+        v = squash(_total_input(b, capsules, matrices))
     return v.transpose(0, 1).to(u.dtype)
 
 
+# --- the products, in the layouts named at the head of the file
+
+
 def _total_input(b: Tensor | None, u: Tensor, weight: Tensor) -> Tensor:
-    """Compute s, [J, B, D_out]; without logits all couplings are 1/J."""
+    """Compute s, [J, B, D_out]; without logits all couplings are 1/J.
+
+    Args:
+        b: logits [J, B, I], or None.
+        u: [B, D_in, I].
+        weight: [J, D_out, D_in·I].
+    """
     if b is not None:
         return TotalInput.apply(b.softmax(dim=0), u, weight)  # over j
     s = u.flatten(1) @ weight.flatten(0, 1).mT / weight.shape[0]  # [B, J·D_out]
@@ -94,6 +109,7 @@ class TotalInput(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, v: Tensor) -> tuple[Tensor | None, Tensor, Tensor]:  # type: ignore[override]
+        """Return the gradients of c, u and W; ``v`` is the gradient of s, in the place of v."""
         _expect_first_derivative()
         c, u, weight = ctx.saved_tensors
         a = torch.empty_like(c) if ctx.needs_input_grad[0] else None
@@ -122,6 +138,7 @@ class Agreement(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, c: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+        """Return the gradients of v, u and W; ``c`` is the gradient of a, in the place of c."""
         _expect_first_derivative()
         v, u, weight = ctx.saved_tensors
         s = v.new_empty(v.shape)
@@ -145,13 +162,16 @@ def _expect_first_derivative() -> None:
 
 
 def _chunks(u: Tensor, weight: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """Yield slices of j, each with a reused buffer of shape [j, B, D_in, I]."""
-    above = weight.shape[0]
-    u_bytes = u.numel() * u.element_size()
-    size = max(1, CACHE_BYTES // max(1, u_bytes))
-    buffer = u.new_empty(min(size, above), *u.shape)
-    for start in range(0, above, size):
-        stop = min(start + size, above)
+    """Yield slices of the J capsules above, each with a buffer [j, B, D_in, I] for its j capsules.
+
+    All slices share the memory of the buffer.
+    """
+    out_capsules = weight.shape[0]
+    bytes_per_capsule = u.numel() * u.element_size()  # x_j and p_j have the shape of u
+    size = max(1, CACHE_BYTES // max(1, bytes_per_capsule))
+    buffer = u.new_empty(min(size, out_capsules), *u.shape)
+    for start in range(0, out_capsules, size):
+        stop = min(start + size, out_capsules)
         yield slice(start, stop), buffer[: stop - start]
 
 

@@ -100,7 +100,7 @@ class PrimaryCapsules(nn.Module):
         group: how features become capsules: (features [B, types·dim, H', W'], dim) -> u.
     """
 
-    def __init__(  # noqa: PLR0913 - sizes, which are independent, and keywords
+    def __init__(  # noqa: PLR0913 - independent sizes, by keyword only
         self,
         *,
         in_channels: int,
@@ -127,8 +127,8 @@ class PrimaryCapsules(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         features = self.conv(features)  # [B, types·dim, H', W']
         u = self.group(features, self.dim)  # [B, I, dim]
-        capsules = features.shape[1:].numel() // self.dim
-        expect_result("primary", self.group, u, (features.shape[0], capsules, self.dim))
+        capsule_count = features.shape[1:].numel() // self.dim  # I
+        expect_result("primary", self.group, u, (features.shape[0], capsule_count, self.dim))
         return u
 
 
@@ -136,8 +136,8 @@ class RoutedCapsules(nn.Module):
     """Class capsules, routed by agreement from the capsules below. Equation 2 and Procedure 1.
 
     u [B, I, D_in] -> v [B, J, D_out]. There are no biases. W is drawn from a truncated normal of
-    standard deviation 0.1, as in the authors' code; with 1, s is so long that squash is flat and
-    learning stalls.
+    standard deviation 0.1, as in the authors' code; with a standard deviation of 1, s is so long
+    that squash is flat and learning stalls.
 
     Args:
         in_capsules: I.
@@ -150,13 +150,14 @@ class RoutedCapsules(nn.Module):
     """
 
     without_u_hat: bool | None = None
-    """Whether `route` and `route_last` are computed without û, by `route_capsules`.
+    """Whether `route` and `route_last` are computed by `route_capsules`, without û.
 
-    None: on the CPU, outside the transforms of `torch.func`, where that is faster. It has one
-    derivative; False computes û, and has all.
+    True: always; the output can be differentiated once. False: never; û is computed, and the output
+    can be differentiated any number of times. None: on the CPU, where that is faster, but not in
+    exported or traced code, nor in the transforms of `torch.func`.
     """
 
-    def __init__(  # noqa: PLR0913 - sizes, which are independent, and keywords
+    def __init__(  # noqa: PLR0913 - independent sizes, by keyword only
         self,
         *,
         in_capsules: int,
@@ -183,19 +184,20 @@ class RoutedCapsules(nn.Module):
 
     def forward(self, u: Tensor) -> Tensor:
         expect_floating("u", u)
-        below = at_least_float32(u)  # [B, I, D_in]
+        capsules = at_least_float32(u)  # [B, I, D_in]
         weight = at_least_float32(self.weight)  # [I, J, D_in, D_out]
         if self._goes_without_u_hat(u):
             gradient = "all" if self.routing is route else "last"
-            v = route_capsules(below, weight, self.iterations, gradient=gradient)
+            v = route_capsules(capsules, weight, self.iterations, gradient=gradient)
             return v.to(u.dtype)
         with in_full_precision(u.device):
-            u_hat = prediction_vectors(below, weight)  # [B, I, J, D_out]
+            u_hat = prediction_vectors(capsules, weight)  # [B, I, J, D_out]
             v = self.routing(u_hat, self.iterations)  # [B, J, D_out]
         expect_result("routing", self.routing, v, (u.shape[0], *u_hat.shape[2:]))
         return v.to(u.dtype)
 
     def _goes_without_u_hat(self, u: Tensor) -> bool:
+        """Return whether to call `route_capsules` on u instead of the routing."""
         if not self.routes_as_paper:
             return False
         if self.without_u_hat is not None:
@@ -214,7 +216,7 @@ class RoutedCapsules(nn.Module):
             u: [B, I, D_in].
 
         Raises:
-            ValueError: the layer routes otherwise.
+            ValueError: the layer has another routing.
         """
         expect(self.routes_as_paper, "the paper's routing to trace", part_name(self.routing))
         return route(prediction_vectors(u, self.weight), self.iterations, return_trace=True)
