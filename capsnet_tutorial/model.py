@@ -60,7 +60,8 @@ class CapsNetConfig:
         expect(is_sequence, "decoder_hidden as a tuple", repr(hidden))
         for width in hidden:
             expect_count("decoder_hidden's widths", width)
-        object.__setattr__(self, "decoder_hidden", tuple(hidden))  # a list in JSON
+        # A config read from JSON has a list here; a frozen dataclass is set only in this way.
+        object.__setattr__(self, "decoder_hidden", tuple(hidden))
         wanted = "an image_size that both convolutions fit into"
         expect(self.primary_side >= 1, wanted, f"{self.image_size} pixels")
 
@@ -88,7 +89,7 @@ class CapsNetConfig:
     @property
     def primary_side(self) -> int:
         """Height and width of the grid of primary capsules (6 in the paper)."""
-        features_side = (self.image_size - self.conv_kernel) // self.conv_stride + 1  # 20
+        features_side = (self.image_size - self.conv_kernel) // self.conv_stride + 1
         return (features_side - self.primary_kernel) // self.primary_stride + 1
 
     @property
@@ -100,7 +101,8 @@ class CapsNetConfig:
 PRESETS = {
     "small": CapsNetConfig.small,
     "paper": CapsNetConfig.paper,
-}  # by the names that commands take
+}
+"""Configs by the names that ``capsnet train --preset`` takes."""
 Mask = Callable[[Tensor, Tensor | None], Tensor]
 """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
 
@@ -224,15 +226,16 @@ class CapsNet(nn.Module):
         )
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
-        """Recognise images and draw them again.
+        """Compute the class capsules of images, their lengths, and a reconstruction.
 
         Args:
             images: [B, 1, 28, 28], floats from 0 to 1.
-            labels: integers [B]. Given (training), the true class's capsule is drawn; else the
-                longest (inference).
+            labels: integers [B]. With labels (training), the capsule of the true class is decoded;
+                without (inference), the longest.
 
         Raises:
-            ValueError: images or labels of another shape or dtype, or not finite.
+            ValueError: images or labels of another shape or dtype; on the CPU also images that are
+                not finite.
         """
         features = self.features(images)  # [B, 256, 20, 20]
         u = self.primary(features)  # [B, I, D_in]
@@ -284,13 +287,13 @@ class CapsNet(nn.Module):
 
 
 def _expect_pixels(images: Tensor) -> None:
-    """Raise `InputError` unless pixels are finite; warn once if they are bytes, 0 to 255."""
+    """Raise `InputError` unless pixels are finite; warn once if they are from 0 to 255."""
     if images.numel() == 0 or not is_free_to_read(images):
         return
     low, high = images.aminmax()
     is_finite = bool(low.isfinite() & high.isfinite())
     expect(is_finite, "finite images", "nan or infinity among the pixels")
-    if high > 1:
+    if high > 1:  # spares usual images the search for whole numbers
         warn_of_bytes(images)
 
 
@@ -298,7 +301,8 @@ def warn_of_bytes(images: Tensor) -> None:
     """Warn, once in a program, of images whose pixels are whole numbers from 0 to 255."""
     if images.numel() and images.max() > 2 and images.equal(images.round()):
         advice = "images have pixels from 0 to 255; a CapsNet takes them from 0 to 1: divide by 255"
-        warnings.warn(advice, stacklevel=1)  # one place of the code, so it is said once
+        # Python shows a warning once for each line of code that gives it: this line is one.
+        warnings.warn(advice, stacklevel=1)
 
 
 @contextmanager
