@@ -27,7 +27,8 @@ def option(default: Any, description: str) -> Any:
 class Augmentation:
     """Random transformation of training images. The default is the paper's: shifts up to 2 pixels.
 
-    Shifts by whole numbers alone move pixels as they are; all else interpolates between them.
+    If shift is a whole number and everything else is 0, pixels are moved as they are; any other
+    transformation interpolates between them.
     """
 
     shift: float = option(2.0, "pixels, to either side, along both axes")
@@ -108,6 +109,7 @@ def random_shift(images: Tensor, pixels: int, generator: torch.Generator) -> Ten
     expect(fits, f"a shift from 0 to {min(height, width)} pixels", repr(pixels))
     padded = F.pad(images, (pixels, pixels, pixels, pixels))
     windows = padded.unfold(2, height, 1).unfold(3, width, 1)  # [N, C, rows, columns, H, W]
+    # The top left corners of the windows to cut out; a shift of 0 starts at `pixels`.
     starts = torch.randint(0, 2 * pixels + 1, (2, count), generator=generator)
     rows, columns = starts.to(images.device)
     return windows[torch.arange(count, device=images.device), :, rows, columns]
@@ -119,7 +121,8 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     Args:
         images: [N, 1, H, W], square.
         pose: the transformation.
-        bend: displacements in pixels, [N, H, W, 2] (x, y), that are added; or None.
+        bend: displacements in pixels, [N, H, W, 2] (x, y), added to the place from which each pixel
+            of the result is taken; or None.
 
     Returns:
         [N, 1, H, W].
@@ -142,6 +145,7 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     stretch = _matrix(per_image(pose.scale_x), zero, zero, per_image(pose.scale_y))
     # Sampling asks of each pixel of the result where it came from.
     inverse = torch.linalg.inv(turn @ lean @ stretch)
+    # Places are from -1 to 1 across the image: a pixel is 2 / width.
     shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / width
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]

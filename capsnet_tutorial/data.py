@@ -26,7 +26,8 @@ Source = Literal["auto", "mnist", "sample"]
 DOWNLOAD_TIMEOUT = 15.0
 """Seconds that a silent server is waited for."""
 
-# SHA-256 of the pixels, then the labels (one byte each, no header), from the original files.
+# By whether the digits are the training set's, as torchvision's argument ``train``: SHA-256 of the
+# pixels, then the labels (one byte each, no header), from the original files; and the files' names.
 _MNIST_SHA256 = {
     True: "edc0d1098aa497be14ace79ddd5171e5a3dcf9c4d196c015389203eb3ba1f59b",
     False: "c3f9adf9c66efb572b1f9326c3a511b45910c7173b97be66ceceeeeaef6b802b",
@@ -54,7 +55,7 @@ class Digits(NamedTuple):
 
     @property
     def count(self) -> int:  # type: ignore[override]  # a tuple's own count is of no use here
-        """N."""
+        """Number of digits, N."""
         return len(self.images)
 
     def batch(
@@ -72,7 +73,7 @@ class Digits(NamedTuple):
         """
         chosen = chosen.to(self.images.device)
         images = self.images[chosen]
-        if images.dtype == torch.uint8:
+        if images.dtype == torch.uint8:  # as a training stores them, see `train.machine.on_device`
             images = images / 255
         return augmentation(images, generator), self.labels[chosen]
 
@@ -106,16 +107,20 @@ def digits(split: Split, source: Source = "auto", root: str | Path | None = None
     """
     expect(split in get_args(Split), f"a split, one of {', '.join(get_args(Split))}", repr(split))
     source = resolved_source(source, root)
-    images, labels = _from_sample(split) if source == "sample" else _from_files(split, _root(root))
-    # Cloned, so that a part of the labels does not keep all 60,000 in memory.
+    if source == "sample":
+        images, labels = _from_sample(split)
+    else:
+        images, labels = _from_files(split, _root(root))
+    # Cloned, so that a slice of the labels does not keep all 60,000 in memory.
     return Digits(images.unsqueeze(1).float() / 255, labels.clone(), source)
 
 
 def resolved_source(source: Source = "auto", root: str | Path | None = None) -> Source:
-    """Return the source that "auto" stands for here and now, or any other source itself.
+    """Return the source that "auto" stands for at present, or any other source itself.
 
-    Its files are on disk afterwards. For several splits ask once, and pass the answer to `digits`:
-    a download can fail now and succeed a minute later, and MNIST's validation split is the sample.
+    The files of the returned source are on disk afterwards. For several splits ask once, and pass
+    the answer to `digits`: a download can fail now and succeed a minute later, and MNIST's
+    validation split is the sample.
 
     Args:
         source: "auto", "mnist" or "sample", as for `digits`.
@@ -148,14 +153,15 @@ def held_out(labels: Tensor) -> Tensor:
     Args:
         labels: of MNIST's 60,000 training digits.
     """
-    first = [torch.nonzero(labels == digit).flatten()[:500] for digit in range(10)]
-    return torch.stack(first, dim=1).flatten()
+    positions = [torch.nonzero(labels == digit).flatten()[:500] for digit in range(10)]
+    return torch.stack(positions, dim=1).flatten()
 
 
 # --- the sample
 
 
 def _from_sample(split: Split) -> tuple[Tensor, Tensor]:
+    """Return a split of the sample: pixels uint8 [N, 28, 28], and labels."""
     images, labels = _sample()
     part = _SAMPLE_SPLITS[split]
     return images[part], labels[part]
@@ -176,7 +182,9 @@ def _sample() -> tuple[Tensor, Tensor]:
 
 
 def _from_files(split: Split, root: Path) -> tuple[Tensor, Tensor]:
-    images, labels = _read(split != "test", root)
+    """Return a split of MNIST: pixels uint8 [N, 28, 28], and labels."""
+    in_training_set = split != "test"
+    images, labels = _read(in_training_set, root)
     if split == "test":
         return images, labels
     validation = held_out(labels)
@@ -198,7 +206,7 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
 
     folder = root / "MNIST" / "raw"
     names = " and ".join(_FILES[train])
-    damaged = f"expected MNIST's original files {names} under {folder}; got damaged ones"
+    complaint = f"expected MNIST's original files {names} under {folder}; got damaged ones"
     advice = "Delete them, and they will be downloaded again"
     try:
         data = datasets.MNIST(str(root), train=train, download=False)
@@ -207,11 +215,11 @@ def _read(train: bool, root: Path) -> tuple[Tensor, Tensor]:
         raise InputError(f"expected {wanted}; got {problem}") from problem
     except Exception as problem:  # torchvision raises asserts and errors of many kinds
         reason = f" ({problem})" if str(problem) else ""
-        raise InputError(f"{damaged}{reason}. {advice}") from problem
+        raise InputError(f"{complaint}{reason}. {advice}") from problem
     pixels = data.data.to(torch.uint8).numpy().tobytes()
     labels = data.targets.to(torch.uint8).numpy().tobytes()
     if hashlib.sha256(pixels + labels).hexdigest() != _MNIST_SHA256[train]:
-        raise InputError(f"{damaged} (checksums differ). {advice}")
+        raise InputError(f"{complaint} (checksums differ). {advice}")
     return data.data, data.targets
 
 
@@ -256,9 +264,9 @@ def _root(root: str | Path | None) -> Path:
         FileNotFoundError: it would be in the home directory, and there is none.
     """
     try:
-        named = root or os.environ.get("CAPSNET_DATA")
-        if named:
-            return Path(named).expanduser()
+        folder = root or os.environ.get("CAPSNET_DATA")
+        if folder:
+            return Path(folder).expanduser()
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         return Path(cache) / "capsnet_tutorial"
     except RuntimeError as problem:

@@ -47,7 +47,7 @@ def only_writer(path: Path) -> Iterator[None]:
     The lock ends with the process, however it ends.
 
     Raises:
-        ValueError: another process has the folder.
+        ValueError: another process has locked the folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -70,13 +70,15 @@ def write_json(path: str | Path, value: dict[str, Any]) -> None:
     A list of plain values is one line, and so is an object of plain values in a list.
     """
     text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    inside = r'(?:"[^"]*"|[^][{}"])*'
-    plain = rf"\[{inside}\]|(?<=  )\{{{inside}\}}"
-    text = re.sub(plain, _in_one_line, text)
+    plain_values = r'(?:"[^"]*"|[^][{}"])*'  # strings, and anything without brackets
+    plain_list = rf"\[{plain_values}\]"
+    plain_object_in_list = rf"(?<=  )\{{{plain_values}\}}"  # behind an indent, not behind a key
+    text = re.sub(f"{plain_list}|{plain_object_in_list}", _in_one_line, text)
     write_whole(path, text.encode())
 
 
 def _in_one_line(lines: re.Match[str]) -> str:
+    """Return lines joined: a line's end and the next indent become a space after a comma."""
     return re.sub(r"(,?)\n\s*", lambda end: "" if not end[1] else ", ", lines[0])
 
 
