@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     options = _parser().parse_args(arguments)
+    # The record holds the command that makes the run anew, from its first step.
     repeatable = [argument for argument in arguments if argument != "--resume"]
     options.command = shlex.join(["capsnet", *repeatable])
     try:
@@ -56,14 +57,15 @@ def _report(message: str) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
+    """Run ``capsnet train``; return the exit status."""
     recipe = recipe_of(options)
     config = PRESETS[options.preset]()
     if options.iterations is not None:
         config = replace(config, iterations=options.iterations)
     source = resolved_source(options.source, options.data)
     training = digits("train", source, options.data)
-    held_out = {split: digits(split, source, options.data) for split in ("validation", "test")}
-    validation_digits = held_out["validation"].count
+    splits = {split: digits(split, source, options.data) for split in ("validation", "test")}
+    validation_digits = splits["validation"].count
     print(f"{training.count:,} digits to train on ({source}), {validation_digits:,} to validate")
     torch.manual_seed(recipe.seed)
     record = train_and_save(
@@ -76,13 +78,13 @@ def _train(options: argparse.Namespace) -> int:
             "config": asdict(config),
             "data": {"source": source, "training_digits": training.count},
         },
-        measure=partial(_errors_by_split, held_out),
-        validation=held_out["validation"],
+        measure=partial(_errors_by_split, splits),
+        validation=splits["validation"],
         identity={"source": source},
         resume=options.resume,
         threads=options.threads,
     )
-    for split in held_out:
+    for split in splits:
         error = record[split]["error"]
         mse = record[split]["reconstruction_mse"]
         print(f"{split}: {1 - error:.2%} right, reconstruction MSE {mse:.4f} a pixel")
@@ -93,12 +95,14 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _errors_by_split(
-    held_out: dict[str, Digits], network: nn.Module, _: dict[str, Any]
+    splits: dict[str, Digits], network: nn.Module, _: dict[str, Any]
 ) -> dict[str, Any]:
-    return {split: evaluate(network, data)._asdict() for split, data in held_out.items()}
+    """Return a network's errors on each split; the last argument, a run's record, is not used."""
+    return {split: evaluate(network, data)._asdict() for split, data in splits.items()}
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    """Run ``capsnet evaluate``; return the exit status."""
     network, weights = _network(options.weights)
     data = digits(options.split, options.source, options.data)
     errors = evaluate(network, data)
@@ -207,7 +211,7 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
             default = getattr(usual, field.name)
             parser.add_argument(
                 f"--{field.name.replace('_', '-')}",
-                type=float if default is None else type(default),
+                type=float if default is None else type(default),  # None: an optional float
                 default=argparse.SUPPRESS,
                 help=f"{field.metadata['help']} (default: {default})".replace("%", "%%"),
             )

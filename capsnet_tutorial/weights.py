@@ -20,7 +20,7 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts, in_eval_mode, 
 Network = TypeVar("Network", bound=nn.Module)
 
 MOST_ROUNDS = 10
-"""Rounds of routing up to which `as_capsnet` looks for those of another network."""
+"""The most rounds of routing that `as_capsnet` can infer from a network's answers."""
 
 
 # --- loading
@@ -45,9 +45,9 @@ def load_pretrained(name: str = "small") -> CapsNet:
 def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     """Return the CapsNet in a file that `save_weights` wrote, in eval mode, float32.
 
-    A file of tensors alone, as `safetensors` writes a ``state_dict``, is read where names and
-    shapes are those of the small or of the paper's network, and as a network of three rounds: the
-    tensors do not tell.
+    A file of tensors without metadata, as `safetensors` writes a ``state_dict``, can be read too if
+    names and shapes are those of the small or of the paper's network. The network then has three
+    rounds of routing: their number cannot be told from tensors.
 
     Args:
         path: of the file.
@@ -66,15 +66,15 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     kind = about.get("network", "capsnet")
     expect(kind == "capsnet", f"the weights of a CapsNet in {path}", f"those of a {kind}")
     config = about.get("config")
-    names = about.get("parts", {})
-    return filled(partial(_build, config, names, parts, path), tensors, path)
+    part_names = about.get("parts", {})
+    return filled(partial(_build, config, part_names, parts, path), tensors, path)
 
 
-def _build(config: Any, names: Any, parts: Parts, path: str | Path) -> CapsNet:
+def _build(config: Any, part_names: Any, parts: Parts, path: str | Path) -> CapsNet:
     """Build the network that a file's metadata describe, from a copy of its parts."""
     sizes = sizes_in(config, CapsNetConfig, path)
-    wanted = f"parts named {names or 'as the paper has them'}, as in {path}"
-    expect(parts.names == names, wanted, f"{parts.names}")
+    wanted = f"parts named {part_names or 'as the paper has them'}, as in {path}"
+    expect(parts.names == part_names, wanted, f"{parts.names}")
     return CapsNet(sizes, deepcopy(parts))
 
 
@@ -150,8 +150,8 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
         dtype: precision of the file. A tensor that would overflow in it keeps its own.
 
     Raises:
-        ValueError: no network that can be loaded again: another one than `as_capsnet` takes, or one
-            whose weights are not finite; or a dtype that is not floating point.
+        ValueError: a network that `as_capsnet` refuses; weights that are not finite; a dtype that
+            is not floating point.
     """
     is_precision = dtype in FLOATING
     expect(is_precision, "a dtype of floating point, of 16 bits or more", repr(dtype))
@@ -168,7 +168,7 @@ def _compressed(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
     """Return a tensor in another precision, or as it is where that would overflow."""
     if not tensor.is_floating_point():
         return tensor
-    # Loaded as float32, whatever it is now.
+    # The file is loaded as float32: float64 may hold numbers that are infinite there.
     is_finite = bool(tensor.float().isfinite().all())
     expect(is_finite, f"finite numbers in {name}", "nan, infinity or more than float32 holds")
     rounded = tensor.to(dtype)
@@ -195,6 +195,11 @@ def as_capsnet(network: nn.Module) -> CapsNet:
 
 
 def _from_subclass(network: CapsNet) -> CapsNet:
+    """Return a plain CapsNet with a subclass's sizes, parts and weights.
+
+    Raises:
+        ValueError: the two answer differently.
+    """
     config = replace(network.config, iterations=network.routed.iterations)
     parts = deepcopy(network.parts)
     plain = filled(lambda: CapsNet(config, parts), network.state_dict(), type(network).__name__)
@@ -212,14 +217,20 @@ def _from_subclass(network: CapsNet) -> CapsNet:
 
 
 def _from_stranger(network: nn.Module) -> CapsNet:
+    """Return a CapsNet with the weights of a network of another class, its rounds inferred.
+
+    Raises:
+        ValueError: other weights than those of a CapsNet, or other answers.
+    """
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}
     config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
-    longest = replace(config, iterations=MOST_ROUNDS)
-    plain = filled(lambda: CapsNet(longest), tensors, "the network")
+    config_of_all_rounds = replace(config, iterations=MOST_ROUNDS)
+    plain = filled(lambda: CapsNet(config_of_all_rounds), tensors, "the network")
     images = _noise(config).to(plain.conv.weight)
     with torch.no_grad():
         _, trace = plain.trace(images)
     answers = _answers(network, plain, images)
+    # For each number of rounds, how far the lengths [B, J] are from the network's.
     differences = (trace.v.norm(dim=-1) - answers.lengths).abs().amax(dim=(1, 2))  # [R]
     wanted = "a network that answers as a CapsNet with its weights does, after 1 to 10 rounds"
     smallest = float(differences.min())
@@ -236,7 +247,10 @@ def _noise(config: CapsNetConfig) -> Tensor:
 
 
 def _answers(network: nn.Module, plain: CapsNet, images: Tensor) -> Any:
-    """Return a network's output in eval mode, with the plain CapsNet's weights: in float32."""
+    """Return a network's output in eval mode, computed with the weights of the plain CapsNet.
+
+    They are equal, but in float32 whatever the network's precision is.
+    """
     with in_eval_mode(network), torch.no_grad():
         output = torch.func.functional_call(network, plain.state_dict(), (images,))
     return named_output(output)
@@ -244,6 +258,10 @@ def _answers(network: nn.Module, plain: CapsNet, images: Tensor) -> Any:
 
 def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
     """Return the small or the paper's sizes, whichever has the names and shapes of the tensors.
+
+    Args:
+        tensors: a network's, by name.
+        others: the end of the error's message: what has other tensors.
 
     Raises:
         ValueError: neither.
