@@ -1,4 +1,4 @@
-"""State of a training run, and the file that it goes on from after whatever has ended it."""
+"""State of a training run, and the file from which a run that was ended goes on."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ class TrainingState(Generic[Network]):
             _update_average(self.average, self.network, decay)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return the tensors themselves, by name: weights, average, Adam's moments."""
+        """Return weights, average and Adam's moments by name.
+
+        They are no copies: `Checkpoint.load` writes into them.
+        """
         tensors = {f"model.{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.average is not None:
             average = self.average.state_dict()
@@ -77,12 +80,13 @@ class TrainingState(Generic[Network]):
 
 
 def _adam(network: nn.Module, recipe: Recipe) -> torch.optim.Adam:
-    """Return Adam with moments of zero, so that the first checkpoint holds the last one's names."""
+    """Return Adam with moments of zero, so that all checkpoints hold tensors of the same names."""
     parameters = list(network.parameters())
     fused = all(parameter.device.type != "mps" for parameter in parameters)
     adam = torch.optim.Adam(parameters, betas=recipe.betas, fused=fused)
     for parameter in parameters:
         adam.state[parameter] = {
+            # The fused implementation counts its steps on the device, the other on the CPU.
             "step": torch.zeros((), device=parameter.device if fused else "cpu"),
             "exp_avg": torch.zeros_like(parameter),
             "exp_avg_sq": torch.zeros_like(parameter),
@@ -100,10 +104,11 @@ def _update_average(average: nn.Module, network: nn.Module, decay: float) -> Non
 
 
 class Checkpoint:
-    """The file of a run's state, or none: without a path nothing is written, nothing is there.
+    """The file of a run's state.
 
     Args:
-        path: of the file. No other run may write into its folder meanwhile.
+        path: of the file. No other run may write into its folder meanwhile. None: no file, so
+            `exists` is false and `save` writes nothing.
         identity: settings that must match when resuming, ready for JSON.
     """
 
@@ -127,7 +132,7 @@ class Checkpoint:
         """Write the run's state, whole or not at all.
 
         Raises:
-            OSError: it cannot be written; the last one is whole.
+            OSError: the file cannot be written; the one before is still there, whole.
         """
         if self.path is not None:
             about = {"checkpoint": {**self.identity, "history": asdict(state.history)}}
@@ -187,7 +192,7 @@ def _shape(tensor: Tensor | None) -> list[int] | None:
 
 
 def run_identity(network: nn.Module, recipe: Recipe, examples: int) -> dict[str, Any]:
-    """Return the settings that must match when resuming, as JSON has them."""
+    """Return the settings that must match when resuming, with the types that JSON gives back."""
     config = getattr(network, "config", None)
     identity = {
         "network": type(network).__name__,
@@ -197,4 +202,4 @@ def run_identity(network: nn.Module, recipe: Recipe, examples: int) -> dict[str,
     }
     if isinstance(network, CapsNet):  # other parts may have the same weights
         identity["parts"] = network.parts.names
-    return json.loads(json.dumps(identity))
+    return json.loads(json.dumps(identity))  # tuples become lists, as in a file that was read

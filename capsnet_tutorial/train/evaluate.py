@@ -21,21 +21,27 @@ class Evaluation(NamedTuple):
     error: float
     """Share of digits whose longest capsule is the wrong one, 0 to 1."""
     margin_loss: float
+    """Mean margin loss of a digit."""
     reconstruction_mse: float
     """Mean squared difference a pixel, decoded from the longest capsule."""
 
 
 def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
-    """Return the errors of a network on digits, at least one, in eval mode."""
+    """Return the errors of a network in eval mode on digits, at least one."""
     warn_of_bytes(data.images)
     measure = partial(_errors, network)
-    measured = over_batches(network, measure, data.images, data.labels, batch_size=batch_size)
-    # Averaged in float64 on the CPU: not every device has it.
-    return Evaluation(*(values.double().mean().item() for values in measured))
+    measurements = over_batches(network, measure, data.images, data.labels, batch_size=batch_size)
+    # Averaged in float64, therefore on the CPU: not every device has float64.
+    return Evaluation(*(values.double().mean().item() for values in measurements))
 
 
 def _errors(network: nn.Module, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return of each image: is it misread, the batch's mean margin loss, the drawing's error."""
+    """Return three numbers of each image, [B] each.
+
+    They are whether it is misread, the margin loss, and the mean squared error of a pixel of its
+    reconstruction. The margin loss is the batch's mean for each of its images, so that an average
+    over batches of different sizes is right.
+    """
     output = named_output(network(images))
     is_wrong = output.lengths.argmax(dim=1) != labels  # [B]
     margin = margin_loss(output.lengths, labels).expand(len(images))  # [B]
@@ -67,9 +73,9 @@ def over_batches(
     expect(len(examples[0]) > 0, "at least one image", "none")
     device = next(network.parameters()).device
     batches = zip(*(tensor.split(batch_size) for tensor in examples), strict=True)
-    measured = []
+    measurements = []
     with in_eval_mode(network), torch.no_grad():
         for batch in batches:
             values = measure(*(tensor.to(device) for tensor in batch))
-            measured.append([value.cpu() for value in values])
-    return tuple(torch.cat(values) for values in zip(*measured, strict=True))
+            measurements.append([value.cpu() for value in values])
+    return tuple(torch.cat(values) for values in zip(*measurements, strict=True))

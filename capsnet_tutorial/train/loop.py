@@ -1,8 +1,8 @@
 """The loop from the first step to the last.
 
-Every random choice of a step follows from the seed, the epoch and the step's place in it, and a
-checkpoint is written at the end of every epoch: a run of epochs that was killed at any moment and
-resumed takes the steps of one that was not.
+Every random choice of a step follows from the seed, the epoch and the step's position in it, and a
+checkpoint is written at the end of every epoch. So a run of epochs that was killed at any moment
+and resumed takes the same steps as an uninterrupted run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Diverged(RuntimeError):
     """The loss or the weights are no longer finite numbers."""
 
 
-def fit(  # noqa: PLR0913 - the options of a run, which are independent, and keywords
+def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     network: Network,
     data: TrainingData,
     recipe: Recipe,
@@ -81,7 +81,7 @@ def fit(  # noqa: PLR0913 - the options of a run, which are independent, and key
 
     Raises:
         Diverged: the loss became nan or infinite; the last checkpoint is from before.
-        OSError: a checkpoint cannot be written; the last one is whole.
+        OSError: a checkpoint cannot be written; the one before is still there, whole.
         ValueError: there is a checkpoint and no wish to resume; it is damaged, or of another
             network or recipe; another run writes into its folder; too few examples for a batch, or
             bad ones.
@@ -119,15 +119,16 @@ def fit(  # noqa: PLR0913 - the options of a run, which are independent, and key
         while not is_over(state.history, schedule):
             loss = train_epoch(state, step_loss, schedule, bar)
             expect_finite(loss, state)
-            point = {"loss": loss}
+            measurements = {"loss": loss}
             if validation is not None and is_validated(state.history, schedule):
-                point["validation_error"] = validation_error(state.result, validation)
-            bar.set_postfix({name: f"{value:.4f}" for name, value in point.items()})
-            place = {
+                measurements["validation_error"] = validation_error(state.result, validation)
+            bar.set_postfix({name: f"{value:.4f}" for name, value in measurements.items()})
+            point = {
                 "epoch": state.history.step / schedule.steps_per_epoch,
                 "seconds": state.history.seconds,
+                **measurements,
             }
-            state.history.curve.append(place | point)
+            state.history.curve.append(point)
             file.save(state)
             if on_epoch is not None:
                 on_epoch(state.result, state.history)
@@ -170,7 +171,7 @@ def train_epoch(
         bar.update(min(100 * share_done, 100) - bar.n)
         if share_done >= 1:
             break
-    mean_loss = torch.stack(losses).mean().item()  # waits for the device
+    mean_loss = torch.stack(losses).mean().item()  # waits for the device: only now is it all done
     history.seconds = seconds_before + time.perf_counter() - started
     return mean_loss
 

@@ -59,11 +59,15 @@ def threads_restored() -> Iterator[None]:
 
 
 def chosen_threads(wanted: int | None, state: TrainingState[Any], step_loss: StepLoss) -> int:
-    """Return the number of threads to train with: as wanted, as before, or whichever is faster."""
+    """Return the number of threads to train with.
+
+    That is the wanted number; without one, a resumed run's, if it can be had; else on a GPU all
+    that PyTorch takes, and on the CPU whichever is faster.
+    """
     usual = torch.get_num_threads()
     if wanted is not None:
         return wanted
-    if state.history.threads in (1, usual):
+    if state.history.threads in (1, usual):  # 0 in a new run
         return state.history.threads  # a resumed run adds up in the same order
     if step_loss.device.type != "cpu":
         return usual
@@ -71,14 +75,15 @@ def chosen_threads(wanted: int | None, state: TrainingState[Any], step_loss: Ste
 
 
 def _trial_step(step_loss: StepLoss, network: nn.Module) -> None:
+    """Compute the loss of the first step and its gradients, but leave the weights as they are."""
     step_loss(network, 0, 0).backward()
 
 
 def faster_threads(step: Callable[[], object]) -> int:
-    """Return the number of threads to use: all that PyTorch takes, or one unless 1.5 times as slow.
+    """Return the number of threads to use: all that PyTorch takes, or one.
 
-    A smaller gain is not worth it: beside other work, threads wait for each other, and a step took
-    20 times as long.
+    All are used if a step with one takes more than 1.5 times as long. A smaller gain is not worth
+    it: beside other work, threads wait for each other, and a step took 20 times as long.
     """
     usual = torch.get_num_threads()
     if usual == 1:

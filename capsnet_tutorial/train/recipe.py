@@ -53,7 +53,7 @@ class Recipe:
         rate = self.learning_rate
         weight = self.reconstruction_weight
         accuracy = self.stop_at_accuracy
-        is_moved = isinstance(self.augmentation, Augmentation)
+        is_augmentation = isinstance(self.augmentation, Augmentation)
         checks = [
             ("epochs above 0, finite", self.epochs, _is_above_0(self.epochs)),
             ("seconds above 0, finite", self.seconds, _is_none_or_above_0(self.seconds)),
@@ -67,31 +67,37 @@ class Recipe:
                 is_number(weight) and weight >= 0,
             ),
             ("stop_at_accuracy in percent", accuracy, _is_none_or_percent(accuracy)),
-            ("augmentation as an Augmentation", self.augmentation, is_moved),
+            ("augmentation as an Augmentation", self.augmentation, is_augmentation),
             ("precision fp32 or bf16", self.precision, self.precision in ("fp32", "bf16")),
             ("seed as a whole number of 64 bits", self.seed, _is_seed(self.seed)),
         ]
         for wanted, value, is_met in checks:
             expect(is_met, wanted, repr(value))
-        is_validated = accuracy is None or self.seconds is None
+        is_consistent = accuracy is None or self.seconds is None
         wanted = "stop_at_accuracy in a run of epochs"
-        expect(is_validated, wanted, "a run of seconds, validated once")
+        expect(is_consistent, wanted, "a run of seconds, validated once")
 
     @classmethod
     def quick(cls, seconds: float) -> Recipe:
-        """Return a recipe for a minute or two, chosen on the validation digits, on two cores."""
+        """Return a recipe for a minute or two on two cores.
+
+        Its values were chosen by the error on the validation digits.
+        """
         return cls(seconds=seconds, warmup=0.2, average=0.99, augmentation=Augmentation(shift=1.0))
 
 
 def _is_above_0(value: Any) -> bool:
+    """Return whether a value is a finite number above 0."""
     return is_number(value) and value > 0
 
 
 def _is_none_or_above_0(value: Any) -> bool:
+    """Return whether a value is None, or a finite number above 0."""
     return value is None or _is_above_0(value)
 
 
 def _is_none_or_percent(value: Any) -> bool:
+    """Return whether a value is None, or a number above 0, at most 100."""
     return value is None or (_is_above_0(value) and value <= 100)
 
 
@@ -101,6 +107,7 @@ def _is_share(value: Any) -> bool:
 
 
 def _are_betas(value: Any) -> bool:
+    """Return whether a value is a sequence of two numbers from 0 to below 1."""
     is_pair = isinstance(value, Sequence) and len(value) == 2
     return is_pair and all(_is_share(beta) for beta in value)
 
@@ -113,7 +120,10 @@ def _is_seed(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Length of a run, its learning rate and the decay of its average, step by step."""
+    """Length of a run, its learning rate and the decay of its average, step by step.
+
+    In the methods ``step`` and ``seconds`` are the steps taken and the seconds spent so far.
+    """
 
     recipe: Recipe
     examples: int
@@ -134,21 +144,22 @@ class Schedule:
         return math.ceil(self.recipe.epochs * self.steps_per_epoch)
 
     def share_done(self, step: int, seconds: float) -> float:
-        """Return the share of the run that so many steps and seconds are: 1 at its end."""
+        """Return the share of the run that is over: 0 at its beginning, 1 at its end."""
         if self.recipe.seconds is None:
             return step / self.total_steps
         return seconds / self.recipe.seconds
 
     def learning_rate(self, step: int, seconds: float) -> float:
-        """Return the learning rate of the next step after so many steps and seconds."""
+        """Return the learning rate of the next step."""
         share = one_cycle(self.share_done(step, seconds), self.recipe.warmup)
         return self.recipe.learning_rate * share
 
     def decay(self, step: int) -> float:
-        """Return the decay of the average at the next step after so many: 0 at the first.
+        """Return the decay of the average at the next step: 0 at the first, a copy of the weights.
 
-        In a short run of epochs the average remembers an eighth of it, or ten steps: with more,
-        what is saved is far from trained.
+        An average with decay d reaches back over about 1 / (1 - d) steps. In a run of epochs that
+        is at most an eighth of the run, or ten steps if that is more: an average over the untrained
+        weights of the beginning would be worse than the last weights.
         """
         if step == 0:
             return 0.0
@@ -178,7 +189,7 @@ def paper_objective(
 ) -> Objective:
     """Return the paper's loss function: margin loss plus the weighted reconstruction loss.
 
-    At weight 0 the reconstruction is not looked at.
+    At weight 0 the reconstruction loss is not computed.
     """
 
     def objective(output: Any, images: Tensor, targets: Tensor) -> Tensor:

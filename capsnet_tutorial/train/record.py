@@ -37,7 +37,7 @@ class RunOptions(TypedDict, total=False):
     threads: int | None
 
 
-def train_and_save(  # noqa: PLR0913 - what is trained, and by keyword what is done with it
+def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest by keyword only
     network: Network,
     data: TrainingData,
     recipe: Recipe,
@@ -73,20 +73,20 @@ def train_and_save(  # noqa: PLR0913 - what is trained, and by keyword what is d
     """
     folder = Path(folder)
     _expect_no_results_without_checkpoint(folder)
-    trained, history = fit(network, data, recipe, checkpoint=folder / CHECKPOINT, **options)
-    saved = (store or _save_and_load)(trained, folder / WEIGHTS)
-    saved.to(next(trained.parameters()).device)
+    result, history = fit(network, data, recipe, checkpoint=folder / CHECKPOINT, **options)
+    network_in_file = (store or _save_and_load)(result, folder / WEIGHTS)
+    network_in_file.to(next(result.parameters()).device)
     record = {
         **about,
-        "parameters": sum(parameter.numel() for parameter in trained.parameters()),
+        "parameters": sum(parameter.numel() for parameter in result.parameters()),
         "recipe": asdict(recipe),
         "steps": history.step,
         "training_seconds": round(history.seconds, 1),
         "curve": [_rounded(point) for point in history.curve],
-        "hardware": hardware(saved, history.threads),
+        "hardware": hardware(network_in_file, history.threads),
         "versions": versions(),
     }
-    record |= measure(saved, record)
+    record |= measure(network_in_file, record)
     write_json(folder / RECORD, record)
     return record
 
@@ -101,6 +101,7 @@ def _expect_no_results_without_checkpoint(folder: Path) -> None:
 
 
 def _save_and_load(network: nn.Module, path: Path) -> nn.Module:
+    """Write a network's weights to a file; return the network that the file then holds."""
     save_weights(network, path)
     return load_weights(path, as_capsnet(network).parts)
 

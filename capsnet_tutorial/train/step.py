@@ -1,4 +1,4 @@
-"""A step of training: its images, its loss, and where its chance comes from."""
+"""A step of training: its images, its loss, and the seeds of its random numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ class TrainingData(Protocol):
 
 @dataclass(frozen=True)
 class StepLoss:
-    """The loss of a step: its images, and all other chance, follow from the seed and its place."""
+    """The loss of a step.
+
+    The images of a step and all of its random numbers follow from the recipe's seed, the epoch and
+    the step's position in the epoch.
+    """
 
     data: TrainingData
     recipe: Recipe
@@ -42,15 +46,24 @@ class StepLoss:
     device: torch.device
 
     def __call__(self, network: nn.Module, epoch: int, position: int) -> Tensor:
-        """Return a network's loss on the images of an epoch's step, both counted from 0."""
-        seed, size = self.recipe.seed, self.recipe.batch_size
+        """Return a network's loss in a step.
+
+        Args:
+            network: called with images and targets.
+            epoch: counted from 0.
+            position: of the step in its epoch, counted from 0.
+        """
+        seed = self.recipe.seed
+        size = self.recipe.batch_size
         order = epoch_order(self.data.count, seed, epoch)
         chosen = order[position * size : (position + 1) * size]
+        # + 1, because 0 is the seed of the epoch's order.
         generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, position + 1))
         images, targets = self.data.batch(chosen, self.recipe.augmentation, generator)
         images = images.to(self.device)
         targets = targets.to(self.device)
-        # For what a network draws itself, such as dropout.
+        # For what a network draws itself, such as dropout; the last 1 tells this seed from the
+        # generator's.
         torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1))
         with self._precision():
             output = network(images, targets)
@@ -68,14 +81,21 @@ class StepLoss:
 
 
 def in_float32(output: Any) -> Any:
-    """Return a network's output for the loss: half-precision tensors in tuples or alone upcast."""
+    """Return a network's output with its half-precision tensors in float32, ready for the loss.
+
+    Args:
+        output: a tensor, or a tuple or list of outputs; anything else is returned as it is.
+
+    Returns:
+        The same, a list as a tuple.
+    """
     if isinstance(output, (tuple, list)):
         parts = tuple(map(in_float32, output))
         return type(output)(*parts) if hasattr(output, "_fields") else parts
     return at_least_float32(output) if isinstance(output, Tensor) else output
 
 
-# --- chance
+# --- random numbers
 
 
 @lru_cache(maxsize=1)
@@ -88,9 +108,9 @@ def epoch_order(count: int, seed: int, epoch: int) -> Tensor:
 def mixed_seed(*numbers: int) -> int:
     """Return one seed for several numbers, far from the seeds of their neighbours."""
     digest = hashlib.sha256(repr(numbers).encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+    return int.from_bytes(digest[:8], "big") >> 1  # 63 bits fit a signed integer
 
 
 def chance_restored(device: torch.device) -> AbstractContextManager[None]:
-    """Return a context after which the global random numbers go on as before it."""
+    """Return a context that restores the states of PyTorch's global random numbers on exit."""
     return torch.random.fork_rng([device] if device.type == "cuda" else [])
