@@ -31,12 +31,13 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     set({ s: to.map((x) => Math.round(share * x * 1000) / 1000) });
   }
 
+  // Places are shares of the picture, from 0 to 1, y downwards.
   const onPlane = ({ x, y }) => move([2 * FAR * (x - 0.5), 2 * FAR * (0.5 - y)]);
   drag(plane.picture, { focus: plane.handle, start: onPlane, move: onPlane });
   const moveBy = (dx, dy, { shiftKey }) => {
     const step = shiftKey ? 0.5 : 0.05;
     const [x, y] = get("s");
-    move([x + dx * step, y - dy * step]);
+    move([x + dx * step, y - dy * step]); // dy grows downwards
   };
   arrowKeys(plane.handle, moveBy, { Home: () => move([0, 0]) });
 
@@ -50,10 +51,10 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     plane.show(s, v);
     curve.show(lengthOfS);
     say(`${lengths}. ${remark}`, remark);
-    const spoken = `s is ${pair(s)}, ${format(lengthOfS)} long; v is ${format(norm(v))} long`;
+    const description = `s is ${pair(s)}, ${format(lengthOfS)} long; v is ${format(norm(v))} long`;
     setAttributes(plane.handle, {
       "aria-valuenow": lengthOfS.toFixed(3),
-      "aria-valuetext": spoken,
+      "aria-valuetext": description,
     });
   };
 });
@@ -91,7 +92,8 @@ function makePlane() {
     arrows.v.point([half, half], onView(v));
     handle.setAttribute("transform", `translate(${onView(s)})`);
     const n = norm(s);
-    const aside = n ? [-s[1] / n, s[0] / n] : [0, 1]; // names stand beside their arrows
+    // Names stand beside their arrows: s at its tip, v on the other side at 0.6 of its length.
+    const aside = n ? [-s[1] / n, s[0] / n] : [0, 1]; // perpendicular to s, of length 1
     place(names.s, [s[0] + 0.34 * aside[0], s[1] + 0.34 * aside[1]]);
     place(names.v, [0.6 * v[0] - 0.24 * aside[0], 0.6 * v[1] - 0.24 * aside[1]]);
     names.v.toggleAttribute("hidden", norm(v) < 0.25);
@@ -120,8 +122,8 @@ function makeCurve() {
     class: "graph",
     d: chart.path(lengths.map((n) => [n, squashedLength(n)])),
   });
+  // Hidden from screen readers: the sentence says what the curve shows.
   const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" };
-  // Hidden from screen readers: the sentence says what it shows.
   const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
 
   function show(/** @type {number} */ n) {

@@ -14,7 +14,7 @@ class SquashVector(anywidget.AnyWidget):
     The curve is ‖v‖ = ‖s‖² / (1 + ‖s‖²).
 
     Attributes:
-        s: [x, y].
+        s: [x, y], x to the right, y up; by hand, at most 3.6 long.
 
     Raises:
         ValueError: s is not two finite numbers.

@@ -209,7 +209,8 @@ export function fitCanvas(canvas, size, ratio = window.devicePixelRatio || 1) {
 }
 
 /**
- * The axes of a chart in SVG: x(value) and y(value) in the units of the viewBox, and labels.
+ * The axes of a chart in SVG. x(value) and y(value) convert values to the units of the viewBox; in
+ * these units floor is the y of the lower edge, end the x of the right one. text() makes a label.
  * @param {Size & { left: number, right: number, top: number, bottom: number,
  *   x?: number[], y?: number[],
  *   warp?: { x?: (value: number) => number, y?: (value: number) => number } }} plan
