@@ -1,4 +1,7 @@
-"""Runs the widgets' JavaScript in Node: the system's if it is recent, else the one that the wheel brings."""
+"""Run the widgets' JavaScript in Node.
+
+The system's Node serves if it is recent; otherwise the one that the wheel brings.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 const bytes = (path) => readFileSync(path);
 const floats = (path) => new Float32Array(new Uint8Array(readFileSync(path)).buffer);
 const data = JSON.parse(readFileSync(process.argv[2], "utf-8"));
-const save = (path, arrays) =>
-  writeFileSync(path, Buffer.concat(arrays.map((each) => Buffer.from(each.buffer, each.byteOffset, each.byteLength))));
+const bytesOf = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+const save = (path, arrays) => writeFileSync(path, Buffer.concat(arrays.map(bytesOf)));
 const complaint = (work) => { try { work(); return ""; } catch (error) { return error.message; } };
 const result = await (async () => { %s })();
-const text = JSON.stringify(result ?? null, (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value));
+const plain = (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value);
+const text = JSON.stringify(result ?? null, plain);
 process.stdout.write(text, () => process.exit(0)); // the playground's channels would keep it open
 """
 
@@ -50,9 +54,12 @@ def node_executable() -> str:
 
 @pytest.fixture
 def evaluate(tmp_path: Path) -> Callable[..., Any]:
-    """evaluate("return m.squash([3, 4])", m="shared/core.js", data={…}): what a function's body returns.
+    """Return a function that runs the body of a JavaScript function and returns its result.
 
-    In it are the modules by their names, `data`, bytes(path), floats(path), save(path, arrays) and complaint(work).
+    For example `evaluate("return m.squash([3, 4])", m="shared/core.js", data={…})`.
+
+    The body sees the modules by their names, `data`, and the functions bytes(path), floats(path),
+    save(path, arrays) and complaint(work).
     """
 
     def run(body: str, data: Any = None, **modules: str) -> Any:

@@ -15,27 +15,30 @@ from capsnet_tutorial.weights import load_pretrained
 Stroke = list[list[float]]
 
 
-def arc(x: float, y: float, rx: float, ry: float, start: float, end: float) -> Stroke:
-    """Points of an ellipse's arc; angles in turns, clockwise from the right."""
+def arc(
+    centre: tuple[float, float], radii: tuple[float, float], start: float, end: float
+) -> Stroke:
+    """Return 40 points of an ellipse's arc; angles in turns, clockwise from the right."""
+    (x, y), (rx, ry) = centre, radii
     turns = np.linspace(start, end, 40)
     return [[x + rx * cos(2 * pi * turn), y + ry * sin(2 * pi * turn)] for turn in turns]
 
 
 # The ten digits as a careful hand would draw them, and three simple things to measure.
 DIGITS: list[list[Stroke]] = [
-    [arc(0.5, 0.5, 0.22, 0.35, 0, 1)],
+    [arc((0.5, 0.5), (0.22, 0.35), 0, 1)],
     [[[0.5, 0.15], [0.5, 0.85]]],
-    [[*arc(0.5, 0.32, 0.2, 0.18, -0.5, 0.1), [0.3, 0.85], [0.75, 0.85]]],
-    [arc(0.48, 0.32, 0.2, 0.18, -0.45, 0.25) + arc(0.48, 0.68, 0.22, 0.2, -0.25, 0.42)],
+    [[*arc((0.5, 0.32), (0.2, 0.18), -0.5, 0.1), [0.3, 0.85], [0.75, 0.85]]],
+    [arc((0.48, 0.32), (0.2, 0.18), -0.45, 0.25) + arc((0.48, 0.68), (0.22, 0.2), -0.25, 0.42)],
     [[[0.35, 0.15], [0.3, 0.5], [0.7, 0.5]], [[0.68, 0.2], [0.6, 0.9]]],
-    [[[0.7, 0.15], [0.38, 0.15], [0.35, 0.45], *arc(0.48, 0.63, 0.22, 0.22, -0.33, 0.4)]],
-    [[[0.6, 0.12], [0.4, 0.4], *arc(0.5, 0.67, 0.18, 0.2, -0.5, 0.5)]],
+    [[[0.7, 0.15], [0.38, 0.15], [0.35, 0.45], *arc((0.48, 0.63), (0.22, 0.22), -0.33, 0.4)]],
+    [[[0.6, 0.12], [0.4, 0.4], *arc((0.5, 0.67), (0.18, 0.2), -0.5, 0.5)]],
     [[[0.25, 0.2], [0.72, 0.2], [0.45, 0.88]]],
-    [arc(0.5, 0.32, 0.16, 0.17, 0.25, -0.75) + arc(0.5, 0.68, 0.19, 0.19, -0.25, 0.75)],
-    [[*arc(0.5, 0.35, 0.18, 0.2, 0, -1), [0.66, 0.6], [0.6, 0.9]]],
+    [arc((0.5, 0.32), (0.16, 0.17), 0.25, -0.75) + arc((0.5, 0.68), (0.19, 0.19), -0.25, 0.75)],
+    [[*arc((0.5, 0.35), (0.18, 0.2), 0, -1), [0.66, 0.6], [0.6, 0.9]]],
 ]
 BAR: list[Stroke] = [[[0.5, 0.1], [0.5, 0.9]]]
-RING: list[Stroke] = [arc(0.5, 0.5, 0.25, 0.35, 0, 1)]
+RING: list[Stroke] = [arc((0.5, 0.5), (0.25, 0.35), 0, 1)]
 SEVEN: list[Stroke] = [[[0.2, 0.2], [0.8, 0.2], [0.4, 0.9]]]
 
 

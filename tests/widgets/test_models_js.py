@@ -53,7 +53,7 @@ def stored(images: torch.Tensor, folder: Path) -> str:
     return str(folder / "images")
 
 
-# --- weights of eight bits --------------------------------------------------------------------------------------------
+# --- weights of eight bits
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,16 @@ def test_eight_bits_are_unpacked_as_in_pytorch(
     evaluate: Evaluate, tmp_path: Path, name: str
 ) -> None:
     save_network(CapsNet(networks.learner().config), path := tmp_path / "weights", torch.int8)
-    body = "const { shape, data: x } = m.readSafetensors(bytes(data.path)).tensors[data.name]; return { shape, x };"
+    body = """
+        const { shape, data: x } = m.readSafetensors(bytes(data.path)).tensors[data.name];
+        return { shape, x };"""
     came = evaluate(body, {"path": str(path), "name": name}, m="shared/core.js")
     expected = unpack(read_tensors(path)[0])[name]
     assert came["shape"] == list(expected.shape)
     np.testing.assert_array_equal(np.float32(came["x"]), expected.float().numpy().ravel())
 
 
-# --- one widget after the other ---------------------------------------------------------------------------------------
+# --- one widget after the other
 
 
 def test_margin_loss_and_its_gradients_are_pytorchs(evaluate: Evaluate) -> None:
@@ -103,8 +105,12 @@ def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(
     widget = PartVotes()
     widget.poses = [list(map(float, pose)) for pose in poses]
     body = """
-        const scenes = [data.poses, m.arranged(0, data.poses, data.places), m.arranged(1, data.poses, data.places),
-          m.turned(data.poses, 30)];
+        const scenes = [
+          data.poses,
+          m.arranged(0, data.poses, data.places),
+          m.arranged(1, data.poses, data.places),
+          m.turned(data.poses, 30),
+        ];
         return scenes.map((at) => {
           const votes = m.votesOf(at, data.weight);
           return { u: at.map(m.capsuleOf), votes, apart: m.distancesOf(votes) };
@@ -129,7 +135,7 @@ def test_votes_of_two_parts_are_prediction_vectors_and_turn_with_them(
 
 def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
     generator = np.random.default_rng(0)
-    scrambled = [
+    scrambled_faces = [
         np.column_stack(
             [generator.uniform(-1, 1, (4, 2)), generator.uniform(-180, 180, 4), [1, 0.6, 1.5, 1]]
         )
@@ -141,7 +147,7 @@ def test_a_face_is_judged_as_in_pytorch(evaluate: Evaluate) -> None:
         (PICASSO, every),
         (FACE, no_eye),
         (FACE, [False] * 4),
-        *((each, every) for each in scrambled),
+        *((scrambled_face, every) for scrambled_face in scrambled_faces),
     ]
     data = {"weight": weight().ravel(), "waves": np.ravel(WAVES), "cases": cases}
     body = """
@@ -222,10 +228,12 @@ def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(
     ]
     images = digits("test", source="sample").images[: len(bends)]
     body = """
-        const [cnn, capsnet] = [conv.makeConvNet(bytes(data.cnn)), core.makeNetwork(bytes(data.capsnet))];
+        const cnn = conv.makeConvNet(bytes(data.cnn));
+        const capsnet = core.makeNetwork(bytes(data.capsnet));
         const pixels = floats(data.images);
         return data.bends.map((bend, n) => {
-          const bent = b.bendDigit(pixels.subarray(n * 784, (n + 1) * 784), { ...b.STRAIGHT, ...bend });
+          const image = pixels.subarray(n * 784, (n + 1) * 784);
+          const bent = b.bendDigit(image, { ...b.STRAIGHT, ...bend });
           return { bent, scores: cnn.forward(bent).scores, lengths: capsnet.forward(bent).lengths };
         });"""
     data = {"cnn": CNN, "capsnet": SHIFTED, "images": stored(images, tmp_path), "bends": bends}
@@ -261,8 +269,9 @@ def test_two_digits_are_seen_and_drawn_as_in_pytorch(evaluate: Evaluate, tmp_pat
     body = """
         const network = core.makeNetwork(bytes(data.weights));
         const pixels = floats(data.images);
+        const digit = (k) => pixels.subarray(k * 784, (k + 1) * 784);
         return data.at.map((both, n) => {
-          const layer = (k) => m.layerOf(pixels.subarray((2 * n + k) * 784, (2 * n + k + 1) * 784), ...both[k]);
+          const layer = (k) => m.layerOf(digit(2 * n + k), ...both[k]);
           const image = m.overlay(layer(0), layer(1));
           const seen = m.look(network, image, data.labels[n], n % 11 - 1);
           return { image, ...seen, words: m.inWords(data.labels[n], seen) };
@@ -316,7 +325,7 @@ def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: 
     )
 
 
-# --- the glass network ------------------------------------------------------------------------------------------------
+# --- the glass network
 
 TAKEN_OUT = [
     {},
@@ -341,7 +350,8 @@ def test_what_is_left_of_the_network_answers_as_in_pytorch(
           for (const part of ["primary", "predictions", "classes"])
             for (const at of data.taken[part] ?? []) session.setKept({ part, at }, false);
           const { answer, whole, drawing } = session;
-          return { c: answer.c.at(-1), v: answer.capsules, lengths: answer.lengths, drawing, whole: whole.lengths };
+          const { capsules: v, lengths } = answer;
+          return { c: answer.c.at(-1), v, lengths, drawing, whole: whole.lengths };
         });"""
     data = {
         "path": SMALL,
@@ -391,7 +401,8 @@ def test_a_turned_scene_is_read_as_in_pytorch(
     network.weight.data = torch.tensor(SHOWN["weights"][kind]).view_as(network.weight)
     expected = network(turned(scenes(clutter), math.radians(70)), rounds).detach()
     body = """return data.scenes.map((parts, j) => {
-      const reading = m.read(data.kind, data.weight, m.turned(parts.slice(0, data.count), 70), data.rounds);
+      const scene = m.turned(parts.slice(0, data.count), 70);
+      const reading = m.read(data.kind, data.weight, scene, data.rounds);
       return { ...reading, spread: m.spreadOf(reading, j) };
     });"""
     given = {
@@ -400,15 +411,15 @@ def test_a_turned_scene_is_read_as_in_pytorch(
         "kind": kind,
         "count": 5 + clutter,
     }
-    came = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
-    np.testing.assert_allclose([each["lengths"] for each in came], expected, atol=1e-5)
-    for j, each in enumerate(came):
-        votes = np.reshape(each["u_hat"], (5 + clutter, 10, each["D"]))[:5, j]
+    readings = evaluate(body, given | {"rounds": rounds}, m="turn_scene.js")
+    np.testing.assert_allclose([reading["lengths"] for reading in readings], expected, atol=1e-5)
+    for j, reading in enumerate(readings):
+        votes = np.reshape(reading["u_hat"], (5 + clutter, 10, reading["D"]))[:5, j]
         far = (
             np.linalg.norm(votes - votes.mean(axis=0), axis=1).mean()
             / np.linalg.norm(votes, axis=1).mean()
         )
-        assert each["spread"] == pytest.approx(far, abs=1e-5)
+        assert reading["spread"] == pytest.approx(far, abs=1e-5)
 
 
 def test_the_networks_know_every_whole_as_in_training_and_matrices_know_it_at_every_angle() -> None:
@@ -420,7 +431,7 @@ def test_the_networks_know_every_whole_as_in_training_and_matrices_know_it_at_ev
         assert answers.tolist() == list(range(10)), (kind, angle)
 
 
-# --- what is left of a frame ------------------------------------------------------------------------------------------
+# --- what is left of a frame
 
 HAND = """
     let now = 0;
@@ -451,7 +462,10 @@ HAND = """
 def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
     evaluate: Evaluate, pad: int, part: int, longest: int, least: int
 ) -> None:
-    """Of a hand that moves for 60 frames; in the last case a frame has no room at all, and no part waits for ever."""
+    """Move a hand for 60 frames.
+
+    In the last case a frame has no room at all; even so, no part waits for ever.
+    """
     came = evaluate(HAND, {"pad": pad, "part": part}, m="shared/ui.js")
     assert np.diff(came["begun"]).mean() <= longest
     assert sum(came["shown"]) >= least

@@ -54,7 +54,8 @@ def test_a_stopped_trainee_answers_at_once(evaluate: Callable[..., Any]) -> None
         const running = trainee.call("run", "all");
         trainee.stop();
         const afterwards = trainee.call("look", 0);
-        return [await within(running), await within(afterwards)].map((answer) => answer ?? "nothing");"""
+        const outcomes = [await within(running), await within(afterwards)];
+        return outcomes.map((outcome) => outcome ?? "nothing");"""
     assert evaluate(body, **MODULES) == ["nothing", "nothing"]
 
 
@@ -123,7 +124,8 @@ def test_every_tenth_digit_is_one_of_the_readers_own(
     own.tofile(tmp_path / "own")
     body = f"""{REMEMBERED}
         const strokes = floats(data.own);
-        training.teach({{ images: [strokes.subarray(0, 784), strokes.subarray(784)], labels: [4, 9] }});
+        const images = [strokes.subarray(0, 784), strokes.subarray(784)];
+        training.teach({{ images, labels: [4, 9] }});
         await training.run("all", 4000);
         save(data.out, batches.map(({{ images }}) => images));
         return batches.flatMap(({{ labels }}) => labels);"""

@@ -1,4 +1,4 @@
-"""The playground's engine: its arithmetic against PyTorch's autograd, its two sets of kernels, its files."""
+"""The playground's engine: its arithmetic against autograd, its two sets of kernels, its files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ STEPS = 10
 
 TRAINEE = """
     const { settings, images, labels, steps, rate } = data;
-    const network = n.makeNetwork(settings, data.kernels === "plain" ? k.plainKernels : await k.loadKernels());
+    const kernels = data.kernels === "plain" ? k.plainKernels : await k.loadKernels();
+    const network = n.makeNetwork(settings, kernels);
     const pixels = floats(images);
     const batch = (step) => {
       const first = (step * settings.batch) % labels.length;
@@ -53,10 +54,13 @@ TRAINEE = """
     losses.push(network.gradients(...batch(steps)));
     const [images0] = batch(steps);
     const answer = network.read(images0);
-    const alone = network.read(images0.subarray(0, 784), false); // one digit, of which the page draws
-    const kept = alone.capsules.map((x, at) => (Math.floor(at / 16) === alone.answers[0] ? x : 0));
+    // one digit, of which the page draws
+    const alone = network.read(images0.subarray(0, 784), false);
+    const isAnswer = (at) => Math.floor(at / 16) === alone.answers[0];
+    const kept = alone.capsules.map((x, at) => (isAnswer(at) ? x : 0));
     answer.drawings.set(c.drawnBy(network.decoder(), kept).subarray(0, answer.drawings.length));
-    const parts = [...Object.values(before), ...Object.values(network.slopes())].map(({ data }) => data);
+    const tensors = [...Object.values(before), ...Object.values(network.slopes())];
+    const parts = tensors.map(({ data }) => data);
     save(data.out, [...parts, answer.lengths, answer.capsules, answer.drawings]);
     return { losses, shapes: Object.entries(before).map(([name, { shape }]) => [name, shape]) };"""
 PLAYGROUND = {
@@ -66,7 +70,10 @@ PLAYGROUND = {
 
 
 class Engine:
-    """What the engine computed: losses of each step, weights and gradients by name, what it makes of the last batch."""
+    """The engine's results: losses of each step, weights and gradients by name.
+
+    Its lengths, capsules and drawings are those of the last batch.
+    """
 
     def __init__(
         self, evaluate: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any
@@ -106,7 +113,10 @@ class Engine:
 def reference(
     weights: dict[str, Tensor], images: Tensor, labels: Tensor, settings: dict[str, Any]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """`my_capsnet`'s network and loss: lengths, drawings of the longest, margin loss, loss of the drawing."""
+    """Compute `my_capsnet`'s network and loss.
+
+    Return lengths, drawings of the longest, margin loss and loss of the drawing.
+    """
     bug, types = settings["bug"], settings["types"]
     x = F.conv2d(images, weights["conv.weight"], weights["conv.bias"], stride=2).relu()
     x = F.conv2d(x, weights["primary.conv.weight"], weights["primary.conv.bias"], stride=2)
@@ -237,7 +247,10 @@ def test_what_reads_is_the_average_of_the_weights_of_late(evaluate):
 
 
 def test_it_begins_as_my_capsnet_does(evaluate, tmp_path):
-    """The same sizes under the same names, and numbers of the same spread: uniform, but W normal."""
+    """Expect the same sizes under the same names, and numbers of the same spread.
+
+    They are uniform, but W is normal.
+    """
     engine = Engine(evaluate, tmp_path, {}, steps=0)
     torch.manual_seed(0)
     expected = my_capsnet.CapsNet().state_dict()
@@ -272,7 +285,7 @@ def test_it_reads_what_pytorch_has_learned(evaluate, tmp_path):
     assert (engine.drawings.view(-1, 784) - drawings).abs().max() < 1e-5
 
 
-# ------------------------------------------------------------------------------------- around the engine
+# --- around the engine
 
 DIGITS = asset("digits/digits.safetensors")
 
@@ -282,7 +295,8 @@ def test_the_digits_are_the_samples(evaluate, tmp_path):
     assert DIGITS.stat().st_size * 4 / 3 < 600_000, "as a script for pages on the disk"
     body = """
         const { learn, test } = await d.unpackDigits(c.readSafetensors(bytes(data[0])).tensors);
-        const images = [learn, test].map((part) => Uint8Array.from(part.images, (grey) => Math.round(15 * grey)));
+        const level = (grey) => Math.round(15 * grey);
+        const images = [learn, test].map((part) => Uint8Array.from(part.images, level));
         save(data[1], [...images, learn.labels, test.labels]);
         return [learn.labels.length, test.labels.length];"""
     paths = [str(DIGITS), str(tmp_path / "out")]
@@ -313,9 +327,10 @@ def test_the_hundred_of_the_wall_come_with_the_script(evaluate, tmp_path):
 def test_a_network_learns_to_read_in_a_few_thousand_digits(evaluate):
     body = """
         const sample = c.readSafetensors(bytes(data)).tensors;
-        const begun = await t.startTraining(s.settingsWith({}).settings[0], sample, { images: [], labels: [] });
-        await begun.run("all", 4000);
-        return begun.look(0).tests;"""
+        const [settings] = s.settingsWith({}).settings;
+        const training = await t.startTraining(settings, sample, { images: [], labels: [] });
+        await training.run("all", 4000);
+        return training.look(0).tests;"""
     seen, wrong = zip(*evaluate(body, str(DIGITS), **PLAYGROUND), strict=True)
     assert seen[:5] == (0, 256, 512, 1008, 1504)  # the first batch at or after a moment
     assert seen[-1] == 4000
@@ -329,8 +344,10 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
         const clock = performance.now.bind(performance);
         performance.now = () => 300 * clock();
         const sample = c.readSafetensors(bytes(data)).tensors;
-        const begun = await t.startTraining(s.settingsWith({}).settings[0], sample, { images: [], labels: [] });
-        return [await begun.run("all"), begun.look(0).seconds, await begun.run("all"), begun.look(0).seconds];"""
+        const [settings] = s.settingsWith({}).settings;
+        const training = await t.startTraining(settings, sample, { images: [], labels: [] });
+        const restAndSeconds = async () => [await training.run("all"), training.look(0).seconds];
+        return [...(await restAndSeconds()), ...(await restAndSeconds())];"""
     rests, seconds, rests_again, later = evaluate(body, str(DIGITS), **PLAYGROUND)
     assert rests is rests_again is True
     assert 300 <= seconds < 450, "the step that it was in is finished"
@@ -340,7 +357,8 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
 REOPENED = """ // a file of a network, through the engine and out again; or why it was refused
     try {
       const { tensors, types, rounds, remark } = f.fromSafetensors(bytes(data[0]));
-      const network = n.makeNetwork(s.settingsWith({ types, rounds }).settings[0], await k.loadKernels());
+      const [settings] = s.settingsWith({ types, rounds }).settings;
+      const network = n.makeNetwork(settings, await k.loadKernels());
       network.load(tensors);
       save(data[1], [await f.toSafetensors(network.tensors(), f.configOf({ types, rounds }))]);
       return { types, rounds, remark };
@@ -457,20 +475,21 @@ def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
           return found && { ...found, again: s.toAddress(found.settings) };
         });"""
     plain, empty, two, one, *others = evaluate(body, hashes + nonsense + linked, **PLAYGROUND)
-    wrong, given = others[: len(nonsense)], others[len(nonsense) :]
-    assert linked and [each["again"] for each in given] == linked, "presets in the book's links"
+    refusals, presets = others[: len(nonsense)], others[len(nonsense) :]
+    assert linked and [preset["again"] for preset in presets] == linked, "the book's links"
     assert plain is empty is None, "a heading's address is none of ours"
-    assert [each["rounds"] for each in two["settings"]] == [1, 3]
-    assert [each["seed"] for each in two["settings"]] == [7, 7]
+    assert [setting["rounds"] for setting in two["settings"]] == [1, 3]
+    assert [setting["seed"] for setting in two["settings"]] == [7, 7]
     assert two["again"] == "#rounds=1,3&seed=7"
     assert len(one["settings"]) == 1
     assert {name: one["settings"][0][name] for name in ("rate", "bug", "m_plus")} == {
         "rate": 0.01, "bug": "softmax-axis", "m_plus": 0.8,
     }  # fmt: skip
     assert not two["problems"] + one["problems"]
-    for each in wrong:
-        assert each["again"] == "#", "what is wrong is left out"
-        assert each["problems"].count("got") + each["problems"].count("There is no setting") == 1
+    for refusal in refusals:
+        problems = refusal["problems"]
+        assert refusal["again"] == "#", "what is wrong is left out"
+        assert problems.count("got") + problems.count("There is no setting") == 1
 
 
 def test_the_interval_is_students(evaluate):

@@ -33,7 +33,9 @@ def reader() -> AngleReader:
 def test_filters_are_turned_as_in_pytorch(evaluate: Evaluate) -> None:
     filters = torch.randn(2, 11, 11, generator=torch.Generator().manual_seed(0))
     expected = turned_filters(filters, 12).numpy()
-    body = "return data.map(({ filter, angle }) => m.turnedFilter(Float32Array.from(filter), 11, angle));"
+    body = """
+        const turned = ({ filter, angle }) => m.turnedFilter(Float32Array.from(filter), 11, angle);
+        return data.map(turned);"""
     asked = [
         {"filter": filters[kind].flatten(), "angle": 2 * math.pi * turn / 12}
         for kind in range(2)
@@ -59,7 +61,10 @@ def test_scores_parts_and_turn_are_pytorchs(
         for (let k = 0; k < 20; k++) forward(image(k));
         const { user, system } = process.cpuUsage(began);
         const milliseconds = (user + system) / 1000 / 20;
-        const inner = answers.map(({ scores, turn, parts, votes }) => ({ scores, turn, parts, weight: votes.map((v) => v.weight) }));
+        const inner = answers.map(({ scores, turn, parts, votes }) => {
+          const weight = votes.map((vote) => vote.weight);
+          return { scores, turn, parts, weight };
+        });
         return { inner, milliseconds };"""
     paths = {
         "weights": str(tmp_path / "reader.safetensors"),

@@ -29,7 +29,7 @@ def sample() -> Digits:
     return digits("test", source="sample")
 
 
-# ---------------------------------------------------------------------------------------- the network
+# --- the network
 
 
 def test_one_network_for_all_widgets_with_the_files_exact_bytes():
@@ -73,7 +73,7 @@ def test_a_closed_network_is_made_anew():
     assert opened.weights == WEIGHTS
 
 
-# ----------------------------------------------------------------------------------------- the source
+# --- the source
 
 
 WIDGETS = [getattr(widgets, name) for name in widgets.__all__]
@@ -107,7 +107,11 @@ def test_every_module_loads_in_its_own_scope(evaluate, tmp_path):
 def test_modules_are_joined_as_modules(evaluate, tmp_path, monkeypatch):
     """Each keeps its names, imports may rename, and what the joining does not know is refused."""
     texts = {
-        "a.js": 'import { one as first } from "./deep/b.js";\nconst hidden = 1;\nexport const sum = first + hidden;\n',
+        "a.js": (
+            'import { one as first } from "./deep/b.js";\n'
+            "const hidden = 1;\n"
+            "export const sum = first + hidden;\n"
+        ),
         "deep/b.js": "const hidden = 40;\nexport const one = hidden + 1;\n",
         "circle.js": 'import { x } from "./circle.js";\n',
         "foreign.js": 'import x from "package";\n',
@@ -129,7 +133,7 @@ def test_the_stylesheet_uses_the_palette_and_nothing_but_it(widget):
     assert not any(word in rules for word in ("#fff", "#000", "rgb(", "hsl(", "url(", "@import"))
 
 
-# --------------------------------------------------------------------------------------- pose sliders
+# --- pose sliders
 
 
 def test_digits_come_as_whatever_they_are(sample):
@@ -190,7 +194,7 @@ def test_state_reaches_python():
     assert vector.s == [0, 2]
 
 
-# ------------------------------------------------------------------------------------------- what is refused
+# --- what is refused
 
 NAN = float("nan")
 
@@ -255,7 +259,7 @@ def test_votes_and_cases_are_checked():
             widgets.TwoDigits(cases={"far": case})
 
 
-# ------------------------------------------------------------------------------------- what the text calls them
+# --- what the text calls them
 
 NAMED = re.compile(r"\b(?:press|hold|open|behind) \*{1,2}([^*\n]+)\*", re.IGNORECASE)
 
