@@ -31,7 +31,11 @@ RIGHT: list[Sample] = []
 def wrong(
     piece: str, *bugs: str, made: bool = False, among: list[Sample] = WRONG
 ) -> Callable[[Any], Any]:
-    """Enter a function under its name, a class whose instances are called, or a maker of functions."""
+    """Enter a function under its name.
+
+    A class is entered as the maker of its instances, which are called; so is a maker of functions,
+    with `made`.
+    """
 
     def enter(function: Any) -> Any:
         make = function if made or isinstance(function, type) else lambda: function

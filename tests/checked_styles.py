@@ -1,7 +1,7 @@
 """Capsule networks in people's styles, each right or with one of the bugs of `LOOP`.
 
-A style says how û is computed and how the layer is called; the loop is everybody's. 72 capsules below of 8 numbers,
-10 above of 16, of 28×28 images.
+A style says how û is computed and how the layer is called; the loop is the same in all styles.
+Images have 28×28 pixels; 72 capsules of 8 numbers are below, 10 of 16 above.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ def squash(s: Tensor, dim: int = -1, floor: float = 1e-9) -> Tensor:
     return n2 / (1 + n2) * s / (n2 + floor).sqrt()
 
 
-def loop(
+def loop(  # noqa: PLR0913, RUF100 - an option for each line that people get wrong
     u_hat: Tensor,
+    *,
     axis: int = 2,
     rounds: int = 3,
     dim: int = -1,
@@ -212,7 +213,10 @@ STYLES: dict[str, Callable[[Callable[[Tensor], Tensor]], Callable[[Tensor], Tens
 
 
 class CapsulesFirst(Net):
-    """W [J, I, D_in, D_out], votes [J, B, I, 1, D_out], logits of their full size; the softmax over axis 0 is right."""
+    """W [J, I, D_in, D_out], votes [J, B, I, 1, D_out], logits as large as the votes.
+
+    The softmax over axis 0 is right.
+    """
 
     def __init__(self, axis: int = 0, floor: float = 1e-9) -> None:
         super().__init__(loop)

@@ -1,7 +1,7 @@
 """The paper's equations as plain loops over b, i, j and d, in float64, for tests to compare with.
 
-Written from the paper, not from the package, and slow on purpose. Arrays are numpy's; everything that
-leaves is float64. `agrees` compares a tensor of the package with them.
+Written from the paper, not from the package, and slow on purpose. Arrays are numpy's, and results
+are float64. `agrees` compares a tensor of the package with them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ def agrees(tensor: torch.Tensor, expected: ArrayLike) -> None:
         f"expected shape {expected64.shape}; got {numbers64.shape}"
     )
     tolerance = TOLERANCE[tensor.dtype]
-    far = np.abs(numbers64 - expected64) > tolerance * (1 + np.abs(expected64))
+    differences = np.abs(numbers64 - expected64)
+    far = differences > tolerance * (1 + np.abs(expected64))
     assert not far.any() and np.isfinite(numbers64).all(), (
-        f"{far.sum()} of {far.size} numbers differ by up to {np.abs(numbers64 - expected64).max():.3g}"
+        f"{far.sum()} of {far.size} numbers differ by up to {differences.max():.3g}"
     )
 
 
@@ -197,7 +198,7 @@ class Output(NamedTuple):
     reconstruction: Array
 
 
-def network(
+def network(  # noqa: PLR0913, RUF100 - independent sizes, by keyword only
     weights: Mapping[str, ArrayLike | torch.Tensor],
     images: ArrayLike,
     labels: ArrayLike | None = None,

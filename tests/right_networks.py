@@ -1,7 +1,7 @@
 """Right capsule networks in the shapes that people give them, written without sight of the checker.
 
-`RIGHT` has what makes each: images of 28×28 pixels -> capsules, lengths, a reconstruction, or several
-of these. None has a mistake, so a ✗ for any of them is a false alarm.
+`RIGHT` lists their makers. Images of 28×28 pixels -> capsules, lengths, a reconstruction, or
+several of these. No network has a mistake, so a ✗ for any of them is a false alarm.
 """
 
 from __future__ import annotations
@@ -40,8 +40,15 @@ class Primary(nn.Module):
 class Routed(nn.Module):
     """A layer of capsules [B, I, D_in] -> [B, J, D_out]."""
 
-    def __init__(
-        self, below: int, dim: int, above: int, dim_above: int, rounds: int = 3, spread: float = 0.3
+    def __init__(  # noqa: PLR0913, RUF100 - the four sizes of W, and two options by keyword only
+        self,
+        below: int,
+        dim: int,
+        above: int,
+        dim_above: int,
+        *,
+        rounds: int = 3,
+        spread: float = 0.3,
     ) -> None:
         super().__init__()
         self.rounds = rounds
@@ -241,7 +248,7 @@ class Large(nn.Module):
     def __init__(self, below: int, spread: float, rounds: int = 3) -> None:
         super().__init__()
         self.conv = nn.Conv2d(1, 8 * (below // 36), 9, stride=4, padding=1)  # maps of 6×6
-        self.layer = Routed(below, 8, 10, 16, rounds, spread)
+        self.layer = Routed(below, 8, 10, 16, rounds=rounds, spread=spread)
         self.below = below
 
     def forward(self, images: Tensor) -> Any:
@@ -265,15 +272,30 @@ def equal(count: int) -> list[Routed]:
     return [Routed(16, 4, 16, 4) for _ in range(count)]
 
 
+def equal_alone(count: int) -> Network:
+    """A network of so many equal layers."""
+    return Network(*equal(count))
+
+
+def equal_then_classes(count: int) -> Network:
+    """A network of so many equal layers, and the classes above them."""
+    return Network(*equal(count), last())
+
+
+def biased_twice() -> Network:
+    """A network with a bias on s in both of its layers."""
+    return Network(WithBias(16, 4, 16, 4), WithBias(16, 4, 10, 8))
+
+
 RIGHT = [
     Right("one layer", lambda: Network(last())),
     Right("lengths alone", lambda: Lengths(last())),
     Right("columns", lambda: Columns(last())),
     *(
-        Right(f"{count} equal layers, then the classes", partial(lambda n: Network(*equal(n), last()), count))
+        Right(f"{count} equal layers, then the classes", partial(equal_then_classes, count))
         for count in (1, 2, 3, 4)
     ),
-    *(Right(f"{count} equal layers", partial(lambda n: Network(*equal(n)), count)) for count in (2, 3)),
+    *(Right(f"{count} equal layers", partial(equal_alone, count)) for count in (2, 3)),
     Right("3 equal layers, lengths", lambda: Lengths(*equal(3))),
     Right("a wide layer between", lambda: Network(Routed(16, 4, 32, 4), Routed(32, 4, 10, 8))),
     Right("3 equal layers with sums", lambda: Residual(*equal(3))),
@@ -294,7 +316,7 @@ RIGHT = [
     Right("a bias of 0 on s", lambda: Network(WithBias(16, 4, 10, 8, start=0.0))),
     Right("a bias of 0.1 on s", lambda: Network(WithBias(16, 4, 10, 8))),
     Right("a random bias on s", lambda: Lengths(WithBias(16, 4, 10, 8, start=None))),
-    Right("a bias on s in both layers", lambda: Network(WithBias(16, 4, 16, 4), WithBias(16, 4, 10, 8))),
+    Right("a bias on s in both layers", biased_twice),
     Right("lengths and their softmax", lambda: LengthsAndTheirSoftmax(last())),
     Right("the last round learns", lambda: Network(OneRoundDetached(16, 4, 10, 8))),
     *(Right(f"{n} rounds", partial(lambda n: Network(last(rounds=n)), n)) for n in (1, 2, 4, 5)),

@@ -1,4 +1,4 @@
-"""Bad input of every public function: each value raises `ValueError`, and says what was expected."""
+"""Bad input of every public function raises `ValueError`, which says what was expected."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     ),
     "fit threads": (
         lambda threads: fit(LEARNER, FEW, ONE_EPOCH, threads=threads, progress=False),
-        # Not 10**6 without a check before it: a thousand threads start and stall the machine for everybody (coordinator).
+        # Not 10**6: were the check missing, a thousand threads would stall the machine.
         [0, -1, 1.5, True, "2"],
     ),
     "fit data": (

@@ -1,4 +1,4 @@
-"""`capsnet-check`: what it takes, what it answers, and that code that nobody has read can do little harm."""
+"""`capsnet-check`: its arguments, its answers, and that unread code can do little harm."""
 
 from __future__ import annotations
 
@@ -143,7 +143,12 @@ def test_only_imports_definitions_and_assignments_are_run(write, line):
 
 
 def test_arguments_of_the_file_are_its_own(write, monkeypatch):
-    source = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--axis', default=-1)\nopt = p.parse_args()"
+    source = (
+        "import argparse\n"
+        "p = argparse.ArgumentParser()\n"
+        "p.add_argument('--axis', default=-1)\n"
+        "opt = p.parse_args()"
+    )
     monkeypatch.setattr("sys.argv", ["file.py"])
     assert checked(write("opt.py", source, squash("opt.axis")))[0] == {"squash": 0}
 
@@ -406,8 +411,10 @@ def test_the_readers_own_files_stay_whole(write, tmp_path):
 @POSIX
 def test_what_it_starts_is_ended_with_it(write, tmp_path, capfd):
     pid = tmp_path / "pid"
-    starts = f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600']).pid))"
-    source = starts.replace("\nopen", "\nwritten = open")
+    source = (
+        "import subprocess\n"
+        f"written = open({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600']).pid))"
+    )
     assert run(write("starts.py", source, squash())) == 0
     number = int(pid.read_text())
     for _ in range(50):

@@ -69,9 +69,9 @@ def test_vote_shares_are_those_of_the_true_class(iterations, task):
     u = network.primary_capsules(data.images)
     lengths = prediction_vectors(u, network.routed.weight).norm(dim=3)
     coupled = lengths * network.routed.trace(u)[1].c[-1]
-    for when, each in (("before", lengths), ("after", coupled)):
+    for when, vote_lengths in (("before", lengths), ("after", coupled)):
         votes = torch.stack(
-            [each[n, :, j] for n in range(7) for j in data.labels[n].view(-1).tolist()]
+            [vote_lengths[n, :, j] for n in range(7) for j in data.labels[n].view(-1).tolist()]
         )  # an image and a class, I
         share = votes / votes.sum(dim=1, keepdim=True)
         effective = (1 / share.square().sum(dim=1)).mean().item()

@@ -81,10 +81,8 @@ def test_the_same_weights_give_the_modules_outputs_losses_and_gradients(page, ne
 
 def test_with_the_papers_sizes_it_is_the_papers_network(page):
     own, module = page["CapsNet"](page["PAPER"]), CapsNet(CapsNetConfig.paper())
-    shapes = [
-        {name: weight.shape for name, weight in each.state_dict().items()} for each in (own, module)
-    ]
-    assert shapes[0] == shapes[1]
+    own_shapes = {name: weight.shape for name, weight in own.state_dict().items()}
+    assert own_shapes == {name: weight.shape for name, weight in module.state_dict().items()}
     assert sum(weight.numel() for weight in own.parameters()) == 8_215_568
     assert own(torch.rand(2, 1, 28, 28))[1].shape == (2, 10)
 

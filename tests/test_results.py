@@ -215,7 +215,7 @@ def test_where_the_misread_images_are_known_the_interval_is_over_them_too(folder
         folder,
         "good",
         dict.fromkeys(GOOD, 0.33),
-        wrong={seed: {"test": each} for seed, each in wrong.items()},
+        wrong={seed: {"test": misread} for seed, misread in wrong.items()},
     )
     store(
         folder,

@@ -261,9 +261,10 @@ KILLED = replace(RECIPE, epochs=20)
 
 
 def train_until_killed(folder: Path, dies_in_write: int, epochs_done: Connection) -> None:
-    """What the processes run that are killed: a run of 80 steps that resumes if there is something to resume.
+    """Train for 80 steps in a process to be killed, and resume from its checkpoint if there is one.
 
-    With `dies_in_write` = n it kills itself in the n-th checkpoint, at the worst moment: written, not yet in place.
+    With `dies_in_write` = n the process kills itself in the n-th checkpoint, at the worst moment:
+    written, not yet in place.
     """
     torch.set_num_threads(1)
     replace_file, writes = os.replace, 0

@@ -141,9 +141,9 @@ def test_parts_votes_and_scores_are_those_of_plain_loops():
         scores = turning(IMAGES[:2])
         for image, pose, there, score in zip(IMAGES[:2, 0], poses, presence, scores, strict=True):
             parts = plain_parts(turning, image)
-            expected = torch.tensor([each for _, each, _ in parts], dtype=torch.float64)
+            expected = torch.tensor([strength for _, strength, _ in parts], dtype=torch.float64)
             torch.testing.assert_close(there.flatten(), expected)
-            matrices = torch.stack([each[:2] for _, _, each in parts])
+            matrices = torch.stack([matrix[:2] for _, _, matrix in parts])
             torch.testing.assert_close(pose.flatten(0, 1), matrices)
             assert score.tolist() == pytest.approx(plain_scores(turning, parts))
 
@@ -239,12 +239,12 @@ def test_questions_are_answered_from_the_stored_pictures_when_all_seeds_are_ther
         for arm, count in (("wholes-coincidence", 3), ("wholes-scalar-r3", 60)):
             wrong = pack_wrong(range(number, number + count), trial.TESTED)
             runs.append({"arm": arm, "seed": seed, "wrong": {"new": {"all": wrong}}})
-    by_name = {each.question.name: each for each in trial.answers({"runs": runs})}
-    assert by_name.keys() == {each.name for each in asked}
+    by_name = {verdict.question.name: verdict for verdict in trial.answers({"runs": runs})}
+    assert by_name.keys() == {question.name for question in asked}
     assert by_name["wholes-scalar"].word == "seen"
     assert by_name["wholes-scalar"].difference.value == pytest.approx(100 * 57 / trial.TESTED)
     assert by_name["wholes-capsules"].word == "not run"
-    by_name = {each.question.name: each for each in trial.answers({"runs": runs[:-1]})}
+    by_name = {verdict.question.name: verdict for verdict in trial.answers({"runs": runs[:-1]})}
     assert by_name["wholes-scalar"].word == "not run"
 
 

@@ -259,7 +259,10 @@ def test_a_truncated_file_and_one_of_another_kind_are_refused(what, tmp_path):
 )
 def test_metadata_of_another_program_are_refused_and_shown(text, tmp_path):
     save_file(networks.learner().state_dict(), tmp_path / "file", metadata={"format": text})
-    message = rf"expected metadata of this package in .*file, which are JSON, or none; got {{'format': '{re.escape(text[:9])}"
+    message = (
+        "expected metadata of this package in .*file, which are JSON, or none; "
+        rf"got {{'format': '{re.escape(text[:9])}"
+    )
     with pytest.raises(ValueError, match=message):
         load_weights(tmp_path / "file")
 
@@ -310,22 +313,21 @@ FOREIGN = [  # changes of tensors and metadata (None: deleted), and the message
 ]
 
 
+def without_none(entries: dict) -> dict:
+    """Return the entries whose value is not None."""
+    return {name: value for name, value in entries.items() if value is not None}
+
+
 @pytest.mark.parametrize(("tensors", "about", "message"), FOREIGN, ids=lambda value: "")
 def test_weights_of_something_else_are_refused(tensors, about, message, tmp_path):
     model = networks.tiny().float()
     config = asdict(model.config)
     if isinstance(sizes := about.get("config"), dict):
-        about = {
-            "config": {name: value for name, value in (config | sizes).items() if value is not None}
-        }
+        about = {"config": without_none(config | sizes)}
     stored, metadata = (
         {**all_, **change}
         for all_, change in ((model.state_dict(), tensors), ({"config": config}, about))
     )
-    kept = [
-        {name: value for name, value in each.items() if value is not None}
-        for each in (stored, metadata)
-    ]
-    write_tensors(tmp_path / "file", *kept)
+    write_tensors(tmp_path / "file", without_none(stored), without_none(metadata))
     with pytest.raises(ValueError, match=".*".join(map(re.escape, message.split(".*")))):
         load_weights(tmp_path / "file")
