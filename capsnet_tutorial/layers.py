@@ -14,6 +14,7 @@ from capsnet_tutorial.errors import (
     expect_count,
     expect_floating,
     expect_shape,
+    expect_tensor,
     is_transformed,
 )
 from capsnet_tutorial.fast import route_capsules
@@ -58,7 +59,7 @@ def group_into_capsules(features: Tensor, dim: int) -> Tensor:
     Returns:
         [B, types·H·W, dim], types first, then rows, then columns. Not squashed.
     """
-    expect_floating("features", features)
+    expect_tensor("features", features)  # of any type: nothing is computed, numbers only move
     expect_shape("features", features, "[B, types*dim, H, W]")
     expect_count("dim", dim)
     batch, channels, height, width = features.shape

@@ -72,6 +72,7 @@ def diagnose(
     findings = _findings_in_images(images)
     before = _look_at(network, images, labels)
     findings += _findings_in_lengths(before.lengths)
+    findings += _findings_in_weights(network)
     first_loss = _book_loss(before, images, labels)
     weights = [parameter.detach().clone() for parameter in network.parameters()]
     labels_were_given: list[bool] = []
@@ -127,12 +128,18 @@ def _findings_in_lengths(lengths: Tensor) -> list[str]:
     longest = float(lengths.max())
     if longest > 1:
         return [f"A capsule is {longest:.2f} long: squash runs along a wrong axis, or is missing."]
-    if float(lengths.mean()) > 0.3:
-        return [
-            f"The untrained capsules are {float(lengths.mean()):.2f} long on average: "
-            "draw W with a standard deviation of 0.1."
-        ]
     return []
+
+
+def _findings_in_weights(network: nn.Module) -> list[str]:
+    """Name weights that are drawn too large; PyTorch's own layers stay far below 0.5."""
+    weights = [parameter for parameter in network.parameters() if parameter.dim() > 1]
+    spread = max(float(weight.detach().std()) for weight in weights)
+    if spread < 0.5:
+        return []
+    return [
+        f"Weights are drawn with a deviation of {spread:.1f}: W wants a standard deviation of 0.1."
+    ]
 
 
 # --- the first step

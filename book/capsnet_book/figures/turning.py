@@ -19,6 +19,7 @@ from capsnet_book.figures._style import (
     WIDTH,
     in_book_style,
     one_plot,
+    phone_form,
     set_spines,
 )
 from capsnet_book.palette import LIGHT
@@ -89,9 +90,10 @@ def _draw_ticks(axes: Axes, poses: Tensor, weight: Tensor, length: float) -> Non
     axes.scatter(*place.T, s=9, color=colour, alpha=opacity)
 
 
+@phone_form(columns=1)
 @in_book_style
 def errors_round_the_circle(
-    record: Mapping[str, Any], arms: Mapping[str, str], among: str = "all"
+    record: Mapping[str, Any], arms: Mapping[str, str], among: str = "all", *, columns: int = 3
 ) -> Figure:
     """Draw the error over the angle by which pictures are turned; shaded is what training showed.
 
@@ -101,6 +103,7 @@ def errors_round_the_circle(
         record: results/turning.json.
         arms: a name in the legend -> an arm.
         among: "all" classes, or those "apart", which no turn makes into one another.
+        columns: of the legend.
     """
     figure, axes = one_plot(height=3.0)
     axes.axvspan(-45, 45, color=LIGHT["accent"], alpha=0.12, linewidth=0)
@@ -120,5 +123,5 @@ def errors_round_the_circle(
     axes.set(ylim=(-2, 100), yticks=[0, 25, 50, 75, 100], ylabel="wrong, per cent")
     axes.set_xticks(range(-180, 181, 90), [f"{angle}°" for angle in range(-180, 181, 90)])
     axes.text(0, 97, "shown in training", ha="center", va="top", fontsize=8)
-    figure.legend(loc="outside upper center", ncols=len(arms), fontsize=8)
+    figure.legend(loc="outside upper center", ncols=columns, fontsize=8)
     return figure
