@@ -21,7 +21,7 @@ def squash(s: Tensor, dim: int = -1, floor: float = 1e-9) -> Tensor:
     return n2 / (1 + n2) * s / (n2 + floor).sqrt()
 
 
-def loop(  # noqa: PLR0913, RUF100 - an option for each line that people get wrong
+def loop(  # noqa: PLR0913 - an option for each line that people get wrong
     u_hat: Tensor,
     *,
     axis: int = 2,

@@ -198,7 +198,7 @@ class Output(NamedTuple):
     reconstruction: Array
 
 
-def network(  # noqa: PLR0913, RUF100 - independent sizes, by keyword only
+def network(  # noqa: PLR0913 - independent sizes, by keyword only
     weights: Mapping[str, ArrayLike | torch.Tensor],
     images: ArrayLike,
     labels: ArrayLike | None = None,

@@ -40,7 +40,7 @@ class Primary(nn.Module):
 class Routed(nn.Module):
     """A layer of capsules [B, I, D_in] -> [B, J, D_out]."""
 
-    def __init__(  # noqa: PLR0913, RUF100 - the four sizes of W, and two options by keyword only
+    def __init__(  # noqa: PLR0913 - the four sizes of W, and two options by keyword only
         self,
         below: int,
         dim: int,
