@@ -1,8 +1,9 @@
-"""Capsules that turn: the pose of a part is read from the picture, so it turns with the part by construction.
+"""Capsules that turn: the pose of a part is read from the picture, so it turns with the part by
+construction.
 
-Read from top to bottom: a filter is turned; a peak of a turned filter is a part with a place and an angle, a pose
-matrix M; every part votes with M W; a class scores by votes that lie close together. `Coincidence` and `Rounds` are
-two ways to compare the votes; the rest is the same.
+Read from top to bottom: a filter is turned; a peak of a turned filter is a part with a place and an
+angle, a pose matrix M; every part votes with M W; a class scores by votes that lie close together.
+`Coincidence` and `Rounds` are two ways to compare the votes; the rest is the same.
 
 Angles are anticlockwise as one looks at a picture, x points right and y up.
 """
@@ -29,7 +30,9 @@ MARGIN = 2
 
 
 class Sizes(NamedTuple):
-    """Every size but that of the pictures and the number of classes. The defaults are the digits' network's."""
+    """Every size but that of the pictures and the number of classes. The defaults are the digits'
+    network's.
+    """
 
     kinds: int = 16
     """T, learned filters."""
@@ -49,7 +52,8 @@ SMALL = Sizes(kinds=4, turns=16, matrices=1)
 
 
 def turned_filters(filters: Tensor, turns: int) -> Tensor:
-    """Return every filter turned by 0, 1, … K − 1 times 360°/K, each with mean 0 and norm 1 on its disk.
+    """Return every filter turned by 0, 1, … K − 1 times 360°/K, each with mean 0 and norm 1 on its
+    disk.
 
     Args:
         filters: [T, S, S].
@@ -100,7 +104,8 @@ def find_peaks(images: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor
 
 
 def answers_at(images: Tensor, bank: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Compute the answers of a kind's turned copies at its peaks, [B, T, N, K], with a gradient for the filters.
+    """Compute the answers of a kind's turned copies at its peaks, [B, T, N, K], with a gradient for
+    the filters.
 
     Only a few dozen places are needed, so this is far cheaper than the gradient of all answers.
     """
@@ -128,8 +133,8 @@ def pose_matrices(turn: Tensor, x: Tensor, y: Tensor) -> Tensor:
 class Coincidence(nn.Module):
     """A class scores by pairs of votes of different kinds of parts that lie close together.
 
-    score_j = gain · log(ε + Σ_ab q_a q_b exp(−|v_a − v_b|² / 2 width²)), where q is a part's presence times a learned
-    number of its kind, matrix and class.
+    score_j = gain · log(ε + Σ_ab q_a q_b exp(−|v_a − v_b|² / 2 width²)), where q is a part's
+    presence times a learned number of its kind, matrix and class.
     """
 
     EPSILON = 0.01
@@ -153,7 +158,9 @@ class Coincidence(nn.Module):
         return self.gain * count.log()
 
     def support(self, votes: Tensor, presence: Tensor, labels: Tensor) -> Tensor:
-        """Compute what each vote for an image's class adds to the pairs of votes: [B, T, N, m], labels [B]."""
+        """Compute what each vote for an image's class adds to the pairs of votes: [B, T, N, m],
+        labels [B].
+        """
         left, right = self._factors(votes, presence)
         image = torch.arange(len(labels))
         left, right = left[image, labels], right[image, labels]  # [B, T, N · m, 8]
@@ -164,18 +171,23 @@ class Coincidence(nn.Module):
         return (closeness * others).sum(dim=2).view(votes.shape[:4])
 
     def _factors(self, votes: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
-        """Return two vectors of each vote, [B, J, T, N · m, 8], whose products are the exponents of the pairs."""
+        """Return two vectors of each vote, [B, J, T, N · m, 8], whose products are the exponents of
+        the pairs.
+        """
         weight = presence.clamp_min(1e-6).log()[..., None, None] + self.log_prior
         v = (votes / self.width).permute(0, 4, 1, 2, 3, 5).flatten(3, 4)  # [B, J, T, N · m, 6]
         weight = weight.permute(0, 4, 1, 2, 3).flatten(3)  # [B, J, T, N · m]
-        # |a − b|² = |a|² + |b|² − 2 ab, so one product of longer vectors is a pair's whole exponent.
+        # |a − b|² = |a|² + |b|² − 2 ab, so one product of longer vectors is a pair's whole
+        # exponent.
         alone = (weight - v.square().sum(dim=4) / 2).unsqueeze(4)
         one = torch.ones_like(alone)
         return torch.cat([v, alone, one], dim=4), torch.cat([v, one, alone], dim=4)
 
 
 class Rounds(nn.Module):
-    """2017's agreement on the same votes: rounds of scalar products; a class scores by its capsule's length."""
+    """2017's agreement on the same votes: rounds of scalar products; a class scores by its
+    capsule's length.
+    """
 
     def __init__(self, iterations: int) -> None:
         super().__init__()
@@ -210,7 +222,9 @@ class TurningCapsules(nn.Module):
         self.agreement = agreement
 
     def parts(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """Find the parts in images [B, 1, H, W]: pose matrices [B, T, N, 2, 3] and presences [B, T, N], 0 to 1."""
+        """Find the parts in images [B, 1, H, W]: pose matrices [B, T, N, 2, 3] and presences [B, T,
+        N], 0 to 1.
+        """
         bank = turned_filters(self.filters, self.turns)
         rows, columns = find_peaks(images, bank, self.count)
         strength, turn = answers_at(images, bank, rows, columns).max(dim=3)
@@ -243,7 +257,8 @@ def wholes_network(agreement: nn.Module | None = None) -> TurningCapsules:
 
 
 class AngleReader(nn.Module):
-    """Says by how much a whole is turned, beside its class: where the votes of a class meet, against a template.
+    """Says by how much a whole is turned, beside its class: where the votes of a class meet,
+    against a template.
 
     Args:
         network: whose agreement is `Coincidence`.
@@ -263,10 +278,11 @@ class AngleReader(nn.Module):
     def scores_and_turn(
         self, images: Tensor, labels: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Compute scores [B, J], and the turn from the template as (cos, sin), [B, 2], of a class [B] or the best.
+        """Compute scores [B, J], and the turn from the template as (cos, sin), [B, 2], of a class
+        [B] or the best.
 
-        The class's votes are averaged, each weighted by what it adds to the pairs. The turn is the rotation about the
-        middle that brings the template nearest to that mean (Procrustes).
+        The class's votes are averaged, each weighted by what it adds to the pairs. The turn is the
+        rotation about the middle that brings the template nearest to that mean (Procrustes).
         """
         agreement = self.network.agreement
         assert isinstance(agreement, Coincidence)
@@ -302,5 +318,7 @@ def load_reader(path: str | Path) -> AngleReader:
 
 
 def trained_reader() -> AngleReader:
-    """Return the reader of handwritten digits that the book trained; its card is small-turning.md beside the weights."""
+    """Return the reader of handwritten digits that the book trained; its card is small-turning.md
+    beside the weights.
+    """
     return load_reader(asset("weights/small-turning.safetensors"))

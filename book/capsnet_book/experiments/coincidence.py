@@ -1,8 +1,9 @@
-"""Scenes with true poses, read by capsules whose votes must coincide: the scenes and the votes of viewpoints.py.
+"""Scenes with true poses, read by capsules whose votes must coincide: the scenes and the votes of
+viewpoints.py.
 
-The scalar product of 2017 asks whether the votes for a whole are long and point one way. Here agreement means that the
-votes, which are poses, lie in the same place. `python -m capsnet_book.experiments.coincidence` does the runs that
-results/coincidence.json lacks.
+The scalar product of 2017 asks whether the votes for a whole are long and point one way. Here
+agreement means that the votes, which are poses, lie in the same place. `python -m
+capsnet_book.experiments.coincidence` does the runs that results/coincidence.json lacks.
 """
 
 from __future__ import annotations
@@ -35,16 +36,20 @@ from capsnet_tutorial.functional import margin_loss
 MEASURED = (0, 6, 12)
 """Numbers of clutter parts, of those of viewpoints.py."""
 CLOSE = 0.05
-"""Two votes by the true relations coincide if they are nearer than this; the scenes are about 3 wide."""
+"""Two votes by the true relations coincide if they are nearer than this; the scenes are about 3
+wide.
+"""
 
 
 # --- what is made of the votes
 
 
 class Coincidence(nn.Module):
-    """Whole j's evidence is how many pairs of votes for it lie close together, softly counted; there are no rounds.
+    """Whole j's evidence is how many pairs of votes for it lie close together, softly counted;
+    there are no rounds.
 
-    score_j = g Σ_{i<k} exp(−‖û_ij − û_kj‖² / 2σ²), over the parts that are there; g and σ are learned.
+    score_j = g Σ_{i<k} exp(−‖û_ij − û_kj‖² / 2σ²), over the parts that are there; g and σ are
+    learned.
     """
 
     def __init__(self) -> None:
@@ -63,9 +68,11 @@ class Coincidence(nn.Module):
 
 
 class EM(Coincidence):
-    """Rounds of EM with one learned width σ, the same for all, and a background that takes what belongs to no whole.
+    """Rounds of EM with one learned width σ, the same for all, and a background that takes what
+    belongs to no whole.
 
-    μ_j = Σ_i r_ij û_ij / Σ_i r_ij; r_i is the softmax over the ten wholes and the background, whose logit is learned,
+    μ_j = Σ_i r_ij û_ij / Σ_i r_ij; r_i is the softmax over the ten wholes and the background, whose
+    logit is learned,
     of −‖û_ij − μ_j‖² / 2σ²; at last score_j = g Σ_i r_ij exp(−‖û_ij − μ_j‖² / 2σ²).
     """
 
@@ -88,7 +95,8 @@ class EM(Coincidence):
 
 
 class KnownRelations(nn.Module):
-    """The upper bound: votes by the true relations, and how many pairs of them are nearer than `CLOSE`; nothing learns.
+    """The upper bound: votes by the true relations, and how many pairs of them are nearer than
+    `CLOSE`; nothing learns.
 
     A part of pose M that has the pose P in its whole says that the whole has the pose M P⁻¹.
     """
@@ -104,7 +112,9 @@ class KnownRelations(nn.Module):
 
 
 class ScaledLengths(nn.Module):
-    """Capsules of viewpoints.py whose lengths, times a learned gain, are scores for the cross-entropy."""
+    """Capsules of viewpoints.py whose lengths, times a learned gain, are scores for the
+    cross-entropy.
+    """
 
     def __init__(self, capsules: nn.Module) -> None:
         super().__init__()
@@ -118,8 +128,8 @@ class ScaledLengths(nn.Module):
 class InvariantGate(Capsules):
     """Pose matrices whose shares, from the second round on, a gate chooses that asks no other vote.
 
-    It sees a part's type, and of its pose only what a turn of the scene leaves alone: where the middle lies as seen
-    from the part (two numbers), how far away it is, and that squared.
+    It sees a part's type, and of its pose only what a turn of the scene leaves alone: where the
+    middle lies as seen from the part (two numbers), how far away it is, and that squared.
     """
 
     def __init__(self) -> None:
@@ -135,7 +145,9 @@ class InvariantGate(Capsules):
 
 
 def poses_of_votes(capsules: Capsules, scenes: Scenes) -> Tensor:
-    """Return the two upper rows of every vote M W, [N, 10, I, 6]; the third row is the same at every pose."""
+    """Return the two upper rows of every vote M W, [N, 10, I, 6]; the third row is the same at
+    every pose.
+    """
     return capsules.votes(scenes)[..., :6].transpose(1, 2)
 
 
@@ -148,7 +160,9 @@ def squared_distances(votes: Tensor) -> Tensor:
 
 
 def over_pairs(values: Tensor, scenes: Scenes) -> Tensor:
-    """Return the sum of values [N, 10, I, I] over all pairs i < k of parts that are there: [N, 10]."""
+    """Return the sum of values [N, 10, I, I] over all pairs i < k of parts that are there: [N,
+    10].
+    """
     there = scenes.types.sum(dim=2)  # [N, I]
     pairs = (there.unsqueeze(1) * there.unsqueeze(2)).triu(diagonal=1)
     return (values * pairs.unsqueeze(1)).sum(dim=(2, 3))
@@ -183,7 +197,9 @@ def margin_loss_of_scores(scores: Tensor, labels: Tensor) -> Tensor:
 
 
 def margin_loss_of_logits(logits: Tensor, labels: Tensor) -> Tensor:
-    """Return the margin loss of logits, squashed to lengths from 0 to 1 by the logistic function."""
+    """Return the margin loss of logits, squashed to lengths from 0 to 1 by the logistic
+    function.
+    """
     return margin_loss(logits.sigmoid(), labels)
 
 
@@ -235,7 +251,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     """Train an arm and measure it on the scenes of viewpoints.py.
 
     Returns:
-        ``errors``, as `viewpoints.errors_by_view` has them, and what was learned besides W: ``learned``.
+        ``errors``, as `viewpoints.errors_by_view` has them, and what was learned besides W:
+        ``learned``.
     """
     wholes = make_wholes(torch.Generator().manual_seed(seed))
     if name == KNOWN:
@@ -255,7 +272,8 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
 
 
 def error_table(found: dict[str, Any]) -> str:
-    """Return per cent of wholes not told at new views, the mean over the seeds: a table in Markdown.
+    """Return per cent of wholes not told at new views, the mean over the seeds: a table in
+    Markdown.
 
     Args:
         found: results/coincidence.json. An arm without runs has no row.
@@ -272,7 +290,9 @@ def error_table(found: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Do the runs that the file lacks, seed by seed: those with the cross-entropy first, which the questions are about."""
+    """Do the runs that the file lacks, seed by seed: those with the cross-entropy first, which the
+    questions are about.
+    """
     first = {name: arm for name, arm in ALL_ARMS.items() if not name.endswith("-margin")}
     about = {"steps": STEPS, "batch": BATCH, "tested": TESTED, "close": CLOSE}
     for chosen in (first, ALL_ARMS):

@@ -1,12 +1,13 @@
-"""How equivariant is a representation? If a digit turns, is its vector moved by a map that is the same for every digit?
+"""How equivariant is a representation? If a digit turns, is its vector moved by a map that is the
+same for every digit?
 
-`python -m capsnet_book.experiments.equivariance` measures the book's stored networks and pixels, and writes
-results/equivariance.json; weights of other runs are measured if their files are named.
+`python -m capsnet_book.experiments.equivariance` measures the book's stored networks and pixels,
+and writes results/equivariance.json; weights of other runs are measured if their files are named.
 
-For every class and angle an affine map from the vectors of upright digits to those of turned ones is fitted to half of
-the digits, by least squares. R² on the other half says which share of the variance within a class the map explains: 1
-if a turn moves all digits of a class alike, 0 if knowing the upright vector is of no use. Applied twice, the map of 10°
-ought to be the one of 20°.
+For every class and angle an affine map from the vectors of upright digits to those of turned ones
+is fitted to half of the digits, by least squares. R² on the other half says which share of the
+variance within a class the map explains: 1 if a turn moves all digits of a class alike, 0 if
+knowing the upright vector is of no use. Applied twice, the map of 10° ought to be the one of 20°.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Map(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """Vectors of digits, upright at 0 and turned, by angle, each [N, D]; and the digits' labels [N]."""
+    """Vectors of digits, upright at 0 and turned, by angle, each [N, D]; and the digits' labels
+    [N].
+    """
 
     vectors: Mapping[int, Tensor]
     labels: Tensor
@@ -101,7 +104,9 @@ def turned_vectors(read: Read, data: Digits, batch_size: int = 500) -> Turned:
 
 
 def equivariance(turned: Turned) -> dict[str, Any]:
-    """Return ``r2`` by angle, and ``composed``: R² of the map of `STEP` applied twice, for twice the angle."""
+    """Return ``r2`` by angle, and ``composed``: R² of the map of `STEP` applied twice, for twice
+    the angle.
+    """
     residual = dict.fromkeys([*map(str, ANGLES), "composed"], 0.0)
     total = dict.fromkeys(residual, 0.0)
     for label in turned.labels.unique().tolist():
@@ -145,7 +150,9 @@ def fitted(upright: Tensor, turned: Tensor) -> Map:
 
 
 def representations(weights: list[Path]) -> dict[str, Read]:
-    """Return what is measured, by name: of the stored networks, pixels, and of the files of weights."""
+    """Return what is measured, by name: of the stored networks, pixels, and of the files of
+    weights.
+    """
     even = trained_network("small-shifted")
     even.routed.iterations = 1
     readers = {
@@ -164,14 +171,18 @@ def representations(weights: list[Path]) -> dict[str, Read]:
 
 
 def network_of_run(path: Path) -> CapsNet | ConvNet:
-    """Return the network of a run, from its weights; the record that lies beside them names its changes."""
+    """Return the network of a run, from its weights; the record that lies beside them names its
+    changes.
+    """
     changes = records.read(path.with_name("result.json"))["changes"]
     parts = build_variant(CapsNetConfig.small(), changes).parts if changes else None
     return load_network(path, parts)
 
 
 def main() -> None:
-    """Measure what is stored, and the weights that are named, and write results/equivariance.json."""
+    """Measure what is stored, and the weights that are named, and write
+    results/equivariance.json.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "weights", nargs="*", type=Path, help="of runs: runs/NAME/weights.safetensors"

@@ -1,7 +1,8 @@
 """Capsules that turn, on trial: trained with pictures near the upright, tested at every angle.
 
-Two tasks: the drawn wholes of `pictures`, and handwritten digits. The questions were written down first, in
-results/turning.toml. `python -m capsnet_book.experiments.turning` does the runs that results/turning.json lacks.
+Two tasks: the drawn wholes of `pictures`, and handwritten digits. The questions were written down
+first, in results/turning.toml. `python -m capsnet_book.experiments.turning` does the runs that
+results/turning.json lacks.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ SHIFT = 2.0
 ANGLES = tuple(range(0, 360, 15))
 """Degrees by which upright pictures are turned for the curve."""
 TESTED, ON_THE_CURVE = 1500, 100
-"""Pictures of each view, the same for every seed; and of each angle of the curve, other ones for every seed."""
+"""Pictures of each view, the same for every seed; and of each angle of the curve, other ones for
+every seed.
+"""
 TEST_SEED = 30_000
 WEIGHTS = Path("runs") / "turning"
 """Where a run leaves its network."""
@@ -68,7 +71,9 @@ class Task(NamedTuple):
     """The classes that no turn makes into one another: of the digits all but 6 and 9."""
     steps: int
     training_pictures: Callable[[Tensor, torch.Generator], Labelled]
-    """Angles in degrees [N], and all other chance -> N pictures of the training set, turned by these and moved."""
+    """Angles in degrees [N], and all other chance -> N pictures of the training set, turned by
+    these and moved.
+    """
     test_pictures: Callable[[Tensor, int, torch.Generator], Labelled]
     """The same of the test set, from a picture's number on; the generator moves them."""
 
@@ -202,7 +207,9 @@ ARMS = {
 
 
 def train(arm: Arm, seed: int, steps: int | None = None) -> nn.Module:
-    """Return a network trained on pictures that are the same for every arm of this task and seed."""
+    """Return a network trained on pictures that are the same for every arm of this task and
+    seed.
+    """
     task = TASKS[arm.task]
 
     def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
@@ -217,13 +224,16 @@ def train(arm: Arm, seed: int, steps: int | None = None) -> nn.Module:
 
 
 def _off(turn: Tensor, angles: Tensor) -> Tensor:
-    """Compute 1 − cos of the error, the mean, of turns (cos, sin) [B, 2] that should be these degrees [B]."""
+    """Compute 1 − cos of the error, the mean, of turns (cos, sin) [B, 2] that should be these
+    degrees [B].
+    """
     truth = torch.deg2rad(angles)
     return 1 - (turn * torch.stack([truth.cos(), truth.sin()], dim=1)).sum(dim=1).mean()
 
 
 def wrong_among(scores: Tensor, labels: Tensor, classes: Sequence[int]) -> Tensor:
-    """Return which pictures of these classes are not told, among these alone: bool [N], False of all others.
+    """Return which pictures of these classes are not told, among these alone: bool [N], False of
+    all others.
 
     Args:
         scores: [N, J].
@@ -243,12 +253,14 @@ def pictures_of(task: Task, view: str, count: int = TESTED) -> Labelled:
 
 
 def measure(network: nn.Module, task: Task, seed: int) -> dict[str, Any]:
-    """Measure a network at the upright, at the angles of training, at new ones, and round the circle.
+    """Measure a network at the upright, at the angles of training, at new ones, and round the
+    circle.
 
     Returns:
-        ``errors`` by view, 0 to 1: ``all`` classes; ``apart``, those that no turn makes into one another, among
-        themselves; of digits ``one``, all classes with 6 and 9 taken for one. ``wrong``: which pictures of ``all`` and
-        of ``apart``, packed. ``by_angle``: ``all`` and ``apart`` at each of `ANGLES`.
+        ``errors`` by view, 0 to 1: ``all`` classes; ``apart``, those that no turn makes into one
+        another, among themselves; of digits ``one``, all classes with 6 and 9 taken for one.
+        ``wrong``: which pictures of ``all`` and of ``apart``, packed. ``by_angle``: ``all`` and
+        ``apart`` at each of `ANGLES`.
     """
     everything = range(task.classes)
     errors, wrong = {}, {}
@@ -292,12 +304,14 @@ def _share(wrong: Tensor, labels: Tensor, classes: Sequence[int]) -> float:
 
 @torch.no_grad()
 def measure_angles(network: AngleReader) -> dict[str, Any]:
-    """Measure how far the believed turn of test digits at new angles is from the true one, in degrees.
+    """Measure how far the believed turn of test digits at new angles is from the true one, in
+    degrees.
 
     Returns:
-        ``upright``: against the turn itself, so slanted handwriting counts as an error; ``same``: against what is
-        believed of the same digit held straight. Of each the ``median``, the ``ninth`` decile, the share ``far``, more
-        than 90° off, and the median of each class, ``classes``.
+        ``upright``: against the turn itself, so slanted handwriting counts as an error; ``same``:
+        against what is believed of the same digit held straight. Of each the ``median``, the
+        ``ninth`` decile, the share ``far``, more than 90° off, and the median of each class,
+        ``classes``.
     """
     data = _mnist("test")
     images, labels = data.images[:TESTED], data.labels[:TESTED]
@@ -343,7 +357,9 @@ def measure_changes(network: nn.Module) -> dict[str, float]:
 
 
 def add_changes(names: Sequence[str], seeds: Sequence[int]) -> None:
-    """Measure changed digits with the weights in runs/turning, and put the errors into the records that lack them."""
+    """Measure changed digits with the weights in runs/turning, and put the errors into the records
+    that lack them.
+    """
     path = records.folder() / "turning.json"
     record = records.read(path)
     for each in record["runs"]:
@@ -446,7 +462,8 @@ def error_table(found: dict[str, Any], task: str) -> str:
 
 
 def change_table(found: dict[str, Any]) -> str:
-    """Return per cent of changed upright digits misread, the mean over the seeds measured, as a table in Markdown.
+    """Return per cent of changed upright digits misread, the mean over the seeds measured, as a
+    table in Markdown.
 
     Args:
         found: results/turning.json.

@@ -1,4 +1,6 @@
-"""What capsules that turn are compared with: turned filters without poses, another agreement, filters never learned."""
+"""What capsules that turn are compared with: turned filters without poses, another agreement,
+filters never learned.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from capsnet_book.turning import MARGIN, TurningCapsules, turned_filters
 
 
 class PooledAngles(nn.Module):
-    """The same kind of turned filters, of whose answers the largest goes on without its angle; then an ordinary CNN.
+    """The same kind of turned filters, of whose answers the largest goes on without its angle; then
+    an ordinary CNN.
 
     Args:
         classes: J.
@@ -44,10 +47,12 @@ class PooledAngles(nn.Module):
 
 
 class GroupCNN(nn.Module):
-    """Turned filters in both layers: a turn of the picture moves every answer to the next angle and a turned place.
+    """Turned filters in both layers: a turn of the picture moves every answer to the next angle and
+    a turned place.
 
-    The second layer's filters see all angles of the first, and are turned in the plane and along the angles at once.
-    The largest answer over places and angles goes to the last layer. No capsules, no poses.
+    The second layer's filters see all angles of the first, and are turned in the plane and along
+    the angles at once. The largest answer over places and angles goes to the last layer. No
+    capsules, no poses.
 
     Args:
         classes: J.
@@ -91,9 +96,11 @@ class GroupCNN(nn.Module):
 
 
 class EM(nn.Module):
-    """2018's agreement on the same votes: a Gaussian for each class, fitted to the votes in a few rounds.
+    """2018's agreement on the same votes: a Gaussian for each class, fitted to the votes in a few
+    rounds.
 
-    After Hinton, Sabour and Frosst (2018), procedure 1; a class scores by its activation's logit in the last round.
+    After Hinton, Sabour and Frosst (2018), procedure 1; a class scores by its activation's logit in
+    the last round.
     """
 
     def __init__(self, classes: int, iterations: int = 3) -> None:

@@ -1,4 +1,6 @@
-"""The figures of the chapter on capsules that turn: filters, parts with their votes, errors round the circle."""
+"""The figures of the chapter on capsules that turn: filters, parts with their votes, errors round
+the circle.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def turned_copies(bank: Tensor) -> Figure:
 
 
 Parts = tuple[Tensor, Tensor, Tensor, Tensor]
-"""Poses [P, 2, 3] and presences [P] of parts; their votes [V, 2, 3], and what each adds to the pairs [V]."""
+"""Poses [P, 2, 3] and presences [P] of parts; their votes [V, 2, 3], and what each adds to the
+pairs [V].
+"""
 
 
 @in_book_style
@@ -78,7 +82,9 @@ def parts_and_votes(images: Tensor, parts: Sequence[Parts]) -> Figure:
 
 
 def _draw_ticks(axes: Axes, poses: Tensor, weight: Tensor, length: float) -> None:
-    """Draw a dot at each place and a tick along its first axis, as dark as its weight from 0 to 1."""
+    """Draw a dot at each place and a tick along its first axis, as dark as its weight from 0 to
+    1.
+    """
     visible = weight > FAINT
     place = poses[visible][:, :, 2]  # [P, 2]
     along = torch.nn.functional.normalize(poses[visible][:, :, 0], dim=1) * length
