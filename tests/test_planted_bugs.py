@@ -76,7 +76,7 @@ TESTS: tuple[Callable[[], None], ...] = (
         test_functional.test_reconstruction_loss_sums_over_pixels_and_averages_over_images,
         dtype=EXACTLY,
     ),
-    test_functional.test_squash_of_zero_is_zero_with_a_finite_gradient,
+    partial(test_functional.test_squash_of_zero_is_zero_with_a_finite_gradient, dtype=EXACTLY),
     test_layers.test_a_primary_capsule_is_its_channels_at_one_place,
 )
 

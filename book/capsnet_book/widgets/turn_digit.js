@@ -62,6 +62,7 @@ function makeDial(turnTo, angleNow) {
     "aria-valuemin": -180,
     "aria-valuemax": 180,
   });
+  handle.querySelector(".touch")?.setAttribute("r", "30"); // 40 pixels wide on a phone
   const belief = svg("path", { class: "belief", d: "M0 0L-6 12H6Z" });
   const ring = svg("circle", { class: "ring-line", r: RING });
   const arc = svg("path", { class: "arc", d: arcOf(-FAMILIAR, FAMILIAR) });
