@@ -120,8 +120,8 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
         raise InputError(f"expected {wanted}; got {reason}") from problem
     state = network.state_dict()
     for name in sorted(state.keys() | tensors.keys()):
-        shape = _shape(state.get(name))
-        stored_shape = _shape(tensors.get(name))
+        shape = shape_of(state.get(name))
+        stored_shape = shape_of(tensors.get(name))
         expect(stored_shape == shape, f"{name} of shape {shape} in {path}", f"{stored_shape}")
     for name, tensor in tensors.items():
         dtype = state[name].dtype
@@ -134,7 +134,8 @@ def filled(make: Callable[[], Network], tensors: dict[str, Tensor], path: str | 
     return network.eval()
 
 
-def _shape(tensor: Tensor | None) -> list[int] | None:
+def shape_of(tensor: Tensor | None) -> list[int] | None:
+    """Return a tensor's shape for a message; None for a tensor that is not there."""
     return None if tensor is None else list(tensor.shape)
 
 

@@ -17,6 +17,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import only_writer, read_tensors, write_tensors
 from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train.recipe import Recipe
+from capsnet_tutorial.weights import shape_of
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -154,9 +155,9 @@ class Checkpoint:
         history = self._history(about.get("history"))
         tensors = state.tensors()
         for name in sorted(tensors.keys() | stored.keys()):
-            shape = _shape(tensors.get(name))
+            shape = shape_of(tensors.get(name))
             wanted = f"{name} of shape {shape} in the checkpoint {self.path}"
-            expect(_shape(stored.get(name)) == shape, wanted, f"{_shape(stored.get(name))}")
+            expect(shape_of(stored.get(name)) == shape, wanted, f"{shape_of(stored.get(name))}")
         for name, tensor in tensors.items():
             tensor.copy_(stored[name])
         state.history = history
@@ -185,10 +186,6 @@ def _without_equal(items: dict[str, Any], others: dict[str, Any]) -> dict[str, A
     return {
         name: value for name, value in items.items() if name not in others or others[name] != value
     }
-
-
-def _shape(tensor: Tensor | None) -> list[int] | None:
-    return None if tensor is None else list(tensor.shape)
 
 
 def run_identity(network: nn.Module, recipe: Recipe, examples: int) -> dict[str, Any]:
