@@ -1,6 +1,6 @@
-"""Affine and elastic transformations of digits: at random, or by a given amount.
+"""Affine and elastic transformations of images: at random, or by a given amount.
 
-Images are [N, 1, H, W] with 0 for paper, on any device and in any precision; the result has the
+Images are [N, C, H, W] with 0 for paper, on any device and in any precision; the result has the
 same device and precision. Pixels shifted in from outside are 0. All random numbers are drawn on the
 CPU: the same for the same seed, wherever the images are.
 """
@@ -49,12 +49,13 @@ class Augmentation:
         """Transform each image at random.
 
         Args:
-            images: [N, 1, H, W].
+            images: [N, C, H, W].
             generator: source of all chance.
         """
         if self.shifts_alone:
             return random_shift(images, int(self.shift), generator)
-        count, _, _, side = images.shape
+        expect_shape("images", images, "[N, C, H, W]")
+        count, _, height, width = images.shape
         pose = Pose(
             rotation=_uniform(count, self.rotation, generator),
             scale_x=1 + _uniform(count, self.scale, generator),
@@ -65,7 +66,8 @@ class Augmentation:
         )
         if not self.elastic:
             return transform(images, pose)
-        return transform(images, pose, smooth_field(count, side, self.elastic, generator))
+        bend = smooth_field(count, (height, width), self.elastic, generator)
+        return transform(images, pose, bend)
 
     @property
     def shifts_alone(self) -> bool:
@@ -119,18 +121,17 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     """Scale, shear and rotate images about the centre, then shift them; bilinear.
 
     Args:
-        images: [N, 1, H, W], square.
+        images: [N, C, H, W].
         pose: the transformation.
         bend: displacements in pixels, [N, H, W, 2] (x, y), added to the place from which each pixel
             of the result is taken; or None.
 
     Returns:
-        [N, 1, H, W].
+        [N, C, H, W].
     """
     expect_floating("images", images)
-    expect_shape("images", images, "[N, 1, H, W]")
+    expect_shape("images", images, "[N, C, H, W]")
     count, _, height, width = images.shape
-    expect(height == width, "square images", f"{height}×{width}")
     sources = at_least_float32(images)
 
     def per_image(value: Tensor | float) -> Tensor:
@@ -145,32 +146,34 @@ def transform(images: Tensor, pose: Pose, bend: Tensor | None = None) -> Tensor:
     stretch = _matrix(per_image(pose.scale_x), zero, zero, per_image(pose.scale_y))
     # Sampling asks of each pixel of the result where it came from.
     inverse = torch.linalg.inv(turn @ lean @ stretch)
-    # Places are from -1 to 1 across the image: a pixel is 2 / width.
-    shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / width
+    # Places are from -1 to 1 across the image: a pixel is 2 / width, or 2 / height.
+    sides = torch.tensor([width, height], dtype=sources.dtype, device=sources.device)
+    inverse = inverse * (sides / sides.unsqueeze(1))  # the same map for such places
+    shift = torch.stack([per_image(pose.shift_x), per_image(pose.shift_y)], dim=1) * 2 / sides
     theta = torch.cat([inverse, -inverse @ shift.unsqueeze(2)], dim=2)  # [N, 2, 3]
     grid = F.affine_grid(theta, list(images.shape), align_corners=False)  # [N, H, W, 2]
     if bend is not None:
-        grid = grid + bend.to(grid) * 2 / width
+        grid = grid + bend.to(grid) * 2 / sides
     return F.grid_sample(sources, grid, align_corners=False).to(images.dtype)
 
 
 def smooth_field(
-    count: int, size: int, strength: float, generator: torch.Generator, coarse: int = 5
+    count: int, size: tuple[int, int], strength: float, generator: torch.Generator, coarse: int = 5
 ) -> Tensor:
     """Draw displacements that vary smoothly over an image.
 
     Args:
         count: N.
-        size: side of the images, in pixels.
+        size: height and width of the images, in pixels.
         strength: standard deviation of the displacements at the knots, in pixels.
         generator: source of all chance.
         coarse: knots along each axis; between them it is interpolated.
 
     Returns:
-        Pixels to the right and downwards, [N, size, size, 2].
+        Pixels to the right and downwards, [N, H, W, 2].
     """
     knots = torch.randn(count, 2, coarse, coarse, generator=generator) * strength
-    field = F.interpolate(knots, size=(size, size), mode="bicubic", align_corners=True)
+    field = F.interpolate(knots, size=size, mode="bicubic", align_corners=True)
     return field.permute(0, 2, 3, 1)
 
 

@@ -101,14 +101,30 @@ def test_scale_comes_first_then_shear_then_rotation_anticlockwise_then_shift():
     assert moved(0, 3, shear=0.5, rotation=90) == pytest.approx((3, 1.5), abs=0.05)
 
 
+def test_an_image_that_is_not_square_turns_as_it_does_on_a_square_canvas():
+    images = noise(2, 3, 9, 15, dtype=torch.float32).abs()
+    pose = Pose(rotation=30, scale_x=1.1, shear=0.2, shift_x=2, shift_y=-1)
+    bend = smooth_field(2, (15, 15), 0.5, generator())
+    canvas = torch.nn.functional.pad(images, (0, 0, 3, 3))  # [2, 3, 15, 15]
+    expected = transform(canvas, pose, bend)[:, :, 3:-3]
+    torch.testing.assert_close(transform(images, pose, bend[:, 3:-3]), expected)
+
+
+def test_colours_move_together():
+    images = noise(4, 1, 9, 15, dtype=torch.float32).abs().expand(-1, 3, -1, -1)
+    for augmentation in (Augmentation(shift=2), EVERYTHING):
+        red, green, blue = augmentation(images, generator()).unbind(dim=1)
+        assert red.equal(green) and red.equal(blue)
+
+
 def test_a_smooth_field_is_smooth_and_as_strong_as_asked():
-    field = smooth_field(200, 28, 0.5, generator())
+    field = smooth_field(200, (28, 28), 0.5, generator())
     assert list(field.shape) == [200, 28, 28, 2]
     assert field.mean().abs() < 0.02
     assert 0.25 < field.std() < 0.6
     for axis in (1, 2):  # neighbours move alike
         assert field.diff(dim=axis).std() < 0.4 * field.std()
-    torch.testing.assert_close(smooth_field(200, 28, 1.0, generator()), 2 * field)
+    torch.testing.assert_close(smooth_field(200, (28, 28), 1.0, generator()), 2 * field)
 
 
 @pytest.mark.parametrize("field", ["rotation", "shear", "shift_x", "shift_y", "scale_x", "scale_y"])

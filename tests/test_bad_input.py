@@ -176,7 +176,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     ),
     "transform images": (
         lambda images: transform(images, Pose()),
-        [*NO_FLOATS, torch.rand(2, 1, 9, 8)],
+        [*NO_FLOATS, torch.rand(2, 9, 8)],
     ),
     "fit threads": (
         lambda threads: fit(LEARNER, FEW, ONE_EPOCH, threads=threads, progress=False),
