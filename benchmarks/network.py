@@ -127,7 +127,7 @@ def compile_gain(config: CapsNetConfig, *, batch: int, turns: int) -> dict[str, 
 def _batch(config: CapsNetConfig, count: int) -> tuple[Tensor, Tensor]:
     """Return random images and labels, on the measured device."""
     generator = torch.Generator().manual_seed(0)
-    shape = (count, config.in_channels, config.image_size, config.image_size)
+    shape = (count, *config.image_shape)
     images = torch.rand(shape, generator=generator)
     labels = torch.randint(0, config.classes, (count,), generator=generator)
     return images.to(Target.device), labels.to(Target.device)

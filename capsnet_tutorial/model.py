@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,7 +38,8 @@ from capsnet_tutorial.layers import (
 class CapsNetConfig:
     """Sizes of a CapsNet. The defaults are the paper's."""
 
-    image_size: int = 28
+    image_size: int | tuple[int, int] = 28
+    """Height and width of the images; one number for square ones."""
     in_channels: int = 1
     conv_channels: int = 256
     conv_kernel: int = 9
@@ -54,7 +56,7 @@ class CapsNetConfig:
     def __post_init__(self) -> None:
         hidden = self.decoder_hidden
         for name, size in vars(self).items():
-            if name != "decoder_hidden":
+            if name not in ("image_size", "decoder_hidden"):
                 expect_count(name, size)
         is_sequence = isinstance(hidden, Sequence) and not isinstance(hidden, str)
         expect(is_sequence, "decoder_hidden as a tuple", repr(hidden))
@@ -62,8 +64,10 @@ class CapsNetConfig:
             expect_count("decoder_hidden's widths", width)
         # A config read from JSON has a list here; a frozen dataclass is set only in this way.
         object.__setattr__(self, "decoder_hidden", tuple(hidden))
-        wanted = "an image_size that both convolutions fit into"
-        expect(self.primary_side >= 1, wanted, f"{self.image_size} pixels")
+        object.__setattr__(self, "image_size", _one_or_two_sides(self.image_size))
+        smallest = self.conv_kernel + (self.primary_kernel - 1) * self.conv_stride
+        wanted = f"an image_size that both convolutions fit into: at least {smallest} pixels"
+        expect(min(self.primary_grid) >= 1, wanted, f"{self.image_size}")
 
     @classmethod
     def paper(cls) -> CapsNetConfig:
@@ -87,15 +91,43 @@ class CapsNetConfig:
         return cls(**small | sizes)
 
     @property
-    def primary_side(self) -> int:
-        """Height and width of the grid of primary capsules (6 in the paper)."""
-        features_side = (self.image_size - self.conv_kernel) // self.conv_stride + 1
+    def image_shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of an image."""
+        if isinstance(self.image_size, int):
+            return self.in_channels, self.image_size, self.image_size
+        return self.in_channels, *self.image_size
+
+    @property
+    def primary_grid(self) -> tuple[int, int]:
+        """Rows and columns of the grid of primary capsules (6 and 6 in the paper)."""
+        _, height, width = self.image_shape
+        return self._primary_side(height), self._primary_side(width)
+
+    def _primary_side(self, side: int) -> int:
+        """Return how many primary capsules of a type lie along a side of the image."""
+        features_side = (side - self.conv_kernel) // self.conv_stride + 1
         return (features_side - self.primary_kernel) // self.primary_stride + 1
 
     @property
     def primary_capsules(self) -> int:
         """I, the number of primary capsules (1152 in the paper)."""
-        return self.primary_types * self.primary_side**2
+        return self.primary_types * math.prod(self.primary_grid)
+
+
+def _one_or_two_sides(size: Any) -> int | tuple[int, int]:
+    """Return an image's size: one number where it is square, else height and width.
+
+    Raises:
+        ValueError: neither a whole number nor two, at least 1.
+    """
+    if not isinstance(size, (tuple, list)):
+        expect_count("image_size", size)
+        return size
+    expect(len(size) == 2, "image_size as height and width", repr(size))
+    height, width = size
+    expect_count("image_size's height", height)
+    expect_count("image_size's width", width)
+    return height if height == width else (height, width)
 
 
 PRESETS = {
@@ -222,14 +254,14 @@ class CapsNet(nn.Module):
         self.decoder = Decoder(
             inputs=config.classes * config.class_dim,
             hidden=config.decoder_hidden,
-            pixels=config.in_channels * config.image_size**2,
+            pixels=math.prod(config.image_shape),
         )
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
         """Compute the class capsules of images, their lengths, and a reconstruction.
 
         Args:
-            images: [B, 1, 28, 28], floats from 0 to 1.
+            images: [B, C, H, W], floats from 0 to 1; [B, 1, 28, 28] in the paper.
             labels: integers [B]. With labels (training), the capsule of the true class is decoded;
                 without (inference), the longest.
 
@@ -253,11 +285,11 @@ class CapsNet(nn.Module):
 
     def features(self, images: Tensor) -> Tensor:
         """Return the first convolution's features of images: [B, 256, 20, 20]."""
-        channels = self.config.in_channels
-        side = self.config.image_size
         expect_floating("images", images)
-        wanted = f"images of shape [B, {channels}, {side}, {side}]"
-        expect(images.shape[1:] == (channels, side, side), wanted, f"shape {list(images.shape)}")
+        channels, height, width = self.config.image_shape
+        wanted = f"images of shape [B, {channels}, {height}, {width}]"
+        fits = images.shape[1:] == (channels, height, width)
+        expect(fits, wanted, f"shape {list(images.shape)}")
         expect_dtype("images", images, self.conv.weight)
         _expect_pixels(images)
         return F.relu(self.conv(images))

@@ -243,8 +243,7 @@ def _from_stranger(network: nn.Module) -> CapsNet:
 def _noise(config: CapsNetConfig) -> Tensor:
     """Return two images of bright noise, on which the rounds of routing differ."""
     generator = torch.Generator().manual_seed(0)
-    side = config.image_size
-    return 100 * torch.rand(2, config.in_channels, side, side, generator=generator)
+    return 100 * torch.rand(2, *config.image_shape, generator=generator)
 
 
 def _answers(network: nn.Module, plain: CapsNet, images: Tensor) -> Any:

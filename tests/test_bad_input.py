@@ -118,7 +118,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
         lambda hidden: CapsNetConfig(decoder_hidden=hidden),
         [None, 3, "512", (0,), (1.5,), [None]],
     ),
-    "CapsNetConfig image_size": (lambda size: CapsNetConfig(image_size=size), [*NO_COUNTS, 16]),
+    "CapsNetConfig image_size": (
+        lambda size: CapsNetConfig(image_size=size),
+        [*NO_COUNTS, 16, (28,), (28, 28, 1), (28, 16), (28, "28"), [0, 28], "28"],
+    ),
     "CapsNet config": (CapsNet, ["small", 3, {}, CapsNetConfig, Parts()]),
     "CapsNet parts": (
         lambda parts: CapsNet(TINY.config, parts),

@@ -201,6 +201,48 @@ def test_a_gpu_gives_the_same():
         torch.testing.assert_close(tensor.cpu(), wanted)
 
 
+# --- images that are not square, in colour
+
+OBLONG = CapsNetConfig(
+    image_size=(9, 13),
+    in_channels=3,
+    conv_channels=4,
+    conv_kernel=3,
+    primary_types=2,
+    primary_dim=3,
+    primary_kernel=3,
+    classes=4,
+    class_dim=5,
+    decoder_hidden=(6,),
+)
+
+
+def test_an_image_need_not_be_square():
+    assert OBLONG.image_shape == (3, 9, 13)
+    assert OBLONG.primary_grid == (3, 5)
+    assert OBLONG.primary_capsules == 2 * 3 * 5
+    model = CapsNet(OBLONG)
+    x = torch.rand(2, 3, 9, 13)
+    output = model(x, torch.tensor([0, 3]))
+    assert list(model.primary_capsules(x).shape) == [2, 30, 3]
+    assert list(output.reconstruction.shape) == [2, 3 * 9 * 13]
+    with pytest.raises(ValueError, match=r"\[B, 3, 9, 13\]; got shape \[2, 3, 13, 9\]"):
+        model(x.mT)
+
+
+def test_a_pair_of_equal_sides_is_one_number():
+    assert CapsNetConfig(image_size=(28, 28)) == CapsNetConfig.paper()
+
+
+def test_an_image_that_is_too_small_is_told_the_least_size():
+    with pytest.raises(ValueError, match="at least 17 pixels; got 16"):
+        CapsNetConfig(image_size=16)
+    assert CapsNetConfig(image_size=17).primary_grid == (1, 1)
+    with pytest.raises(ValueError, match=r"at least 17 pixels; got \(16, 28\)"):
+        CapsNetConfig.small(image_size=(16, 28))
+    assert CapsNetConfig.small(image_size=17).primary_grid == (1, 1)
+
+
 # --- bad input
 
 REFUSED_IMAGES = {

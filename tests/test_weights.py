@@ -279,6 +279,12 @@ def test_a_small_file_that_asks_for_more_than_any_memory_is_refused_at_once(size
         load_weights(tmp_path / "file")
 
 
+def test_sizes_that_are_not_square_come_back(tmp_path):
+    config = CapsNetConfig.small(image_size=(20, 28), in_channels=3, classes=4)
+    save_weights(CapsNet(config), tmp_path / "file")
+    assert load_weights(tmp_path / "file").config == config
+
+
 FOREIGN = [  # changes of tensors and metadata (None: deleted), and the message
     ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got those of a cnn"),
     (

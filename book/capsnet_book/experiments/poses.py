@@ -102,7 +102,7 @@ def draw(model: CapsNet, pose: Tensor, label: int) -> Tensor:
     )
     capsules = pose.new_zeros(pose.numel() // config.class_dim, config.classes, config.class_dim)
     capsules[:, label] = pose.reshape(-1, config.class_dim)
-    return model.decode(capsules).reshape(*pose.shape[:-1], config.image_size, config.image_size)
+    return model.decode(capsules).reshape(*pose.shape[:-1], *config.image_shape[1:])
 
 
 def traverse(model: CapsNet, pose: Tensor, label: int, offsets: Tensor = OFFSETS) -> Tensor:
