@@ -1,0 +1,125 @@
+"""Animals of artists that a network never saw: how well does it read them, beside a CNN?
+
+Twelve animals, drawn by nine artists (`capsnet_book.animals`): the drawings of six are for
+training, those of three for testing. `python -m capsnet_book.experiments.animals` does the runs
+that results/animals.json lacks, and writes the weights of the chapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_book import animals
+from capsnet_book.experiments import arms
+from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
+from capsnet_book.networks import save_network
+from capsnet_tutorial.model import CapsNet, CapsNetConfig
+from capsnet_tutorial.train import Objective, paper_objective
+
+SEEDS = (10, 11, 12)
+STEPS = 1000
+BATCH = 128
+RATE = 0.003
+"""The largest learning rate, of both networks."""
+TESTED = 3000
+"""Pictures of each test: of the artists shown, and of each of the others."""
+TEST_SEED = 40_000
+STORED = 10
+"""The seed whose CapsNet the chapter loads."""
+WEIGHTS = Path("runs") / "animals" / "animals.safetensors"
+
+SIZES = replace(
+    CapsNetConfig.small(image_size=animals.SIDE, in_channels=3, classes=len(animals.ANIMALS)),
+    decoder_hidden=(128, 256),
+)
+"""Of the CapsNet: 1,161,920 parameters, 314,688 of which recognise."""
+
+
+class Arm(NamedTuple):
+    """A kind of network, and how it is trained."""
+
+    summary: str
+    build: Callable[[], nn.Module]
+    objective: Objective
+
+
+def convolutional() -> ConvNet:
+    """Return a CNN with as many parameters as the CapsNet, to 0.1 %."""
+    sizes = ConvNetConfig(
+        image_size=animals.SIDE,
+        in_channels=3,
+        channels=(32, 64, 64),
+        stride=2,
+        hidden=(824, 192),
+        classes=len(animals.ANIMALS),
+    )
+    return ConvNet(sizes)
+
+
+ARMS = {
+    "capsnet": Arm("CapsNet", lambda: CapsNet(SIZES), paper_objective()),
+    "cnn": Arm("CNN of the same size", convolutional, cross_entropy),
+}
+
+
+def train(arm: Arm, seed: int, steps: int = STEPS) -> nn.Module:
+    """Train a network on pictures that are made on demand, the same for every arm of a seed."""
+
+    def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
+        chance = int(torch.randint(2**31, (), generator=generator))
+        images, labels = animals.pictures(animals.SHOWN, BATCH, chance)
+        return arm.objective(network(images, labels), images, labels)
+
+    return arms.trained(arm.build, loss, seed, RATE, steps)
+
+
+def error(network: nn.Module, artists: Sequence[int], count: int = TESTED) -> float:
+    """Return the error rate, 0 to 1, on pictures after some artists' drawings."""
+    images, labels = animals.pictures(artists, count, TEST_SEED + artists[0])
+    answers = scores_of(network, images).argmax(dim=1)
+    return round((answers != labels).double().mean().item(), 6)
+
+
+def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
+    """Train an arm and measure it; pictures and first weights follow from the seed.
+
+    Returns:
+        ``errors``, 0 to 1: ``shown`` on new pictures of the training's drawings, then one for each
+        artist of whom it saw nothing, by the name of the set.
+    """
+    network = train(ARMS[name], seed, steps)
+    if name == "capsnet" and seed == STORED:
+        WEIGHTS.parent.mkdir(parents=True, exist_ok=True)
+        save_network(network, WEIGHTS, torch.int8)
+    errors = {"shown": error(network, animals.SHOWN)}
+    artists = animals.card()["artists"]
+    for row in animals.UNSEEN:
+        errors[artists[row]["set"]] = error(network, [row])
+    return {"errors": errors}
+
+
+def error_table(record: dict[str, Any]) -> str:
+    """Return a table in Markdown: error rates in per cent, means over the seeds."""
+    artists = animals.card()["artists"]
+    titles = ["artists of the training"]
+    titles += [artists[row]["title"] for row in animals.UNSEEN]
+    return arms.table_of_errors(
+        record, ARMS, [*titles, "seeds"], lambda run: list(run["errors"].values())
+    )
+
+
+def main() -> None:
+    """Do the runs that the file lacks, seed by seed."""
+    jobs = [(seed, name) for seed in SEEDS for name in ARMS]
+    about = {"steps": STEPS, "batch": BATCH, "rate": RATE, "tested": TESTED}
+    arms.do_missing("animals", ARMS, about, run, jobs)
+
+
+if __name__ == "__main__":
+    main()
