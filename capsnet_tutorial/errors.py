@@ -67,6 +67,14 @@ def expect_floating(name: str, tensor: Tensor) -> None:
     expect(tensor.layout == torch.strided, f"{name} as a dense tensor", f"{tensor.layout}")
 
 
+def expect_image_dtype(images: Tensor) -> None:
+    """Raise `InputError` unless images are floating-point numbers; bytes are told what to do."""
+    is_bytes = isinstance(images, Tensor) and images.dtype == torch.uint8
+    wanted = "images in floating point, from 0 to 1"
+    expect(not is_bytes, wanted, "torch.uint8, from 0 to 255: divide by 255")
+    expect_floating("images", images)
+
+
 def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     """Raise `InputError` unless a tensor has as many axes as a pattern, such as "[B, I, D_in]"."""
     axes = pattern.count(",") + 1

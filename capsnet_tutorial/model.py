@@ -14,7 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils import _pytree
 
-from capsnet_tutorial.errors import expect, expect_count, expect_floating, is_free_to_read
+from capsnet_tutorial.errors import (
+    expect,
+    expect_count,
+    expect_floating,
+    expect_image_dtype,
+    is_free_to_read,
+)
 from capsnet_tutorial.functional import (
     RoutingTrace,
     capsule_lengths,
@@ -135,6 +141,8 @@ PRESETS = {
     "paper": CapsNetConfig.paper,
 }
 """Configs by the names that ``capsnet train --preset`` takes."""
+OVERSHOOT = 0.1
+"""How far pixels may lie outside of 0 to 1 without a warning: interpolation overshoots."""
 Mask = Callable[[Tensor, Tensor | None], Tensor]
 """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
 
@@ -285,7 +293,7 @@ class CapsNet(nn.Module):
 
     def features(self, images: Tensor) -> Tensor:
         """Return the first convolution's features of images: [B, 256, 20, 20]."""
-        expect_floating("images", images)
+        expect_image_dtype(images)
         channels, height, width = self.config.image_shape
         wanted = f"images of shape [B, {channels}, {height}, {width}]"
         fits = images.shape[1:] == (channels, height, width)
@@ -319,22 +327,29 @@ class CapsNet(nn.Module):
 
 
 def _expect_pixels(images: Tensor) -> None:
-    """Raise `InputError` unless pixels are finite; warn once if they are from 0 to 255."""
+    """Raise `InputError` unless pixels are finite; warn once if they are not from 0 to 1."""
     if images.numel() == 0 or not is_free_to_read(images):
         return
     low, high = images.aminmax()
     is_finite = bool(low.isfinite() & high.isfinite())
     expect(is_finite, "finite images", "nan or infinity among the pixels")
-    if high > 1:  # spares usual images the search for whole numbers
-        warn_of_bytes(images)
+    warn_of_range(images)
 
 
-def warn_of_bytes(images: Tensor) -> None:
-    """Warn, once in a program, of images whose pixels are whole numbers from 0 to 255."""
-    if images.numel() and images.max() > 2 and images.equal(images.round()):
-        advice = "images have pixels from 0 to 255; a CapsNet takes them from 0 to 1: divide by 255"
-        # Python shows a warning once for each line of code that gives it: this line is one.
-        warnings.warn(advice, stacklevel=1)
+def warn_of_range(images: Tensor) -> None:
+    """Warn, once in a program, of images whose pixels are not from 0 to 1."""
+    if images.numel() == 0:
+        return
+    low, high = images.aminmax()
+    if low >= -OVERSHOOT and high <= 1 + OVERSHOOT:
+        return
+    warning = "images have pixels below 0 or above 1; a CapsNet reads and draws them from 0 to 1"
+    advice = "leave out the normalisation by mean and deviation"
+    if low >= 0 and high > 2 and images.equal(images.round()):
+        warning = "images have pixels from 0 to 255; a CapsNet reads and draws them from 0 to 1"
+        advice = "divide by 255"
+    # Python shows a warning once for each text and line of code: so each of the two comes once.
+    warnings.warn(f"{warning}: {advice}", stacklevel=1)
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -205,8 +207,7 @@ def _from_subclass(network: CapsNet) -> CapsNet:
     parts = deepcopy(network.parts)
     plain = filled(lambda: CapsNet(config, parts), network.state_dict(), type(network).__name__)
     images = _noise(config).to(plain.conv.weight)
-    with torch.no_grad():
-        expected = plain(images)
+    expected = _answers(plain, plain, images)
     answers = _answers(network, plain, images)
     difference = max(
         float((answers.lengths - expected.lengths).abs().max()),
@@ -228,7 +229,7 @@ def _from_stranger(network: nn.Module) -> CapsNet:
     config_of_all_rounds = replace(config, iterations=MOST_ROUNDS)
     plain = filled(lambda: CapsNet(config_of_all_rounds), tensors, "the network")
     images = _noise(config).to(plain.conv.weight)
-    with torch.no_grad():
+    with torch.no_grad(), _without_warnings():
         _, trace = plain.trace(images)
     answers = _answers(network, plain, images)
     # For each number of rounds, how far the lengths [B, J] are from the network's.
@@ -251,9 +252,17 @@ def _answers(network: nn.Module, plain: CapsNet, images: Tensor) -> Any:
 
     They are equal, but in float32 whatever the network's precision is.
     """
-    with in_eval_mode(network), torch.no_grad():
+    with in_eval_mode(network), torch.no_grad(), _without_warnings():
         output = torch.func.functional_call(network, plain.state_dict(), (images,))
     return named_output(output)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Say nothing of the noise's pixels, which are far above 1."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:

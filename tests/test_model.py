@@ -186,9 +186,14 @@ def test_pixels_from_0_to_255_are_warned_of(method):
         getattr(model, method)(x)
 
 
-@pytest.mark.parametrize("scale", [1.0, 100.0])
-def test_pixels_that_are_no_bytes_are_not_warned_of(scale, recwarn):
-    networks.tiny()(scale * images())
+@pytest.mark.parametrize(("mean", "deviation"), [(0.1307, 0.3081), (0.5, 0.5), (0.0, 0.01)])
+def test_normalised_pixels_are_warned_of(mean, deviation):
+    with pytest.warns(UserWarning, match="below 0 or above 1; .*: leave out the normalisation"):
+        networks.tiny()((images() - mean) / deviation)
+
+
+def test_the_overshoot_of_an_interpolation_is_not_warned_of(recwarn):
+    networks.tiny()(1.1 * images() - 0.05)
     assert not [warning for warning in recwarn if "pixels" in str(warning.message)]
 
 

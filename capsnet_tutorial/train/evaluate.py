@@ -9,39 +9,58 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count
 from capsnet_tutorial.functional import margin_loss
-from capsnet_tutorial.model import in_eval_mode, named_output, warn_of_bytes
+from capsnet_tutorial.images import Examples, TrainingData, training_data
+from capsnet_tutorial.model import in_eval_mode, named_output, warn_of_range
 
 
 class Evaluation(NamedTuple):
-    """Errors of a CapsNet on a set of digits."""
+    """Errors of a CapsNet on images."""
 
     error: float
-    """Share of digits whose longest capsule is the wrong one, 0 to 1."""
+    """Share of images whose longest capsule is the wrong one, 0 to 1."""
     margin_loss: float
-    """Mean margin loss of a digit."""
+    """Mean margin loss of an image."""
     reconstruction_mse: float
     """Mean squared difference a pixel, decoded from the longest capsule."""
 
 
-def evaluate(network: nn.Module, data: Digits, batch_size: int = 500) -> Evaluation:
-    """Return the errors of a network in eval mode on digits, at least one."""
-    warn_of_bytes(data.images)
-    measure = partial(_errors, network)
-    measurements = over_batches(network, measure, data.images, data.labels, batch_size=batch_size)
+def evaluate(network: nn.Module, data: Examples, batch_size: int = 500) -> Evaluation:
+    """Return the errors of a network in eval mode on images, at least one.
+
+    Args:
+        network: a `CapsNet`, or another that returns capsules, lengths and a reconstruction.
+        data: `Digits`; a ``Dataset`` of (image, label); or a pair of tensors, images [N, C, H, W]
+            from 0 to 1 and labels, see `training_data`.
+        batch_size: images that are computed together; the result is the same for all.
+
+    Raises:
+        ValueError: other data, or none.
+    """
+    examples = training_data(data)
+    if isinstance(examples, Digits):
+        warn_of_range(examples.images)
+    measure = partial(_errors, network, examples)
+    positions = torch.arange(examples.count)
+    measurements = over_batches(network, measure, positions, batch_size=batch_size)
     # Averaged in float64, therefore on the CPU: not every device has float64.
     return Evaluation(*(values.double().mean().item() for values in measurements))
 
 
-def _errors(network: nn.Module, images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return three numbers of each image, [B] each.
+def _errors(
+    network: nn.Module, examples: TrainingData, positions: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return three numbers of each image at these positions, [B] each.
 
     They are whether it is misread, the margin loss, and the mean squared error of a pixel of its
     reconstruction. The margin loss is the batch's mean for each of its images, so that an average
     over batches of different sizes is right.
     """
+    batch = examples.batch(positions.cpu(), Augmentation(shift=0), torch.Generator())
+    images, labels = (tensor.to(positions.device) for tensor in batch)
     output = named_output(network(images))
     is_wrong = output.lengths.argmax(dim=1) != labels  # [B]
     margin = margin_loss(output.lengths, labels).expand(len(images))  # [B]

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from capsnet_tutorial.data import Digits
 from capsnet_tutorial.errors import expect, expect_count
+from capsnet_tutorial.images import Examples, training_data
 from capsnet_tutorial.train.checkpoint import (
     Checkpoint,
     History,
@@ -34,10 +34,10 @@ from capsnet_tutorial.train.machine import (
     threads_restored,
 )
 from capsnet_tutorial.train.recipe import Objective, Recipe, Schedule, paper_objective
-from capsnet_tutorial.train.step import StepLoss, TrainingData, chance_restored
+from capsnet_tutorial.train.step import StepLoss, chance_restored
 
-Validation = Digits | Callable[[Network], float]
-"""Digits, or a function that returns a network's error, from 0 to 1."""
+Validation = Examples | Callable[[Network], float]
+"""Images and labels, or a function that returns a network's error, from 0 to 1."""
 
 
 class Diverged(RuntimeError):
@@ -46,7 +46,7 @@ class Diverged(RuntimeError):
 
 def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     network: Network,
-    data: TrainingData,
+    data: Examples,
     recipe: Recipe,
     *,
     objective: Objective | None = None,
@@ -62,11 +62,14 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
 
     Args:
         network: trained in place; called with images and targets.
-        data: the training set; at least one batch. An incomplete last batch is left out.
+        data: the training set: `Digits`; a ``Dataset`` of (image, label); or a pair of tensors,
+            images [N, C, H, W] from 0 to 1 and labels, see `training_data`. At least one batch: an
+            incomplete last batch is left out, and its images come in another epoch.
         recipe: hyperparameters.
         objective: the loss function; without one, `paper_objective`.
-        validation: digits, or a function that returns a network's error. Used after every epoch
-            (at the end, if time is what limits the run); never trained on.
+        validation: images and labels in one of the same forms, or a function that returns a
+            network's error. Used after every epoch (at the end, if time is what limits the run);
+            never trained on.
         identity: what else a checkpoint must have in common with this run, ready for JSON.
         checkpoint: a file for the run's state, written at the beginning and after every epoch. No
             other run may write into its folder meanwhile.
@@ -87,6 +90,9 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
             bad ones.
     """
     expect_arguments(recipe, validation, threads)
+    data = training_data(data)
+    if validation is not None and not callable(validation):
+        validation = training_data(validation)
     schedule = Schedule(recipe, data.count)
     device = best_device()
     step_loss = StepLoss(
@@ -138,9 +144,6 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
 def expect_arguments(recipe: Any, validation: Any, threads: Any) -> None:
     """Raise `InputError` unless these arguments of `fit` are of their kinds and fit together."""
     expect(isinstance(recipe, Recipe), "a Recipe, such as Recipe(epochs=3)", repr(recipe))
-    is_usable = validation is None or isinstance(validation, Digits) or callable(validation)
-    wanted = "validation on Digits, or by a function of the network"
-    expect(is_usable, wanted, type(validation).__name__)
     is_watched = recipe.stop_at_accuracy is None or validation is not None
     expect(is_watched, "something to validate on, for stop_at_accuracy", "nothing")
     if threads is not None:
@@ -194,12 +197,12 @@ def is_validated(history: History, schedule: Schedule) -> bool:
 
 
 def validation_error(network: Network, validation: Validation[Network]) -> float:
-    """Return a network's error on digits, or by a function, from 0 to 1.
+    """Return a network's error on images, or by a function, from 0 to 1.
 
     Raises:
         ValueError: the function returned nan or infinity.
     """
-    if isinstance(validation, Digits):
+    if not callable(validation):
         return evaluate(network, validation).error
     error = validation(network)
     expect(math.isfinite(error), "a finite validation error", repr(error))

@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.errors import expect_floating
-from capsnet_tutorial.model import warn_of_bytes
+from capsnet_tutorial.images import TrainingData
+from capsnet_tutorial.model import warn_of_range
 from capsnet_tutorial.train.checkpoint import TrainingState
-from capsnet_tutorial.train.step import StepLoss, TrainingData
+from capsnet_tutorial.train.step import StepLoss
 
 MOST_THREADS = 1024
 """More threads than any processor has; a million would stall the machine."""
@@ -39,8 +39,7 @@ def on_device(data: TrainingData, device: torch.device) -> TrainingData:
     if not isinstance(data, Digits):
         return data
     images = data.images
-    expect_floating("images", images)
-    warn_of_bytes(images)
+    warn_of_range(images)
     if images.dtype == torch.float32:
         as_bytes = (255 * images).round().to(torch.uint8)
         if torch.equal(as_bytes / 255, images):

@@ -15,10 +15,10 @@ from torch import nn
 
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_json
+from capsnet_tutorial.images import Examples
 from capsnet_tutorial.train.checkpoint import Network
 from capsnet_tutorial.train.loop import Validation, fit
 from capsnet_tutorial.train.recipe import Objective, Recipe
-from capsnet_tutorial.train.step import TrainingData
 from capsnet_tutorial.weights import as_capsnet, load_weights, save_weights
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -39,7 +39,7 @@ class RunOptions(TypedDict, total=False):
 
 def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest by keyword only
     network: Network,
-    data: TrainingData,
+    data: Examples,
     recipe: Recipe,
     folder: str | Path,
     *,
@@ -54,7 +54,7 @@ def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest 
 
     Args:
         network: trained in place.
-        data: the training set.
+        data: the training set, as for `fit`.
         recipe: hyperparameters.
         folder: for the files; made if it does not exist.
         about: entries of the record that are known before: the command, the network's sizes.

@@ -6,30 +6,14 @@ import hashlib
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.functional import at_least_float32
+from capsnet_tutorial.images import TrainingData
 from capsnet_tutorial.train.recipe import Objective, Recipe
-
-
-class TrainingData(Protocol):
-    """A training set: `Digits`, say."""
-
-    @property
-    def count(self) -> int:
-        """Number of examples."""
-
-    def batch(
-        self, chosen: Tensor, augmentation: Augmentation, generator: torch.Generator
-    ) -> tuple[Tensor, Tensor]:
-        """Return images [B, …] and targets [B, …] of the chosen examples, int64 [B].
-
-        All chance comes from the generator.
-        """
 
 
 @dataclass(frozen=True)
