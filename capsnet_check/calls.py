@@ -16,13 +16,15 @@ from torch import Tensor
 
 from capsnet_check.wording import described, shortened
 
-WROTE = (
-    "It writes into the tensor that it is given: whoever reads that afterwards finds other "
-    "numbers. Work on a copy."
+CHANGED = (
+    "It changes its argument, in place: whoever reads that afterwards finds other numbers. Work on "
+    "a copy."
 )
 _CPU = torch.device("cpu")
 _HERE = Path(__file__).parent
 _TORCH = Path(torch.__file__).parent
+_OURS = ("capsnet_check", "capsnet_book", "capsnet_tutorial", "torch")
+"""Packages whose lines are not the reader's."""
 
 
 class Trouble(Exception):
@@ -65,11 +67,10 @@ class Subject:
         """Return what the function returns for copies of the arguments: it may write into them."""
         # A function that draws random numbers shall not look like one that remembers its calls.
         torch.default_generator.manual_seed(0)
-        copies = [_copied(argument) for argument in arguments]
+        copies = copied(arguments)
         out = called(lambda: self.function(*copies), f"for {described(arguments)}")
-        for argument, copy in zip(arguments, copies, strict=True):
-            if isinstance(argument, Tensor) and not torch.equal(argument, copy):
-                self.wrote = True
+        if not is_same(arguments, copies):
+            self.wrote = True
         return out
 
     def tensor(self, shape: Sequence[int], *arguments: Any) -> Tensor:
@@ -86,7 +87,7 @@ class Subject:
             try:
                 (gradient,) = torch.autograd.grad(out.sum(), leaf, allow_unused=True)
             except RuntimeError as error:
-                text = WROTE if self.wrote else f"Its gradient cannot be computed: {error}"
+                text = CHANGED if self.wrote else f"Its gradient cannot be computed: {error}"
                 raise Trouble(text) from error
         if gradient is None:
             raise Trouble(
@@ -96,8 +97,24 @@ class Subject:
         return value, gradient.double()
 
 
-def _copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, Tensor) else value
+def copied(value: Any) -> Any:
+    """Return a copy of a tensor, or of a list or tuple with all that it holds; else the value."""
+    if isinstance(value, Tensor):
+        return value.clone()
+    if type(value) in (list, tuple):
+        return type(value)(copied(item) for item in value)
+    return value
+
+
+def is_same(value: Any, copy: Any) -> bool:
+    """Return True if a copy, made by `copied`, still holds the same numbers; nan equals nan."""
+    if isinstance(value, Tensor):
+        if value.shape != copy.shape:
+            return False
+        return bool(((value == copy) | (value.isnan() & copy.isnan())).all())
+    if type(value) in (list, tuple):
+        return len(value) == len(copy) and all(map(is_same, value, copy))
+    return value is copy or type(value) not in (int, float, str) or value == copy
 
 
 def called(call: Callable[[], Any], given: str) -> Any:
@@ -144,9 +161,10 @@ def _last_line_of_theirs(trace: TracebackType | None) -> str:
     """Return the innermost line of the reader's code in a traceback; empty if there is none."""
     line = ""
     while trace is not None:
-        path = trace.tb_frame.f_code.co_filename
-        if is_theirs(path):
-            line = linecache.getline(path, trace.tb_lineno).strip()
+        frame = trace.tb_frame
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in _OURS:
+            line = linecache.getline(frame.f_code.co_filename, trace.tb_lineno).strip()
         trace = trace.tb_next
     return line
 

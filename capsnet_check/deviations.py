@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from capsnet_check.report import Finding
 
@@ -20,6 +22,8 @@ class Deviation(NamedTuple):
     """The fault in a few words."""
     convention: bool = False
     """Whether it is a habit that works as well."""
+    alone: bool = False
+    """Whether it is tried by itself only: combinations of slips take time."""
 
     def finding(self, line: str = "") -> Finding:
         """Return the finding, with the line of code to blame."""
@@ -33,6 +37,18 @@ class Deviation(NamedTuple):
 def _named(bug: str, option: str, values: dict[str, Any]) -> list[Deviation]:
     """Return the deviations of one bug, from a description to the option's value."""
     return [Deviation(option, value, bug, description) for description, value in values.items()]
+
+
+def _slips(option: str, values: dict[str, Any]) -> list[Deviation]:
+    """Return everyday slips that are not in the catalogue, from a description to the value."""
+    return [
+        Deviation(option, value, None, description, alone=True)
+        for description, value in values.items()
+    ]
+
+
+def _root(squares: Tensor) -> Tensor:
+    return squares.clamp_min(1e-16).sqrt()
 
 
 _OVER = {
@@ -49,6 +65,24 @@ _UNIT_OVER = {
 _SQUASH = [
     *_named("squash-axis", "over", _OVER),
     *_named("squash-axis", "unit_over", _UNIT_OVER),
+]
+
+_SQUASHED_LENGTH = {
+    "neither length of the fraction is squared: ‖s‖ / (1 + ‖s‖)": (
+        lambda square: _root(square) / (1 + _root(square))
+    ),
+    "a square is missing: ‖s‖ above the line, or ‖s‖² in s / ‖s‖": (
+        lambda square: _root(square) / (1 + square)
+    ),
+    "the length below the line is not squared: 1 + ‖s‖": (
+        lambda square: square / (1 + _root(square))
+    ),
+    "the 1 + is missing, so that every capsule gets the length 1": torch.ones_like,
+    "the 1 + is missing, and s is not divided by its length": _root,
+}
+_SQUASH_SLIPS = [
+    *_slips("squashed_length", _SQUASHED_LENGTH),
+    *_slips("of_squares", {"the mean of the squares stands for ‖s‖², their sum": torch.mean}),
 ]
 
 NO_COUPLINGS = torch.ones_like
@@ -92,6 +126,30 @@ _ROUTING = [
         None,
         "the agreement is subtracted from b instead of added to it",
     ),
+    *_slips(
+        "couplings",
+        {"there is no softmax: b, which begins at 0, weighs the votes": lambda b: b},
+    ),
+    *_slips(
+        "gathered",
+        {
+            "the mean over the parts instead of their sum": lambda votes: votes.mean(1),
+            "the largest over the parts instead of their sum": lambda votes: votes.amax(1),
+        },
+    ),
+    *_slips(
+        "products",
+        {
+            "the agreement is a cosine, without the lengths": (
+                lambda u_hat, v: F.cosine_similarity(u_hat, v, dim=-1)
+            ),
+            "the agreement is a mean of the products instead of their sum": (
+                lambda u_hat, v: (u_hat * v).mean(-1)
+            ),
+            "the agreement is a negative distance": lambda u_hat, v: -(u_hat - v).norm(dim=-1),
+        },
+    ),
+    *_SQUASH_SLIPS,
 ]
 
 _SUMMED = Deviation(
@@ -136,18 +194,61 @@ _MARGIN_LOSS = [
     ),
     _SUMMED,
     Deviation("lambda_", 1.0, None, "λ is missing"),
+    *_slips("power", {"the squares are squared again": (4, 4)}),
+    *_slips(
+        "weights",
+        {
+            "λ weighs the class that is there, not the others": lambda T, λ: (λ * T, 1 - T),
+            "λ weighs both halves": lambda T, λ: (λ * T, λ * (1 - T)),
+            "(1 − T) is forgotten, so that the true class pays for its length, too": (
+                lambda T, λ: (T, λ * torch.ones_like(T))
+            ),
+            "T is forgotten, so that every class pays for being short": (
+                lambda T, λ: (torch.ones_like(T), λ * (1 - T))
+            ),
+            "T and (1 − T) are forgotten": (
+                lambda T, λ: (torch.ones_like(T), λ * torch.ones_like(T))
+            ),
+            "T and (1 − T) are swapped": lambda T, λ: (1 - T, λ * T),
+            "the two halves are swapped": lambda T, λ: (λ * (1 - T), T),
+            "λ is squared, too": lambda T, λ: (T, λ * λ * (1 - T)),
+            "the half of the absent classes is missing": (lambda T, λ: (T, torch.zeros_like(T))),
+            "the half of the class that is there is missing": (
+                lambda T, λ: (torch.zeros_like(T), λ * (1 - T))
+            ),
+            "the second half is subtracted": lambda T, λ: (T, -λ * (1 - T)),
+        },
+    ),
+    *_slips("margins", {"0.9 and 0.1 are swapped": (0.1, 0.9)}),
+    *_slips("direction", {"the differences are the other way round": -1}),
 ]
 _PIXELS = {"the mean over the pixels, not the sum": lambda squares: squares.mean(dim=1)}
 _RECONSTRUCTION_LOSS = [
     *_named("recon-mean", "over_pixels", _PIXELS),
     _SUMMED,
     Deviation("weight", 1.0, None, "0.0005 is missing"),
+    *_slips(
+        "distance",
+        {
+            "absolute differences in place of squares": lambda r, x: (r - x).abs(),
+            "the squares are squared again": lambda r, x: (r - x) ** 4,
+            "the difference is not squared": lambda r, x: r - x,
+        },
+    ),
+    *_slips(
+        "over_pixels",
+        {
+            "the root of the sum of squares, not the sum": lambda squares: squares.sum(1).sqrt(),
+            "the largest difference, not the sum": lambda squares: squares.amax(1),
+        },
+    ),
 ]
 
 DEVIATIONS: dict[str, list[Deviation]] = {
     "squash": [
         *_SQUASH,
         Deviation("divided", False, None, "s is not divided by its length ‖s‖"),
+        *_SQUASH_SLIPS,
     ],
     "routing": _ROUTING,
     "margin_loss": _MARGIN_LOSS,

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from capsnet_check.calls import WROTE, Subject, Trouble, parameters_of
+from capsnet_check.calls import CHANGED, Subject, Trouble, parameters_of
 from capsnet_check.deviations import Deviation
 from capsnet_check.examination import examine
 from capsnet_check.gradients import gradient_findings
@@ -133,7 +133,7 @@ def _examine(
         yield from (deviation.finding() for deviation in deviations)
         yield from gradient_findings(subject, piece, batch, *deviations)
     if subject.wrote:
-        yield Finding(None, WROTE, convention=True)
+        yield Finding(None, CHANGED, convention=True)
 
 
 def _in_the_form_that_it_takes(
@@ -173,5 +173,5 @@ def _difference_of_the_worst(piece: str, probes: Sequence[Probe]) -> Finding:
     """Return the difference of the first probe that is not right by itself."""
     for arguments, output in probes:
         if recognise(piece, [(arguments, output)], at_most=0) is None:
-            return difference(piece, arguments, output)
-    return difference(piece, *probes[0])
+            return difference(piece, arguments, output, probes)
+    return difference(piece, *probes[0], probes)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from capsnet_check.calls import WROTE, Subject, Trouble
+from capsnet_check.calls import CHANGED, Subject, Trouble
 from capsnet_check.examination import examine
 from capsnet_check.gradients import gradient_findings
 from capsnet_check.recognition import close, difference, expected
@@ -54,9 +55,9 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     if not right and masks and close(labelled, subject.tensor(v.shape, v, other_labels)):
         yield Finding("mask-prediction", "The labels change nothing.")
     elif not right:
-        yield difference("mask", (v, labels), labelled)
+        yield _slip(v, labels, labelled) or difference("mask", (v, labels), labelled)
     if subject.wrote:
-        yield Finding(None, WROTE, convention=True)
+        yield Finding(None, CHANGED, convention=True)
 
     try:
         unlabelled = subject.tensor(v.shape, v, None)
@@ -69,9 +70,35 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         return
     if not close(unlabelled, expected("mask", (v, None))):
         text = "Without labels it should keep the longest capsule of each image."
-        yield Finding(None, f"{text} {difference('mask', (v, None), unlabelled).text}")
+        slip = _slip(v, longest, unlabelled) or difference("mask", (v, None), unlabelled)
+        yield Finding(None, f"{text} {slip.text}")
     elif right:
         yield from gradient_findings(subject, "mask", (v, labels))
+
+
+def _slip(v: Tensor, labels: Tensor, output: Tensor) -> Finding | None:
+    """Return the finding for an output that a usual slip gives, or None.
+
+    Args:
+        v: [B, J, D].
+        labels: the capsules to keep, [B].
+        output: [B, J, D].
+    """
+    kept = expected("mask", (v, labels))
+    shortest = v.norm(dim=-1).argmin(dim=1)
+    slips = {
+        "The mask is upside down: it zeroes the capsule that should stay.": v.double() - kept,
+        "It returns the mask itself, not the capsules under it.": kept.ne(0).double(),
+        "It keeps the shortest capsule.": expected("mask", (v, shortest)),
+        "It keeps every capsule.": v.double(),
+        "It keeps the capsule after the one of the label.": expected(
+            "mask", (v, (labels + 1) % 10)
+        ),
+    }
+    for sentence, wanted in slips.items():
+        if close(output, wanted):
+            return Finding(None, sentence)
+    return None
 
 
 def _examine_fewer_capsules(subject: Subject) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from capsnet_check.calls import Subject
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero
-from capsnet_check.recognition import close, difference, recognise
+from capsnet_check.recognition import close, difference, expected, recognise
 from capsnet_check.report import Finding, Report
 
 SIGNATURE = "capsules(features, dim)"
@@ -92,6 +92,12 @@ def _squash_findings(
     if depends_on_others and not wrong:
         text = "With a batch of one image it gives other capsules than beside others."
         yield Finding(None, text)
+    elif wrong is None and _is_relu(s, output):
+        text = (
+            "Not as in the paper: a ReLU after the convolution. It leaves no negative number, "
+            "and a capsule's vector may point anywhere."
+        )
+        yield Finding(None, text)
     elif wrong is None:
         yield difference("squash", (s,), output)
     elif wrong:
@@ -99,6 +105,11 @@ def _squash_findings(
     elif must_squash and not squashed:
         text = "Not as in the paper: the primary capsules are never squashed on their way to W."
         yield Finding(None, text, topic="unsquashed")
+
+
+def _is_relu(s: Tensor, output: Tensor) -> bool:
+    """Return True if the output is that of a ReLU, squashed or not."""
+    return close(output, s.relu()) or close(output, expected("squash", (s.relu(),)))
 
 
 def _origin(subject: Subject, shape: Sequence[int], dim: int) -> tuple[Tensor, Tensor] | None:

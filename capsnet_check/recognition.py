@@ -37,13 +37,19 @@ def close(output: Tensor, wanted: Tensor) -> bool:
 
 
 def fewest_first(piece: str, at_most: int) -> Iterator[tuple[Deviation, ...]]:
-    """Yield every combination of a piece's deviations, with at most one for an option."""
+    """Yield every combination of a piece's deviations, with at most one for an option.
+
+    Those that are tried alone come after the single ones of the rest.
+    """
     by_option: dict[str, list[Deviation]] = {}
     for deviation in DEVIATIONS[piece]:
-        by_option.setdefault(deviation.option, []).append(deviation)
+        if not deviation.alone:
+            by_option.setdefault(deviation.option, []).append(deviation)
     for count in range(min(at_most, len(by_option)) + 1):
         for options in combinations(by_option.values(), count):
             yield from product(*options)
+        if count == 1:
+            yield from ((deviation,) for deviation in DEVIATIONS[piece] if deviation.alone)
 
 
 def recognise(
@@ -62,9 +68,40 @@ def recognise(
     return None
 
 
-def difference(piece: str, arguments: Sequence[Any], output: Tensor) -> Finding:
-    """Return the finding for an output that no known mistake explains: the number furthest off."""
+def factor_words(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
+    """Return a sentence on the one number that outputs are of the expected ones; else nothing.
+
+    Args:
+        pairs: output and expected output, in float64; together at least two numbers.
+    """
+    output = torch.cat([output.flatten() for output, _ in pairs])
+    wanted = torch.cat([wanted.flatten() for _, wanted in pairs])
+    if len(wanted) < 2 or not output.isfinite().all() or not wanted.any():
+        return ""
+    factor = float((output * wanted).sum() / wanted.square().sum())
+    if factor == 0 or abs(factor - 1) < 1e-3 or not close(output, factor * wanted):
+        return ""
+    if abs(factor + 1) < 1e-3:
+        return " Everywhere the sign is the other."
+    return f" Everywhere it is {factor:.4g} times what is expected."
+
+
+def difference(
+    piece: str,
+    arguments: Sequence[Any],
+    output: Tensor,
+    probes: Sequence[tuple[Sequence[Any], Tensor]] = (),
+) -> Finding:
+    """Return the finding for an output that no known mistake explains: the number furthest off.
+
+    Args:
+        piece: a key of `PIECES`.
+        arguments: of the call.
+        output: of the call.
+        probes: arguments and output of more calls, for a factor that all outputs are off by.
+    """
     wanted = expected(piece, arguments)
+    pairs = [(more, expected(piece, given)) for given, more in probes]
     furthest = (output - wanted).abs().nan_to_num(torch.inf).argmax()
     place = tuple(int(index) for index in torch.unravel_index(furthest, output.shape))
     text = (
@@ -72,4 +109,5 @@ def difference(piece: str, arguments: Sequence[Any], output: Tensor) -> Finding:
         f"For {described(arguments)} the number furthest off is output{subscript(place)}: "
         f"expected {rounded(wanted[place])}, came {rounded(output[place])}."
     )
+    text += factor_words(pairs or [(output, wanted)])
     return Finding(None, text, topic="unexplained")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from capsnet_check.calls import Subject, Trouble
+from capsnet_check.calls import CHANGED, Subject, Trouble
 from capsnet_check.deviations import NO_COUPLINGS, Deviation
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero
@@ -127,8 +127,11 @@ def _examine(subject: Subject) -> Iterator[Finding]:
             yield Finding("batch-agreement", text)
     else:
         yield from (deviation.finding() for deviation in explanation.deviations)
-        if all(deviation.value is not NO_COUPLINGS for deviation in explanation.deviations):
+        silent = any(deviation.value is NO_COUPLINGS for deviation in explanation.deviations)
+        if not silent and output.any():
             yield from _rounds_findings(subject, u_hat, explanation, stale)
+    if subject.wrote:
+        yield Finding(None, CHANGED, convention=True)
     yield from findings_at_zero(subject, _SHAPE, torch.zeros_like(u_hat), 3, name="û")
 
 

@@ -7,6 +7,7 @@ take.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,12 +22,19 @@ def _unchanged(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def squash(
+def _halves(present: Tensor, lambda_: float) -> tuple[Tensor, Tensor]:
+    """Return the weights of the margins of the present and of the absent classes."""
+    return present, lambda_ * (1 - present)
+
+
+def squash(  # noqa: PLR0913 (an option for each place that people get wrong)
     s: Tensor,
     *,
     over: Axes | None = (-1,),
     unit_over: Axes | None = None,
     divided: bool = True,
+    squashed_length: Callable[[Tensor], Tensor] = lambda square: square / (1 + square),
+    of_squares: Callable[..., Tensor] = torch.sum,
 ) -> Tensor:
     """Compute equation 1.
 
@@ -35,13 +43,15 @@ def squash(
         over: the axes of a length; None: no squash.
         unit_over: the axes of the length in s / ‖s‖, if others.
         divided: whether s is divided by its length.
+        squashed_length: from ‖s‖² to ‖v‖.
+        of_squares: from the squares to ‖s‖².
     """
     if over is None:
         return s
-    square = (s * s).sum(over, keepdim=True) if over else s * s
+    square = of_squares(s * s, over, keepdim=True) if over else s * s
     unit = square if unit_over is None else (s * s).sum(unit_over, keepdim=True)
     length = unit.clamp_min(1e-16).sqrt() if divided else 1
-    return square / (1 + square) * s / length
+    return squashed_length(square) * s / length
 
 
 def route(  # noqa: PLR0913 (an option for each line that people get wrong)
@@ -53,10 +63,11 @@ def route(  # noqa: PLR0913 (an option for each line that people get wrong)
     compared: Callable[[Tensor, Tensor], Tensor] = lambda s, v: v,
     update: Callable[[Tensor, Tensor], Tensor] = lambda b, a: b + a,
     returned: Callable[[Tensor, Tensor], Tensor] = lambda s, v: v,
-    over: Axes | None = (2,),
-    unit_over: Axes | None = None,
+    gathered: Callable[[Tensor], Tensor] = lambda votes: votes.sum(1),
+    products: Callable[[Tensor, Tensor], Tensor] = lambda u_hat, v: (u_hat * v).sum(-1),
     copies: int = 1,
     bias: Tensor | None = None,
+    **of_squash: Any,
 ) -> Tensor:
     """Compute Procedure 1.
 
@@ -68,23 +79,25 @@ def route(  # noqa: PLR0913 (an option for each line that people get wrong)
         compared: the one of s and v that û is compared with.
         update: the next b, from b and the agreement.
         returned: the one of s and v that is returned.
-        over: as in `squash`.
-        unit_over: as in `squash`.
+        gathered: from the weighed predictions [B, I, J, D] to s.
+        products: from û and v [B, 1, J, D] to the agreement.
         copies: how many equal capsules below each of u_hat stands for. 1152 capsules of 12 kinds
             cost what 12 do, since only the softmax has to see them all.
         bias: [J, D], added to s in every round.
+        of_squash: the options of `squash`.
 
     Returns:
         v [B, J, D].
     """
     b = torch.zeros_like(u_hat[..., 0])
+    of_squash = {"over": (2,), **of_squash}
     for _ in range(iterations):
         c = copies * couplings(b.repeat_interleave(copies, 1))[:, ::copies]
-        s = (c.unsqueeze(-1) * u_hat).sum(1)
+        s = gathered(c.unsqueeze(-1) * u_hat)
         if bias is not None:
             s = s + bias
-        v = squash(s, over=over, unit_over=unit_over)
-        b = update(b, agreement((u_hat * compared(s, v).unsqueeze(1)).sum(-1)))
+        v = squash(s, **of_squash)
+        b = update(b, agreement(products(u_hat, compared(s, v).unsqueeze(1))))
     return returned(s, v)
 
 
@@ -96,6 +109,9 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
     floor: tuple[bool, bool] = (True, True),
     power: tuple[int, int] = (2, 2),
     lambda_: float = 0.5,
+    weights: Callable[[Tensor, float], tuple[Tensor, Tensor]] = _halves,
+    margins: tuple[float, float] = (0.9, 0.1),
+    direction: int = 1,
     over_classes: Callable[[Tensor], Tensor] = lambda terms: terms.sum(dim=1),
     over_batch: Callable[[Tensor], Tensor] = lambda losses: losses.mean(dim=0),
 ) -> Tensor:
@@ -108,6 +124,9 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
         floor: whether the margins of the present and of the absent classes stop at 0.
         power: of both.
         lambda_: weight of the absent classes.
+        weights: from T and λ to the weights of both margins, [B, J].
+        margins: m⁺ and m⁻.
+        direction: -1 where both differences are taken the other way round.
         over_classes: from [B, J] to [B].
         over_batch: from [B] to a scalar.
     """
@@ -115,9 +134,10 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
     lengths = lengths_of(lengths)
     one_hot = labels if labels.dim() == 2 else F.one_hot(labels, lengths.shape[1])
     present = one_hot.to(lengths)
-    missing = _margin(0.9 - lengths, floor[0], power[0])
-    exceeding = _margin(lengths - 0.1, floor[1], power[1])
-    terms = present * missing + lambda_ * (1 - present) * exceeding
+    missing = _margin(direction * (margins[0] - lengths), floor[0], power[0])
+    exceeding = _margin(direction * (lengths - margins[1]), floor[1], power[1])
+    weight_present, weight_absent = weights(present, lambda_)
+    terms = weight_present * missing + weight_absent * exceeding
     return over_batch(over_classes(terms))
 
 
@@ -125,10 +145,11 @@ def _margin(distance: Tensor, floor: bool, power: int) -> Tensor:
     return (distance.relu() if floor else distance) ** power
 
 
-def reconstruction_loss(
+def reconstruction_loss(  # noqa: PLR0913 (an option for each place that people get wrong)
     reconstruction: Tensor,
     images: Tensor,
     *,
+    distance: Callable[[Tensor, Tensor], Tensor] = lambda drawn, image: (drawn - image).square(),
     over_pixels: Callable[[Tensor], Tensor] = lambda squares: squares.sum(dim=1),
     over_batch: Callable[[Tensor], Tensor] = lambda losses: losses.mean(dim=0),
     weight: float = RECONSTRUCTION_WEIGHT,
@@ -138,11 +159,13 @@ def reconstruction_loss(
     Args:
         reconstruction: [B, P].
         images: [B, 1, H, W].
+        distance: from the reconstruction and the image, both [B, P], to [B, P].
         over_pixels: from [B, P] to [B].
         over_batch: from [B] to a scalar.
         weight: 0.0005.
     """
-    return weight * over_batch(over_pixels((reconstruction - images.flatten(1)).square()))
+    distances = distance(reconstruction, images.flatten(1))
+    return weight * over_batch(over_pixels(distances))
 
 
 PIECES: dict[str, Callable[..., Tensor]] = {

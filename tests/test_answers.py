@@ -78,3 +78,65 @@ def test_an_answer_is_tested(answer, test, sentence):
 
 def test_nothing_that_a_test_says_becomes_html():
     assert "<b>" not in check_answer(lambda: 1, lambda _: "<b>no</b>")._repr_html_()
+
+
+def in_place(v):
+    v *= 2
+    return v
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        lambda: check_function(in_place, lambda v: 2 * v, (torch.ones(3),)),
+        lambda: check_answer(in_place, lambda f: torch.equal(f(torch.ones(3)), 2 * torch.ones(3))),
+        lambda: check_answer(lambda v: v.append(1) or v, lambda f: f([0]) == [0, 1]),
+    ],
+)
+def test_an_answer_that_changes_its_argument_is_told_so(check):
+    report = check()
+    assert not report.passed and "changes its argument" in str(report)
+
+
+def test_what_a_test_hands_out_stays_as_it_is():
+    given = torch.ones(3)
+    check_answer(in_place, lambda f: f(given) is None)
+    assert torch.equal(given, torch.ones(3))
+
+
+def test_float64_is_no_mistake():
+    def test(function):
+        return torch.allclose(function(torch.ones(3)), 2 * torch.ones(3))
+
+    assert check_answer(lambda v: 2 * v.double(), test).passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda v: [v, v], "a list of 2; expected a tensor. `torch.stack(…)` makes one."),
+        (lambda v: v.numpy(), "a NumPy array of shape [3]; expected a tensor. `torch.from_numpy"),
+        (lambda v: 3.0, "float 3.0; expected a tensor"),
+    ],
+)
+def test_what_is_no_tensor_is_told_how_to_become_one(answer, sentence):
+    for report in (
+        check_function(answer, lambda v: 2 * v, (torch.ones(3),)),
+        check_answer(answer, lambda f: torch.equal(f(torch.ones(3)), torch.ones(3))),
+    ):
+        assert not report.passed and sentence in str(report)
+
+
+def test_a_call_with_too_few_arguments_shows_no_line_of_the_book():
+    report = check_answer(lambda a, b: a, lambda f: f(1))
+    assert "missing 1 required positional argument" in str(report)
+    assert "The line" not in str(report)
+
+
+def test_a_factor_and_a_slip_are_said():
+    v = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    report = check_function(lambda v: norm(v) / 2, norm, (v,))
+    assert "Everywhere it is 0.5 times" in str(report)
+    slips = {"The mean, not the sum.": lambda v: v.square().mean(-1).sqrt()}
+    report = check_function(lambda v: v.square().mean(-1).sqrt(), norm, (v,), slips=slips)
+    assert "The mean, not the sum." in str(report)

@@ -11,6 +11,7 @@ import torch
 from capsnet_book.bugs import BUGS, variant
 from checked_functions import RIGHT, WRONG
 from torch import relu
+from torch.nn.functional import one_hot
 
 from capsnet_check import (
     CHECKERS,
@@ -147,7 +148,7 @@ def squash_in_place(s):
             lambda s: functional.squash(s) * s.norm(dim=-1, keepdim=True),
             "not divided by its length",
         ),
-        ("squash", squash_in_place, "writes into the tensor"),
+        ("squash", squash_in_place, "changes its argument"),
         (
             "primary_capsules",
             lambda f, dim: f.transpose(0, 1).reshape(len(f), -1, dim),
@@ -172,7 +173,7 @@ def test_only_an_exercise_refuses_a_mask_that_writes_into_the_capsules():
         )
         return v
 
-    assert check_mask(mask).passed and "writes into the tensor" in str(check_mask(mask))
+    assert check_mask(mask).passed and "changes its argument" in str(check_mask(mask))
     assert not check_mask(mask, strict=True).passed
 
 
@@ -183,6 +184,63 @@ def test_the_readers_random_numbers_and_grad_mode_are_left_alone():
     with torch.no_grad():
         assert check_squash(lambda s: functional.squash(s) + 0 * torch.rand(1)).passed
     assert torch.equal(torch.rand(3), expected)
+
+
+def weighed_margins(weights):
+    """Return a margin loss whose halves are weighed by this function of T."""
+
+    def loss(lengths, labels):
+        T = one_hot(labels, lengths.shape[1])
+        short, long = weights(T)
+        terms = short * relu(0.9 - lengths) ** 2 + long * relu(lengths - 0.1) ** 2
+        return terms.sum(dim=1).mean()
+
+    return loss
+
+
+def gathering(gather):
+    """Return a routing whose s is gathered from the weighed votes [B, I, J, D] by this."""
+
+    def route(u_hat, iterations):
+        b = torch.zeros(u_hat.shape[:3])
+        for _ in range(iterations):
+            v = functional.squash(gather(b.softmax(dim=2).unsqueeze(3) * u_hat))
+            b = b + (u_hat * v.unsqueeze(1)).sum(dim=3)
+        return v
+
+    return route
+
+
+def length(s):
+    return s.norm(dim=-1, keepdim=True)
+
+
+def cut_after_a_relu(features, dim):
+    return group_into_capsules(features.relu(), dim)
+
+
+@pytest.mark.parametrize(
+    ("piece", "slip", "said"),
+    [
+        ("squash", lambda s: s / (1 + length(s)), "neither length of the fraction is squared"),
+        ("squash", lambda s: s / (1 + length(s) ** 2), "a square is missing"),
+        ("squash", lambda s: s / length(s), "the 1 + is missing"),
+        ("squash", lambda s: 2 * functional.squash(s), "Everywhere it is 2 times"),
+        ("primary_capsules", cut_after_a_relu, "a ReLU after the convolution"),
+        ("routing", gathering(lambda votes: votes.mean(dim=1)), "the mean over the parts"),
+        ("margin_loss", weighed_margins(lambda T: (T, 0.5)), "(1 − T) is forgotten"),
+        ("margin_loss", weighed_margins(lambda T: (0.5 * T, 1 - T)), "not the others"),
+        ("margin_loss", weighed_margins(lambda T: (0.5 * T, 0.5 * (1 - T))), "both halves"),
+        ("margin_loss", weighed_margins(lambda T: (1 - T, 0.5 * T)), "are swapped"),
+        ("margin_loss", lambda x, y: functional.margin_loss(x, y) / 10, "mean over the classes"),
+        ("margin_loss", lambda x, y: 3 * functional.margin_loss(x, y), "Everywhere it is 3 times"),
+        ("mask", lambda v, y: v - functional.mask_capsules(v, y), "upside down"),
+        ("reconstruction_loss", lambda r, x: 2 * OURS["reconstruction_loss"](r, x), "is 2 times"),
+    ],
+)
+def test_an_everyday_slip_has_its_name(piece, slip, said):
+    report = CHECKERS[piece](slip)
+    assert not report.passed and said in str(report)
 
 
 # --- conventions

@@ -5,15 +5,17 @@ A function is compared with the right one, or an answer is tested by its propert
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from capsnet_check.calls import NotWritten, Subject, Trouble, called
+from capsnet_check.calls import CHANGED, NotWritten, Subject, Trouble, called, copied, is_same
 from capsnet_check.examination import examine
+from capsnet_check.recognition import factor_words
 from capsnet_check.report import Finding, Report
 from capsnet_check.wording import rounded, shortened
 
@@ -22,14 +24,18 @@ _NO_RETURN = "It returns None. Is its `return` missing?"
 
 
 def check_function(
-    function: Any, reference: Callable[..., Any], *examples: tuple[Any, ...]
+    function: Any,
+    reference: Callable[..., Any],
+    *examples: tuple[Any, ...],
+    slips: Mapping[str, Callable[..., Any]] | None = None,
 ) -> Report:
-    """Compare a function's results with a reference's.
+    """Compare a function's results with a reference's. It gets copies, and may not change them.
 
     Args:
         function: the reader's.
         reference: the right function; it returns a tensor or a number.
         examples: at least one; each is a tuple of arguments for both.
+        slips: wrong variants of the reference that people write, by the sentence that names each.
 
     Returns:
         A `Report`, with the number that differs most in the first example that differs.
@@ -43,11 +49,15 @@ def check_function(
     call = f"{name}({', '.join(_kind(argument) for argument in examples[0])})"
 
     def compare(subject: Subject) -> list[Finding]:
+        results = []
         for example in examples:
-            expected = torch.as_tensor(reference(*example)).detach().double()
-            result = _numbers(subject(*example), expected)
-            if not _is_close(result, expected).all():
-                return [_furthest(example, expected, result)]
+            expected = _in_float64(reference(*copied(example)))
+            results.append(_numbers(subject(*example), expected))
+            if subject.wrote:
+                return [Finding(None, CHANGED)]
+            if not _is_close(results[-1], expected).all():
+                slip = _matching_slip(slips or {}, examples, results)
+                return [slip or _furthest(example, expected, results[-1])]
         return []
 
     count = "1 example" if len(examples) == 1 else f"{len(examples)} examples"
@@ -55,14 +65,41 @@ def check_function(
     return examine(name, lambda: compare(Subject(function, call)), agrees)
 
 
+def _matching_slip(
+    slips: Mapping[str, Callable[..., Any]],
+    examples: tuple[tuple[Any, ...], ...],
+    results: list[Tensor],
+) -> Finding | None:
+    """Return the finding of the first slip that gives the results of these first examples."""
+    for sentence, slip in slips.items():
+        pairs = zip(examples, results, strict=False)
+        if all(_agrees(slip, example, result) for example, result in pairs):
+            return Finding(None, sentence)
+    return None
+
+
+def _agrees(slip: Callable[..., Any], example: tuple[Any, ...], result: Tensor) -> bool:
+    """Return True if a wrong variant gives this result for an example."""
+    output = _in_float64(slip(*copied(example)))
+    return output.shape == result.shape and bool(_is_close(result, output).all())
+
+
+def _in_float64(output: Any) -> Tensor:
+    return torch.as_tensor(output).detach().double()
+
+
 def _numbers(output: Any, expected: Tensor) -> Tensor:
     """Return an output as float64; raise `NotWritten`, or `Trouble` for another kind or shape."""
     if output is ... or (isinstance(output, tuple) and ... in output):
         raise NotWritten
-    if not isinstance(output, (Tensor, int, float)) or torch.as_tensor(output).is_complex():
+    if output is None:
+        raise Trouble(_NO_RETURN)
+    kinds = (Tensor,) if expected.dim() else (Tensor, int, float, np.number)
+    if not isinstance(output, kinds) or torch.as_tensor(output).is_complex():
         kind = "a tensor" if expected.dim() else "a number"
-        raise Trouble(f"It returns {output!r}; expected {kind}.")
-    result = torch.as_tensor(output).detach().double()
+        value = _description(output)
+        raise Trouble(f"It returns {value}; expected {kind}.{_remedy(output)}")
+    result = _in_float64(output)
     if result.shape != expected.shape:
         raise Trouble(
             f"It returns the shape {list(result.shape)}; expected {list(expected.shape)}."
@@ -78,6 +115,9 @@ def _is_close(result: Tensor, expected: Tensor) -> Tensor:
 def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") -> Report:
     """Test an answer by its properties.
 
+    A function gets copies of what the test hands it, and may not change them; the test gets
+    float32 where it returns float64, so that NumPy's habits are no mistake.
+
     Args:
         answer: the reader's: a number, a tensor, a function for the test to call; ``...`` is "not
             written yet".
@@ -90,7 +130,9 @@ def check_answer(answer: Any, test: Callable[[Any], Any], name: str = "answer") 
     try:
         verdict = ... if answer is ... else called(lambda: test(tried.observed()), "in this test")
     except Trouble as trouble:
-        text = f"{_naming(answer)} cannot be tested. {tried.explanation(trouble)}"
+        text = tried.explanation(trouble)
+        if text != CHANGED:
+            text = f"{_naming(answer)} cannot be tested. {text}"
         return examine(name, lambda: [Finding(None, text)])
     except NotWritten:
         verdict = ...
@@ -110,7 +152,7 @@ class _TriedAnswer:
 
     Attributes:
         returned: the last result of a function or class; of another answer the answer itself.
-        running: whether the answer is being called.
+        running: whether the answer, or a module of it, is being called: what is raised is its own.
     """
 
     def __init__(self, answer: Any) -> None:
@@ -121,18 +163,43 @@ class _TriedAnswer:
     def observed(self) -> Any:
         """Return the answer for the test; a function, or a module that it returns, is observed."""
         if not self._is_function():
-            return self.answer
+            return _in_float32(self.answer)
 
         @wraps(self.answer, updated=())
         def observed_answer(*arguments: Any, **options: Any) -> Any:
-            self._start()
-            output = self._note(self.answer(*arguments, **options))
+            given = (*arguments, *options.values())
+            copies = copied(given)
+            named = dict(zip(options, copies[len(arguments) :], strict=True))
+            self.running = True
+            output = called(lambda: self.answer(*copies[: len(arguments)], **named), "in this test")
+            self.running = False
+            if not is_same(given, copies):
+                raise Trouble(CHANGED)
             if isinstance(output, nn.Module):
-                output.register_forward_pre_hook(lambda module, inputs: self._start())
-                output.register_forward_hook(lambda module, inputs, output: self._note(output))
-            return output
+                self._observe(output)
+            self.returned = output
+            return _in_float32(output)
 
         return observed_answer
+
+    def _observe(self, module: nn.Module) -> None:
+        """Look at a module's calls: it gets copies, and may not change them."""
+        originals: list[Any] = []
+
+        def before(module: nn.Module, inputs: Any) -> Any:
+            self.running = True
+            originals.append(inputs)
+            return copied(inputs)
+
+        def after(module: nn.Module, inputs: Any, output: Any) -> Any:
+            self.running = False
+            if not is_same(originals.pop(), inputs):
+                raise Trouble(CHANGED)
+            self.returned = output
+            return _in_float32(output)
+
+        module.register_forward_pre_hook(before)
+        module.register_forward_hook(after)
 
     def explanation(self, trouble: Trouble) -> str:
         """Return what failed: the answer itself, or the test because of the answer's value."""
@@ -140,11 +207,12 @@ class _TriedAnswer:
             return str(trouble)
         if self.returned_none():
             return _NO_RETURN
-        if self._is_function():
-            value = f"It returns {_description(self.returned)}"
-        else:
-            value = f"It is {_description(self.answer)}"
-        return f"{value}, and the test can do nothing with that ({trouble.__cause__})."
+        beginning = "It returns" if self._is_function() else "It is"
+        text = f"{beginning} {_description(self.returned)}"
+        remedy = _remedy(self.returned)
+        if remedy:
+            return f"{text}; expected a tensor.{remedy}"
+        return f"{text}, and the test can do nothing with that ({trouble.__cause__})."
 
     def returned_none(self) -> bool:
         """Return True if the last call returned None: right where a test asks for that alone."""
@@ -154,17 +222,30 @@ class _TriedAnswer:
         """Return True for a function or a class, False for a module and other values."""
         return callable(self.answer) and not isinstance(self.answer, nn.Module)
 
-    def _start(self) -> None:
-        self.running = True
 
-    def _note(self, output: Any) -> Any:
-        self.running = False
-        self.returned = output
-        return output
+def _in_float32(value: Any) -> Any:
+    """Return float64 as float32, in which the book's tests compare."""
+    if isinstance(value, Tensor) and value.dtype == torch.float64:
+        return value.float()
+    return value
+
+
+def _remedy(value: Any) -> str:
+    """Return the line that makes a tensor of a value that is none; empty if that is unknown."""
+    if isinstance(value, np.ndarray):
+        return " `torch.from_numpy(…)` makes one."
+    if isinstance(value, (list, tuple)) and value:
+        stacks = all(isinstance(item, Tensor) and item.dim() for item in value)
+        return f" `torch.{'stack' if stacks else 'tensor'}(…)` makes one."
+    if isinstance(value, (int, float)):
+        return " `torch.tensor(…)` makes one."
+    return ""
 
 
 def _description(value: Any) -> str:
     """Describe a value in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array of shape {list(value.shape)}"
     if isinstance(value, Tensor):
         return f"a tensor of shape {list(value.shape)}"
     if isinstance(value, nn.Module):
@@ -183,6 +264,7 @@ def _furthest(example: tuple[Any, ...], expected: Tensor, result: Tensor) -> Fin
         f"The output{place} {which}: expected {rounded(expected[index])}, "
         f"came {rounded(result[index])}."
     )
+    text += factor_words([(result, expected)])
     differences = (_sorted(expected) - _sorted(result)).abs()
     if expected.dim() and not differences.gt(_TOLERANCE).any():
         text += " The numbers are right, their places are not."
@@ -196,7 +278,7 @@ def _sorted(numbers: Tensor) -> Tensor:
 
 
 def _kind(argument: Any) -> str:
-    """Return how an argument is named in a call."""
+    """Return the name of an argument in a call."""
     return "tensor" if isinstance(argument, Tensor) else type(argument).__name__
 
 

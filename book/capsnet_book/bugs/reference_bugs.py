@@ -171,21 +171,20 @@ def route_a_round_too_few(u_hat: Tensor, iterations: int) -> Tensor:
 
 
 class StaleRouting:
-    """Routing whose b is an attribute, so that the next call goes on with it."""
+    """Routing that keeps b, so that the next call with votes of this shape goes on with it."""
 
     __name__ = "stale-logits"
 
     def __init__(self) -> None:
-        self.b = torch.zeros(0)
+        self.kept: dict[torch.Size, Tensor] = {}
 
     def __call__(self, u_hat: Tensor, iterations: int) -> Tensor:
-        if self.b.shape != u_hat.shape[:3]:
-            self.b = torch.zeros_like(u_hat[..., 0])
+        b = self.kept.get(u_hat.shape[:3], torch.zeros_like(u_hat[..., 0]))
         for _ in range(iterations):
-            c = self.b.softmax(dim=2)
+            c = b.softmax(dim=2)
             v = squash((c.unsqueeze(-1) * u_hat).sum(dim=1))
-            self.b = self.b + (u_hat * v.unsqueeze(1)).sum(dim=-1)
-        self.b = self.b.detach()
+            b = b + (u_hat * v.unsqueeze(1)).sum(dim=-1)
+        self.kept[u_hat.shape[:3]] = b.detach()
         return v
 
 
