@@ -10,6 +10,7 @@ import torch
 from capsnet_book.experiments import records
 from capsnet_book.experiments import turning as trial
 from capsnet_book.experiments.evidence import pack_wrong
+from capsnet_book.experiments.pictures import draw_strokes
 from capsnet_book.experiments.turning_controls import GroupCNN, PooledAngles
 from capsnet_book.turning import (
     MARGIN,
@@ -225,6 +226,27 @@ def test_a_view_has_the_same_pictures_every_time_and_new_angles_are_new():
         assert set(first[1].tolist()) == set(range(8))
 
 
+def test_clutter_lies_over_the_pictures_of_training_and_of_test():
+    clear, cluttered = trial.TASKS["wholes"], trial.TASKS["wholes-clutter"]
+    angles = torch.full((40,), 30.0)
+    for pictures_of in (
+        lambda task: task.training_pictures(angles, generator(3)),
+        lambda task: task.test_pictures(angles, 0, generator(3)),
+    ):
+        (images, labels), (over, labels_over) = pictures_of(clear), pictures_of(cluttered)
+        assert torch.equal(labels, labels_over)
+        assert (over >= images).all() and over.max() <= 1
+        more_ink = (over - images).sum(dim=(1, 2, 3))
+        assert (more_ink > 0).all() and not torch.equal(more_ink[0], more_ink[1])
+
+
+def test_strokes_are_as_long_and_as_thick_as_said():
+    ink = draw_strokes(500, 1, generator()).sum(dim=(1, 2, 3))
+    assert ink.max() < 10 * 2 + 8  # the soft edge adds a little
+    inside = ink[ink > 0.9 * ink.median()]
+    assert inside.min() > 6 * 2 - 2 and inside.median() < 10 * 2
+
+
 def test_wrong_among_some_classes_asks_these_alone():
     scores = torch.tensor([[1.0, 2, 3], [3, 2, 1], [0, 1, 2]])
     labels = torch.tensor([1, 1, 2])
@@ -264,7 +286,7 @@ def test_every_change_changes_digits_and_leaves_them_digits():
 def test_the_loss_of_every_arm_falls(name, monkeypatch):
     monkeypatch.setattr(trial, "BATCH", 16)
     arm = trial.ARMS[name]
-    images, labels = trial.pictures_of(trial.TASKS["wholes"], "familiar", 64)
+    images, labels = trial.pictures_of(trial.TASKS[arm.task], "familiar", 64)
     first, last = (
         arm.objective(trial.train(arm, 0, steps)(images, labels), images, labels).item()
         for steps in (1, 150)

@@ -84,6 +84,25 @@ def _own_axes(middle: Tensor, angle: Tensor) -> Tensor:
     return torch.stack([cos * x + sin * y, cos * y - sin * x], dim=-1)
 
 
+def draw_strokes(count: int, strokes: int, generator: torch.Generator) -> Tensor:
+    """Draw pictures [N, 1, 28, 28] in [0, 1] of straight strokes, at any place and angle.
+
+    Args:
+        count: N.
+        strokes: of every picture, each 6 to 10 pixels long and 2 thick.
+        generator: of places, angles and lengths.
+    """
+    images = torch.zeros(count, 1, SIDE, SIDE)
+    for _ in range(strokes):
+        middle = (SIDE - 1) * torch.rand((count, 2), generator=generator)
+        angle = between((0, math.pi), count, generator)
+        half = between((3, 5), count, generator).view(-1, 1, 1)
+        along, beside = _own_axes(middle, angle).unbind(dim=-1)
+        outside = torch.maximum(along.abs() - half, beside.abs() - 1)
+        images = torch.maximum(images, (0.5 - outside).clamp(0, 1).unsqueeze(1))
+    return images
+
+
 def pick(classes: Sequence[int], count: int, generator: torch.Generator) -> Tensor:
     """Draw classes by chance, int64 [count]."""
     return torch.tensor(classes)[torch.randint(len(classes), (count,), generator=generator)]

@@ -57,6 +57,8 @@ WEIGHTS = Path("runs") / "turning"
 """Where a run leaves its network."""
 TURN_WEIGHT = 1.0
 """Of the turn in the loss of a network that is told it."""
+STROKES = 3
+"""Of clutter, on every picture of a task "in clutter"."""
 
 
 Labelled = tuple[Tensor, Tensor]
@@ -111,9 +113,30 @@ def _test_digits(angles: Tensor, first: int, generator: torch.Generator) -> Labe
     return _turned(data.images[chosen], angles, generator), data.labels[chosen]
 
 
+def _in_clutter(task: Task) -> Task:
+    """Return the task with strokes laid over every picture, of training and of test."""
+
+    def cluttered(pictures_and_labels: Labelled, generator: torch.Generator) -> Labelled:
+        images, labels = pictures_and_labels
+        strokes = pictures.draw_strokes(len(images), STROKES, generator)
+        return torch.maximum(images, strokes), labels
+
+    def training_pictures(angles: Tensor, generator: torch.Generator) -> Labelled:
+        return cluttered(task.training_pictures(angles, generator), generator)
+
+    def test_pictures(angles: Tensor, first: int, generator: torch.Generator) -> Labelled:
+        return cluttered(task.test_pictures(angles, first, generator), generator)
+
+    return task._replace(training_pictures=training_pictures, test_pictures=test_pictures)
+
+
+WHOLES = Task(8, tuple(range(8)), 400, _training_wholes, _wholes)
+DIGITS = Task(10, (0, 1, 2, 3, 4, 5, 7, 8), 500, _training_digits, _test_digits)
 TASKS = {
-    "wholes": Task(8, tuple(range(8)), 400, _training_wholes, _wholes),
-    "digits": Task(10, (0, 1, 2, 3, 4, 5, 7, 8), 500, _training_digits, _test_digits),
+    "wholes": WHOLES,
+    "digits": DIGITS,
+    "wholes-clutter": _in_clutter(WHOLES),
+    "digits-clutter": _in_clutter(DIGITS),
 }
 """Every task, by its name."""
 VIEWS = {"straight": (0.0, 0.0), "familiar": (-FAMILIAR, FAMILIAR), "new": NEW}
@@ -192,9 +215,22 @@ def _arms_of(name: str) -> dict[str, Arm]:
     return {f"{name}-{arm}": about for arm, about in arms.items()}
 
 
+IN_CLUTTER = ("coincidence", "scalar-r3", "cnn")
+"""The arms that are trained and tested in clutter, too."""
+
+
+def _arms_in_clutter(name: str) -> dict[str, Arm]:
+    """Return the arms of a task in clutter."""
+    clear = _arms_of(name)
+    task = f"{name}-clutter"
+    return {f"{task}-{arm}": clear[f"{name}-{arm}"]._replace(task=task) for arm in IN_CLUTTER}
+
+
 ARMS = {
     **_arms_of("digits"),
     **_arms_of("wholes"),
+    **_arms_in_clutter("digits"),
+    **_arms_in_clutter("wholes"),
     "digits-long": Arm(
         "turning capsules, votes that coincide, told the turn, five times the steps",
         "digits",
@@ -433,11 +469,12 @@ def error_table(found: dict[str, Any], task: str) -> str:
         found: results/turning.json.
         task: of `TASKS`.
     """
+    has_twins = len(TASKS[task].apart) < TASKS[task].classes
     lines = [
         "| wrong, % | numbers | upright | as shown | **new** | seeds |",
         "|:--|--:|--:|--:|--:|--:|",
     ]
-    if task == "digits":
+    if has_twins:
         lines = [
             "| wrong, % | numbers | upright | as shown | **new** | new, no 6, 9 | seeds |",
             "|:--|--:|--:|--:|--:|--:|--:|",
@@ -447,7 +484,7 @@ def error_table(found: dict[str, Any], task: str) -> str:
         if not runs:
             continue
         columns = [(view, "all") for view in VIEWS]
-        if task == "digits":
+        if has_twins:
             columns.append(("new", "apart"))
         errors = [
             fmean(100 * run["errors"][view][which] for run in runs) for view, which in columns
