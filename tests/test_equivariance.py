@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from capsnet_book.experiments import decoders
 from capsnet_book.experiments.equivariance import ANGLES, WIDTH, Turned, equivariance, fitted
 from networks import noise
 
@@ -55,3 +56,24 @@ def test_the_map_is_that_of_least_squares():
     found = fitted(inputs, outputs)
     torch.testing.assert_close(found(inputs), outputs)
     torch.testing.assert_close(found.offset, noise(1, 3, seed=2)[0])
+
+
+def test_a_drawing_cnn_learns_from_its_drawings_only_if_they_have_weight():
+    torch.manual_seed(0)
+    images, labels = noise(6, 1, 28, 28).float().sigmoid(), torch.arange(6)
+    for weight in (0.0, 0.5):
+        network = decoders.DrawingCNN()
+        scores, drawings = network(images)
+        assert scores.shape == (6, 10) and drawings.shape == (6, 784)
+        decoders.scores_and_drawings(weight)((scores, drawings), images, labels).backward()
+        slopes = [parameter.grad.abs().sum() for parameter in network.decoder.parameters()]
+        assert (sum(slopes) > 0) == (weight > 0)
+
+
+def test_a_row_is_the_mean_over_the_seeds():
+    runs = [
+        {"arm": "cnn", "seed": seed, "error": error, "r2": {"10": r2}, "composed": 0.5}
+        for seed, error, r2 in ((10, 0.01, 0.6), (11, 0.03, 0.8))
+    ]
+    (row,) = decoders.table_rows({"runs": runs})
+    assert row == [decoders.ARMS["cnn"].summary, "0.70", "0.50", "2.0", "2"]
