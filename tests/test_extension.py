@@ -8,7 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from _ext.notebook import read_notebook
+from _ext.notebook import read_notebook, source
+from _ext.notebooks.captions import add_captions, caption_of
 from _ext.notebooks.guesses import is_answered, with_control
 from _ext.notebooks.hues import colour_words, coloured
 from _ext.notebooks.stage import insert_stage
@@ -75,6 +76,40 @@ def test_a_guess_of_a_number_needs_the_number_on_the_page(sentence: str, answere
     guesses = {"q": {"from": 0, "to": 100, "answer": 72}}
     assert is_answered("q", guesses, {"cells": [markdown(sentence)]}) == answered
     assert not is_answered("another", guesses, {"cells": [markdown("72")]})
+
+
+def plotted(alternative: str, *tags: str) -> dict[str, Any]:
+    """Return a code cell with a figure."""
+    metadata = {"mystnb": {"image": {"alt": alternative}}, "tags": list(tags)}
+    outputs = [{"data": {"image/png": ""}}]
+    return {"cell_type": "code", "id": "f", "metadata": metadata, "source": "", "outputs": outputs}
+
+
+def test_a_figure_without_a_caption_gets_its_description() -> None:
+    cells = [
+        plotted("A < B."),
+        markdown("Text."),
+        plotted("Told below."),
+        markdown("*Its* own *caption.*"),
+        plotted("Its own."),
+        markdown("*A caption, with **bold** words.*\n\nText."),
+        plotted("Removed.", "remove-cell"),
+    ]
+    captions = [
+        source(cell)
+        for cell in add_captions({"cells": cells}, page("book/x"))["cells"]
+        if "caption" in cell["id"]
+    ]
+    assert len(captions) == 2
+    assert ">A &lt; B.</p>" in captions[0]
+    assert ">Told below.</p>" in captions[1]
+
+
+def test_a_long_caption_ends_with_a_sentence() -> None:
+    first, second = "It falls from 0.5 to 0.1.", f"{'long ' * 60}end."
+    assert caption_of(f"{first} {second}") == first
+    assert caption_of(f"{first} And more.") == f"{first} And more."
+    assert caption_of("先降。再升。") == "先降。再升。"
 
 
 def test_the_stage_stands_where_the_network_is_drawn_else_after_the_title() -> None:

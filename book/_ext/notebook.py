@@ -10,6 +10,7 @@ from typing import Any
 
 Notebook = dict[str, Any]
 SUFFIX = ".ipynb"
+CAPTION = '<p class="caption" aria-hidden="true">'  # how the HTML of a caption begins
 
 
 def read_notebook(path: Path) -> Notebook:

@@ -18,6 +18,7 @@ KEEP_TOGETHER = 199
 PLACE_WIDGETS = 200  # after MyST-NB has chosen among the formats of an output (4)
 AIM_PROMPTS = 210  # after PLACE_WIDGETS
 DROP_BLANKS = 220  # after PLACE_WIDGETS
+MARK_PRINTS = 230  # after DROP_BLANKS
 LINK_CITATIONS = 500
 
 # Listeners; Sphinx's default is 500.

@@ -201,8 +201,57 @@
     place.append(make("button", { textContent: "Forget them", onclick }));
   };
 
+  // --- Answers wait ------------------------------------------------------------------------------
+
+  const veils = new Map(); // the key of a question -> { button, parts }
+
+  /** Return what answers a guess: cells right above the place of the answer, a paragraph below. */
+  const answerParts = (place) => {
+    const parts = [];
+    let part = place.previousElementSibling;
+    while (part?.matches(".cell, .caption") && !part.querySelector(".live-widget")) {
+      parts.unshift(part);
+      part = part.previousElementSibling;
+    }
+    const below = place.nextElementSibling;
+    if (below?.matches("p")) parts.push(below);
+    return parts;
+  };
+
+  const lift = (key) => {
+    const { button, parts } = veils.get(key) ?? { parts: [] };
+    const hasFocus = button === document.activeElement;
+    for (const part of parts) {
+      part.inert = false;
+      part.classList.remove("veiled");
+    }
+    button?.parentElement.remove();
+    veils.delete(key);
+    if (!hasFocus) return;
+    parts[0].tabIndex = -1;
+    parts[0].focus({ preventScroll: true });
+  };
+
+  /** Veil the answer to a question until the reader has guessed, or asks for it. */
+  const veil = (place) => {
+    const { key } = place.dataset;
+    const parts = answerParts(place);
+    if (guessOf(key) !== undefined || !parts.length) return;
+    for (const part of parts) {
+      part.inert = true;
+      part.classList.add("veiled");
+    }
+    const onclick = () => lift(key);
+    const button = make("button", { type: "button", textContent: "Show the answer", onclick });
+    const cover = make("div", { className: "veil" });
+    cover.append(button);
+    parts[0].before(cover);
+    veils.set(key, { button, parts });
+  };
+
   /** Show what stands elsewhere in the page: the answers, and the tally. */
   const showRest = () => {
+    for (const key of [...veils.keys()]) if (guessOf(key) !== undefined) lift(key);
     for (const place of document.querySelectorAll(".guessed")) showAnswer(place);
     for (const place of document.querySelectorAll(".guess-tally")) showTally(place);
   };
@@ -248,5 +297,6 @@
         if (target.matches("button, input, .guess-curve")) take(controls, target);
       });
   }
+  for (const place of document.querySelectorAll(".guessed")) veil(place);
   showRest();
 })();

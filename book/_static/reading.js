@@ -24,7 +24,12 @@
       scrollBy({ top: anchor.getBoundingClientRect().top - top, behavior: "instant" });
   };
 
-  const setOpen = (fold, isOpen) => fold.setAttribute("aria-expanded", isOpen);
+  /** Open or close a fold, and with it the cells that go along (book/_ext/pages/prints.py). */
+  const setOpen = (fold, isOpen) => {
+    fold.setAttribute("aria-expanded", isOpen);
+    const next = fold.closest(".cell")?.nextElementSibling;
+    if (next?.matches(".go-along")) setOpen(next.querySelector(".fold"), isOpen);
+  };
 
   /** Return the part of the page that the address names, if any. */
   const addressed = () => {

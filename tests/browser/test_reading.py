@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import NO_STORAGE, Visit
+from .conftest import NO_STORAGE, ROOT, Visit
 
 pytestmark = pytest.mark.slow
 
+CHAPTERS = [
+    f"book/chapters/{path.stem}.html" for path in sorted((ROOT / "book/chapters").glob("*.ipynb"))
+]
 PAGE = "book/chapters/04-squash.html"
 CODE = "div.cell:not(.tag_hide-input, .tag_remove-cell) > .cell_input pre"
 
@@ -28,6 +32,58 @@ def test_read_folds_code_and_exercises_and_build_shows_them(
     page.get_by_role("button", name="Build").click()
     expect(exercise).to_be_visible()
     expect(page.locator(".fold").first).to_be_hidden()
+
+
+PRINTS = ".cell_output > .output:is(.stream, .text_plain)"
+ALONE = """(print) => {
+    // Shown in Read without its code, and not kept.
+    const cell = print.closest("div.cell");
+    return print.checkVisibility() && !cell.matches(".tag_keep");
+}"""
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_read_shows_no_print_but_those_that_are_kept(
+    visit: Callable[..., Visit], address: str, page: str
+) -> None:
+    page = visit(address + page).page
+    expect(page.locator("html")).to_have_attribute("data-way", "read")
+    shown = page.locator(PRINTS).evaluate_all(
+        f"(prints) => prints.filter({ALONE}).map((print) => print.textContent.trim())"
+    )
+    assert shown == []
+
+
+def test_a_mark_opens_code_and_what_it_prints(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + "book/chapters/06-routing.html").page
+    cell = page.locator(f"div.cell.silent:has(.fold.code):has({PRINTS})").first
+    mark = cell.locator(".fold.code")
+    expect(cell.locator(PRINTS).first).to_be_hidden()
+    expect(mark).to_have_accessible_name(re.compile(r"\d lines?$"))
+    mark.press("Enter")
+    expect(cell.locator(PRINTS).first).to_be_visible()
+    expect(cell.locator("pre").first).to_be_visible()
+    mark.press("Enter")
+    expect(cell.locator(PRINTS).first).to_be_hidden()
+
+
+def test_one_mark_opens_cells_that_follow_each_other(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    page = visit(address + "book/chapters/03-primary-capsules.html").page
+    along = page.locator("div.cell.go-along").first
+    expect(along.locator(".fold.code")).to_be_hidden()
+    before = along.locator("xpath=preceding-sibling::div[1]")
+    before.locator(".fold.code").click()
+    expect(along.locator("pre").first).to_be_visible()
+
+
+def test_what_speaks_of_cells_is_for_build(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + "book/chapters/03-primary-capsules.html").page
+    passage = page.locator(".for-build").first
+    expect(passage).to_be_hidden()
+    page.get_by_role("button", name="Build").click()
+    expect(passage).to_be_visible()
 
 
 def test_the_choice_stays_on_the_next_page(visit: Callable[..., Visit], address: str) -> None:
@@ -95,6 +151,24 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(
     expect(page.locator(".guess-tally, .guessed").locator("visible=true")).to_have_count(0)
 
 
+def test_an_answer_waits_for_a_guess_or_to_be_asked_for(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    page = visit(address + "book/chapters/02-why-capsules.html").page
+    twice = page.get_by_text("Twice 0.50.")
+    none = page.get_by_text("None. Each maximum depends")
+    for answer in (twice, none):
+        expect(answer).to_have_js_property("inert", True)
+    page.get_by_role("button", name="Show the answer").first.press("Enter")
+    expect(twice).to_have_js_property("inert", False)
+    expect(twice).to_be_focused()
+    expect(none).to_have_js_property("inert", True)
+    page.locator(".guess").get_by_role("button", name="half").click()
+    expect(none).to_have_js_property("inert", False)
+    page.reload()
+    expect(none).to_have_js_property("inert", False)
+
+
 def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], address: str) -> None:
     page = visit(address + PAGE).page
     field = page.locator(".guess .guess-curve")
@@ -132,3 +206,4 @@ def test_without_javascript_a_question_stands_alone(
     page = visit(address + CHOICE, java_script_enabled=False).page
     expect(page.get_by_text("How many numbers of the matrix must change")).to_be_visible()
     expect(page.locator(".guess")).to_be_hidden()
+    expect(page.locator(".veiled")).to_have_count(0)

@@ -13,19 +13,23 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 from ..notebook import SUFFIX, Notebook
+from .captions import add_captions
 from .figures import show_two_forms
 from .guesses import insert_controls
 from .hues import colour_words
 from .page import Page
+from .passages import mark_passages
 from .stage import insert_stage
 from .widgets import restore_widgets
 
 STEPS: tuple[Callable[[Notebook, Page], Notebook], ...] = (
     restore_widgets,
     insert_stage,
+    add_captions,
     show_two_forms,
     colour_words,
     insert_controls,
+    mark_passages,
 )
 
 

@@ -25,21 +25,26 @@ PNG_SIZE = slice(16, 24)  # the bytes of a PNG that hold its width and its heigh
 def show_two_forms(notebook: Notebook, page: Page) -> Notebook:
     """Replace each figure that has a form for phones by a `<picture>` of both."""
     for cell in notebook["cells"]:
-        description = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+        alternative = description(cell)
         for output in cell.get("outputs", []):
             phone = output.get("metadata", {}).pop(PHONE, None)
             if phone:
                 wide = output["data"]["image/png"]
-                output["data"] = {"text/html": picture(page, wide, phone, description)}
+                output["data"] = {"text/html": picture(page, wide, phone, alternative)}
     return notebook
 
 
-def picture(page: Page, wide: str, phone: str, description: str) -> str:
+def description(cell: dict[str, Any]) -> str:
+    """Return the alternative text of a cell's figure; "" for none."""
+    return cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+
+
+def picture(page: Page, wide: str, phone: str, alternative: str) -> str:
     """Return a figure as HTML; both forms, PNG in base64, are written to files."""
     return (
         '<picture class="two-forms">'
         f'<source media="(max-width: 600px)" srcset={image_attributes(page, phone)}>'
-        f'<img src={image_attributes(page, wide)} alt="{html.escape(description)}" loading="lazy">'
+        f'<img src={image_attributes(page, wide)} alt="{html.escape(alternative)}" loading="lazy">'
         "</picture>"
     )
 

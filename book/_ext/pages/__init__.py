@@ -14,6 +14,7 @@ from . import (
     languages,
     letters,
     mathjax,
+    prints,
     repository,
     results,
     search,
@@ -42,6 +43,7 @@ def setup(app: Sphinx) -> None:
     languages.setup(app)
     search.setup(app)
     folds.setup(app)
+    prints.setup(app)
     cards.setup(app)
     sharing.setup(app)
     for script in SCRIPTS:

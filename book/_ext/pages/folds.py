@@ -1,4 +1,6 @@
-"""Two ways to read a notebook's page: *Read* folds code and exercises to a line each, *Build* none.
+"""Two ways to read a notebook's page: *Read* folds code and exercises, *Build* nothing.
+
+In *Read* a small mark in the margin opens a cell's code, and a card stands for the exercises.
 
 The switch stands in the page's head (templates/way.html); `_static/reading.js` keeps the choice. A
 fold is a button: what follows it among its siblings shows when it is open, or in *Build*
@@ -11,6 +13,7 @@ and in italics, stands in the margin where there is one: page.css.)
 
 from __future__ import annotations
 
+import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.osutil import relative_uri
 
 from .. import order
-from ..notebook import SUFFIX
+from ..notebook import CAPTION, SUFFIX
 from .cell_summary import summary
 
 # Before the page is painted, so that nothing jumps; and its theme, so that nothing is fetched for
@@ -38,8 +41,10 @@ CHOOSE_EARLY = """{
 }"""
 UNWRITTEN = "not written yet"  # what a checker says of a blank; no use in a page
 REPORT = "capsnet-report"  # the class of a checker's report in HTML
+CHAPTER_NUMBER = re.compile(r"(\d\d)-")  # how the name of a chapter's file begins
 NEXT = "Read next:"
 EXERCISES = "exercises"  # the id of their section
+MARK = '<b aria-hidden="true">{ }</b>'  # of folded code, in the margin
 ANNOUNCING = (":", ",", "：", "，")  # how a paragraph ends that leads to a cell
 UNFOLDED_PAGES = ("raise-one",)  # the playground
 
@@ -99,7 +104,8 @@ def fold_code(cell: nodes.container) -> None:
             code = part.astext()
             lines = sum(1 for line in code.splitlines() if line.strip())
             count = f"{lines} line{'s' * (lines > 1)}"
-            part.insert(0, button(f"{summary(code)} <small>{count}</small>", "code"))
+            line = f"{summary(code)} <small>{count}</small>"
+            part.insert(0, button(f"{MARK}<span>{line}</span>", "code"))
 
 
 def is_announced(cell: nodes.container) -> bool:
@@ -147,12 +153,12 @@ def button(html: str, kind: str) -> nodes.raw:
 
 
 class NameCaptions(SphinxPostTransform):
-    """Give a caption its class."""
+    """Give captions their class, and their number in the chapter: "Figure 6.2"."""
 
     default_priority = order.NAME_CAPTIONS
 
     def run(self, **kwargs: Any) -> None:
-        """Find the paragraphs in italics below cells."""
+        """Find the paragraphs in italics below cells, and number all captions in order."""
         for cell in self.document.findall(nodes.container):
             below = cell.next_node(descend=False, siblings=True)
             while isinstance(below, nodes.raw):  # the tags round a "Set-up"
@@ -162,6 +168,30 @@ class NameCaptions(SphinxPostTransform):
             emphasis = below.next_node(nodes.emphasis)
             if emphasis is not None and emphasis.astext() == below.astext():
                 below["classes"].append("caption")
+
+        chapter = CHAPTER_NUMBER.match(Path(self.env.docname).name)
+        if chapter:
+            captions = list(self.document.findall(is_caption))
+            for number, caption in enumerate(captions, start=1):
+                name_figure(caption, int(chapter[1]), number)
+
+
+def is_caption(node: nodes.Node) -> bool:
+    """Return True for a caption: a paragraph, or HTML of notebooks/captions.py."""
+    if isinstance(node, nodes.raw):
+        return node.astext().startswith(CAPTION)
+    return isinstance(node, nodes.paragraph) and "caption" in node["classes"]
+
+
+def name_figure(caption: Any, chapter: int, number: int) -> None:
+    """Put a figure's name before its caption, and let links lead to it: `#figure-6-2`."""
+    name = f"Figure {chapter}.{number}"
+    html = f'<b class="number" id="figure-{chapter}-{number}">{name}</b> '
+    if isinstance(caption, nodes.raw):
+        text = caption.astext().replace(CAPTION, CAPTION + html, 1)
+        caption.replace_self(nodes.raw("", text, format="html"))
+    else:
+        caption.insert(0, nodes.raw("", html, format="html"))
 
 
 class DropBlanks(SphinxPostTransform):
