@@ -36,7 +36,7 @@ def rounds_read(experiments: Experiments, runs: Mapping[str, str]) -> Figure:
         for k, (name, results) in enumerate(arms.items()):
             _draw_arm(axes, results, key, name, colour_of(name, k))
         first_rounds = [result["rounds"][0][key] for results in arms.values() for result in results]
-        axes.set(xlabel="rounds, in reading", xticks=range(1, 6))
+        axes.set(xlabel="rounds at inference", xticks=range(1, 6))
         axes.set_ylim(0, _HIGHEST * 100 * max(first_rounds))
         axes.set_title(title, loc="left")
     figure.legend(
