@@ -12,6 +12,7 @@ from capsnet_book.widgets.face_parts import FaceParts
 from capsnet_book.widgets.margin_loss import MarginLoss
 from capsnet_book.widgets.part_votes import PartVotes
 from capsnet_book.widgets.pose_sliders import PoseSliders
+from capsnet_book.widgets.pull_votes import PullVotes
 from capsnet_book.widgets.raise_one import RaiseOne
 from capsnet_book.widgets.routing_steps import RoutingSteps
 from capsnet_book.widgets.squash_vector import SquashVector
@@ -27,6 +28,7 @@ __all__ = [
     "MarginLoss",
     "PartVotes",
     "PoseSliders",
+    "PullVotes",
     "RaiseOne",
     "RoutingSteps",
     "SquashVector",
