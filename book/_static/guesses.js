@@ -205,7 +205,7 @@
 
   const veils = new Map(); // the key of a question -> { button, parts }
 
-  /** Return what answers a guess: cells right above the place of the answer, a paragraph below. */
+  /** Return what answers a guess: the cells above the place of the answer, a paragraph below. */
   const answerParts = (place) => {
     const parts = [];
     let part = place.previousElementSibling;
@@ -213,7 +213,8 @@
       parts.unshift(part);
       part = part.previousElementSibling;
     }
-    const below = place.nextElementSibling;
+    let below = place.nextElementSibling;
+    for (; below?.matches(".caption"); below = below.nextElementSibling) parts.push(below);
     if (below?.matches("p")) parts.push(below);
     return parts;
   };

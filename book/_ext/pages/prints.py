@@ -1,11 +1,12 @@
 """What a cell prints is for those who read its code: in *Read* it is out of sight.
 
 A cell whose print is an answer that can be read without the code has the tag `keep`, and its print
-stays. page.css hides the others; they show when the cell's code is opened, and in *Build*.
+stays. read.css hides the others; they show when the cell's code is opened, and in *Build*.
 
 A cell of which nothing shows in *Read* but the mark of its code is `silent`. Of code cells that
 follow each other without anything to see between them the first has the mark, and opens all: the
-others `go-along`.
+others `go-along`. A paragraph that leads to a silent cell with a colon ends with a full stop in
+*Read*: read.css shows one of the two.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from .. import order
 from .folds import folds
 
 KEEP = "tag_keep"  # MyST-NB's class for the tag
+STOPS = {":": ".", "：": "。"}  # what ends a sentence in place of a colon
 PRINTS = {"stream", "text_plain"}  # the classes of outputs in plain text
 
 
@@ -37,8 +39,23 @@ class MarkPrints(SphinxPostTransform):
                 continue
             if is_silent(cell):
                 cell["classes"].append("silent")
+                if "announced" not in cell["classes"]:
+                    end_sentence(cell.previous_sibling())
             if opens_with(cell.previous_sibling(), cell):
                 cell["classes"].append("go-along")
+
+
+def end_sentence(before: nodes.Node | None) -> None:
+    """Give a paragraph that ends with a colon a full stop beside it, for *Read*."""
+    if not isinstance(before, nodes.paragraph) or not isinstance(before[-1], nodes.Text):
+        return
+    text = before[-1].astext().rstrip()
+    stop = STOPS.get(text[-1:])
+    if stop is None:
+        return
+    both = f'<span class="leads">{text[-1]}</span><span class="ends">{stop}</span>'
+    before[-1] = nodes.Text(text[:-1])
+    before.append(nodes.raw("", both, format="html"))
 
 
 def is_silent(cell: nodes.container) -> bool:
