@@ -20,7 +20,7 @@ from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import InputError, expect
 from capsnet_tutorial.model import PRESETS, CapsNet
-from capsnet_tutorial.train import Diverged, Recipe, evaluate, train_and_save
+from capsnet_tutorial.train import Diverged, Processes, Recipe, evaluate, train_and_save
 from capsnet_tutorial.weights import load_pretrained, load_weights
 
 
@@ -62,11 +62,16 @@ def _train(options: argparse.Namespace) -> int:
     config = PRESETS[options.preset]()
     if options.iterations is not None:
         config = replace(config, iterations=options.iterations)
-    source = resolved_source(options.source, options.data)
+    processes = Processes.joined()
+    with processes.first_before_others():  # two downloads would write the same files
+        source = resolved_source(options.source, options.data)
     training = digits("train", source, options.data)
     splits = {split: digits(split, source, options.data) for split in ("validation", "test")}
     validation_digits = splits["validation"].count
-    print(f"{training.count:,} digits to train on ({source}), {validation_digits:,} to validate")
+    if processes.is_first:
+        print(
+            f"{training.count:,} digits to train on ({source}), {validation_digits:,} to validate"
+        )
     torch.manual_seed(recipe.seed)
     record = train_and_save(
         CapsNet(config),
@@ -83,7 +88,10 @@ def _train(options: argparse.Namespace) -> int:
         identity={"source": source},
         resume=options.resume,
         threads=options.threads,
+        compiled=options.compile,
     )
+    if not processes.is_first:
+        return 0
     for split in splits:
         error = record[split]["error"]
         mse = record[split]["reconstruction_mse"]
@@ -203,6 +211,7 @@ def add_training_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threads", type=int, metavar="N", help="of the processor (default: tries what is faster)"
     )
+    parser.add_argument("--compile", action="store_true", help="compute the steps by torch.compile")
     _add_data_options(parser)
     for usual in (Recipe(), Augmentation()):
         for field in fields(usual):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -87,6 +88,27 @@ def test_float64_images_train_a_float64_network():
     data = digits._replace(images=digits.images.double())
     network, _ = fit(networks.learner().double(), data, RECIPE, **QUIET)
     assert {parameter.dtype for parameter in network.parameters()} == {torch.float64}
+
+
+@pytest.mark.slow
+def test_compiled_steps_learn_as_eager_ones_do(monkeypatch):
+    torch.compiler.reset()
+    data = few(70)  # four batches, and an incomplete one
+    expected, its_history = fit(networks.learner(), data, RECIPE, **QUIET)
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="aot_eager"))
+    network, history = fit(networks.learner(), data, RECIPE, compiled=True, **QUIET)
+    assert history.step == its_history.step == 4
+    assert history.curve[0]["loss"] == pytest.approx(its_history.curve[0]["loss"], rel=1e-5)
+    for name, tensor in expected.state_dict().items():
+        torch.testing.assert_close(network.state_dict()[name], tensor, rtol=1e-3, atol=1e-5)
+
+
+def test_a_compiled_run_is_not_gone_on_with_uncompiled(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch, "compile", lambda network: network)
+    rest = {"checkpoint": tmp_path / "c", "resume": True, **QUIET}
+    fit(networks.learner(), few(), RECIPE, compiled=True, **rest)
+    with pytest.raises(ValueError, match="a run with the compiled None; got True"):
+        fit(networks.learner(), few(), RECIPE, **rest)
 
 
 # --- time

@@ -2,6 +2,7 @@
 
 from capsnet_tutorial.images import TrainingData
 from capsnet_tutorial.train.checkpoint import History
+from capsnet_tutorial.train.distributed import Processes
 from capsnet_tutorial.train.evaluate import Evaluation, evaluate, over_batches
 from capsnet_tutorial.train.loop import Diverged, fit
 from capsnet_tutorial.train.machine import faster_threads

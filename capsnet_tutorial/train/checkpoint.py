@@ -111,11 +111,15 @@ class Checkpoint:
         path: of the file. No other run may write into its folder meanwhile. None: no file, so
             `exists` is false and `save` writes nothing.
         identity: settings that must match when resuming, ready for JSON.
+        is_writer: whether this process writes the file; of several, the others read it only.
     """
 
-    def __init__(self, path: Path | None, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path | None, identity: Mapping[str, Any], is_writer: bool = True
+    ) -> None:
         self.path = path
         self.identity = identity
+        self.is_writer = is_writer
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the file's folder for this run, while the context lasts.
@@ -123,7 +127,9 @@ class Checkpoint:
         Raises:
             ValueError: another run has it.
         """
-        return nullcontext() if self.path is None else only_writer(self.path)
+        if self.path is None or not self.is_writer:
+            return nullcontext()
+        return only_writer(self.path)
 
     def exists(self) -> bool:
         """Return whether there is a run to go on with."""
@@ -135,7 +141,7 @@ class Checkpoint:
         Raises:
             OSError: the file cannot be written; the one before is still there, whole.
         """
-        if self.path is not None:
+        if self.path is not None and self.is_writer:
             about = {"checkpoint": {**self.identity, "history": asdict(state.history)}}
             write_tensors(self.path, state.tensors(), about)
 
@@ -164,7 +170,8 @@ class Checkpoint:
 
     def _expect_same_run(self, about: dict[str, Any]) -> None:
         """Raise `InputError` unless the run has the same settings; name those that differ."""
-        for key, ours in self.identity.items():
+        for key in sorted(self.identity.keys() | about.keys() - {"history"}):
+            ours = self.identity.get(key)
             theirs = about.get(key)
             if isinstance(ours, dict) and isinstance(theirs, dict):
                 ours, theirs = _without_equal(ours, theirs), _without_equal(theirs, ours)

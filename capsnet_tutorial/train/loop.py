@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 from tqdm import tqdm
 
 from capsnet_tutorial.errors import expect, expect_count
@@ -25,6 +26,7 @@ from capsnet_tutorial.train.checkpoint import (
     TrainingState,
     run_identity,
 )
+from capsnet_tutorial.train.distributed import Processes
 from capsnet_tutorial.train.evaluate import evaluate
 from capsnet_tutorial.train.machine import (
     MOST_THREADS,
@@ -57,8 +59,12 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     progress: bool = True,
     on_epoch: Callable[[Network, History], None] | None = None,
     threads: int | None = None,
+    compiled: bool = False,
 ) -> tuple[Network, History]:
     """Train a network on images and their targets; on a GPU, where there is one.
+
+    On several, if ``torchrun`` started the program, a process for each: see `Processes`. Then only
+    the first process writes, validates and calls ``on_epoch``.
 
     Args:
         network: trained in place; called with images and targets.
@@ -77,6 +83,7 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
         progress: show a bar.
         on_epoch: called after every epoch with the network so far and the history.
         threads: of the processor; without a number, `faster_threads` tries which is faster.
+        compiled: compute the steps by ``torch.compile``; the first step then takes a minute.
 
     Returns:
         The network to use (the average of the weights, if the recipe averages), in eval mode, and
@@ -94,40 +101,48 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     if validation is not None and not callable(validation):
         validation = training_data(validation)
     schedule = Schedule(recipe, data.count)
+    processes = Processes.joined()
+    processes.expect_same_run(recipe, data.count)
     device = best_device()
     step_loss = StepLoss(
         data=on_device(data, device),
         recipe=recipe,
         objective=objective or paper_objective(recipe.reconstruction_weight),
         device=device,
+        processes=processes,
     )
     step_loss.try_batch()
     state = TrainingState(network.to(device).train(), recipe)
     settings = run_identity(network, recipe, data.count) | dict(identity or {})
-    file = Checkpoint(None if checkpoint is None else Path(checkpoint), settings)
+    settings |= rounding_settings(processes, compiled)
+    path = None if checkpoint is None else Path(checkpoint)
+    file = Checkpoint(path, settings, is_writer=processes.is_first)
 
     with (
         file.locked(),
         chance_restored(device),
         threads_restored(),
-        progress_bar(progress) as bar,
+        progress_bar(progress and processes.is_first) as bar,
     ):
         if file.exists():
             wanted = "a folder without a run, or resume=True (--resume) to go on with it"
             expect(resume, wanted, f"{file.path}")
             file.load(state)
-            if progress:
+            if progress and processes.is_first:
                 bar.write(f"going on after {state.history.step:,} steps")
-        state.history.threads = chosen_threads(threads, state, step_loss)
+        threads = chosen_threads(threads, state, step_loss)
+        state.history.threads = int(processes.from_first(threads))  # after all have read
         torch.set_num_threads(state.history.threads)
         file.save(state)
 
+        batch_loss = processes.wrapped(step_loss.of(compiled_if(compiled, state.network)))
         while not is_over(state.history, schedule):
-            loss = train_epoch(state, step_loss, schedule, bar)
+            loss = processes.mean(train_epoch(state, batch_loss, step_loss, schedule, bar))
             expect_finite(loss, state)
             measurements = {"loss": loss}
             if validation is not None and is_validated(state.history, schedule):
-                measurements["validation_error"] = validation_error(state.result, validation)
+                error = validation_error(state.result, validation) if processes.is_first else 0.0
+                measurements["validation_error"] = processes.from_first(error)
             bar.set_postfix({name: f"{value:.4f}" for name, value in measurements.items()})
             point = {
                 "epoch": state.history.step / schedule.steps_per_epoch,
@@ -136,9 +151,22 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
             }
             state.history.curve.append(point)
             file.save(state)
-            if on_epoch is not None:
+            if on_epoch is not None and processes.is_first:
                 on_epoch(state.result, state.history)
     return state.result.eval(), state.history
+
+
+def rounding_settings(processes: Processes, compiled: bool) -> dict[str, Any]:
+    """Return settings of a run that change its rounding, where they are not the usual ones.
+
+    Several processes add up in another order than one; compiled steps fuse operations.
+    """
+    settings: dict[str, Any] = {}
+    if processes.count > 1:
+        settings["processes"] = processes.count
+    if compiled:
+        settings["compiled"] = True
+    return settings
 
 
 def expect_arguments(recipe: Any, validation: Any, threads: Any) -> None:
@@ -154,17 +182,34 @@ def expect_arguments(recipe: Any, validation: Any, threads: Any) -> None:
 # --- steps
 
 
+def compiled_if(is_compiled: bool, network: nn.Module) -> Any:
+    """Return what a step calls: the network, or what ``torch.compile`` makes of it."""
+    return torch.compile(network) if is_compiled else network
+
+
 def train_epoch(
-    state: TrainingState[Any], step_loss: StepLoss, schedule: Schedule, bar: tqdm
+    state: TrainingState[Any],
+    batch_loss: nn.Module,
+    step_loss: StepLoss,
+    schedule: Schedule,
+    bar: tqdm,
 ) -> float:
-    """Take the steps of an epoch, fewer where the run ends before; return their mean loss."""
+    """Take the steps of an epoch, fewer where the run ends before; return their mean loss.
+
+    Args:
+        state: of the run.
+        batch_loss: of the state's network.
+        step_loss: gives it the batches of the steps.
+        schedule: of the run.
+        bar: shows the share of the run that is over.
+    """
     history = state.history
     epoch = history.step // schedule.steps_per_epoch
     seconds_before = history.seconds
     started = time.perf_counter()
     losses = []
     for position in range(schedule.steps_per_epoch):
-        loss = step_loss(state.network, epoch, position)
+        loss = step_loss(batch_loss, epoch, position)
         learning_rate = schedule.learning_rate(history.step, history.seconds)
         state.step(loss, learning_rate, schedule.decay(history.step))
         losses.append(loss.detach())

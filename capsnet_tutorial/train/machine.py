@@ -75,7 +75,7 @@ def chosen_threads(wanted: int | None, state: TrainingState[Any], step_loss: Ste
 
 def _trial_step(step_loss: StepLoss, network: nn.Module) -> None:
     """Compute the loss of the first step and its gradients, but leave the weights as they are."""
-    step_loss(network, 0, 0).backward()
+    step_loss(step_loss.of(network), 0, 0).backward()
 
 
 def faster_threads(step: Callable[[], object]) -> int:

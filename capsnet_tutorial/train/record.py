@@ -17,6 +17,7 @@ from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_json
 from capsnet_tutorial.images import Examples
 from capsnet_tutorial.train.checkpoint import Network
+from capsnet_tutorial.train.distributed import Processes
 from capsnet_tutorial.train.loop import Validation, fit
 from capsnet_tutorial.train.recipe import Objective, Recipe
 from capsnet_tutorial.weights import as_capsnet, load_weights, save_weights
@@ -35,6 +36,7 @@ class RunOptions(TypedDict, total=False):
     resume: bool
     progress: bool
     threads: int | None
+    compiled: bool
 
 
 def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest by keyword only
@@ -65,7 +67,8 @@ def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest 
 
     Returns:
         The record: ``about``; ``parameters``, ``recipe``, ``steps``, ``training_seconds``,
-        ``curve``, ``hardware`` and ``versions``; and what ``measure`` returned.
+        ``curve``, ``hardware`` and ``versions``; and what ``measure`` returned. Of several
+        processes, only the first measures and writes; the others return an empty record.
 
     Raises:
         Diverged, OSError: as `fit`.
@@ -74,6 +77,9 @@ def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest 
     folder = Path(folder)
     _expect_no_results_without_checkpoint(folder)
     result, history = fit(network, data, recipe, checkpoint=folder / CHECKPOINT, **options)
+    processes = Processes.joined()
+    if not processes.is_first:
+        return {}
     network_in_file = (store or _save_and_load)(result, folder / WEIGHTS)
     network_in_file.to(next(result.parameters()).device)
     record = {
@@ -83,7 +89,7 @@ def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest 
         "steps": history.step,
         "training_seconds": round(history.seconds, 1),
         "curve": [_rounded(point) for point in history.curve],
-        "hardware": hardware(network_in_file, history.threads),
+        "hardware": hardware(network_in_file, history.threads) | {"processes": processes.count},
         "versions": versions(),
     }
     record |= measure(network_in_file, record)

@@ -13,7 +13,34 @@ from torch import Tensor, nn
 
 from capsnet_tutorial.functional import at_least_float32
 from capsnet_tutorial.images import TrainingData
+from capsnet_tutorial.train.distributed import Processes
 from capsnet_tutorial.train.recipe import Objective, Recipe
+
+
+class BatchLoss(nn.Module):
+    """The loss of a network on a batch, a scalar.
+
+    Args:
+        network: called with images and targets.
+        objective: the loss function of its output.
+        precision: of the network's arithmetic, as in `Recipe`.
+    """
+
+    def __init__(self, network: nn.Module, objective: Objective, precision: str) -> None:
+        super().__init__()
+        self.network = network
+        self.objective = objective
+        self.precision = precision
+
+    def forward(self, images: Tensor, targets: Tensor) -> Tensor:
+        with self._autocast(images.device):
+            output = self.network(images, targets)
+        return self.objective(in_float32(output), images, targets)
+
+    def _autocast(self, device: torch.device) -> AbstractContextManager[Any]:
+        if self.precision == "fp32":
+            return nullcontext()
+        return torch.autocast(device.type, torch.bfloat16)
 
 
 @dataclass(frozen=True)
@@ -28,12 +55,17 @@ class StepLoss:
     recipe: Recipe
     objective: Objective
     device: torch.device
+    processes: Processes
 
-    def __call__(self, network: nn.Module, epoch: int, position: int) -> Tensor:
-        """Return a network's loss in a step.
+    def of(self, network: nn.Module) -> BatchLoss:
+        """Return a network's loss as a module."""
+        return BatchLoss(network, self.objective, self.recipe.precision)
+
+    def __call__(self, loss: nn.Module, epoch: int, position: int) -> Tensor:
+        """Return the loss in a step: of several processes, that of this one's part.
 
         Args:
-            network: called with images and targets.
+            loss: what `of` returned, maybe wrapped for several processes.
             epoch: counted from 0.
             position: of the step in its epoch, counted from 0.
         """
@@ -44,24 +76,17 @@ class StepLoss:
         # + 1, because 0 is the seed of the epoch's order.
         generator = torch.Generator().manual_seed(mixed_seed(seed, epoch, position + 1))
         images, targets = self.data.batch(chosen, self.recipe.augmentation, generator)
-        images = images.to(self.device)
-        targets = targets.to(self.device)
-        # For what a network draws itself, such as dropout; the last 1 tells this seed from the
-        # generator's.
-        torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1))
-        with self._precision():
-            output = network(images, targets)
-        return self.objective(in_float32(output), images, targets)
+        images = self.processes.part(images).to(self.device)
+        targets = self.processes.part(targets).to(self.device)
+        # For what a network draws itself, such as dropout, in each process something else; the 1
+        # of the first process tells this seed from the generator's.
+        torch.manual_seed(mixed_seed(seed, epoch, position + 1, 1 + self.processes.rank))
+        return loss(images, targets)
 
     def try_batch(self) -> None:
         """Make a batch of one image, so that bad data end a run before it has written anything."""
         first = torch.zeros(1, dtype=torch.int64)
         self.data.batch(first, self.recipe.augmentation, torch.Generator())
-
-    def _precision(self) -> AbstractContextManager[Any]:
-        if self.recipe.precision == "fp32":
-            return nullcontext()
-        return torch.autocast(self.device.type, torch.bfloat16)
 
 
 def in_float32(output: Any) -> Any:
