@@ -113,8 +113,11 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     )
     step_loss.try_batch()
     state = TrainingState(network.to(device).train(), recipe)
-    settings = run_identity(network, recipe, data.count) | dict(identity or {})
-    settings |= rounding_settings(processes, compiled)
+    settings = {
+        **run_identity(network, recipe, data.count),
+        **rounding_settings(processes, compiled),
+        **(identity or {}),
+    }
     path = None if checkpoint is None else Path(checkpoint)
     file = Checkpoint(path, settings, is_writer=processes.is_first)
 
