@@ -58,8 +58,8 @@ def answers_to(path: Path) -> list[tuple[str, str]]:
 
 
 def _as_cell(name: str, answer: str, functions: dict[str, str]) -> str:
-    """Return the cell that holds an answer: a function's body, ``= value``, or a class."""
-    if name in functions:
+    """Return the cell that holds an answer: a function's body, ``= value``, or a definition."""
+    if name in functions and not answer.startswith("def "):
         body = textwrap.indent(answer.replace("; ", "\n"), "    ")
         return f"def {name}({functions[name]}):\n{body}"
     if answer.startswith("="):
