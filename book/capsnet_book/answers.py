@@ -203,7 +203,8 @@ class _TriedAnswer:
 
     def explanation(self, trouble: Trouble) -> str:
         """Return what failed: the answer itself, or the test because of the answer's value."""
-        if self.running or trouble.__cause__ is None:
+        is_module = isinstance(self.answer, nn.Module)
+        if self.running or trouble.__cause__ is None or is_module:
             return str(trouble)
         if self.returned_none():
             return _NO_RETURN
