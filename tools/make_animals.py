@@ -30,18 +30,18 @@ SIDE = 64
 COLOURS = 256
 """Of the whole picture, transparency included."""
 ANIMALS = {
-    "cat": "cat-face",
-    "dog": "dog-face",
-    "mouse": "mouse-face",
-    "rabbit": "rabbit-face",
     "bear": "bear",
-    "panda": "panda",
-    "frog": "frog",
-    "monkey": "monkey-face",
-    "pig": "pig-face",
-    "tiger": "tiger-face",
+    "cat": "cat-face",
     "cow": "cow-face",
+    "dog": "dog-face",
+    "frog": "frog",
     "koala": "koala",
+    "monkey": "monkey-face",
+    "mouse": "mouse-face",
+    "panda": "panda",
+    "pig": "pig-face",
+    "rabbit": "rabbit-face",
+    "tiger": "tiger-face",
 }
 """A class -> the name of its emoji; some sets write `-face` behind it."""
 SETS = {

@@ -23,20 +23,20 @@ from capsnet_book.assets import asset
 from capsnet_tutorial.errors import expect
 
 ANIMALS = (
-    "cat",
-    "dog",
-    "mouse",
-    "rabbit",
     "bear",
-    "panda",
-    "frog",
-    "monkey",
-    "pig",
-    "tiger",
+    "cat",
     "cow",
+    "dog",
+    "frog",
     "koala",
+    "monkey",
+    "mouse",
+    "panda",
+    "pig",
+    "rabbit",
+    "tiger",
 )
-"""The classes, in the order of their labels."""
+"""The classes, in the order of their labels: the alphabet's, as `ImageFolder` has them."""
 SHOWN = (0, 1, 2, 3, 4, 5)
 """The artists whose drawings are for training: Noto twice, Fluent twice, Emoji One twice."""
 UNSEEN = (6, 7, 8)

@@ -7,6 +7,7 @@ that results/animals.json lacks, and writes the weights of the chapter.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,8 @@ from torch import Tensor, nn
 from capsnet_book import animals
 from capsnet_book.experiments import arms
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
-from capsnet_book.networks import save_network
+from capsnet_book.networks import load_network, pack, save_network
+from capsnet_tutorial.files import write_tensors
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Objective, paper_objective
 
@@ -33,12 +35,16 @@ TEST_SEED = 40_000
 STORED = 10
 """The seed whose CapsNet the chapter loads."""
 WEIGHTS = Path("runs") / "animals" / "animals.safetensors"
+"""Of the stored CapsNet, in eight bits a number; the book's package has a copy."""
+ASSETS = Path("book") / "capsnet_book" / "assets"
+PICTURES_SEED = 50_000
+"""Of the twelve pictures that the widget shows."""
 
 SIZES = replace(
     CapsNetConfig.small(image_size=animals.SIDE, in_channels=3, classes=len(animals.ANIMALS)),
-    decoder_hidden=(128, 256),
+    decoder_hidden=(128, 64),
 )
-"""Of the CapsNet: 1,161,920 parameters, 314,688 of which recognise."""
+"""Of the CapsNet: 547,328 parameters, 314,688 of which recognise."""
 
 
 class Arm(NamedTuple):
@@ -56,7 +62,7 @@ def convolutional() -> ConvNet:
         in_channels=3,
         channels=(32, 64, 64),
         stride=2,
-        hidden=(824, 192),
+        hidden=(319, 192),
         classes=len(animals.ANIMALS),
     )
     return ConvNet(sizes)
@@ -104,6 +110,27 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     return {"errors": errors}
 
 
+def write_assets() -> None:
+    """Write the chapter's weights, and what its widget shows: a decoder, pictures, capsules.
+
+    Each picture is one of the animals as the first unseen artist drew it.
+    """
+    network = load_network(WEIGHTS)
+    shutil.copy(WEIGHTS, ASSETS / "weights" / "animals.safetensors")
+    decoder = pack(network.decoder.state_dict(), torch.int8)
+    write_tensors(ASSETS / "animals" / "decoder.safetensors", decoder, {})
+    images, labels = animals.pictures(animals.UNSEEN[:1], 200, PICTURES_SEED)
+    first = [int((labels == label).nonzero()[0]) for label in range(len(animals.ANIMALS))]
+    with torch.no_grad():
+        capsules = network(images[first]).capsules
+    shown = {
+        "images": (255 * images[first]).round().to(torch.uint8),
+        "capsules": capsules,
+        "labels": labels[first],
+    }
+    write_tensors(ASSETS / "animals" / "shown.safetensors", shown, {})
+
+
 def error_table(record: dict[str, Any]) -> str:
     """Return a table in Markdown: error rates in per cent, means over the seeds."""
     artists = animals.card()["artists"]
@@ -119,6 +146,8 @@ def main() -> None:
     jobs = [(seed, name) for seed in SEEDS for name in ARMS]
     about = {"steps": STEPS, "batch": BATCH, "rate": RATE, "tested": TESTED}
     arms.do_missing("animals", ARMS, about, run, jobs)
+    if WEIGHTS.exists():
+        write_assets()
 
 
 if __name__ == "__main__":

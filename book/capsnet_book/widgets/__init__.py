@@ -5,6 +5,7 @@ They need no kernel. A widget is one Python file and one JavaScript file of the 
 itself. Nothing here imports torch.
 """
 
+from capsnet_book.widgets.bend_animal import BendAnimal
 from capsnet_book.widgets.bend_digit import BendDigit
 from capsnet_book.widgets.decode_capsule import DecodeCapsule
 from capsnet_book.widgets.draw_digit import DrawDigit
@@ -21,6 +22,7 @@ from capsnet_book.widgets.turn_scene import TurnScene
 from capsnet_book.widgets.two_digits import TwoDigits
 
 __all__ = [
+    "BendAnimal",
     "BendDigit",
     "DecodeCapsule",
     "DrawDigit",
