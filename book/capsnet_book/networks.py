@@ -29,6 +29,7 @@ TRAINED = (
     "small-turned",
     "small-cnn",
     "small-pairs",
+    "animals",
     "paper",
 )
 """Names of the trained networks."""
@@ -56,6 +57,7 @@ def trained_network(name: str) -> CapsNet | ConvNet:
         decoder is not trained.
     "small-cnn": a CNN with as many parameters, trained like that.
     "small-pairs": for two overlapping digits on 36×36 pixels (`capsnet_book.experiments.pairs`).
+    "animals": for twelve animals in colour (`capsnet_book.experiments.animals`).
     "paper": the paper's network, 8,215,568 parameters, trained on all 60,000 digits, shifted.
 
     Raises:

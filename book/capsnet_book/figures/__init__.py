@@ -6,6 +6,7 @@ from capsnet_book.figures.bending import bend_curves, bend_trainings
 from capsnet_book.figures.bugs import bug_curves
 from capsnet_book.figures.calibration import reliability
 from capsnet_book.figures.charts import bars, lines, themes
+from capsnet_book.figures.colour import colour_grid
 from capsnet_book.figures.couplings import coupling_graphs
 from capsnet_book.figures.digits import digit_grid, digit_row
 from capsnet_book.figures.graph import one_round
@@ -43,6 +44,7 @@ __all__ = [
     "bug_curves",
     "capsule_cuts",
     "claims_board",
+    "colour_grid",
     "coupling_graphs",
     "coupling_maps",
     "digit_grid",
