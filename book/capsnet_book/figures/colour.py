@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -10,23 +12,19 @@ from capsnet_book.figures._style import WIDTH, grid_of_pictures, in_book_style
 
 
 @in_book_style
-def colour_grid(rows: dict[str, Tensor], titles: list[str] | None = None) -> Figure:
-    """Draw rows of pictures in colour, each with its name, and above them titles of the columns.
+def colour_grid(rows: Sequence[tuple[str, Tensor]]) -> Figure:
+    """Draw rows of pictures in colour, each with its name.
 
     Args:
-        rows: name -> [N, 3, H, W] from 0 to 1, or [N, 4, H, W] with opacity; N the same for all.
-        titles: of the N columns.
+        rows: names, and pictures [N, 3, H, W] from 0 to 1, or [N, 4, H, W] with opacity.
     """
-    columns = len(next(iter(rows.values())))
-    room_for_titles = 0.3 if titles else 0
-    height = len(rows) * (WIDTH - 1.2) / columns + room_for_titles
+    columns = len(rows[0][1])
+    height = len(rows) * (WIDTH - 1.2) / columns
     figure, grid = grid_of_pictures(len(rows), columns, height)
-    for line, (name, images) in zip(grid, rows.items(), strict=True):
+    for line, (name, images) in zip(grid, rows, strict=True):
         for axes, image in zip(line, images, strict=True):
             axes.imshow(_rounded(image).permute(1, 2, 0).numpy(), interpolation="nearest")
         line[0].text(-0.15, 0.5, name, transform=line[0].transAxes, ha="right", va="center")
-    for axes, title in zip(grid[0], titles or [], strict=False):
-        axes.set_title(title)
     return figure
 
 

@@ -91,7 +91,7 @@ function animalRow(labels, images, choose) {
     const about = { type: "button", "aria-label": label, onclick: () => choose(n) };
     return element("button", about, canvas);
   });
-  const about = { class: "samples", role: "group", "aria-label": "Twelve animals to choose from" };
+  const about = { class: "samples", role: "group", "aria-label": "Animals to choose from" };
   const row = element("div", about, ...buttons);
   const show = (/** @type {number} */ index) =>
     buttons.forEach((button, n) => button.setAttribute("aria-pressed", String(n === index)));

@@ -16,11 +16,11 @@ DIMENSIONS = 16
 class BendAnimal(_parts.DigitsWidget):
     """An animal that an unseen artist drew, and its drawing from the 16 numbers of its capsule.
 
-    The capsules of the twelve pictures were computed by the network `animals`; its decoder runs in
+    The capsules of the ten pictures were computed by the network `animals`; its decoder runs in
     the page.
 
     Args:
-        index: the animal that is shown first, 0 to 11.
+        index: the animal that is shown first, 0 to 9.
 
     Attributes:
         offsets: 16 numbers, added to those of the longest capsule.
@@ -38,9 +38,9 @@ class BendAnimal(_parts.DigitsWidget):
     def __init__(self, index: int = 0) -> None:
         shown = load_file(asset("animals/shown.safetensors"))
         super().__init__(
-            network=shared_network("decoder", "animals"),
-            images=shown["images"].tobytes(),  # uint8 [12, 3, 32, 32]
-            capsules=shown["capsules"].tobytes(),  # float32 [12, 12, 16]
+            network=shared_network("animals-decoder"),
+            images=shown["images"].tobytes(),  # uint8 [10, 3, 32, 32]
+            capsules=shown["capsules"].tobytes(),  # float32 [10, 12, 16]
             labels=shown["labels"].tolist(),
         )
         self.index = index
