@@ -18,10 +18,18 @@ from .test_pages import OVERFLOW, PAGES, PHONE
 pytestmark = pytest.mark.slow
 
 CHAPTERS = [page for page in PAGES if "/chapters/" in page]
-TRY_IT, PRIMARY, ROUTING = (
+TRY_IT, IDEA, PRIMARY, ROUTING, VOTES, TRIAL = (
     next(page for page in CHAPTERS if page.endswith(f"{name}.html"))
-    for name in ("try-it", "primary-capsules", "-routing")
+    for name in (
+        "try-it",
+        "why-capsules",
+        "primary-capsules",
+        "-routing",
+        "who-votes-who-decides",
+        "does-routing-matter",
+    )
 )
+WITH_A_STAGE = {IDEA, VOTES, TRIAL}
 
 
 def strip_of(page: Page) -> Locator:
@@ -45,6 +53,12 @@ def hand(stage: Locator, part: str) -> Locator:
 @pytest.fixture
 def front(visit: Callable[..., Visit], address: str) -> Locator:
     return stage_of(visit(address + "book/index.html", reduced_motion="reduce").page)
+
+
+@pytest.fixture
+def votes(visit: Callable[..., Visit], address: str) -> Locator:
+    """The strip of a chapter that has a stage as well."""
+    return strip_of(visit(address + VOTES).page)
 
 
 @pytest.fixture
@@ -216,14 +230,34 @@ def test_the_pad_follows_the_hand_and_the_network_comes_after(front: Locator) ->
     until(lambda: picture(pad) == drawn, "what was drawn bit by bit is what is painted whole")
 
 
-def test_the_one_stage_stands_in_the_opened_strip_and_goes_back(routing: Locator) -> None:
-    figure = routing.page.locator("figure.glass")
+def test_the_one_stage_stands_in_the_opened_strip_and_goes_back(votes: Locator) -> None:
+    figure = votes.page.locator("figure.glass")
     height = figure.bounding_box()["height"]
-    routing.locator("summary").click()
-    expect(routing.locator(".capsnet")).to_be_visible()
+    votes.locator("summary").click()
+    expect(votes.locator(".capsnet")).to_be_visible()
     assert figure.bounding_box()["height"] == pytest.approx(height, abs=1)
-    routing.locator("summary").click()
+    votes.locator("summary").click()
     expect(figure.locator(".capsnet")).to_be_visible()
+
+
+def test_without_a_stage_in_the_page_it_stands_in_the_opened_strip_alone(routing: Locator) -> None:
+    stage = routing.page.locator('[data-widget="Glass"].capsnet')
+    expect(stage).to_have_count(1)
+    expect(stage).not_to_be_in_viewport()
+    routing.locator("summary").click()
+    expect(stage).to_be_in_viewport()
+    expect(routing.locator(".lens")).to_be_visible()
+    routing.locator("summary").click()
+    expect(stage).not_to_be_in_viewport()
+
+
+def test_the_strip_says_where_a_chapters_network_is_another(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    pairs = next(page for page in CHAPTERS if page.endswith("two-digits-at-once.html"))
+    strip = visit(address + pairs).page.locator(".network-strip")
+    strip.locator("summary").click()
+    expect(strip.locator(".other")).to_be_visible()
 
 
 def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) -> None:
@@ -247,9 +281,9 @@ def test_nothing_moves_when_it_wakes(
     options = {"viewport": viewport, "tolerate": True}
     page = visit("about:blank", **options).page
     page.route("**/glass.js*", lambda route: route.abort())
-    page.goto(address + PRIMARY)
+    page.goto(address + IDEA)
     asleep = page.locator("figure.glass").bounding_box()
-    page = visit(address + PRIMARY, **options).page
+    page = visit(address + IDEA, **options).page
     stage_of(page)
     assert page.locator("figure.glass").bounding_box() == pytest.approx(asleep, abs=1)
 
@@ -271,11 +305,11 @@ def test_keys_open_and_close_it_and_so_does_a_press_outside(routing: Locator) ->
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
-def test_every_chapter_has_one_stage_and_a_strip_whose_links_lead_somewhere(
+def test_every_chapter_has_a_strip_whose_links_lead_somewhere_and_three_have_a_stage(
     book: Path, page: str
 ) -> None:
     text = (book / page).read_text(encoding="utf-8")
-    assert text.count('<figure class="glass') == 1
+    assert text.count('<figure class="glass') == int(page in WITH_A_STAGE)
     assert "figures.network_still" not in text  # the stage stands in its place
     strip = text[text.index('<nav class="network-strip') : text.index('<div class="bd-content">')]
     links = [part.split('"')[0] for part in strip.split('<a href="')[1:]]
@@ -328,7 +362,7 @@ def test_on_a_phone_all_fits_and_can_be_hit(visit: Callable[..., Visit], address
 
 
 def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: str) -> None:
-    seen = visit(address + ROUTING, color_scheme="light", reduced_motion="reduce").page
+    seen = visit(address + VOTES, color_scheme="light", reduced_motion="reduce").page
     places = {"include": [[".network-strip"], ["figure.glass"]]}
     rules = {"preload": False, "resultTypes": ["violations"]}
     strip_of(seen).locator("summary").click()
@@ -341,7 +375,7 @@ def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: 
 def test_without_javascript_it_opens_and_leads_on(
     visit: Callable[..., Visit], address: str
 ) -> None:
-    page = visit(address + PRIMARY, java_script_enabled=False).page
+    page = visit(address + IDEA, java_script_enabled=False).page
     page.locator(".network-strip summary").click()
     expect(page.locator("figure.glass .live-still:visible")).to_have_count(1)
     expect(page.locator(".network-strip .whole .name:visible")).to_have_count(len(NETWORK["strip"]))

@@ -110,7 +110,7 @@ GESTURES = {
         drag=Drag('.bar-rail[data-class="8"]', end=(0.5, 0.1)),
         focus='.bar-rail[data-class="3"]',
         keys=("ArrowUp",) * 9,
-        button='[data-role="step-margin"]',
+        button='[data-role="scene-blank"]',
         traits={"present": [3, 8]},
     ),
     "DecodeCapsule": Gestures(
@@ -345,12 +345,15 @@ def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(
     gestures = GESTURES["MarginLoss"]
     widget = alone("MarginLoss", gestures.page, values=gestures.traits)
     button = widget.locator('[data-role="step-margin"]')
+    expect(button).to_be_hidden()  # it would tell the answer
+    widget.locator('[data-role="show-loss"]').click()
     button.focus()
     for _ in range(60):
         widget.page.keyboard.press("Enter")
     assert number(widget, "total") == pytest.approx(0, abs=1e-3)
     sentence = widget.locator('[data-role="sentence"]')
     expect(sentence).to_contain_text("A step")
+    widget.locator('button.digit[data-class="8"]').click()
     widget.page.locator(".live-prompt").click()
     expect(sentence).to_contain_text("Class 8 is present: the loss is")  # the one that changed
 
@@ -409,3 +412,22 @@ def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address:
     again.click()
     expect(figure.locator('.capsnet[data-ready="true"]')).to_have_count(1)
     expect(figure.locator("> figcaption")).to_have_text("")
+
+
+def test_a_guess_of_squash_is_drawn_and_measured_once_the_curve_shows(
+    alone: Callable[..., Any],
+) -> None:
+    widget = alone("SquashVector", GESTURES["SquashVector"].page)
+    expect(widget.locator(".answer")).to_be_hidden()
+    first = widget.locator('[data-knob="0"]')
+    first.focus()
+    for _ in range(10):
+        widget.page.keyboard.press("ArrowDown")
+    expect(first).to_have_attribute("aria-valuenow", "0")
+    drag_by_mouse(widget, Drag(".guess-field", start=(0.3, 0.6), end=(0.99, 0.1)))
+    widget.locator('[data-role="show"]').click()
+    expect(widget.locator(".answer")).to_be_visible()
+    sentence = widget.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("Your line is off by")
+    widget.locator('[data-role="again"]').click()
+    expect(sentence).to_contain_text("How long should v come out?")

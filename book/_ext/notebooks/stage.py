@@ -1,4 +1,4 @@
-"""Give each chapter the place of the stage (`widgets/stage.py`)."""
+"""Give a chapter the place of the stage (`widgets/stage.py`) where it draws the network."""
 
 from __future__ import annotations
 
@@ -11,14 +11,10 @@ PLACE = "```{glass}\n```"
 
 
 def insert_stage(notebook: Notebook, page: Page) -> Notebook:
-    """Put the stage where a chapter's notebook draws the network, else after its title."""
+    """Put the stage where a chapter's notebook draws the network, if it does."""
     if not CHAPTER.match(page.name):
         return notebook
-    cells = notebook["cells"]
-    stage = markdown_cell("glass", PLACE)
-    drawings = [number for number, cell in enumerate(cells) if DRAWING in source(cell)]
-    if drawings:
-        cells[drawings[0]] = stage
-    else:
-        cells.insert(1, stage)
-    return notebook
+    cells = []
+    for cell in notebook["cells"]:
+        cells.append(markdown_cell("glass", PLACE) if DRAWING in source(cell) else cell)
+    return notebook | {"cells": cells}

@@ -1,12 +1,12 @@
-"""The stage: the network drawn as glass, at the head of each chapter and of the front page.
+"""The stage: the network drawn as glass, on the front page, in some chapters, and in the strip.
 
     ```{glass}
     ```
 
 is its place on a page: a still picture, which `capsnet_book/widgets/glass/` brings to life with the
-reader's digit. A chapter has the place where its notebook draws the network, else under its title
-(`notebooks/stage.py`); the chapter's part is enlarged. Closed, the stage is the strip above a
-chapter (`strip.py`): a `<details>` of names and links, which works without JavaScript.
+reader's digit. A chapter has the place where its notebook draws the network (`notebooks/stage.py`);
+the chapter's part is enlarged. Each chapter has the strip above it (`strip.py`): a `<details>` of
+names and links, which works without JavaScript, and holds the stage when it is opened.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def visit_html(writer: Any, node: glass) -> None:
     """Write the place: the parts to enlarge, the still picture, a sentence without JavaScript."""
     page = writer.builder.current_docname
     parts = " ".join(highlighted_parts(page))
-    waits = " data-waits" if other_weights(writer.builder.app, page) > LIGHT_PAGE else ""
+    waits = " data-waits" if must_wait(writer.builder.app, page) else ""
     writer.body.append(
         f'<figure class="glass full-width" data-widget="Glass" data-lit="{parts}"{waits}>\n'
         f"{stills('Glass', writer.builder)}"
@@ -70,8 +70,12 @@ def visit_html(writer: Any, node: glass) -> None:
 def add_stage(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> str | None:
-    """Give a page with a stage its script and weights; return the template with the strip."""
-    if not (doctree and any(doctree.findall(glass))):
+    """Give a page with a stage, or with the strip, its script and weights.
+
+    Returns the template with the strip for a chapter.
+    """
+    has_stage = doctree and any(doctree.findall(glass))
+    if not (has_stage or CHAPTER.match(page)):
         return None
     app.add_css_file(f"{FILE}.css")
     app.add_js_file("live-host.js", loading_method="defer")
@@ -79,8 +83,13 @@ def add_stage(
     publish(app, page, [weights_hash(app)])
     if not CHAPTER.match(page):
         return None
-    context["strip"] = strip(app, page)
+    context["strip"] = strip(app, page) | {"waits": must_wait(app, page)}
     return "with_strip.html"
+
+
+def must_wait(app: Sphinx, page: str) -> bool:
+    """Return True if a page's other widgets load so much that the stage waits for a touch."""
+    return other_weights(app, page) > LIGHT_PAGE
 
 
 def other_weights(app: Sphinx, page: str) -> int:

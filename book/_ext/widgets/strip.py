@@ -1,7 +1,7 @@
 """The strip above a chapter: the network's parts as links to the chapters that build them.
 
-`capsnet_book/network.json` has the names of the parts, which of them a chapter highlights, and
-which chapters build a part; figures read the same file.
+`capsnet_book/network.json` has the names of the parts, which of them a chapter highlights, which
+chapters build a part, and what is said above a chapter whose network is another one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ def strip(app: Sphinx, page: str) -> dict[str, Any]:
             }
         )
     subject = ", ".join(part["name"] for part in parts if part["lit"])
-    return {"parts": parts, "all": not highlighted, "about": subject or "the whole of it"}
+    return {
+        "parts": parts,
+        "all": not highlighted,
+        "lit": " ".join(highlighted),
+        "about": subject or "the whole of it",
+        "other": NETWORK["others"].get(chapter_name(page), ""),
+    }
 
 
 def link(app: Sphinx, page: str, chapter: str) -> dict[str, Any]:

@@ -1,7 +1,16 @@
 // Ten lengths to drag, and the margin loss of each: its curve, its gradient, the step downhill.
 import { arrowKeys, axes, drag, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
-import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
+import {
+  clamp,
+  element,
+  format,
+  pushButton,
+  rowOf,
+  setAttributes,
+  svg,
+  withArticle,
+} from "./shared/ui.js";
 
 /** @typedef {ReturnType<typeof marginTerms>} Terms */
 
@@ -69,6 +78,23 @@ function aboutStep(before, after, lost, left) {
   return `A step: ${moved} of ten lengths moved, and the margin loss went from ${lost} to ${left}.`;
 }
 
+/** Asks for the lengths that a picture should have. @param {Set<number>} present */
+function asking(present) {
+  const named = [...present].map((digit) => withArticle(digit)).join(" and ");
+  const what = present.size ? `${named[0].toUpperCase()}${named.slice(1)}` : "Nothing";
+  const be = present.size > 1 ? "lie on one another" : "is on the sheet";
+  return `${what} ${be}. How long should each capsule be? Set the bars, then show the loss.`;
+}
+
+/** Says what a guess costs, and whether a softmax could say it. @param {number[]} lengths */
+function aboutGuess(lengths, lost) {
+  const sum = lengths.reduce((total, length) => total + length, 0);
+  const isShare = Math.abs(sum - 1) < NEAR;
+  const softmax = isShare ? "so do the shares of a softmax" : "the shares of a softmax sum to 1";
+  const words = `Your ten lengths sum to ${format(sum)}; ${softmax}.`;
+  return `${words} The margin loss of your guess is ${lost}.`;
+}
+
 // ------------------------------------------------------------------------------ the widget
 
 const MARGINS = [M_PLUS, M_MINUS];
@@ -79,13 +105,14 @@ const LABEL = "Ten capsule lengths and their margin loss";
 
 export default defineWidget("MarginLoss", LABEL, (widget) => {
   const { root, get, set, layOut } = widget;
-  const first = { lengths: get("lengths"), present: get("present"), selected: get("selected") };
   const presentNow = () => /** @type {Set<number>} */ (new Set(get("present")));
   const termsOf = (/** @type {number[]} */ lengths) => marginTerms(lengths, presentNow());
   const lossOf = (/** @type {number[]} */ lengths) => format(termsOf(lengths).total, 3);
-  const lost = `${lossOf(first.lengths)} is lost`;
-  const start = `${lost}: each arrow shows where a step would move that class. Take one.`;
-  widget.news = start;
+  const start = () => {
+    const lost = `${lossOf(get("lengths"))} is lost`;
+    return `${lost}: each arrow shows where a step would move that class. Take one.`;
+  };
+  if (!get("guessing")) widget.news = start();
 
   const setLength = (/** @type {number} */ k, /** @type {number} */ length) => {
     const rounded = clamp(Math.round(length * 1000) / 1000, 0, LONGEST);
@@ -106,10 +133,29 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
   }
 
   const curve = makeCurve();
-  const ten = makeTen(first.lengths.map((_, k) => makeBar(k, { get, set, setLength, flip })));
+  const ten = makeTen(get("lengths").map((_, k) => makeBar(k, { get, set, setLength, flip })));
+  const show = pushButton(
+    "show-loss",
+    "Show the loss",
+    () => set({ guessing: false }, aboutGuess(get("lengths"), lossOf(get("lengths")))),
+    { class: "primary-action" },
+  );
+  const down = pushButton("step-margin", "Step down the margin loss", step, {
+    class: "primary-action",
+  });
+  /** Lets other digits be there. @param {number[]} present */
+  const scene = (present, lengths = get("lengths")) => set({ present, lengths, selected: 3 });
+  const hesitate = () => {
+    scene([3], get("hesitant"));
+    widget.news = start();
+  };
+  const hesitant = pushButton("scene-hesitant", "A 3, and the network hesitates", hesitate);
   const buttons = rowOf(
-    pushButton("step-margin", "Step down the margin loss", step, { class: "primary-action" }),
-    pushButton("reset", "Reset", () => set(first, start)),
+    show,
+    down,
+    pushButton("scene-both", "A 3 on an 8", () => scene([3, 8])),
+    pushButton("scene-blank", "An empty sheet", () => scene([])),
+    hesitant,
   );
   const { say } = layOut({
     stage: element("div", { class: "contest" }, ten.panel, curve.panel),
@@ -122,9 +168,18 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     const present = presentNow();
     const selected = get("selected");
     const terms = termsOf(lengths);
+    const isGuess = get("guessing");
+    root.toggleAttribute("data-guessing", isGuess);
+    show.hidden = !isGuess;
+    down.hidden = isGuess;
+    hesitant.hidden = isGuess;
     Object.assign(root.dataset, { total: terms.total.toFixed(5), selected });
     curve.show(selected, present.has(selected), lengths[selected], terms);
     ten.show(lengths, present, selected, terms);
+    if (isGuess) {
+      shownPresent = present;
+      return say(asking(present));
+    }
     const flipped = lengths.map((_, k) => k).filter((k) => present.has(k) !== shownPresent.has(k));
     shownPresent = present;
     // A prompt in the text flips a class without selecting it: then that class is spoken of.

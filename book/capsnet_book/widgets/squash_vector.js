@@ -1,9 +1,9 @@
 // A vector s to drag; v = squash(s) follows inside the unit disc, and a dot runs along the curve of
-// lengths.
+// lengths. First the reader draws a guess of that curve.
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
 import { defineWidget } from "./shared/stage.js";
-import { element, format, setAttributes, svg } from "./shared/ui.js";
+import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Vector  x to the right, y up */
 
@@ -13,17 +13,35 @@ const CURVE = { width: 340, height: 260, left: 30, right: 14, top: 34, bottom: 2
 const STEEPEST = 1 / Math.sqrt(3); // ‖s‖ where the curve is steepest
 const TANGENT = 46; // half its length, in the units of the viewBox
 
+const PLACES = [0, 0.5, 1, 1.5, 2, 2.5, 3]; // ‖s‖ at the knobs of the guess
+const KNOB = 0.05; // ‖v‖ by which an arrow key moves a knob
+
 const squashedLength = (/** @type {number} */ n) => (n * n) / (1 + n * n); // ‖v‖, n = ‖s‖
 const slopeAt = (/** @type {number} */ n) => (2 * n) / (1 + n * n) ** 2; // its derivative
+
+/** How far a guess is off, on average over its knobs. @param {number[]} guess */
+export const errorOf = (guess) =>
+  guess.reduce((sum, y, k) => sum + Math.abs(y - squashedLength(PLACES[k])), 0) / guess.length;
+
 const pair = (/** @type {Vector} */ p) => `(${format(p[0])}, ${format(p[1])})`;
 
 const LABEL = "Drag a vector and watch squash shorten it";
+const ASK = "Draw your guess as a line, for lengths from 0 to 3; then show what squash does.";
 
 export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) => {
   const plane = makePlane();
-  const curve = makeCurve();
+  const setGuess = (/** @type {number} */ k, /** @type {number} */ y) => {
+    const guess = get("guess").length ? get("guess") : PLACES.map(() => y); // level at first
+    set({ guess: guess.with(k, clamp(Math.round(y * 100) / 100, 0, 1)) });
+  };
+  const curve = makeCurve({ setGuess, guessAt: (k) => get("guess")[k] ?? 0.5 });
+  const show = pushButton("show", "Show what squash does", () => set({ revealed: true }), {
+    class: "primary-action",
+  });
+  const again = pushButton("again", "Guess again", () => set({ guess: [], revealed: false }));
   const { say } = layOut({
     stage: element("div", { class: "squash" }, plane.picture, curve.picture),
+    hands: [rowOf(show, again)],
   });
 
   function move(/** @type {Vector} */ to) {
@@ -45,13 +63,21 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     const s = get("s");
     const v = Array.from(squash(Float64Array.from(s)));
     const lengthOfS = norm(s);
-    const lengths = `‖s‖ = ${format(lengthOfS)}, ‖v‖ = ${format(norm(v))}`;
-    const remark = inWords(lengthOfS);
+    const isOpen = get("revealed");
+    const guess = get("guess");
     root.dataset.s = s.map((x) => x.toFixed(4)).join(",");
+    root.toggleAttribute("data-open", isOpen);
+    show.hidden = isOpen;
+    again.hidden = !isOpen;
     plane.show(s, v);
-    curve.show(lengthOfS);
-    say(`${lengths}. ${remark}`, remark);
-    const description = `s is ${pair(s)}, ${format(lengthOfS)} long; v is ${format(norm(v))} long`;
+    curve.show(lengthOfS, guess, isOpen);
+    const closed = guess.length ? "Your line is drawn." : "How long should v come out?";
+    const lengths = `‖s‖ = ${format(lengthOfS)}, ‖v‖ = ${format(norm(v))}`;
+    const off = guess.length ? ` Your line is off by ${format(errorOf(guess))} on average.` : "";
+    const remark = isOpen ? `${inWords(lengthOfS)}${off}` : `${closed} ${ASK}`;
+    say(isOpen ? `${lengths}. ${remark}` : `‖s‖ = ${format(lengthOfS)}. ${remark}`, remark);
+    const ofV = isOpen ? `; v is ${format(norm(v))} long` : "";
+    const description = `s is ${pair(s)}, ${format(lengthOfS)} long${ofV}`;
     setAttributes(plane.handle, {
       "aria-valuenow": lengthOfS.toFixed(3),
       "aria-valuetext": description,
@@ -101,8 +127,11 @@ function makePlane() {
   return { picture, handle, show };
 }
 
-/** The curve of ‖v‖ over ‖s‖ with its tangent. */
-function makeCurve() {
+/**
+ * The curve of ‖v‖ over ‖s‖ with its tangent, and the knobs of a guess to draw.
+ * @param {{ setGuess: (k: number, y: number) => void, guessAt: (k: number) => number }} _
+ */
+function makeCurve({ setGuess, guessAt }) {
   const { width, height, left, top } = CURVE;
   const chart = axes(CURVE);
   const { x: atX, y: atY, floor, end } = chart;
@@ -122,11 +151,15 @@ function makeCurve() {
     class: "graph",
     d: chart.path(lengths.map((n) => [n, squashedLength(n)])),
   });
-  // Hidden from screen readers: the sentence says what the curve shows.
-  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "aria-hidden": "true" };
-  const picture = svg("svg", view, axis, limit, ...labels, guides, graph, tangent, dot);
+  const view = { viewBox: `0 0 ${width} ${height}`, class: "curve", "data-role": "curve" };
+  const answer = svg("g", { class: "answer", "aria-hidden": "true" }, guides, graph, tangent, dot);
+  const ground = [axis, limit, ...labels];
+  const guess = makeGuess(chart, setGuess, guessAt);
+  const picture = svg("svg", view, ...ground, ...guess.parts, answer);
+  guess.follow(picture);
 
-  function show(/** @type {number} */ n) {
+  function show(/** @type {number} */ n, /** @type {number[]} */ guessed, isOpen) {
+    guess.show(guessed, isOpen);
     const x = atX(Math.min(n, FAR));
     const y = atY(squashedLength(n));
     setAttributes(dot, { cx: x, cy: y });
@@ -139,6 +172,68 @@ function makeCurve() {
     tangent.setAttribute("d", `${start}L${x + dx * ahead} ${y + dy * ahead}`);
   }
   return { picture, show };
+}
+
+/**
+ * The guess of the curve: knobs to set, a field to draw in. follow(picture) lets it follow the
+ * pointer there.
+ * @param {ReturnType<typeof axes>} chart @param {(k: number, y: number) => void} setGuess
+ * @param {(k: number) => number} guessAt
+ */
+function makeGuess(chart, setGuess, guessAt) {
+  const { width, height, left, top } = CURVE;
+  const { x: atX, y: atY, floor, end } = chart;
+  const line = svg("path", { class: "guessed" });
+  const knobs = PLACES.map((place, k) => {
+    const knob = svg("circle", {
+      class: "guess-knob",
+      r: 8,
+      tabindex: 0,
+      role: "slider",
+      "data-knob": k,
+      "aria-label": `Your guess: how long does a vector of length ${place} come out?`,
+      "aria-valuemin": 0,
+      "aria-valuemax": 1,
+    });
+    arrowKeys(knob, (dx, dy) => setGuess(k, guessAt(k) + (dx - dy) * KNOB));
+    return knob;
+  });
+  const box = { x: left, y: top, width: end - left, height: floor - top };
+  const field = svg("rect", { class: "guess-field", ...box });
+
+  let before = 0; // the knob that the stroke passed last
+  /** The knob, and the length out, at a place of the picture. */
+  function knobAt({ x, y }) {
+    const column = (PLACES.length - 1) * ((x * width - left) / (atX(PLACES.at(-1)) - left));
+    const out = (floor - y * height) / (floor - atY(1));
+    return { k: clamp(Math.round(column), 0, PLACES.length - 1), out: clamp(out, 0, 1) };
+  }
+  /** Sets the knobs that a stroke has passed. */
+  function stroke(/** @type {{ x: number, y: number }} */ place) {
+    const { k, out } = knobAt(place);
+    const step = Math.sign(k - before);
+    for (let n = before; n !== k; n += step) if (n !== before) setGuess(n, out);
+    setGuess(k, out);
+    before = k;
+  }
+  const start = (/** @type {{ x: number, y: number }} */ place) => {
+    before = knobAt(place).k;
+    stroke(place);
+  };
+  const follow = (/** @type {Element} */ picture) =>
+    drag(field, { area: picture, focus: knobs[0], start, move: stroke });
+
+  /** @param {number[]} guess @param {boolean} isOpen */
+  function show(guess, isOpen) {
+    const points = PLACES.map((place, k) => [place, guess[k] ?? 0.5]);
+    line.setAttribute("d", guess.length ? chart.path(points) : "");
+    knobs.forEach((knob, k) => {
+      const [place, out] = points[k];
+      const state = { "aria-valuenow": out, tabindex: isOpen ? -1 : 0 };
+      setAttributes(knob, { cx: atX(place), cy: atY(out), ...state });
+    });
+  }
+  return { parts: [field, line, ...knobs], follow, show };
 }
 
 /** Says what there is to see at this length of s. */

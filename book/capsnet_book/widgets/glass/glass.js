@@ -1,6 +1,6 @@
-// The glass network: the whole network on one stage, at work on the reader's digit. It heads a
-// chapter, or the front page. Closed, it is the strip above the chapters, which has names and links
-// (book/_ext/widgets/strip.py).
+// The glass network: the whole network on one stage, at work on the reader's digit. It stands on
+// the front page and in some chapters. Closed, it is the strip above each chapter, which has names
+// and links (book/_ext/widgets/strip.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";
 import { element, pushButton } from "../shared/ui.js";
@@ -47,15 +47,16 @@ function makeSmallPictures(strip) {
 /** A stage that keeps the reader's digit, and shows its answers in the strip as well. */
 function makeStage(figure, strip, /** @type {Uint8Array} */ samples) {
   const copySmall = strip && makeSmallPictures(strip);
+  const stills = figure?.querySelectorAll(":scope > :not(.live-view)") ?? [];
   return new Stage({
     samples,
-    lit: (figure.dataset.lit ?? "").split(" "),
+    lit: ((figure ?? strip).dataset.lit ?? "").split(" "),
     first: keptDigit() ?? digitAt(samples, FIRST),
     keep: keepDigit,
     answered(stage) {
       strip?.setAttribute("data-prediction", stage.session.answer.prediction);
       copySmall?.(stage);
-      for (const still of figure.querySelectorAll(":scope > :not(.live-view)")) still.remove();
+      for (const still of stills) still.remove();
       for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
     },
   });
@@ -89,15 +90,24 @@ function followOtherPads(/** @type {Stage} */ stage) {
   });
 }
 
+/** A place out of sight where the stage works for the strip, on a page that has no other place. */
+function makeBench(/** @type {HTMLElement} */ strip) {
+  const bench = element("div", { class: "glass-bench", "aria-hidden": "true", inert: "" });
+  strip.append(bench);
+  return bench;
+}
+
 /**
  * Wakes a stage in the place of `figure`, and the strip above the page.
- * @param {HTMLElement} figure @param {HTMLElement | null} strip
+ * @param {HTMLElement | null} figure @param {HTMLElement | null} strip
  * @param {{ bytes: () => Promise<ArrayBuffer>, samples: string, own: any }} _
  *   bytes(): of the book's network; samples: digits in base64; own: the reader's own network
  */
 export function start(figure, strip, { bytes, samples, own }) {
   const fold = strip?.querySelector("details");
-  const view = /** @type {HTMLElement} */ (figure.querySelector(".live-view"));
+  const view = /** @type {HTMLElement} */ (
+    figure ? figure.querySelector(".live-view") : makeBench(strip)
+  );
   if (fold) closeEasily(fold);
   let isAwake = false;
   /** @type {Stage | undefined} */
@@ -136,11 +146,11 @@ export function start(figure, strip, { bytes, samples, own }) {
   }
 
   fold?.addEventListener("toggle", begin);
-  for (const touch of ["pointerenter", "pointerdown"]) figure.addEventListener(touch, begin);
+  for (const touch of ["pointerenter", "pointerdown"]) figure?.addEventListener(touch, begin);
   // The page comes first; and a reader who saves data does not pay for a network before asking.
   const savesData = /** @type {any} */ (navigator).connection?.saveData;
   const whenIdle = () => (window.requestIdleCallback ?? setTimeout)(begin);
-  if (savesData || "waits" in figure.dataset) return;
+  if (savesData || "waits" in (figure ?? strip).dataset) return;
   if (document.readyState === "complete") whenIdle();
   else addEventListener("load", whenIdle, { once: true });
 }
