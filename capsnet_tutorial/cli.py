@@ -1,27 +1,45 @@
-"""The command ``capsnet``: train a network, evaluate one."""
+"""The command ``capsnet``: train a network, evaluate one, name pictures with one."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, get_args
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.data import Digits, Source, Split, digits, resolved_source
 from capsnet_tutorial.errors import InputError, expect
-from capsnet_tutorial.model import PRESETS, CapsNet
+from capsnet_tutorial.images import (
+    bent_drawings,
+    read_folder,
+    read_picture,
+    split_held_out,
+    write_pictures,
+)
+from capsnet_tutorial.model import PRESETS, CapsNet, CapsNetConfig
 from capsnet_tutorial.train import Diverged, Processes, Recipe, evaluate, train_and_save
+from capsnet_tutorial.train.record import WEIGHTS
 from capsnet_tutorial.weights import load_pretrained, load_weights
+
+HELD_OUT = 0.2
+"""Share of a folder's pictures that is not trained on."""
+FEWEST_BATCHES = 8
+"""In an epoch of pictures, unless the size of a batch is given."""
+FEWEST_STEPS = 400
+"""In a training on pictures, unless epochs or seconds are given."""
+MOST_EXAMPLES = 12
+"""Rows of the picture of bent examples, one for each class."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,12 +74,28 @@ def _report(message: str) -> None:
 # --- subcommands
 
 
+@dataclass(frozen=True)
+class _Data:
+    """Images of a training, and what its record and its checkpoint say of them."""
+
+    training: Digits
+    measured: dict[str, Digits]
+    """By the name of the split. The first is validated on after every epoch."""
+    about: dict[str, Any]
+    identity: dict[str, Any]
+
+
 def _train(options: argparse.Namespace) -> int:
     """Run ``capsnet train``; return the exit status."""
-    recipe = recipe_of(options)
-    config = PRESETS[options.preset]()
-    if options.iterations is not None:
-        config = replace(config, iterations=options.iterations)
+    if options.images is None:
+        _train_on_digits(options)
+    else:
+        _train_on_pictures(options)
+    return 0
+
+
+def _train_on_digits(options: argparse.Namespace) -> None:
+    """Train a network on MNIST, or on the sample."""
     processes = Processes.joined()
     with processes.first_before_others():  # two downloads would write the same files
         source = resolved_source(options.source, options.data)
@@ -72,34 +106,114 @@ def _train(options: argparse.Namespace) -> int:
         print(
             f"{training.count:,} digits to train on ({source}), {validation_digits:,} to validate"
         )
+    data = _Data(
+        training=training,
+        measured=splits,
+        about={"source": source, "training_digits": training.count},
+        identity={"source": source},
+    )
+    recipe = recipe_of(options)
     torch.manual_seed(recipe.seed)
+    _train_and_report(CapsNet(_config(options)), data, recipe, options)
+
+
+def _train_on_pictures(options: argparse.Namespace) -> None:
+    """Train a network on a folder of class folders; draw examples that it was not trained on."""
+    pictures, names = read_folder(options.images, options.size)
+    training, held_out = split_held_out(pictures, HELD_OUT, getattr(options, "seed", 0))
+    _, channels, height, width = pictures.images.shape
+    colour = "in colour" if channels == 3 else "grey"
+    if Processes.joined().is_first:
+        print(f"{len(names)} classes: {', '.join(names)}; {colour}, resized to {height} × {width}")
+        print(f"{training.count:,} pictures to train on, {held_out.count:,} held out")
+    data = _Data(
+        training=training,
+        measured={"held_out": held_out},
+        about={"source": str(options.images), "classes": names, "training_images": training.count},
+        identity={"classes": list(names), "pictures": _digest(pictures)},
+    )
+    size = (height, width)
+    config = replace(_config(options), image_size=size, in_channels=channels, classes=len(names))
+    recipe = _recipe_for_pictures(options, training.count)
+    torch.manual_seed(recipe.seed)
+    network = CapsNet(config)
+    network.class_names = names
+    trained = _train_and_report(network, data, recipe, options)
+    if trained is None:
+        return
+    first_of_each = [int((held_out.labels == k).nonzero()[0]) for k in range(len(names))]
+    examples = held_out.images[first_of_each[:MOST_EXAMPLES]]
+    path = options.output / "bent.png"
+    write_pictures(path, bent_drawings(trained, examples))
+    print(f"pictures that are held out, redrawn and bent -> {path}")
+
+
+def _train_and_report(
+    network: CapsNet, data: _Data, recipe: Recipe, options: argparse.Namespace
+) -> CapsNet | None:
+    """Train a network, write its files, print its errors.
+
+    Returns:
+        The network in the file; None in all processes but the first.
+    """
     record = train_and_save(
-        CapsNet(config),
-        training,
+        network,
+        data.training,
         recipe,
         options.output,
         about={
             "command": options.command,
-            "config": asdict(config),
-            "data": {"source": source, "training_digits": training.count},
+            "config": asdict(network.config),
+            "data": data.about,
         },
-        measure=partial(_errors_by_split, splits),
-        validation=splits["validation"],
-        identity={"source": source},
+        measure=partial(_errors_by_split, data.measured),
+        validation=next(iter(data.measured.values())),
+        identity=data.identity,
         resume=options.resume,
         threads=options.threads,
         compiled=options.compile,
     )
-    if not processes.is_first:
-        return 0
-    for split in splits:
+    if not Processes.joined().is_first:
+        return None
+    for split in data.measured:
         error = record[split]["error"]
         mse = record[split]["reconstruction_mse"]
-        print(f"{split}: {1 - error:.2%} right, reconstruction MSE {mse:.4f} a pixel")
+        name = split.replace("_", " ")
+        print(f"{name}: {1 - error:.2%} right, reconstruction MSE {mse:.4f} a pixel")
     seconds = record["training_seconds"]
     threads = record["hardware"]["threads"]
     print(f"{record['steps']:,} steps in {seconds:.0f} s, {threads} threads -> {options.output}")
-    return 0
+    return load_weights(options.output / WEIGHTS)
+
+
+def _config(options: argparse.Namespace) -> CapsNetConfig:
+    """Return the preset's sizes, with the rounds of routing that are asked for."""
+    config = PRESETS[options.preset]()
+    if options.iterations is None:
+        return config
+    return replace(config, iterations=options.iterations)
+
+
+def _recipe_for_pictures(options: argparse.Namespace, count: int) -> Recipe:
+    """Return a recipe for so many pictures: a small set has smaller batches and more epochs.
+
+    What is given as an option stays.
+    """
+    recipe = recipe_of(options)
+    given = vars(options)
+    if "batch_size" not in given:
+        batch_size = max(1, min(recipe.batch_size, count // FEWEST_BATCHES))
+        recipe = replace(recipe, batch_size=batch_size)
+    if "epochs" not in given and "seconds" not in given:
+        steps_per_epoch = max(1, count // recipe.batch_size)
+        recipe = replace(recipe, epochs=max(recipe.epochs, FEWEST_STEPS / steps_per_epoch))
+    return recipe
+
+
+def _digest(data: Digits) -> str:
+    """Return a short text that differs for other images or labels."""
+    content = data.images.numpy().tobytes() + data.labels.numpy().tobytes()
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def _errors_by_split(
@@ -112,18 +226,64 @@ def _errors_by_split(
 def _evaluate(options: argparse.Namespace) -> int:
     """Run ``capsnet evaluate``; return the exit status."""
     network, weights = _network(options.weights)
-    data = digits(options.split, options.source, options.data)
+    if options.images is None:
+        data = digits(options.split, options.source, options.data)
+        about = {"digits": data.count, "source": data.source, "split": options.split}
+    else:
+        data = _pictures_for(network, weights, options.images)
+        about = {"images": data.count, "source": data.source}
     errors = evaluate(network, data)
-    about = {
-        "weights": weights,
-        "digits": data.count,
-        "source": data.source,
-        "split": options.split,
-    }
     # Standard output has the line of JSON alone.
     print(f"{weights}: {1 - errors.error:.1%} right", file=sys.stderr)
-    print(json.dumps(about | errors._asdict()))
+    print(json.dumps({"weights": weights} | about | errors._asdict()))
     return 0
+
+
+def _pictures_for(network: CapsNet, weights: str, folder: Path) -> Digits:
+    """Return the pictures of a folder with the classes, the size and the colours of a network."""
+    _expect_names(network, weights)
+    channels, height, width = network.config.image_shape
+    pictures, names = read_folder(folder, (height, width), channels)
+    wanted = f"the classes of {weights}, {', '.join(network.class_names)}"
+    expect(names == network.class_names, wanted, ", ".join(names))
+    return pictures
+
+
+def _predict(options: argparse.Namespace) -> int:
+    """Run ``capsnet predict``; return the exit status."""
+    network, weights = _network(options.weights)
+    _expect_names(network, weights)
+    channels, height, width = network.config.image_shape
+    images = [read_picture(path, (height, width), channels) for path in options.files]
+    for path, image in zip(options.files, images, strict=True):
+        with torch.no_grad():
+            lengths = network(image.unsqueeze(0)).lengths[0]  # [J]
+        print(f"{path}: {_in_words(network.class_names, lengths, options.threshold)}")
+    return 0
+
+
+def _in_words(names: Sequence[str], lengths: Tensor, threshold: float | None) -> str:
+    """Return classes with their lengths, the longest first.
+
+    Args:
+        names: of the classes.
+        lengths: of their capsules, [J].
+        threshold: the least length of a class that is named, if any; without one, the first three
+            are.
+    """
+    order = lengths.argsort(descending=True).tolist()
+    named = [f"{names[k]} {lengths[k]:.2f}" for k in order]
+    if threshold is None:
+        return ", ".join(named[:3])
+    count = int((lengths >= threshold).sum())
+    return ", ".join(named[:count]) or f"none of the classes; the longest is {named[0]}"
+
+
+def _expect_names(network: CapsNet, weights: str) -> None:
+    """Raise `InputError` unless a network has names for its classes."""
+    wanted = f"the names of the classes in {weights} (`capsnet train --images` keeps them there,"
+    wanted = f"{wanted} and `network.class_names = …` before `save_weights`)"
+    expect(bool(network.class_names), wanted, "none")
 
 
 def _network(name: str) -> tuple[CapsNet, str]:
@@ -138,7 +298,7 @@ def _network(name: str) -> tuple[CapsNet, str]:
         advice = "name the folder ./small, or run the command elsewhere"
         expect(not path.exists(), wanted, f"the module's own and one in this folder; {advice}")
         return load_pretrained(), name
-    file = path / "weights.safetensors" if path.is_dir() else path
+    file = path / WEIGHTS if path.is_dir() else path
     return load_weights(file), str(file)
 
 
@@ -153,12 +313,27 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     train = commands.add_parser(
         "train",
-        help="train a CapsNet on MNIST",
-        description="Train a CapsNet on MNIST less its validation split. Writes "
-        "checkpoint.safetensors at the end of every epoch, then weights.safetensors and "
-        "result.json.",
+        help="train a CapsNet on MNIST, or on a folder of pictures",
+        description="Train a CapsNet on MNIST less its validation split, or on four fifths of a "
+        "folder of pictures. Writes checkpoint.safetensors at the end of every epoch, then "
+        "weights.safetensors and result.json; of pictures also bent.png: pictures that it was not "
+        "trained on, redrawn, with one number of their capsules bent.",
     )
     train.set_defaults(run=_train)
+    train.add_argument(
+        "--images",
+        type=_path,
+        metavar="FOLDER",
+        help="pictures to train on in place of MNIST, a folder for each class; small sets get "
+        "smaller batches and more epochs than said below",
+    )
+    train.add_argument(
+        "--size",
+        type=_size,
+        default=(32, 32),
+        metavar="PIXELS",
+        help="what pictures are resized to: a side, or HEIGHTxWIDTH (default: 32)",
+    )
     add_training_options(train)
     evaluation = commands.add_parser("evaluate", help="measure a network's errors")
     evaluation.set_defaults(run=_evaluate)
@@ -166,7 +341,30 @@ def _parser() -> argparse.ArgumentParser:
         "weights", help="small; or a folder that `capsnet train` wrote, or the weights in it"
     )
     evaluation.add_argument("--split", choices=get_args(Split), default="test")
+    evaluation.add_argument(
+        "--images",
+        type=_path,
+        metavar="FOLDER",
+        help="pictures to measure on in place of digits, a folder for each class",
+    )
     _add_data_options(evaluation)
+    prediction = commands.add_parser(
+        "predict",
+        help="say what is in pictures",
+        description="Print the class of each picture, with the length of its capsule, and the two "
+        "next ones.",
+    )
+    prediction.set_defaults(run=_predict)
+    prediction.add_argument(
+        "weights", help="a folder that `capsnet train --images` wrote, or the weights in it"
+    )
+    prediction.add_argument("files", nargs="+", type=_path, metavar="FILE", help="a picture")
+    prediction.add_argument(
+        "--threshold",
+        type=float,
+        metavar="LENGTH",
+        help="name all classes whose capsules are at least so long: several, or none",
+    )
     return parser
 
 
@@ -186,6 +384,15 @@ def _path(text: str) -> Path:
     if "\0" in text:
         raise argparse.ArgumentTypeError("a path without the character NUL is wanted")
     return Path(text).expanduser()
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Return the height and the width that an option names: ``32`` or ``24x48``."""
+    sides = text.split("x")
+    are_numbers = all(side.isdecimal() and int(side) > 0 for side in sides)
+    if len(sides) > 2 or not are_numbers:
+        raise argparse.ArgumentTypeError(f"a size such as 32 or 24x48 is wanted; got {text}")
+    return int(sides[0]), int(sides[-1])
 
 
 def add_training_options(parser: argparse.ArgumentParser) -> None:

@@ -225,6 +225,12 @@ class CapsNet(nn.Module):
         ValueError: a config or parts of another type.
     """
 
+    class_names: tuple[str, ...] = ()
+    """The classes' names, where they were set, in the order of the capsules.
+
+    ``network.class_names = ("cat", "dog")``: a weights file keeps them.
+    """
+
     def __init__(self, config: CapsNetConfig | None = None, parts: Parts | None = None) -> None:
         super().__init__()
         if config is None:

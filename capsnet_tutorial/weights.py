@@ -69,7 +69,9 @@ def load_weights(path: str | Path, parts: Parts | None = None) -> CapsNet:
     expect(kind == "capsnet", f"the weights of a CapsNet in {path}", f"those of a {kind}")
     config = about.get("config")
     part_names = about.get("parts", {})
-    return filled(partial(_build, config, part_names, parts, path), tensors, path)
+    network = filled(partial(_build, config, part_names, parts, path), tensors, path)
+    network.class_names = _checked_names(about.get("class_names", ()), network.config.classes)
+    return network
 
 
 def _build(config: Any, part_names: Any, parts: Parts, path: str | Path) -> CapsNet:
@@ -145,7 +147,7 @@ def shape_of(tensor: Tensor | None) -> list[int] | None:
 
 
 def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torch.float16) -> None:
-    """Write a network's weights, sizes and the names of its parts.
+    """Write a network's weights, sizes and the names of its parts and classes.
 
     Args:
         network: a CapsNet, or one that `as_capsnet` converts.
@@ -164,7 +166,20 @@ def save_weights(network: nn.Module, path: str | Path, dtype: torch.dtype = torc
     tensors = {
         name: _compressed(name, tensor, dtype) for name, tensor in network.state_dict().items()
     }
-    write_tensors(path, tensors, {"config": asdict(config), "parts": network.parts.names})
+    about: dict[str, Any] = {"config": asdict(config), "parts": network.parts.names}
+    class_names = _checked_names(network.class_names, config.classes)
+    if class_names:
+        about["class_names"] = class_names
+    write_tensors(path, tensors, about)
+
+
+def _checked_names(names: Any, classes: int) -> tuple[str, ...]:
+    """Return names of classes as a tuple; raise `InputError` unless they are as many, or none."""
+    is_list = isinstance(names, (tuple, list)) and all(isinstance(name, str) for name in names)
+    wanted = f"class_names of the {classes} classes, all different"
+    expect(is_list and len(names) in (0, classes), wanted, f"{names!r:.80}")
+    expect(len(set(names)) == len(names), wanted, f"{names!r:.80}")
+    return tuple(names)
 
 
 def _compressed(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
@@ -206,6 +221,7 @@ def _from_subclass(network: CapsNet) -> CapsNet:
     config = replace(network.config, iterations=network.routed.iterations)
     parts = deepcopy(network.parts)
     plain = filled(lambda: CapsNet(config, parts), network.state_dict(), type(network).__name__)
+    plain.class_names = network.class_names
     images = _noise(config).to(plain.conv.weight)
     expected = _answers(plain, plain, images)
     answers = _answers(network, plain, images)

@@ -285,6 +285,29 @@ def test_sizes_that_are_not_square_come_back(tmp_path):
     assert load_weights(tmp_path / "file").config == config
 
 
+def test_the_names_of_the_classes_come_back(tmp_path):
+    class Own(CapsNet):
+        pass
+
+    for kind in (CapsNet, Own):
+        network = kind(networks.tiny().config)
+        network.class_names = ("猫", "dog", "bird", "ant")
+        save_weights(network, tmp_path / "file")
+        assert load_weights(tmp_path / "file").class_names == ("猫", "dog", "bird", "ant")
+
+
+@pytest.mark.parametrize("names", [("cat", "dog"), "cats", ("a", "b", "c", "c"), (0, 1, 2, 3), 4])
+def test_names_that_are_not_those_of_the_classes_are_refused(names, tmp_path):
+    network = networks.tiny()
+    network.class_names = names
+    with pytest.raises(ValueError, match="class_names of the 4 classes, all different; got"):
+        save_weights(network, tmp_path / "file")
+    metadata = {"config": asdict(network.config), "class_names": names}
+    write_tensors(tmp_path / "file", networks.tiny().float().state_dict(), metadata)
+    with pytest.raises(ValueError, match="class_names of the 4 classes, all different; got"):
+        load_weights(tmp_path / "file")
+
+
 FOREIGN = [  # changes of tensors and metadata (None: deleted), and the message
     ({}, {"network": "cnn"}, "the weights of a CapsNet in .*; got those of a cnn"),
     (
