@@ -21,7 +21,7 @@ LANGUAGE :=
 SOLUTIONS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help book pages edition slides serve lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
+.PHONY: help book pages edition slides serve pdf lab quick test nightly lint lint-python lint-javascript bench notebooks stills train results lock clean
 
 help: ## list the commands
 	@echo "make …"
@@ -53,6 +53,9 @@ endif
 serve: book ## build and serve the book
 	@echo "The book is at http://localhost:8000/ (Ctrl-C ends)"
 	@$(BIN)/python -m http.server --directory _build/html --bind 127.0.0.1
+
+pdf: $(ALL) book ## print the built book into _build/capsnet-tutorial.pdf
+	@$(BIN)/python -m tools.pdf
 
 lab: $(ALL) ## open the chapters live, in JupyterLab (LANGUAGE=zh_CN: in Chinese)
 ifeq ($(LANGUAGE),zh_CN)

@@ -49,6 +49,29 @@
     target.scrollIntoView();
   };
 
+  const FOLDED_TEXT = "article details:not(.hide)";
+  let onScreen; // how the page was before it was printed: { theme, way, closed }
+
+  /** Have the page light, in Build and without folds on paper, and as it was on the screen. */
+  const setPaper = (isPaper) => {
+    if (isPaper && !onScreen) {
+      const closed = [...document.querySelectorAll(`${FOLDED_TEXT}:not([open])`)];
+      onScreen = { theme: root.dataset.theme, way: root.dataset.way, closed };
+      root.dataset.theme = "light";
+      root.dataset.way = "build";
+      for (const fold of closed) fold.open = true;
+    } else if (!isPaper && onScreen) {
+      root.dataset.theme = onScreen.theme;
+      root.dataset.way = onScreen.way;
+      for (const fold of onScreen.closed) fold.open = false;
+      onScreen = undefined;
+    }
+  };
+
+  matchMedia("print").addEventListener("change", ({ matches }) => setPaper(matches));
+  addEventListener("beforeprint", () => setPaper(true));
+  addEventListener("afterprint", () => setPaper(false));
+
   const isOpen = (fold) => fold.getAttribute("aria-expanded") === "true";
   for (const button of buttons) button.addEventListener("click", () => take(button.value));
   for (const fold of document.querySelectorAll(".fold"))
