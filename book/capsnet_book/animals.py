@@ -131,6 +131,7 @@ def write_folder(folder: Path, artists: Sequence[int], count: int, seed: int) ->
         The folder.
     """
     images, labels = pictures(artists, count, seed)
+    images = (255 * images).round().to(torch.uint8)
     for number, (image, label) in enumerate(zip(images, labels.tolist(), strict=True)):
         path = folder / ANIMALS[label] / f"{number:05}.png"
         path.parent.mkdir(parents=True, exist_ok=True)

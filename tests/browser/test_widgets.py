@@ -70,6 +70,15 @@ GESTURES = {
         button='[data-role="digit"] >> nth=7',
         traits={"digit": 3},
     ),
+    "BendAnimal": Gestures(
+        page="book/chapters/20-your-own-pictures.html",
+        shows=canvas("redrawn"),
+        drag=Drag(".large input", end=(0.9, 0.5)),
+        focus=".large input",
+        keys=("ArrowRight",) * 20,
+        button=".samples button >> nth=7",
+        traits={"index": 3},
+    ),
     "FaceParts": Gestures(
         page="book/chapters/02-why-capsules.html",
         shows=data("length"),

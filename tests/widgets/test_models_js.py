@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_book.experiments.pairs import classes_of, drawings, overlay
 from capsnet_book.experiments.viewpoints import PARTS, Capsules, Scenes, turned
@@ -20,6 +21,7 @@ from capsnet_book.networks import save_network, trained_network, unpack
 from capsnet_book.widgets import PartVotes, turn_scene
 from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
+from safetensors.torch import load_file
 
 from capsnet_tutorial import (
     capsule_lengths,
@@ -471,3 +473,25 @@ def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
     assert sum(came["shown"]) >= least
     assert max(came["shown"]) - min(came["shown"]) <= 1
     assert came["rested"][-1] > came["begun"][-1]
+
+
+def test_animals_are_bent_as_in_pytorch(evaluate: Evaluate) -> None:
+    shown = load_file(asset("animals/shown.safetensors"))
+    network = trained_network("animals")
+    offsets = torch.linspace(-0.25, 0.25, 16)
+    j = 4
+    masked = torch.zeros(1, 12, 16)
+    masked[0, j] = shown["capsules"][0, j] + offsets
+    with torch.no_grad():
+        expected = network.decode(masked).flatten().numpy()
+    body = """
+        const decoder = m.decoderOf(bytes(data.weights));
+        return m.drawBent(decoder, Float32Array.from(data.capsules), data.j, data.offsets);"""
+    asked = {
+        "weights": str(asset("weights/animals-decoder.safetensors")),
+        "capsules": shown["capsules"][0].flatten(),
+        "j": j,
+        "offsets": offsets,
+    }
+    drawn = evaluate(body, asked, m="bend_animal.js")
+    np.testing.assert_allclose(drawn, expected, atol=1e-4)
