@@ -119,6 +119,7 @@ export function start(figure, strip, { bytes, samples, own }) {
     seat();
     await offerOwnNetwork(stage, own, weights);
     followOtherPads(stage);
+    if (!strip && !keptDigit()) stage.write(); // the front page, to a reader who is new
   }
 
   /** Puts the one stage into its place, or into the opened strip. */

@@ -184,7 +184,7 @@ function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
 export function scoreOf(session) {
-  const { answer, touched, image, network } = session;
+  const { answer, touched, image } = session;
   const { prediction, lengths } = answer;
   if (touched) return scoreWithoutParts(session);
   const length = format(lengths[prediction]);
@@ -193,10 +193,7 @@ export function scoreOf(session) {
     return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
   if (lengths[prediction] < LONG)
     return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
-  const couplings = answer.c.at(-1).filter((_, k) => k % network.J === prediction);
-  const share = percent(couplings.reduce((sum, x) => sum + x, 0) / network.I);
-  const drawing = "and draws it again from 16 numbers.";
-  return `It reads ${reads}, ${length} long with ${share} of the votes, ${drawing}`;
+  return `It reads ${reads}. Its capsule is ${length} of 1 long.`;
 }
 
 /** The score where parts are taken out. */

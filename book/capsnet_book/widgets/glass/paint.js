@@ -22,8 +22,6 @@ export function mapOf({ edges }, { O }, /** @type {number} */ c) {
   return edges.subarray(c * places, (c + 1) * places);
 }
 
-const inside = (/** @type {Box} */ { x, y, w, h }) => ({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
-
 /** All feature maps, each in its square. */
 function paintMaps(pen, { seen: { edges }, network: { conv }, plan }) {
   const most = edges.reduce((p, q) => Math.max(p, q), 1e-6);
@@ -34,12 +32,15 @@ function paintMaps(pen, { seen: { edges }, network: { conv }, plan }) {
   pen.matrices(squares, edges, Math.sqrt(edges.length / conv.O), "ink", most);
 }
 
-/** The capsules below: the numbers of each side by side. */
+/** The capsules below, each as an arrow in its cell. */
 function paintPrimary(pen, { seen, network: { D_in }, plan }) {
-  for (const { x, y, w, h } of plan.cells) pen.fill("surface", x, y, w, h);
-  const cells = plan.cells.map(inside);
-  pen.matrices(cells, seen.u, D_in, "signed", 0.7);
-  for (const cell of cells) pen.frame("line", cell, 0.5);
+  plan.cells.forEach((cell, i) => {
+    const { x, y, w, h } = cell;
+    pen.fill("surface", x, y, w, h);
+    pen.frame("line", cell, 0.5);
+    const reach = Math.min(w, h) * 0.46;
+    pen.capsule(x + w / 2, y + h / 2, reach, seen.u.subarray(i * D_in, (i + 1) * D_in));
+  });
 }
 
 /** Where the bars of the classes lie in their box: the left edge and the width. */

@@ -85,6 +85,23 @@ export function makePen(brush, colours) {
       brush.fillText(text, x, y);
     },
     /**
+     * A capsule as an arrow: as long as the capsule, in the direction of its first two numbers.
+     * @param {number} x  its middle @param {number} y
+     * @param {number} reach  half of what a capsule of length 1 takes
+     * @param {ArrayLike<number>} capsule
+     */
+    capsule(x, y, reach, capsule) {
+      const length = Math.hypot(...Array.from(capsule));
+      const half = Math.max(1, reach * length);
+      const direction = Math.atan2(capsule[1], capsule[0]);
+      const dx = half * Math.cos(direction);
+      const dy = half * Math.sin(direction);
+      brush.globalAlpha = 0.35 + 0.65 * Math.min(1, 2 * length ** 2);
+      this.line("accent", 1.6, x - dx, y - dy, x + dx, y + dy);
+      this.fill("accent", x + dx - 1.8, y + dy - 1.8, 3.6, 3.6);
+      brush.globalAlpha = 1;
+    },
+    /**
      * Numbers as bars, up and down from the middle.
      * @param {Box} box @param {Float32Array} numbers
      */

@@ -74,7 +74,11 @@ function namesOf({ network, seen, answer, plan, lit }) {
   const { I, J, D_in, D_out, conv, config } = network;
   const side = Math.sqrt(seen.edges.length / conv.O); // of a map
   const names = {
-    image: ["your digit", `${config.image_size} × ${config.image_size}`],
+    // In a high stage the answer stands far below: here it is in sight of the hand.
+    image: [
+      "your digit",
+      plan.high ? `reads ${answer.prediction}` : `${config.image_size} × ${config.image_size}`,
+    ],
     maps: [`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
     primary: [`${I} capsules`, `${I} × ${D_in}`],
     predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],

@@ -23,7 +23,28 @@ import { makeSigns } from "./signs.js";
 
 const SWEEP = 600; // milliseconds from the digit to its drawing
 const REST = 400; // milliseconds without a change before the parts come to rest
+const WRITING = 1200; // milliseconds in which a digit is written
+/** A seven as a hand writes it, points in the unit square. @type {number[][][]} */
+const SEVEN = [
+  alongLine([
+    [0.24, 0.27],
+    [0.74, 0.25],
+    [0.42, 0.86],
+  ]),
+];
 const HAS_VOTES = ["primary", "predictions", "classes"];
+
+/** Points along a line with corners, closely enough to be written. @param {number[][]} corners */
+function alongLine(corners, steps = 16) {
+  return corners.slice(1).flatMap((end, n) =>
+    Array.from({ length: steps + 1 }, (_, k) =>
+      end.map((to, d) => {
+        const from = corners[n][d];
+        return from + ((to - from) * k) / steps;
+      }),
+    ),
+  );
+}
 
 /** The index of a digit among ten samples, if it is one of them. @param {Uint8Array} samples */
 function sampleIndex(samples, /** @type {Uint8Array} */ bytes) {
@@ -143,6 +164,12 @@ export class Stage {
     this.keep(digit);
     this.pad.show(digit);
     this.#newDigit();
+  }
+
+  /** Writes a seven, stroke by stroke, which runs through the network. It is not kept. */
+  write() {
+    if (wantsCalm()) return;
+    this.pad.trace(SEVEN, WRITING, () => this.#newDigit());
   }
 
   /** Copies a part to a canvas. @param {string} part @param {HTMLCanvasElement} canvas */

@@ -49,15 +49,7 @@ function paintArrows(pen, { width, height }, { u, types }) {
     const rank = rankOf(i, types);
     const x = ((rank % columns) + 0.5) * across;
     const y = (Math.floor(rank / columns) + 0.5) * down;
-    const capsule = u.subarray(i * D_IN, (i + 1) * D_IN);
-    const length = Math.hypot(...capsule);
-    const direction = Math.atan2(capsule[1], capsule[0]);
-    const reach = Math.max(1, Math.min(across, down) * 0.46 * length);
-    const dx = reach * Math.cos(direction);
-    const dy = reach * Math.sin(direction);
-    pen.brush.globalAlpha = 0.35 + 0.65 * Math.min(1, 2 * length ** 2);
-    pen.line("accent", 1.6, x - dx, y - dy, x + dx, y + dy);
-    pen.fill("accent", x + dx - 1.8, y + dy - 1.8, 3.6, 3.6);
+    pen.capsule(x, y, Math.min(across, down) * 0.46, u.subarray(i * D_IN, (i + 1) * D_IN));
   }
 }
 

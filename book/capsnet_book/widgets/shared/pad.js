@@ -1,6 +1,6 @@
 // A pad to draw a digit on, by mouse, finger or arrow keys. It can also be given a picture as
 // pixels.
-import { ARROWS, arrowKeys, drag, fitCanvas, measure } from "./controls.js";
+import { ARROWS, arrowKeys, drag, fitCanvas, glide, measure } from "./controls.js";
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
 import { clamp, element, pushButton, write } from "./ui.js";
@@ -84,6 +84,7 @@ export function makePad({ drawn, settled }) {
   }
 
   function clear() {
+    tracing.halt();
     show(new Uint8Array(PIXELS));
     settled();
   }
@@ -95,6 +96,8 @@ export function makePad({ drawn, settled }) {
     drawn();
     settled();
   }
+
+  const tracing = makeTrace(canvas, { drawing, show, drawn });
 
   followPointer(canvas, { drawing, pointer, pen, drawn, settled });
   followKeys(canvas, { drawing, pen, announcement, drawn, settled, undo });
@@ -129,9 +132,54 @@ export function makePad({ drawn, settled }) {
     image: () => drawing.image(),
     bytes: () => Uint8Array.from(drawing.image(), (grey) => Math.round(grey * 255)),
     empty: () => drawing.isEmpty(),
-    show,
+    show(/** @type {ArrayLike<number>} */ bytes) {
+      tracing.halt();
+      show(bytes);
+    },
+    trace: tracing.trace,
     paint,
   };
+}
+
+/**
+ * Lets a pad write by itself, as a hand would. trace(strokes, duration, finished) begins it; halt()
+ * ends it, and clears what is written: a reader's touch does.
+ * @param {HTMLCanvasElement} canvas
+ * @param {{ drawing: Drawing, show: (bytes: ArrayLike<number>) => void, drawn: () => void }} _
+ */
+function makeTrace(canvas, { drawing, show, drawn }) {
+  let haltGlide = () => {};
+  let isWriting = false;
+
+  /** @param {Stroke[]} strokes @param {number} duration @param {() => void} finished */
+  function trace(strokes, duration, finished) {
+    const points = strokes.flatMap((stroke) => stroke.map((point, k) => ({ point, k })));
+    let count = 0; // points that are written
+    show(new Uint8Array(PIXELS));
+    isWriting = true;
+    haltGlide = glide(duration, (t) => {
+      for (; count < Math.round(t * points.length); count++) {
+        const { point, k } = points[count];
+        if (k === 0) drawing.begin(point);
+        else drawing.extend([point]);
+      }
+      drawn();
+      if (t < 1) return;
+      isWriting = false;
+      finished();
+    });
+  }
+
+  function halt() {
+    if (!isWriting) return;
+    isWriting = false;
+    haltGlide();
+    show(new Uint8Array(PIXELS));
+  }
+
+  for (const touch of ["pointerdown", "keydown"])
+    canvas.addEventListener(touch, halt, { capture: true });
+  return { trace, halt };
 }
 
 /**
