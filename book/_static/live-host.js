@@ -162,6 +162,18 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const takeDown = new Map(); // figure -> what takes its widget down
   const renders = new Map(); // figure -> its last render, finished or not
 
+  /** Return the digit that the reader drew or chose on the stage (glass/model.js), or null. */
+  const keptDigit = () => {
+    try {
+      const bytes = Uint8Array.from(atob(localStorage.getItem("capsnet:digit")), (c) =>
+        c.charCodeAt(0),
+      );
+      return bytes.length === 28 * 28 ? bytes : null;
+    } catch {
+      return null; // nothing is kept, or nothing may be stored
+    }
+  };
+
   /** Render a figure's widget, in the place of what it showed before. */
   const render = async (figure) => {
     const model = await getModel(figure.dataset.model);
@@ -171,6 +183,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     const host = {
       getModel: async (reference) =>
         fits && own.asked && reference === model.get("network") ? network : referred(reference),
+      keptDigit,
     };
     takeDown.get(figure)?.();
     const el = figure.querySelector(".live-view");

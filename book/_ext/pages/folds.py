@@ -46,7 +46,7 @@ NEXT = "Read next:"
 EXERCISES = "exercises"  # the id of their section
 MARK = '<b aria-hidden="true">{ }</b>'  # of folded code, in the margin
 ANNOUNCING = (":", ",", "：", "，")  # how a paragraph ends that leads to a cell
-UNFOLDED_PAGES = ("raise-one",)  # the playground
+UNFOLDED_PAGES = ("raise-one", "pull-the-votes")  # a widget each, and no code to read
 
 
 def folds(app: Sphinx, page: str) -> bool:
