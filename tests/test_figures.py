@@ -152,11 +152,6 @@ DRAWN = {  # a figure of every kind
         stored("bent"), {"r = 3": "small-r3", "r = 1": "small-r1"}
     ),
     "epoch_histograms": lambda: figures.epoch_histograms({"lengths": [[0.2, 0.5], [0.5, 0.9]]}),
-    "two_agreements": lambda: figures.two_agreements(
-        torch.arange(12.0).view(3, 2, 2),
-        {"one": [0.5, 0.75], "other": [0.5, 0.25]},
-        ("first", "second"),
-    ),
     "vote_rings": lambda: figures.vote_rings(torch.randn(12, 10, 4), IMAGES[0], 0),
 }
 

@@ -105,6 +105,15 @@ GESTURES = {
         button='[data-role="make-house"]',
         traits={"poses": [[0, 0, 0], [90, 1, 1]]},
     ),
+    "PullVotes": Gestures(
+        page="book/chapters/06-routing.html",
+        shows=data("shares"),
+        drag=Drag('[data-vote="3-0"] .knob', end=(0.5, 8)),
+        focus='[data-vote="6-1"]',
+        keys=("ArrowDown",) * 9,
+        button='[data-value="tight"]',
+        traits={"scene": "shout", "rule": "nearness", "pulled": {}},
+    ),
     "RoutingSteps": Gestures(
         page="book/chapters/06-routing.html",
         shows=data("step"),
@@ -406,6 +415,57 @@ def test_routing_goes_to_a_step_and_past_all(above_routing: Any) -> None:
     stage = widget.page.locator(".pinned-stage").bounding_box()
     strip = widget.page.locator(".network-strip summary").bounding_box()
     assert stage["y"] + stage["height"] < strip["height"] + 20, "the text after it stands on top"
+
+
+@pytest.fixture
+def votes(alone: Callable[..., Any]) -> Any:
+    """PullVotes where motion is not wanted."""
+    return alone("PullVotes", GESTURES["PullVotes"].page, reduced_motion="reduce")
+
+
+def test_a_vote_says_where_it_lies_and_what_its_part_gives(votes: Any) -> None:
+    vote = votes.get_by_role("slider", name="Part 4, its vote for House.")
+    expect(vote).to_have_attribute(
+        "aria-valuetext", re.compile(r"at 1\.26, 1\.02: \d+ % to House and \d+ % to Boat")
+    )
+    vote.focus()
+    votes.page.keyboard.press("Shift+ArrowDown")
+    expect(vote).to_have_attribute("aria-valuetext", re.compile(r"^at 1\.26, 0\.52: "))
+    expect(votes.locator('[data-role="sentence"]')).to_contain_text("Part 4 gives")
+    votes.locator('[data-role="back"]').click()
+    expect(vote).to_have_attribute("aria-valuetext", re.compile(r"^at 1\.26, 1\.02: "))
+
+
+def test_the_field_is_the_slider_of_rounds(votes: Any) -> None:
+    field = votes.get_by_role("slider", name="Round of routing")
+    box = field.bounding_box()
+    votes.page.mouse.click(box["x"] + 0.65 * box["width"], box["y"] + box["height"] / 2)
+    expect(votes).to_have_attribute("data-round", re.compile("[67]"))
+    field.focus()
+    votes.page.keyboard.press("Home")
+    expect(votes).to_have_attribute("data-round", "1")
+    expect(field).to_have_attribute("aria-valuetext", re.compile("^round 1: House .* long"))
+    votes.locator('[data-role="play"]').click()
+    expect(votes).to_have_attribute("data-round", "10")
+
+
+def test_the_votes_of_a_real_digit_are_fetched_when_asked(votes: Any) -> None:
+    votes.locator('[data-value="digit"]').click()
+    sentence = votes.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("Capsule 71 is", timeout=30_000)
+    expect(votes.get_by_role("slider", name="Capsule 71, its vote for the 7.")).to_have_count(1)
+
+
+def test_the_address_of_the_page_of_votes_holds_what_is_shown(
+    visit: Callable[..., Any], address: str
+) -> None:
+    page = f"{address}book/pull-the-votes.html#scene=tight&rule=nearness&round=4"
+    widget = visit(page, reduced_motion="reduce").widget("PullVotes")
+    expect(widget).to_have_attribute("data-round", "4")
+    expect(widget.locator('[data-role="sentence"]')).to_contain_text("the opposite verdict")
+    widget.locator('[data-value="shout"]').click()
+    named = "#scene=shout&rule=nearness&round=3&strength=1"
+    until(lambda: widget.page.url.endswith(named), widget.page.url)
 
 
 def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address: str) -> None:

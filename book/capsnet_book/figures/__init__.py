@@ -1,7 +1,7 @@
 """The figures of the book, drawn with matplotlib in the book's palette."""
 
 from capsnet_book.figures._style import WIDTH
-from capsnet_book.figures.alternatives import in_proportion, two_agreements
+from capsnet_book.figures.alternatives import in_proportion
 from capsnet_book.figures.bending import bend_curves, bend_trainings
 from capsnet_book.figures.bugs import bug_curves
 from capsnet_book.figures.calibration import reliability
@@ -80,7 +80,6 @@ __all__ = [
     "themes",
     "traversal_grid",
     "turned_copies",
-    "two_agreements",
     "two_floors",
     "vote_rings",
 ]

@@ -1,44 +1,12 @@
-"""Agreement in two ways to route: the figures of the page on your own routing."""
+"""Agreement in two ways to route, a point a vote."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from capsnet_book.figures._style import WIDTH, in_book_style, one_plot
+from capsnet_book.figures._style import in_book_style, one_plot
 from capsnet_book.palette import LIGHT
-
-_COLOURS = (LIGHT["accent"], LIGHT["contrast"])
-
-
-@in_book_style
-def two_agreements(
-    votes: Tensor, shares: Mapping[str, Sequence[float]], names: tuple[str, str]
-) -> Figure:
-    """Draw the votes for two wholes, and the share of the parts that the first gets, by round.
-
-    Args:
-        votes: [I, 2, 2], of I parts for two wholes, in the plane.
-        shares: procedure -> the first whole's share, 0 to 1: before the first round, after it, …
-        names: of the two wholes.
-    """
-    figure, (plane, axes) = plt.subplots(1, 2, figsize=(WIDTH, 2.9), layout="constrained")
-    for j, (name, colour, marker) in enumerate(zip(names, _COLOURS, "os", strict=True)):
-        x, y = votes[:, j].T
-        plane.plot(x, y, marker, color=colour, markersize=4, alpha=0.7, label=name)
-    plane.plot(0, 0, "+", color=LIGHT["muted"], markersize=10)
-    plane.set(aspect="equal", title="what the parts vote for", xticks=[], yticks=[])
-    plane.legend(loc="upper left")
-    for (name, line), style in zip(shares.items(), ("o-", "s--"), strict=True):
-        axes.plot(range(len(line)), line, style, color=LIGHT["ink"], markersize=4, label=name)
-    axes.legend(loc="center right")
-    rounds = max(len(line) for line in shares.values())
-    axes.set(ylim=(-0.04, 1.04), xticks=range(rounds), yticks=(0, 0.5, 1))
-    axes.set(xlabel="rounds", title=f"share of “{names[0]}”")
-    return figure
 
 
 @in_book_style

@@ -188,22 +188,24 @@ function followAddress({ model, get, stops }) {
   };
 }
 
-/** What is shown now: names, votes, and all rounds that follow from them. */
-function stateOf(get, digit) {
-  const scene = get("scene");
-  const ground = groundOf(scene, { given: get("given"), names: get("names"), digit });
-  const { scene: pulledScene, votes: pulledVotes } = get("pulled");
-  const pulled = pulledScene === scene && pulledVotes.length === ground.votes.length;
-  const votes = pulled ? pulledVotes : ground.votes;
-  const rule = get("rule");
-  return {
-    ...ground,
-    scene,
-    ground,
-    pulled,
-    votes,
-    rule,
-    rounds: roundsOf(votes, rule, get("strength")),
+/**
+ * What is shown now: names, votes, and all rounds that follow from them. The rounds are the same
+ * object as long as votes, rule and strength are: what is drawn of them is drawn once.
+ */
+function makeState(get) {
+  let rounds;
+  let roundsOfThese = "";
+  return function stateNow(digit) {
+    const scene = get("scene");
+    const rule = get("rule");
+    const ground = groundOf(scene, { given: get("given"), names: get("names"), digit });
+    const { scene: pulledScene, votes: pulledVotes } = get("pulled");
+    const pulled = pulledScene === scene && pulledVotes.length === ground.votes.length;
+    const votes = pulled ? pulledVotes : ground.votes;
+    const these = JSON.stringify([votes, rule, get("strength")]);
+    if (these !== roundsOfThese) rounds = roundsOf(votes, rule, get("strength"));
+    roundsOfThese = these;
+    return { ...ground, scene, ground, pulled, votes, rule, rounds };
   };
 }
 
@@ -275,6 +277,7 @@ function build(widget) {
   const moves = { ...widget, redraw };
   const player = makePlayer(moves);
   const numbers = makeNumbers(moves);
+  const stateNow = makeState(get);
   let state;
   let focus = null;
   const hands = makeHands(widget, player, numbers, () => state);
@@ -300,7 +303,7 @@ function build(widget) {
   stops.push(picture.stop);
 
   return function draw() {
-    state = stateOf(get, digit.votes());
+    state = stateNow(digit.votes());
     const waits = state.scene === DIGIT && !digit.votes();
     if (waits) digit.read();
     const { votes, rounds } = state;

@@ -1,7 +1,7 @@
 // Every share of every round: a tile for each part and round, divided as the part is. The field is
 // the slider of the rounds, too. Below it, how long each whole is in each round.
 import { arrowKeys, drag } from "../shared/controls.js";
-import { clamp, setAttributes, svg, write } from "../shared/ui.js";
+import { clamp, memoized, setAttributes, svg, write } from "../shared/ui.js";
 import { ROUNDS } from "./routing.js";
 import { chartTitle, classOf, dimmed, roundInWords } from "./words.js";
 
@@ -61,8 +61,10 @@ export function makeField(I, J, { svg: picture, layout, round, choose }) {
   });
   const node = svg("g", {}, title, hint, slider, ...names, ...numbers.map(({ text }) => text));
 
-  function draw(/** @type {Layout} */ { field }, /** @type {View} */ view) {
-    const { x, y, width, height } = field;
+  const drawShares = memoized(drawTiles); // they stay while time goes on
+
+  function draw(/** @type {Layout} */ shape, /** @type {View} */ view) {
+    const { x, y, width, height } = shape.field;
     const wide = width / ROUNDS;
     const left = x - 18;
     setAttributes(title, { x: left, y: y - 28 });
@@ -78,7 +80,8 @@ export function makeField(I, J, { svg: picture, layout, round, choose }) {
       width: wide,
       height: height + 4,
     });
-    drawTiles(rows, groups, { x, y, wide, high: height / I }, view);
+    const size = { x, y, wide, high: height / I };
+    drawShares([view.rounds, shape, view.focus], rows, groups, size, view);
     for (const { r, text } of numbers) {
       setAttributes(text, { x: x + (r - 0.5) * wide, y: y + height + 18 });
       write(text, String(r));

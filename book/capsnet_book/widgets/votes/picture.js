@@ -21,6 +21,7 @@ export function makePicture({ votes, ground, round, pull, choose, look, changed 
   const size = measure(node, changed);
   /** @type {ReturnType<typeof layoutOf> | undefined} */
   let layout;
+  let laidOutFor; // the votes
   let parts = []; // planes, flow, field, lengths
   let shape = ""; // how many parts and wholes they are made for
 
@@ -42,7 +43,9 @@ export function makePicture({ votes, ground, round, pull, choose, look, changed 
     const J = view.wholes.length;
     if (shape !== `${I}×${J}`) build(I, J);
     shape = `${I}×${J}`;
-    layout = layoutOf(size.width, extentsOf(ground()), I);
+    if (size.width !== layout?.width || ground() !== laidOutFor)
+      layout = layoutOf(size.width, extentsOf(ground()), I);
+    laidOutFor = ground();
     const { width, height, narrow } = layout;
     node.toggleAttribute("data-narrow", narrow);
     setAttributes(picture, { viewBox: `0 0 ${width} ${height}`, width, height });

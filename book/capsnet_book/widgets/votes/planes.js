@@ -26,6 +26,16 @@ function makeVote(/** @type {number} */ i, /** @type {number} */ j) {
   return { shaft, head, knob, name };
 }
 
+/** What screen readers say of a vote. @param {SVGGElement} head */
+function nameVote(head, /** @type {View} */ view, i, j) {
+  const at = view.votes[i][j].map((number) => format(number));
+  setAttributes(head, {
+    "aria-label": `${labelOf(view, i)}, its vote for ${view.wholes[j]}. Arrow keys move it.`,
+    "aria-valuenow": view.votes[i][j][0].toFixed(2),
+    "aria-valuetext": `at ${at[0]}, ${at[1]}: ${shareList(view, i)}`,
+  });
+}
+
 /** Draws one vote. @param {ReturnType<typeof makeVote>} marks */
 function drawVote(marks, /** @type {Layout} */ layout, /** @type {View} */ view, i, j) {
   const share = view.c[i][j];
@@ -41,15 +51,12 @@ function drawVote(marks, /** @type {Layout} */ layout, /** @type {View} */ view,
     "stroke-width": (1 + 6 * Math.min(share, 1)).toFixed(2),
     opacity: ((0.2 + 0.6 * Math.min(share, 1)) * seen * length).toFixed(3),
   });
-  const at = view.votes[i][j].map((number) => format(number));
   const least = layout.narrow ? 6.5 : 7;
   setAttributes(marks.head, {
     transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
     opacity: seen,
-    "aria-label": `${labelOf(view, i)}, its vote for ${view.wholes[j]}. Arrow keys move it.`,
-    "aria-valuenow": view.votes[i][j][0].toFixed(2),
-    "aria-valuetext": `at ${at[0]}, ${at[1]}: ${shareList(view, i)}`,
   });
+  if (view.time === view.round) nameVote(marks.head, view, i, j); // not while time goes on
   const filled = Math.round(100 * Math.min(share, 1) ** 0.8);
   setAttributes(marks.knob, {
     r: (least + 3.5 * Math.min(share, 1)).toFixed(1),
