@@ -88,6 +88,15 @@ GESTURES = {
         button='[data-role="picasso"]',
         traits={"shown": [True, True, False, True], "poses": [[0.5, 0.5, 90, 1]] * 4},
     ),
+    "CutFeatures": Gestures(
+        page="book/chapters/03-primary-capsules.html",
+        shows=data("way"),
+        drag=Drag('[data-role="cut"]', end=(0.6, 0.6)),
+        focus='[data-role="cut"]',
+        keys=("ArrowRight",),
+        button='[data-role="maps"]',
+        traits={"way": "group"},
+    ),
     "SquashVector": Gestures(
         page="book/chapters/04-squash.html",
         shows=data("s"),

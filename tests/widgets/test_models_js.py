@@ -30,9 +30,11 @@ from capsnet_tutorial import (
     margin_loss,
     prediction_vectors,
     route,
+    squash,
 )
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.files import read_tensors
+from capsnet_tutorial.layers import group_into_capsules
 from capsnet_tutorial.model import CapsNet
 
 Evaluate = Callable[..., Any]
@@ -75,6 +77,27 @@ def test_eight_bits_are_unpacked_as_in_pytorch(
 
 
 # --- one widget after the other
+
+
+def test_features_are_cut_as_the_layer_cuts_them(evaluate: Evaluate) -> None:
+    """Each number is its own address, as in chapter 3."""
+    addresses = 100 * torch.arange(1, 7)[:, None] + torch.arange(4)  # [6, 4]
+    features = addresses.view(1, 6, 1, 4)
+    cuts = {"group": group_into_capsules(features, 3), "view": features.view(1, -1, 3)}
+    slots = evaluate("return data.map((way) => m.slotsOf(way));", list(cuts), m="cut_features.js")
+    for way, expected in zip(slots, cuts.values(), strict=True):
+        capsules = torch.zeros(24, dtype=torch.int64)
+        capsules[way] = addresses.flatten()
+        torch.testing.assert_close(capsules.view(1, 8, 3), expected)
+
+
+def test_a_guess_of_squash_is_measured_against_the_modules(evaluate: Evaluate) -> None:
+    guess = [0.0, 0.1, 0.6, 0.6, 0.9, 0.9, 1.0]
+    at = torch.arange(7) / 2  # lengths 0, 0.5, …, 3
+    lengths = squash(torch.stack([at, torch.zeros(7)], dim=1)).norm(dim=1)
+    expected = float((torch.tensor(guess) - lengths).abs().mean())
+    error = evaluate("return m.errorOf(data);", guess, m="squash_vector.js")
+    assert error == pytest.approx(expected, abs=1e-6)
 
 
 def test_margin_loss_and_its_gradients_are_pytorchs(evaluate: Evaluate) -> None:

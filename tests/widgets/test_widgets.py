@@ -211,6 +211,8 @@ REFUSED = [
     ),
     (widgets.MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
     (widgets.MarginLoss, {"selected": 10}, "0 to 9"),
+    (widgets.CutFeatures, {"way": "reshape"}, "expected way as one of .*; got 'reshape'"),
+    (widgets.SquashVector, {"guess": [0.5]}, r"guess as .* \[7\]"),
     *(
         (widgets.PartVotes, {"poses": poses}, "expected poses")
         for poses in ([[0, 0, 0]], [[0, 0], [0, 0]], [[0, 0, NAN]] * 2)

@@ -7,6 +7,7 @@ itself. Nothing here imports torch.
 
 from capsnet_book.widgets.bend_animal import BendAnimal
 from capsnet_book.widgets.bend_digit import BendDigit
+from capsnet_book.widgets.cut_features import CutFeatures
 from capsnet_book.widgets.decode_capsule import DecodeCapsule
 from capsnet_book.widgets.draw_digit import DrawDigit
 from capsnet_book.widgets.face_parts import FaceParts
@@ -24,6 +25,7 @@ from capsnet_book.widgets.two_digits import TwoDigits
 __all__ = [
     "BendAnimal",
     "BendDigit",
+    "CutFeatures",
     "DecodeCapsule",
     "DrawDigit",
     "FaceParts",
