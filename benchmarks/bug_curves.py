@@ -72,7 +72,7 @@ def learn(bug: str | None, seed: int) -> list[float]:
         optimizer.step()
         if step % EVERY == 0:
             evaluation = evaluate(network, test)
-            is_finite = all(math.isfinite(value) for value in evaluation)
+            is_finite = all(math.isfinite(value or 0) for value in evaluation)
             curve.append(round(evaluation.error, 4) if is_finite else 1.0)
     return curve
 

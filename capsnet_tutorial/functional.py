@@ -222,8 +222,9 @@ def mask_capsules(v: Tensor, labels: Tensor | None = None) -> Tensor:
 
     Args:
         v: [B, J, D].
-        labels: class numbers, integers [B], of the capsules to keep (training); without them, the
-            longest capsule is kept (inference).
+        labels: class numbers, integers [B], of the capsules to keep (training); or zeros and ones,
+            [B, J], 1 for every capsule to keep: several, or none; without labels, the longest
+            capsule is kept (inference).
 
     Returns:
         [B, J, D].
@@ -233,7 +234,8 @@ def mask_capsules(v: Tensor, labels: Tensor | None = None) -> Tensor:
     if labels is None:
         expect(v.shape[1] > 0, "at least one capsule to choose from", f"shape {list(v.shape)}")
         labels = capsule_lengths(v.detach()).argmax(dim=1)  # [B]
-    keep = _one_hot(labels, v.shape[:2])  # [B, J]
+    is_multi_hot = isinstance(labels, Tensor) and labels.dim() == 2
+    keep = (_multi_hot if is_multi_hot else _one_hot)(labels, v.shape[:2]).bool()  # [B, J]
     return v.masked_fill(~keep.unsqueeze(-1), 0)
 
 

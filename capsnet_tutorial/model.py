@@ -19,6 +19,7 @@ from capsnet_tutorial.errors import (
     expect_count,
     expect_floating,
     expect_image_dtype,
+    expect_number,
     is_free_to_read,
 )
 from capsnet_tutorial.functional import (
@@ -57,19 +58,21 @@ class CapsNetConfig:
     classes: int = 10
     class_dim: int = 16
     iterations: int = 3
-    decoder_hidden: tuple[int, ...] = (512, 1024)
+    decoder_hidden: tuple[int, ...] | None = (512, 1024)
+    """Widths of the decoder's hidden layers; None: no decoder, and no reconstruction."""
 
     def __post_init__(self) -> None:
         hidden = self.decoder_hidden
         for name, size in vars(self).items():
             if name not in ("image_size", "decoder_hidden"):
                 expect_count(name, size)
-        is_sequence = isinstance(hidden, Sequence) and not isinstance(hidden, str)
-        expect(is_sequence, "decoder_hidden as a tuple", repr(hidden))
-        for width in hidden:
-            expect_count("decoder_hidden's widths", width)
-        # A config read from JSON has a list here; a frozen dataclass is set only in this way.
-        object.__setattr__(self, "decoder_hidden", tuple(hidden))
+        if hidden is not None:
+            is_sequence = isinstance(hidden, Sequence) and not isinstance(hidden, str)
+            expect(is_sequence, "decoder_hidden as a tuple, or None", repr(hidden))
+            for width in hidden:
+                expect_count("decoder_hidden's widths", width)
+            # A config read from JSON has a list here; a frozen dataclass is set only in this way.
+            object.__setattr__(self, "decoder_hidden", tuple(hidden))
         object.__setattr__(self, "image_size", _one_or_two_sides(self.image_size))
         smallest = self.conv_kernel + (self.primary_kernel - 1) * self.conv_stride
         wanted = f"an image_size that both convolutions fit into: at least {smallest} pixels"
@@ -144,7 +147,9 @@ PRESETS = {
 OVERSHOOT = 0.1
 """How far pixels may lie outside of 0 to 1 without a warning: interpolation overshoots."""
 Mask = Callable[[Tensor, Tensor | None], Tensor]
-"""(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
+"""(v [B, J, D_out], labels [B] or [B, J] or None) -> [B, J, D_out]."""
+Drawing = Callable[[Tensor], Tensor]
+"""(masked capsules [B, J·D_out]) -> [B, pixels] or [B, C, H, W], each pixel from 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -160,11 +165,15 @@ class Parts:
     routing: Routing = route
     """(u_hat [B, I, J, D_out], iterations) -> v [B, J, D_out]."""
     mask: Mask = mask_capsules
-    """(v [B, J, D_out], labels [B] or None) -> [B, J, D_out]."""
+    """(v [B, J, D_out], labels [B] or [B, J] or None) -> [B, J, D_out]."""
+    decoder: Drawing | None = None
+    """(masked capsules [B, J·D_out]) -> [B, pixels] or [B, C, H, W]; None: the paper's, with the
+    config's ``decoder_hidden``."""
 
     def __post_init__(self) -> None:
         for name, part in vars(self).items():
-            is_part = callable(part) and not isinstance(part, type)
+            is_default = name == "decoder" and part is None
+            is_part = is_default or (callable(part) and not isinstance(part, type))
             expect(is_part, f"a function or a module for the part {name}", repr(part))
 
     @property
@@ -186,7 +195,7 @@ class CapsNetOutput(NamedTuple):
     lengths: Tensor
     """‖v_j‖, [B, J]: read as the probability that class j is present."""
     reconstruction: Tensor
-    """[B, pixels], each in (0, 1), drawn from one capsule."""
+    """[B, pixels], each in (0, 1), drawn from the masked capsules; None without a decoder."""
 
 
 # With its name registered, torch.export can save a program that returns it.
@@ -219,7 +228,7 @@ class CapsNet(nn.Module):
 
     Args:
         config: sizes; the paper's, unless given.
-        parts: functions that group capsules, route and mask; the paper's, unless given.
+        parts: functions that group capsules, route, mask and draw; the paper's, unless given.
 
     Raises:
         ValueError: a config or parts of another type.
@@ -265,19 +274,17 @@ class CapsNet(nn.Module):
             routing=parts.routing,
         )
         self.mask = parts.mask
-        self.decoder = Decoder(
-            inputs=config.classes * config.class_dim,
-            hidden=config.decoder_hidden,
-            pixels=math.prod(config.image_shape),
-        )
+        self.has_own_decoder = parts.decoder is not None
+        # Any: a function, a module, or None; which of them, only the config and the parts know.
+        self.decoder: Any = parts.decoder or _papers_decoder(config)
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> CapsNetOutput:
         """Compute the class capsules of images, their lengths, and a reconstruction.
 
         Args:
             images: [B, C, H, W], floats from 0 to 1; [B, 1, 28, 28] in the paper.
-            labels: integers [B]. With labels (training), the capsule of the true class is decoded;
-                without (inference), the longest.
+            labels: integers [B], or zeros and ones [B, J]. With labels (training), the capsules of
+                the true classes are decoded; without (inference), the longest.
 
         Raises:
             ValueError: images or labels of another shape or dtype; on the CPU also images that are
@@ -287,6 +294,10 @@ class CapsNet(nn.Module):
         u = self.primary(features)  # [B, I, D_in]
         v = self.routed(u)  # [B, J, D_out]
         lengths = capsule_lengths(v)  # [B, J]
+        if self.decoder is None:
+            # Typed as if it were there, as it is in all networks that have a decoder.
+            nothing: Any = None
+            return CapsNetOutput(v, lengths, nothing)
         masked = self.mask(v, labels)  # [B, J, D_out]
         expect_result("mask", self.mask, masked, v.shape)
         reconstruction = self.decode(masked)  # [B, pixels]
@@ -295,7 +306,8 @@ class CapsNet(nn.Module):
     @property
     def parts(self) -> Parts:
         """The parts that the network consists of."""
-        return Parts(self.primary.group, self.routed.routing, self.mask)
+        decoder = self.decoder if self.has_own_decoder else None
+        return Parts(self.primary.group, self.routed.routing, self.mask, decoder)
 
     def features(self, images: Tensor) -> Tensor:
         """Return the first convolution's features of images: [B, 256, 20, 20]."""
@@ -317,19 +329,50 @@ class CapsNet(nn.Module):
         return self.routed.trace(self.primary_capsules(images))
 
     def decode(self, capsules: Tensor) -> Tensor:
-        """Draw class capsules [B, J, D_out] as they are, masked or not: [B, pixels]."""
+        """Draw class capsules [B, J, D_out] as they are, masked or not: [B, pixels].
+
+        Raises:
+            ValueError: capsules of another shape or dtype; a network without a decoder.
+        """
+        expect(self.decoder is not None, "a network with a decoder", "decoder_hidden=None")
         shape = (self.config.classes, self.config.class_dim)
         expect_floating("capsules", capsules)
         wanted = f"capsules of shape [B, {shape[0]}, {shape[1]}]"
         expect(capsules.shape[1:] == shape, wanted, f"shape {list(capsules.shape)}")
         expect_dtype("capsules", capsules, self.conv.weight)
-        return self.decoder(capsules.flatten(1))
+        drawing = self.decoder(capsules.flatten(1))
+        if self.has_own_decoder:
+            drawing = drawing.flatten(1)
+            shape = (capsules.shape[0], math.prod(self.config.image_shape))
+            expect_result("decoder", self.decoder, drawing, shape)
+        return drawing
 
     @torch.no_grad()
-    def predict(self, images: Tensor) -> Tensor:
-        """Return the class whose capsule is longest, integers [B]."""
+    def predict(self, images: Tensor, threshold: float | None = None) -> Tensor:
+        """Return the class whose capsule is longest, integers [B]; or all classes that are there.
+
+        Args:
+            images: as for `forward`.
+            threshold: the length from which on a class counts as present, 0.5 say. The answer is
+                then bool [B, J]: several classes, or none of them.
+        """
         v = self.routed(self.primary_capsules(images))  # [B, J, D_out]
-        return capsule_lengths(v).argmax(dim=1)
+        lengths = capsule_lengths(v)
+        if threshold is None:
+            return lengths.argmax(dim=1)
+        expect_number("threshold", threshold)
+        return lengths >= threshold
+
+
+def _papers_decoder(config: CapsNetConfig) -> Decoder | None:
+    """Return the paper's decoder in a config's sizes; None where it has none."""
+    if config.decoder_hidden is None:
+        return None
+    return Decoder(
+        inputs=config.classes * config.class_dim,
+        hidden=config.decoder_hidden,
+        pixels=math.prod(config.image_shape),
+    )
 
 
 def _expect_pixels(images: Tensor) -> None:

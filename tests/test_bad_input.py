@@ -116,7 +116,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "CapsNetConfig classes": (lambda count: CapsNetConfig(classes=count), NO_COUNTS),
     "CapsNetConfig decoder_hidden": (
         lambda hidden: CapsNetConfig(decoder_hidden=hidden),
-        [None, 3, "512", (0,), (1.5,), [None]],
+        [3, "512", (0,), (1.5,), [None]],
     ),
     "CapsNetConfig image_size": (
         lambda size: CapsNetConfig(image_size=size),
@@ -133,6 +133,12 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
         [*NO_FLOATS, IMAGES[0], torch.rand(2, 3, 9, 9), IMAGES.double(), IMAGES.half(), IMAGES / 0],
     ),
     "CapsNet labels": (lambda labels: TINY(IMAGES, labels), NO_LABELS),
+    "CapsNet.predict threshold": (
+        lambda threshold: TINY.predict(IMAGES, threshold),
+        ["a", math.nan, [1], True],
+    ),
+    "evaluate threshold": (lambda value: evaluate(LEARNER, FEW, threshold=value), NO_NUMBERS),
+    "Parts decoder": (lambda decoder: Parts(decoder=decoder), [3, "small", torch.nn.Linear]),
     "CapsNet.predict images": (TINY.predict, [*NO_FLOATS, IMAGES[0], IMAGES.double()]),
     "CapsNet.decode capsules": (
         TINY.decode,

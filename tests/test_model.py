@@ -275,6 +275,6 @@ def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
             ValueError, match=f"expected {field} to be a whole number, at least 1; got {value!r}"
         ):
             replace(CapsNetConfig.small(), **{field: value})
-    for hidden in (value, (value,)):
+    for hidden in [(value,), *([] if value is None else [value])]:  # None: no decoder
         with pytest.raises(ValueError, match="expected decoder_hidden"):
             replace(CapsNetConfig.small(), decoder_hidden=hidden)

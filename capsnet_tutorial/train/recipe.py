@@ -189,13 +189,13 @@ def paper_objective(
 ) -> Objective:
     """Return the paper's loss function: margin loss plus the weighted reconstruction loss.
 
-    At weight 0 the reconstruction loss is not computed.
+    At weight 0, or without a reconstruction, the reconstruction loss is not computed.
     """
 
     def objective(output: Any, images: Tensor, targets: Tensor) -> Tensor:
         output = named_output(output)
         margin = margin_loss(output.lengths, targets)
-        if not reconstruction_weight:
+        if not reconstruction_weight or output.reconstruction is None:
             return margin
         return margin + reconstruction_weight * reconstruction_loss(output.reconstruction, images)
 

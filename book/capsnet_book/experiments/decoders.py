@@ -8,6 +8,7 @@ runs that results/decoders.json lacks.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -49,8 +50,8 @@ class DrawingCNN(nn.Module):
         capsnet = CapsNetConfig.small()
         self.decoder = Decoder(
             inputs=self.cnn.config.hidden[-1],
-            hidden=capsnet.decoder_hidden,
-            pixels=capsnet.image_size**2,
+            hidden=capsnet.decoder_hidden or (),
+            pixels=math.prod(capsnet.image_shape),
         )
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> tuple[Tensor, Tensor]:

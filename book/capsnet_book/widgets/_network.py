@@ -75,6 +75,8 @@ def network_of(model: Any) -> Network:
     sizes = (config.image_size, config.in_channels, config.classes, config.class_dim)
     expected = "a network for digits of 28×28 pixels with 10 capsules of 16"
     expect(sizes == (28, 1, 10, 16), expected, f"{sizes}")
+    has_decoder = config.decoder_hidden is not None
+    expect(has_decoder, "a network with a decoder", "decoder_hidden=None")
     expect(not model.parts.names, "a network of the paper's own parts", f"{model.parts.names}")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "own.safetensors"
