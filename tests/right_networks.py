@@ -242,6 +242,69 @@ class OfOneDevice(Routed):
         self.gpu_id = -1
 
 
+class ByMatmul(Routed):
+    """Votes by a product of matrices and columns, W [1, I, J, D_out, D_in]."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.W = nn.Parameter(self.W.detach().mT.unsqueeze(0).clone())
+
+    def votes(self, u: Tensor) -> Tensor:
+        tiled = u[:, :, None, :, None].repeat(1, 1, self.W.shape[2], 1, 1)
+        return (self.W @ tiled).squeeze(4)
+
+
+class AboveFirst(Routed):
+    """The capsules above come first: votes [J, B, I, D_out], and a softmax written by hand."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        u_hat = self.votes(u).permute(2, 0, 1, 3)
+        b = torch.zeros(u_hat.shape[:3])
+        for _ in range(self.rounds):
+            power = (b - b.amax(0)).exp()
+            c = power / power.sum(0)
+            v = squash((c.unsqueeze(3) * u_hat).sum(2, keepdim=True), dim=3)
+            b = b + (u_hat * v).sum(3)
+        return v.squeeze(2).transpose(0, 1)
+
+
+class Recursive(Routed):
+    """A round calls the next one."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        u_hat = self.votes(u)
+        return self.routed(u_hat, torch.zeros(u_hat.shape[:3]), self.rounds)
+
+    def routed(self, u_hat: Tensor, b: Tensor, rounds: int) -> Tensor:
+        v = squash(torch.einsum("bij,bijd->bjd", b.softmax(2), u_hat))
+        if rounds == 1:
+            return v
+        return self.routed(u_hat, b + torch.einsum("bijd,bjd->bij", u_hat, v), rounds - 1)
+
+
+class NormedAndDropped(Network):
+    """Batch norm and dropout before the capsules."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__(*layers)
+        self.before = nn.Sequential(nn.BatchNorm2d(1), nn.Dropout(0.2))
+
+    def forward(self, images: Tensor) -> Any:
+        return self.capsules(self.before(images)).norm(dim=2)
+
+
+class WithClassifier(Network):
+    """A linear layer reads the capsules as well."""
+
+    def __init__(self, *layers: nn.Module) -> None:
+        super().__init__(*layers)
+        self.linear = nn.Linear(40, 10)
+
+    def forward(self, images: Tensor) -> Any:
+        v = self.capsules(images)
+        return v, self.linear(v.flatten(1))
+
+
 class Large(nn.Module):
     """Many faint capsules: W is so small that a round changes little."""
 
@@ -317,6 +380,11 @@ RIGHT = [
     Right("a bias of 0.1 on s", lambda: Network(WithBias(16, 4, 10, 8))),
     Right("a random bias on s", lambda: Lengths(WithBias(16, 4, 10, 8, start=None))),
     Right("a bias on s in both layers", biased_twice),
+    Right("votes by a product of matrices", lambda: Network(ByMatmul(16, 4, 10, 8))),
+    Right("capsules above first", lambda: Lengths(AboveFirst(16, 4, 10, 8))),
+    Right("a recursion", lambda: Network(Recursive(16, 4, 10, 8))),
+    Right("norm and dropout before", lambda: NormedAndDropped(last())),
+    Right("a linear layer on the capsules", lambda: WithClassifier(last())),
     Right("lengths and their softmax", lambda: LengthsAndTheirSoftmax(last())),
     Right("the last round learns", lambda: Network(OneRoundDetached(16, 4, 10, 8))),
     *(Right(f"{n} rounds", partial(lambda n: Network(last(rounds=n)), n)) for n in (1, 2, 4, 5)),
