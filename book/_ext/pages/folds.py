@@ -4,8 +4,7 @@ In *Read* a small mark in the margin opens a cell's code, and a card stands for 
 
 The switch stands in the page's head (templates/way.html); `_static/reading.js` keeps the choice. A
 fold is a button: what follows it among its siblings shows when it is open, or in *Build*
-(page.css). Without JavaScript all shows, and no button. A chapter's last paragraph, "Read next",
-becomes its foot.
+(page.css). Without JavaScript all shows, and no button.
 
 A paragraph in italics below a cell is its figure's caption. (A note, a quote whose title is bold
 and in italics, stands in the margin where there is one: page.css.)
@@ -13,7 +12,6 @@ and in italics, stands in the margin where there is one: page.css.)
 
 from __future__ import annotations
 
-import re
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,9 @@ from sphinx.util.osutil import relative_uri
 
 from .. import order
 from ..notebook import CAPTION, SUFFIX
+from ..widgets.strip import CHAPTER
 from .cell_summary import summary
+from .chapter_foot import move_to_foot
 
 # Before the page is painted, so that nothing jumps; and its theme, so that nothing is fetched for
 # the other one.
@@ -41,8 +41,6 @@ CHOOSE_EARLY = """{
 }"""
 UNWRITTEN = "not written yet"  # what a checker says of a blank; no use in a page
 REPORT = "capsnet-report"  # the class of a checker's report in HTML
-CHAPTER_NUMBER = re.compile(r"(\d\d)-")  # how the name of a chapter's file begins
-NEXT = "Read next:"
 EXERCISES = "exercises"  # the id of their section
 MARK = '<b aria-hidden="true">{ }</b>'  # of folded code, in the margin
 ANNOUNCING = (":", ",", "：", "，")  # how a paragraph ends that leads to a cell
@@ -76,11 +74,12 @@ class FoldPages(SphinxPostTransform):
 
     def fold_exercises(self, section: nodes.section) -> None:
         """Put a card in the place of the exercises; what follows them, "Read next", stays."""
-        last = section.children[-1]
-        if isinstance(last, nodes.paragraph) and last.astext().startswith(NEXT):
-            section.remove(last)
-            last["classes"].append("read-next")
-            section.parent.append(last)
+        numbers = {}
+        for name in self.env.found_docs:
+            chapter = CHAPTER.match(name)
+            if chapter:
+                numbers[chapter[2]] = int(chapter[1])
+        move_to_foot(section, self.env.docname, numbers)
         names = [strong.astext().strip("1234567890. ") for strong in section.findall(nodes.strong)]
         where = relative_uri(f"{self.env.docname}.html", f"_sources/{self.env.docname}.ipynb")
         line = f"{'; '.join(map(escape, names))} <small>to be done in the notebook</small>"
@@ -169,7 +168,7 @@ class NameCaptions(SphinxPostTransform):
             if emphasis is not None and emphasis.astext() == below.astext():
                 below["classes"].append("caption")
 
-        chapter = CHAPTER_NUMBER.match(Path(self.env.docname).name)
+        chapter = CHAPTER.match(self.env.docname)
         if chapter:
             captions = list(self.document.findall(is_caption))
             for number, caption in enumerate(captions, start=1):
