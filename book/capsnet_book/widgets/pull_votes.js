@@ -29,7 +29,7 @@ const RULE_NAMES = {
   nearness: "nearness (EM)",
   wrong: "the wrong axis",
 };
-const STRENGTH_NAMES = ["¼", "once", "4 times"];
+const STRENGTH_NAMES = ["× ¼", "× 1", "× 4"];
 const FIRST_ROUND = 3; // of a scene that has no other one
 
 // ---------------------------------------------------------------------------------- the controls
@@ -71,7 +71,7 @@ function makeControls({ get, set }, act) {
   const counts = STRENGTHS.map((strength, n) => [strength, STRENGTH_NAMES[n]]);
   const strengths = makeChoice(
     "strength",
-    "Agreement counts",
+    "Agreement is multiplied",
     /** @type {[any, string][]} */ (counts),
     (strength) => set({ strength }),
   );

@@ -8,6 +8,8 @@ import { chartTitle, classOf, dimmed, roundInWords } from "./words.js";
 /** @import { Layout } from "./layout.js" */
 /** @import { View } from "./words.js" */
 
+const TITLE = "Every share, round by round";
+const HINT = "a column is a round: choose one";
 const LABEL_GAP = 15; // pixels between the names of two lines
 
 /** The tiles of one part: for each round a rectangle for each whole. */
@@ -24,8 +26,8 @@ const makeTiles = (/** @type {number} */ J) =>
  */
 export function makeField(I, J, { svg: picture, layout, round, choose }) {
   const rows = Array.from({ length: I }, () => makeTiles(J));
-  const title = svg("text", { class: "side-title" }, "Every share, round by round");
-  const hint = svg("text", { class: "side-hint" }, "a column is a round: choose one");
+  const title = svg("text", { class: "side-title" }, TITLE);
+  const hint = svg("text", { class: "side-hint" }, HINT);
   const frame = svg("rect", { class: "chosen", rx: 4 });
   const ground = svg("rect", { class: "field-ground", rx: 4 });
   const names = rows.map(() => svg("text", { class: "tick" }));
