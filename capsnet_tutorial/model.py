@@ -43,7 +43,14 @@ from capsnet_tutorial.layers import (
 
 @dataclass(frozen=True)
 class CapsNetConfig:
-    """Sizes of a CapsNet. The defaults are the paper's."""
+    """Sizes of a CapsNet. The defaults are the paper's.
+
+    Large images make many primary capsules, and s adds up all of them. Where there are more than
+    about 115 for each class, as in the paper, give the convolutions larger strides, or `Recipe` a
+    lower rate. With 3,200 primary capsules for two classes, on shapes on a white ground, both class
+    capsules became 1 long within 20 steps at the usual rate of 0.01, and the margin loss stayed at
+    ½·0.9²; at 0.0007 it did not.
+    """
 
     image_size: int | tuple[int, int] = 28
     """Height and width of the images; one number for square ones."""
