@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsnet_check.calls import Subject
+from capsnet_check.calls import CHANGED, Subject
 from capsnet_check.examination import examine
 from capsnet_check.gradients import findings_at_zero
 from capsnet_check.recognition import close, difference, expected, recognise
@@ -27,11 +27,15 @@ def check_primary_capsules(function: Any) -> Report:
     Returns:
         A `Report`; bugs that it knows: capsule-view, squash-axis, squash-nan.
     """
-    return examine(
-        "primary capsules",
-        lambda: primary_findings(Subject(function, SIGNATURE), (24, 4, 5), 8),
-        "Every capsule is the numbers of one type at one place.",
-    )
+
+    def steps() -> Iterator[Finding]:
+        subject = Subject(function, SIGNATURE)
+        yield from primary_findings(subject, (24, 4, 5), 8)
+        if subject.wrote:
+            yield Finding(None, CHANGED)
+
+    agrees = "Every capsule is the numbers of one type at one place."
+    return examine("primary capsules", steps, agrees)
 
 
 def primary_findings(

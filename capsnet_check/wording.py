@@ -16,7 +16,7 @@ def rounded(numbers: Tensor) -> str:
         return f"[{', '.join(rounded(part) for part in numbers)}]"
     number = float(numbers)
     if number.is_integer() and abs(number) < 1e15:
-        return f"{number:.0f}"
+        return f"{number + 0:.0f}"  # no minus before a zero
     return f"{number:.4g}"
 
 

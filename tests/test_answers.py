@@ -140,3 +140,8 @@ def test_a_factor_and_a_slip_are_said():
     slips = {"The mean, not the sum.": lambda v: v.square().mean(-1).sqrt()}
     report = check_function(lambda v: v.square().mean(-1).sqrt(), norm, (v,), slips=slips)
     assert "The mean, not the sum." in str(report)
+
+
+def test_nan_is_not_called_a_matter_of_places():
+    report = check_function(lambda v: v * float("nan"), lambda v: v, (torch.ones(3),))
+    assert "came nan" in str(report) and "places" not in str(report)

@@ -215,6 +215,12 @@ def length(s):
     return s.norm(dim=-1, keepdim=True)
 
 
+def cut_in_place(features, dim):
+    capsules = group_into_capsules(features, dim).clone()
+    features.zero_()
+    return capsules
+
+
 def cut_after_a_relu(features, dim):
     return group_into_capsules(features.relu(), dim)
 
@@ -226,6 +232,7 @@ def cut_after_a_relu(features, dim):
         ("squash", lambda s: s / (1 + length(s) ** 2), "a square is missing"),
         ("squash", lambda s: s / length(s), "the 1 + is missing"),
         ("squash", lambda s: 2 * functional.squash(s), "Everywhere it is 2 times"),
+        ("primary_capsules", cut_in_place, "changes its argument"),
         ("primary_capsules", cut_after_a_relu, "a ReLU after the convolution"),
         ("routing", gathering(lambda votes: votes.mean(dim=1)), "the mean over the parts"),
         ("margin_loss", weighed_margins(lambda T: (T, 0.5)), "(1 − T) is forgotten"),
