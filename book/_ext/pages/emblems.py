@@ -216,6 +216,14 @@ def capsules_that_turn() -> str:
     return ring + arc + turned(four(50, 16), 137, (48, 27), "contrast")
 
 
+def your_own_pictures() -> str:
+    """Draw the face of a bear in a frame."""
+    frame = lines("quiet", "M20 4h56v46h-56z")
+    head = '<circle class="thick accent" cx="48" cy="30" r="14"/>'
+    ears = lines("thick accent", "M36 22a6 6 0 1 1 6 -6", "M54 16a6 6 0 1 1 6 6")
+    return frame + head + ears + dots([(43, 28), (53, 28), (48, 34)], "contrast", 2)
+
+
 EMBLEMS = {  # by the chapter's name, without its number
     "try-it": try_it,
     "why-capsules": why_capsules,
@@ -236,6 +244,7 @@ EMBLEMS = {  # by the chapter's name, without its number
     "bugs-in-the-wild": bugs_in_the_wild,
     "when-it-does-not-learn": when_it_does_not_learn,
     "capsules-that-turn": capsules_that_turn,
+    "your-own-pictures": your_own_pictures,
     "where-next": where_next,
 }
 
