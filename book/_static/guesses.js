@@ -229,8 +229,9 @@
     button?.parentElement.remove();
     veils.delete(key);
     if (!hasFocus) return;
-    parts[0].tabIndex = -1;
-    parts[0].focus({ preventScroll: true });
+    const seen = parts.find((part) => part.offsetHeight > 0); // not a cell whose code is folded
+    seen.tabIndex = -1;
+    seen.focus({ preventScroll: true });
   };
 
   /** Veil the answer to a question until the reader has guessed, or asks for it. */

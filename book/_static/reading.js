@@ -27,7 +27,8 @@
   /** Open or close a fold, and with it the cells that go along (book/_ext/pages/prints.py). */
   const setOpen = (fold, isOpen) => {
     fold.setAttribute("aria-expanded", isOpen);
-    const next = fold.closest(".cell")?.nextElementSibling;
+    let next = fold.closest(".cell")?.nextElementSibling;
+    while (next?.matches(".for-build")) next = next.nextElementSibling;
     if (next?.matches(".go-along")) setOpen(next.querySelector(".fold"), isOpen);
   };
 
@@ -46,6 +47,7 @@
     if (!target || target.checkVisibility()) return;
     for (let part = target; part; part = part.parentElement)
       for (const fold of part.querySelectorAll(":scope > .fold")) setOpen(fold, true);
+    for (const fold of target.querySelectorAll(":scope > .cell_input > .fold")) setOpen(fold, true);
     target.scrollIntoView();
   };
 

@@ -70,16 +70,16 @@ def test_a_mark_opens_code_and_what_it_prints(visit: Callable[..., Visit], addre
 def test_one_mark_opens_cells_that_follow_each_other(
     visit: Callable[..., Visit], address: str
 ) -> None:
-    page = visit(address + "book/chapters/03-primary-capsules.html").page
+    page = visit(address + PAGE).page
     along = page.locator("div.cell.go-along").first
     expect(along.locator(".fold.code")).to_be_hidden()
-    before = along.locator("xpath=preceding-sibling::div[1]")
+    before = page.locator("div.cell.silent:has(+ .for-build + .go-along)").first
     before.locator(".fold.code").click()
     expect(along.locator("pre").first).to_be_visible()
 
 
 def test_what_speaks_of_cells_is_for_build(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + "book/chapters/03-primary-capsules.html").page
+    page = visit(address + PAGE).page
     passage = page.locator(".for-build").first
     expect(passage).to_be_hidden()
     page.get_by_role("button", name="Build").click()

@@ -41,7 +41,7 @@ class MarkPrints(SphinxPostTransform):
                 cell["classes"].append("silent")
                 if "announced" not in cell["classes"]:
                     end_sentence(cell.previous_sibling())
-            if opens_with(cell.previous_sibling(), cell):
+            if opens_with(seen_before(cell), cell):
                 cell["classes"].append("go-along")
 
 
@@ -69,6 +69,14 @@ def is_silent(cell: nodes.container) -> bool:
 def is_print(output: nodes.Node) -> bool:
     """Return True for an output in plain text."""
     return isinstance(output, nodes.Element) and not PRINTS.isdisjoint(output["classes"])
+
+
+def seen_before(cell: nodes.container) -> nodes.Node | None:
+    """Return what stands before a cell in *Read*: passages for *Build* are passed over."""
+    before = cell.previous_sibling()
+    while isinstance(before, nodes.container) and "for-build" in before["classes"]:
+        before = before.previous_sibling()
+    return before
 
 
 def opens_with(before: nodes.Node | None, cell: nodes.container) -> bool:
