@@ -447,6 +447,7 @@ def test_a_vote_says_where_it_lies_and_what_its_part_gives(votes: Any) -> None:
 
 def test_the_field_is_the_slider_of_rounds(votes: Any) -> None:
     field = votes.get_by_role("slider", name="Round of routing")
+    field.scroll_into_view_if_needed()
     box = field.bounding_box()
     votes.page.mouse.click(box["x"] + 0.65 * box["width"], box["y"] + box["height"] / 2)
     expect(votes).to_have_attribute("data-round", re.compile("[67]"))
