@@ -28,7 +28,8 @@
   const setOpen = (fold, isOpen) => {
     fold.setAttribute("aria-expanded", isOpen);
     let next = fold.closest(".cell")?.nextElementSibling;
-    while (next?.matches(".for-build")) next = next.nextElementSibling;
+    while (next && !next.matches(".go-along") && !next.checkVisibility())
+      next = next.nextElementSibling;
     if (next?.matches(".go-along")) setOpen(next.querySelector(".fold"), isOpen);
   };
 

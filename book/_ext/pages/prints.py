@@ -72,11 +72,18 @@ def is_print(output: nodes.Node) -> bool:
 
 
 def seen_before(cell: nodes.container) -> nodes.Node | None:
-    """Return what stands before a cell in *Read*: passages for *Build* are passed over."""
+    """Return what stands before a cell in *Read*, which leaves some containers out."""
     before = cell.previous_sibling()
-    while isinstance(before, nodes.container) and "for-build" in before["classes"]:
+    while isinstance(before, nodes.container) and is_left_out(before):
         before = before.previous_sibling()
     return before
+
+
+def is_left_out(part: nodes.container) -> bool:
+    """Return True for a passage for *Build*, and for hidden code that shows nothing."""
+    classes = part["classes"]
+    is_hidden = "silent" in classes and "announced" not in classes and not has_mark(part)
+    return "for-build" in classes or is_hidden
 
 
 def opens_with(before: nodes.Node | None, cell: nodes.container) -> bool:
