@@ -85,8 +85,8 @@ def fetched(name: str, version: str) -> tuple[dict[str, Any], dict[str, str]]:
         command = ["npm", "pack", "--silent", package]
         packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         with tarfile.open(Path(folder) / packed.stdout.strip()) as archive:
-            icons = json.load(archive.extractfile("package/icons.json"))
-            info = json.load(archive.extractfile("package/info.json"))
+            icons = member(archive, "package/icons.json")
+            info = member(archive, "package/info.json")
     about = {
         "title": info["name"],
         "author": info["author"]["name"],
@@ -95,6 +95,13 @@ def fetched(name: str, version: str) -> tuple[dict[str, Any], dict[str, str]]:
         "licence_url": info["license"]["url"],
     }
     return icons, about
+
+
+def member(archive: tarfile.TarFile, name: str) -> dict[str, Any]:
+    """Return the JSON of a file in an archive."""
+    file = archive.extractfile(name)
+    assert file is not None, f"{name} is a folder"
+    return json.load(file)
 
 
 def svg_of(icons: dict[str, Any], emoji: str) -> str:

@@ -135,6 +135,7 @@ def write_assets() -> None:
     """
     stored = WEIGHTS / f"capsnet-16-{STORED}.safetensors"
     network = load_network(stored)
+    assert isinstance(network, CapsNet)
     shutil.copy(stored, ASSETS / "weights" / "animals.safetensors")
     decoder = pack(network.decoder.state_dict(), torch.int8)
     write_tensors(ASSETS / "weights" / "animals-decoder.safetensors", decoder, {})
