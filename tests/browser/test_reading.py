@@ -125,7 +125,7 @@ def test_without_javascript_all_is_there(visit: Callable[..., Visit], address: s
 
 CHOICE, NUMBER, LAST = (
     f"book/chapters/{name}.html"
-    for name in ("05-prediction-vectors", "15-message-passing", "20-where-next")
+    for name in ("05-prediction-vectors", "15-message-passing", "21-where-next")
 )
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = "book/chapters/04-squash.html"
 TRAINING = "book/chapters/09-training.html"
-LAST = "book/chapters/20-where-next.html"
+LAST = "book/chapters/21-where-next.html"
 DRAW_DIGIT = 'figure.live-widget[data-widget="DrawDigit"]'
 
 MUTE_STORE = "IDBFactory.prototype.open = () => ({});"
