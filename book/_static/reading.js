@@ -52,13 +52,12 @@
     target.scrollIntoView();
   };
 
-  const FOLDED_TEXT = "article details:not(.hide)";
   let onScreen; // how the page was before it was printed: { theme, way, closed }
 
   /** Have the page light, in Build and without folds on paper, and as it was on the screen. */
   const setPaper = (isPaper) => {
     if (isPaper && !onScreen) {
-      const closed = [...document.querySelectorAll(`${FOLDED_TEXT}:not([open])`)];
+      const closed = [...document.querySelectorAll("article details:not(.hide):not([open])")];
       onScreen = { theme: root.dataset.theme, way: root.dataset.way, closed };
       root.dataset.theme = "light";
       root.dataset.way = "build";
