@@ -23,20 +23,31 @@ from capsnet_book.networks import (
     unpack,
 )
 from networks import noise, tiny
+from torch import Tensor
 
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.model import CapsNetConfig
 
 STORED = json.loads((Path(__file__).parent / "shipped_outputs.json").read_text(encoding="utf-8"))
-"""What they answered to the sample's first two test digits, in float64."""
+"""What they answered to `two_digits`, in float64."""
 SAMPLE = digits("test", source="sample")
+
+
+def two_digits(name: str) -> Tensor:
+    """Return the sample's first two test digits as a network takes images: [2, C, H, W]."""
+    images = SAMPLE.images[:2].double()
+    if name == "small-pairs":
+        return F.pad(images, (4,) * 4)
+    if name == "animals":
+        return F.pad(images, (2,) * 4).expand(-1, 3, -1, -1)
+    return images
 
 
 @pytest.mark.parametrize("name", TRAINED)
 def test_a_trained_network_answers_as_it_always_did(name):
-    network, images = trained_network(name).double(), SAMPLE.images[:2].double()
+    network = trained_network(name).double()
     with torch.no_grad():
-        scores = class_scores(network, F.pad(images, (4,) * 4) if name == "small-pairs" else images)
+        scores = class_scores(network, two_digits(name))
     torch.testing.assert_close(
         scores, torch.tensor(STORED[name], dtype=torch.float64), atol=1e-6, rtol=0
     )
