@@ -130,6 +130,20 @@ class CapsNetConfig:
         return self.primary_types * math.prod(self.primary_grid)
 
 
+def _warn_of_memory(config: CapsNetConfig) -> None:
+    """Warn where W, its gradient and Adam's two averages take many GiB, before they are asked."""
+    votes = config.primary_capsules * config.classes
+    weights = votes * config.primary_dim * config.class_dim
+    gib = weights * 4 * torch.float32.itemsize / 2**30
+    if gib > MUCH_MEMORY:
+        warnings.warn(
+            f"{config.primary_capsules:,} primary capsules and {config.classes:,} classes make "
+            f"{weights:,} weights, some {gib:,.0f} GiB in training: larger strides of the "
+            "convolutions, or smaller images, take less",
+            stacklevel=3,
+        )
+
+
 def _one_or_two_sides(size: Any) -> int | tuple[int, int]:
     """Return an image's size: one number where it is square, else height and width.
 
@@ -151,6 +165,8 @@ PRESETS = {
     "paper": CapsNetConfig.paper,
 }
 """Configs by the names that ``capsnet train --preset`` takes."""
+MUCH_MEMORY = 8.0
+"""GiB that training W may take without a warning."""
 OVERSHOOT = 0.1
 """How far pixels may lie outside of 0 to 1 without a warning: interpolation overshoots."""
 Mask = Callable[[Tensor, Tensor | None], Tensor]
@@ -260,6 +276,7 @@ class CapsNet(nn.Module):
         )
         wanted = "Parts, such as Parts(routing=my_route)"
         expect(isinstance(parts, Parts), wanted, repr(parts))
+        _warn_of_memory(config)
         self.config = config
         self.conv = nn.Conv2d(
             config.in_channels, config.conv_channels, config.conv_kernel, config.conv_stride

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import networks
@@ -278,3 +279,13 @@ def test_a_config_refuses_anything_but_whole_numbers_above_0(value):
     for hidden in [(value,), *([] if value is None else [value])]:  # None: no decoder
         with pytest.raises(ValueError, match="expected decoder_hidden"):
             replace(CapsNetConfig.small(), decoder_hidden=hidden)
+
+
+def test_much_memory_is_told_before_it_is_asked_for() -> None:
+    photographs = CapsNetConfig(image_size=224, classes=196)
+    words = "weights, some [0-9]+ GiB in training: larger strides"
+    with torch.device("meta"), pytest.warns(UserWarning, match=words):
+        CapsNet(photographs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CapsNet(CapsNetConfig.paper())
