@@ -169,27 +169,6 @@ def test_an_answer_waits_for_a_guess_or_to_be_asked_for(
     expect(none).to_have_js_property("inert", False)
 
 
-def test_a_line_is_drawn_by_pointer_and_by_keys(visit: Callable[..., Visit], address: str) -> None:
-    page = visit(address + PAGE).page
-    field = page.locator(".guess .guess-curve")
-    field.scroll_into_view_if_needed()
-    box = field.bounding_box()
-    assert box
-    page.mouse.move(box["x"] + 2, box["y"] + box["height"] - 2)
-    page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
-    page.mouse.up()
-    values = (
-        "[...document.querySelectorAll('.guess-curve input')].map((input) => Number(input.value))"
-    )
-    assert page.evaluate(values) == pytest.approx([k / 6 for k in range(7)], abs=0.06)
-    expect(page.locator(".guessed").first).to_contain_text("Your line is off by 0.")
-    field.locator("input").last.press("ArrowDown")
-    page.reload()
-    assert page.evaluate(values)[-1] == pytest.approx(0.95)
-    expect(page.locator(".guessed polyline")).to_have_count(2)
-
-
 def test_both_work_where_nothing_may_be_stored(visit: Callable[..., Visit], address: str) -> None:
     page = visit("about:blank", tolerate=True).page  # the theme's own script does complain
     page.add_init_script(NO_STORAGE)

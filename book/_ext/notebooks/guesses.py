@@ -1,11 +1,9 @@
-"""Controls for guesses: buttons, a slider or a line to draw, and an echo at the answer.
+"""Controls for guesses: buttons or a slider, and an echo at the answer.
 
 A notebook's cell that asks has in its metadata one of
 
     "guess": {"choices": ["all", "half", "none"], "answer": 2}
     "guess": {"from": 0, "to": 720, "step": 1, "unit": "couplings", "answer": 2}
-    "guess": {"across": "length in", "at": [0, 1, 2], "unit": "length out",
-              "from": 0, "to": 1, "step": 0.05, "answer": [0, 0.5, 0.8]}
 
 and the cell that answers has `"answers"`: the id of the first. The controls stand below the last
 paragraph that asks. In a notebook, and without JavaScript, the text stands alone.
@@ -75,7 +73,7 @@ def is_answered(question: str, guesses: dict[str, Guess], notebook: Notebook) ->
     if question not in guesses:
         return False
     guess = guesses[question]
-    if "choices" in guess or "at" in guess:
+    if "choices" in guess:
         return True
     number = re.escape(str(guess["answer"]))
     return bool(re.search(rf"(?<![\d.]){number}(?!\d)", page_text(notebook)))
@@ -108,18 +106,11 @@ def with_control(text: str, html: str) -> str:
 
 def control(question: str, guess: Guess) -> str:
     """Return the control of a guess as HTML."""
-    hint = ""
-    if "choices" in guess:
-        inputs = choice_buttons(guess["choices"])
-    elif "at" in guess:
-        inputs = '<span class="guess-curve"></span>'  # guesses.js fills it with sliders
-        hint = "Draw the line, or set its points with the arrow keys."
-    else:
-        inputs = slider(guess)
+    inputs = choice_buttons(guess["choices"]) if "choices" in guess else slider(guess)
     return (
         f'<fieldset class="guess pst-js-only" data-key="{question}" '
         f'data-guess="{escape(json.dumps(guess))}">'
-        f'<legend>Your guess</legend>{inputs}<small role="status">{hint}</small></fieldset>'
+        f'<legend>Your guess</legend>{inputs}<small role="status"></small></fieldset>'
     )
 
 
