@@ -89,6 +89,8 @@ SMALL_TARGETS = """([least, narrow]) => {
     for (const target of document.querySelectorAll("article.bd-article *")) {
         const isSeen = target.checkVisibility({ visibilityProperty: true });
         if (!target.matches(TARGETS) || !isSeen || target.closest("mjx-container")) continue;
+        // A slider for keys alone: the pointer draws in the field around it.
+        if (getComputedStyle(target).pointerEvents === "none") continue;
         const { width, height } = target.getBoundingClientRect();
         if (width === 0 || height === 0) continue;
         const leastWidth = target.matches(ONE_OF_TEN) ? narrow : least;
