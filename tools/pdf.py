@@ -1,8 +1,8 @@
 """Print the built book into one PDF: python -m tools.pdf (after `make book`; `make pdf` does both).
 
 Chromium prints each page as a reader's browser would (`book/_static/print.css`); the outline of the
-PDF has the parts and headings. Solutions and the playground stay out. What a link to another page
-leads to is left out, since it would be an address on this machine.
+PDF has the parts and headings. Solutions, the playground and the votes to pull stay out. What a
+link to another page leads to is left out, since it would be an address on this machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .chromium import launch
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "_build" / "html"
 OUTPUT = ROOT / "_build" / "capsnet-tutorial.pdf"
-LEFT_OUT = ("book/solutions/", "book/raise-one")
+LEFT_OUT = ("book/solutions/", "book/raise-one", "book/pull-the-votes")
 
 # Pictures out of sight load, and links to other pages lead nowhere.
 PREPARE = """async () => {

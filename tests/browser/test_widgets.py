@@ -475,7 +475,7 @@ def test_the_address_of_the_page_of_votes_holds_what_is_shown(
     expect(widget.locator('[data-role="sentence"]')).to_contain_text("the opposite verdict")
     widget.locator('[data-value="shout"]').click()
     named = "#scene=shout&rule=nearness&round=3&strength=1"
-    until(lambda: widget.page.url.endswith(named), widget.page.url)
+    expect(widget.page).to_have_url(f"{address}book/pull-the-votes.html{named}")
 
 
 def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address: str) -> None:
