@@ -131,7 +131,7 @@ class CapsNetConfig:
 
 
 def _warn_of_memory(config: CapsNetConfig) -> None:
-    """Warn where W, its gradient and Adam's two averages take many GiB, before they are asked."""
+    """Warn of the memory for W, its gradient and Adam's two averages before it is asked for."""
     votes = config.primary_capsules * config.classes
     weights = votes * config.primary_dim * config.class_dim
     gib = weights * 4 * torch.float32.itemsize / 2**30

@@ -16,23 +16,24 @@ from capsnet_tutorial.model import CapsNet, CapsNetConfig, Parts
 
 PARTS = Parts()
 """What both are made of."""
+TINY = CapsNetConfig(
+    image_size=9,
+    conv_channels=4,
+    conv_kernel=3,
+    primary_types=2,
+    primary_dim=3,
+    primary_kernel=3,
+    classes=4,
+    class_dim=5,
+    decoder_hidden=(6, 7),
+)
+"""18 primary capsules of 3 numbers."""
 
 
 def tiny() -> CapsNet:
     """Return a CapsNet on 9×9 images, in float64: 18 primary capsules of 3, 4 classes of 5."""
     torch.manual_seed(0)
-    config = CapsNetConfig(
-        image_size=9,
-        conv_channels=4,
-        conv_kernel=3,
-        primary_types=2,
-        primary_dim=3,
-        primary_kernel=3,
-        classes=4,
-        class_dim=5,
-        decoder_hidden=(6, 7),
-    )
-    network = CapsNet(config, PARTS).double()
+    network = CapsNet(TINY, PARTS).double()
     network.routed.weight.data *= 10  # strong enough for routing to matter
     return network
 

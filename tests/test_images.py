@@ -12,21 +12,17 @@ from networks import few
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, Subset, TensorDataset
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, Recipe, evaluate, fit
+from capsnet_tutorial import CapsNet, Recipe, evaluate, fit
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.images import DatasetExamples, training_data
 
 RECIPE = Recipe(epochs=2, batch_size=16, augmentation=Augmentation(shift=1), seed=3)
 QUIET: dict[str, Any] = {"progress": False, "threads": 1}
 
-COLOURED = CapsNetConfig(
+COLOURED = replace(
+    networks.TINY,
     image_size=(9, 11),
     in_channels=3,
-    conv_channels=4,
-    conv_kernel=3,
-    primary_types=2,
-    primary_dim=3,
-    primary_kernel=3,
     classes=2,
     class_dim=4,
     decoder_hidden=(6,),

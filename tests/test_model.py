@@ -209,18 +209,7 @@ def test_a_gpu_gives_the_same():
 
 # --- images that are not square, in colour
 
-OBLONG = CapsNetConfig(
-    image_size=(9, 13),
-    in_channels=3,
-    conv_channels=4,
-    conv_kernel=3,
-    primary_types=2,
-    primary_dim=3,
-    primary_kernel=3,
-    classes=4,
-    class_dim=5,
-    decoder_hidden=(6,),
-)
+OBLONG = replace(networks.TINY, image_size=(9, 13), in_channels=3, decoder_hidden=(6,))
 
 
 def test_an_image_need_not_be_square():
