@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from capsnet_book.widgets import DrawDigit
+from PIL import Image
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
 
@@ -164,6 +165,68 @@ def test_time_has_a_way_back(raise_one: Any) -> None:
     raise_one.page.keyboard.press("Home")
     raise_one.locator('[data-role="train"]').click()  # goes on from now
     has_seen(raise_one, int(now[0]) + 16)
+
+
+def saved(widget: Any, n: int, path: Path) -> Image.Image:
+    """Save the n-th of the pictures to share, and return it."""
+    with widget.page.expect_download() as event:
+        widget.locator('[data-role="save"]').nth(n).click()
+    event.value.save_as(path)
+    return Image.open(path)
+
+
+def test_share_makes_a_card_a_loop_and_an_address(
+    visit: Callable[..., Any], addresses: dict[str, str], tmp_path: Path
+) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    seen = visit(f"{addresses['http']}{PAGE}#seed=7", permissions=permissions)
+    widget = seen.widget("RaiseOne")
+    share = widget.locator('[data-role="share"]')
+    expect(share).to_be_disabled()  # nothing was measured
+    train(widget)
+    has_seen(widget, 1000)
+    share.press("Enter")
+    words = widget.locator('[data-role="shared"]')
+    expect(words).to_contain_text("is copied. The loop has", timeout=30 * SECONDS)
+    expect(widget).to_have_attribute("data-running", "false")
+    address = f"{addresses['http']}{PAGE}#seed=7"
+    assert seen.page.evaluate("navigator.clipboard.readText()") == address
+    expect(widget.locator(".shared img").first).to_have_attribute(
+        "alt", re.compile(r"^\d+ of 100 after \d+ s, in my browser, seed 7$")
+    )
+    assert saved(widget, 0, tmp_path / "card.png").size == (1200, 630)
+    loop = saved(widget, 1, tmp_path / "loop.gif")
+    assert loop.n_frames > 2
+    assert (tmp_path / "loop.gif").stat().st_size <= 1_500_000
+    first = loop.convert("RGB")
+    loop.seek(loop.n_frames - 1)
+    assert first.tobytes() != loop.convert("RGB").tobytes(), "the wall has cleared"
+    seen.page.keyboard.press("Escape")
+    expect(share).to_be_focused()
+
+
+RECORD_WORDS = """() => {  // from now on, `words` has all that is written on canvases
+    globalThis.words = [];
+    CanvasRenderingContext2D.prototype.fillText = (text) => words.push(text);
+}"""
+
+
+def test_share_tells_no_path_of_a_file_and_gives_a_link_to_copy(
+    visit: Callable[..., Any], addresses: dict[str, str]
+) -> None:
+    """Under reduced motion nothing moves."""
+    seen = visit(addresses["file"] + PAGE, reduced_motion="reduce")
+    seen.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(); }")
+    widget = seen.widget("RaiseOne")
+    train(widget)
+    has_seen(widget, 100)
+    seen.page.evaluate(RECORD_WORDS)
+    widget.locator('[data-role="share"]').click()
+    expect(widget.locator('[data-role="shared"]')).to_contain_text("copy it from here")
+    assert widget.locator(".share input").input_value().endswith("raise-one.html#seed=1")
+    assert "seed=1" in seen.page.evaluate("words")
+    assert not [text for text in seen.page.evaluate("words") if "file:" in text]
+    expect(widget.locator(".shared img")).to_have_count(1)
 
 
 def test_a_hidden_tab_rests(raise_one: Any) -> None:

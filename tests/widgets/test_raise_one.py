@@ -492,6 +492,16 @@ def test_an_address_holds_settings_and_nonsense_is_said(evaluate):
         assert problems.count("got") + problems.count("There is no setting") == 1
 
 
+def test_what_a_notebook_says_repeats_the_settings(evaluate):
+    """`lambda` is a word of Python's own."""
+    others = [{"rounds": 1, "lambda": 0.25, "bug": "recon-mean", "seed": 7}, {"rounds": 3}]
+    body = "const { settings } = s.settingsWith(...data); return [settings, s.toPython(settings)];"
+    settings, words = evaluate(body, others, **PLAYGROUND)
+    widget = eval(words, {"RaiseOne": RaiseOne})
+    again, _ = evaluate(body, widget.settings, **PLAYGROUND)
+    assert again == settings
+
+
 def test_the_interval_is_students(evaluate):
     differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
     for n in (2, 5, 10):

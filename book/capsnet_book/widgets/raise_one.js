@@ -10,8 +10,9 @@ import { unpackHundred } from "./playground/hundred.js";
 import { makeKeeping } from "./playground/keeping.js";
 import { makeNetworkView } from "./playground/network_view.js";
 import { Session } from "./playground/session.js";
-import { fromAddress, settingsWith, toAddress } from "./playground/settings.js";
+import { fromAddress, settingsWith, toAddress, toPython } from "./playground/settings.js";
 import { makeSettingsTable } from "./playground/settings_table.js";
+import { makeShare } from "./playground/share.js";
 import { makeTimeline } from "./playground/timeline.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
@@ -67,7 +68,14 @@ function tieSettings({ model, stops }, session, addressed) {
     stops.push(() => globalThis.removeEventListener("hashchange", addressChanged));
     addressChanged();
   }
-  return { show };
+
+  /** Return what repeats the training: this page's address, or what a notebook says. */
+  function repeats() {
+    if (!addressed) return toPython(session.settings);
+    return location.href.split("#")[0] + toAddress(session.settings, ["seed"]);
+  }
+
+  return { show, repeats };
 }
 
 /** Make a session with the settings that the model has. */
@@ -106,7 +114,8 @@ function build(widget) {
   const session = makeSession(widget);
   const addressed = model.get("addressed") && root.closest("figure.live-widget") !== null;
   const settings = tieSettings(widget, session, addressed);
-  const bar = makeBar(session);
+  const share = makeShare(widget, session, settings.repeats);
+  const bar = makeBar(session, share.button);
   const view = makeNetworkView(widget, session);
   const walls = [makeHundred(widget, session, 0), makeHundred(widget, session, 1)];
   const timeline = makeTimeline(session);
@@ -120,6 +129,7 @@ function build(widget) {
     stage: scene,
     hands: [table.node, makeKeeping(widget, session)],
   });
+  root.append(share.dialog);
   const sayOnce = memoized(say);
 
   // Those that paint take turns, so that no frame of the page is held up.
@@ -142,7 +152,7 @@ function build(widget) {
     });
     const words = inWords(session);
     sayOnce([words], words);
-    for (const part of [settings, bar, experiments, timeline, table]) part.show(frames);
+    for (const part of [settings, bar, share, experiments, timeline, table]) part.show(frames);
     turns.begin();
     goOn();
   };

@@ -36,8 +36,8 @@ function makePaces(session) {
   return { node, show };
 }
 
-/** Make the bar. @param {any} session */
-export function makeBar(session) {
+/** Make the bar. @param {any} session @param {Element} share  the button */
+export function makeBar(session, share) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
   const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
   const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
@@ -46,7 +46,7 @@ export function makeBar(session) {
   );
   const counters = makeCounters();
   const paces = makePaces(session);
-  const main = element("div", { class: "main" }, train, over, another);
+  const main = element("div", { class: "main" }, train, over, another, share);
   const node = element("div", { class: "top" }, main, counters.node, paces.node);
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {

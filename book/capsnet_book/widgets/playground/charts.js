@@ -3,11 +3,11 @@ import { axes, measure } from "../shared/controls.js";
 import { element, figure, memoized, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
-const TICKS = [1, 3, 10, 30, 90]; // per cent
+export const TICKS = [1, 3, 10, 30, 90]; // per cent
 const FIRST = 125; // digits, at the left end
 const ACROSS = [250, 1000, 4000, 16_000, 64_000]; // digits
 const HEIGHT = 190;
-const LEFT = 44;
+export const LEFT = 44;
 
 /** @typedef {number[][]} Curve  points [digits seen, share of errors] */
 
@@ -33,16 +33,15 @@ export function makeChart(widget, role, height, draw) {
 }
 
 /**
- * Return the parts of the picture.
- * @param {number} width
- * @param {Curve[]} curves  until the moment that is shown
+ * Return the axes of errors against digits seen, and the digits that are written below.
+ * @param {import("../shared/controls.js").Size} size
  * @param {Curve[]} whole  until now
  */
-function pictureOf(width, curves, whole) {
+export function errorAxes({ width, height }, whole) {
   const most = Math.max(16_000, ...whole.flat().map(([digits]) => digits));
   const plan = axes({
     width,
-    height: HEIGHT,
+    height,
     left: LEFT,
     right: 26,
     top: 10,
@@ -51,8 +50,21 @@ function pictureOf(width, curves, whole) {
     y: [FLOOR, 100],
     warp: { x: Math.log, y: Math.log },
   });
-  const pointsOf = (/** @type {Curve} */ curve) =>
-    curve.map(([digits, share]) => [Math.max(FIRST, digits), Math.max(FLOOR, 100 * share)]);
+  return { plan, digits: ACROSS.filter((x) => x <= most) };
+}
+
+/** Return a curve's points in the units of the axes, none of them beyond. @param {Curve} curve */
+export const pointsOf = (curve) =>
+  curve.map(([digits, share]) => [Math.max(FIRST, digits), Math.max(FLOOR, 100 * share)]);
+
+/**
+ * Return the parts of the picture.
+ * @param {number} width
+ * @param {Curve[]} curves  until the moment that is shown
+ * @param {Curve[]} whole  until now
+ */
+function pictureOf(width, curves, whole) {
+  const { plan, digits } = errorAxes({ width, height: HEIGHT }, whole);
   const kindOf = (k) => (k === 0 ? "first" : "second");
   const later = whole.map((curve, k) =>
     svg("path", { class: `later ${kindOf(k)}`, d: plan.path(pointsOf(curve)) }),
@@ -68,7 +80,6 @@ function pictureOf(width, curves, whole) {
   const grid = TICKS.map((y) =>
     svg("line", { class: "axis", x1: LEFT, x2: plan.end, y1: plan.y(y), y2: plan.y(y) }),
   );
-  const digits = ACROSS.filter((x) => x <= most);
   return [
     ...grid,
     ...plan.beside(TICKS, 8, (y) => `${y} %`),
@@ -78,7 +89,7 @@ function pictureOf(width, curves, whole) {
   ];
 }
 
-const curvesOf = (/** @type {import("./untrained.js").Frame[]} */ frames) =>
+export const curvesOf = (/** @type {import("./untrained.js").Frame[]} */ frames) =>
   frames.map(({ tests }) => tests).filter((tests) => tests.length);
 
 /** Make the curve of each network. @param {any} widget @param {any} session */

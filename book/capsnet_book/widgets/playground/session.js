@@ -68,6 +68,13 @@ export class Session {
     return this.present();
   }
 
+  /** Return the moments up to the one that is shown. */
+  untilShown() {
+    const { moments } = this.history;
+    if (this.moment !== undefined) return moments.slice(0, this.moment + 1);
+    return [...moments, this.present()];
+  }
+
   /** Return how each network stands now. @returns {import("./untrained.js").Frame[]} */
   present() {
     return this.settings.map((_, k) => this.trainees[k]?.frame ?? this.#untrainedFrame(k));

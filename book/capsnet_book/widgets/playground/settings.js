@@ -161,14 +161,38 @@ export function fromAddress(hash) {
 }
 
 /**
+ * Return the values of each setting that is not as usual, by its name: one, or one a network.
+ * @param {Settings[]} settings
+ * @param {string[]} always  names of settings that are named even so
+ */
+function unusual(settings, always) {
+  const isUnusual = (name) => settings.some((values) => values[name] !== SETTINGS[name].usual);
+  const names = NAMES.filter((name) => always.includes(name) || isUnusual(name));
+  return names.map((name) => {
+    const values = new Set(settings.map((setting) => setting[name]));
+    return { name, values: [...values] };
+  });
+}
+
+/**
  * Return the address that holds these settings, less the usual ones.
  * @param {Settings[]} settings
+ * @param {string[]} always  names of settings that it holds even so
  */
-export function toAddress(settings) {
-  const isUnusual = (name) => settings.some((values) => values[name] !== SETTINGS[name].usual);
-  const parts = NAMES.filter(isUnusual).map((name) => {
-    const values = new Set(settings.map((setting) => setting[name]));
-    return `${name}=${[...values].join(",")}`;
-  });
+export function toAddress(settings, always = []) {
+  const parts = unusual(settings, always).map(({ name, values }) => `${name}=${values.join(",")}`);
   return `#${parts.join("&")}`;
+}
+
+/**
+ * Return what a notebook says to have these settings, the seed among them.
+ * @param {Settings[]} settings
+ */
+export function toPython(settings) {
+  const written = unusual(settings, ["seed"]).map(({ name, values }) => {
+    const texts = values.map((value) => JSON.stringify(value));
+    const argument = name === "lambda" ? "lambda_" : name; // lambda is a word of Python's own
+    return `${argument}=${texts.length > 1 ? `[${texts.join(", ")}]` : texts[0]}`;
+  });
+  return `RaiseOne(${written.join(", ")})`;
 }

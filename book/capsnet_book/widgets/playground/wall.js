@@ -17,13 +17,17 @@ const cornerOf = (n, columns) => ({
   y: Math.floor(n / columns) * TILE + 1,
 });
 
+/** Return the shades of what is right, and of a mistake. @param {Record<string, number[]>} _ */
+export const inksOf = ({ paper, stroke, contrast }) =>
+  [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
+
 /**
  * Return the tiles as one image; between them it is transparent.
  * @param {Uint8Array} pictures  [tiles · 784]
  * @param {boolean[]} wrong
  * @param {Uint32Array[]} inks  shades of what is right, and of a mistake
  */
-function imageOf(pictures, wrong, columns, inks) {
+export function imageOf(pictures, wrong, columns, inks) {
   const image = new ImageData(columns * TILE, Math.ceil(wrong.length / columns) * TILE);
   const pixels = new Uint32Array(image.data.buffer);
   wrong.forEach((isWrong, n) => {
@@ -59,8 +63,8 @@ export function makeWall(widget, kind, most, chosen) {
   let current = -1; // the tile from which arrow keys go on
   let inks = [];
 
-  const mixInks = memoized(({ paper, stroke, contrast }) => {
-    inks = [stroke, contrast].map((ink) => shadesOf(paper, ink).subarray(-256));
+  const mixInks = memoized((colours) => {
+    inks = inksOf(colours);
   });
 
   function frame(n, colour) {

@@ -38,6 +38,16 @@ export function inWords(session) {
   return stateOf(session, frame, other) + paused + slow;
 }
 
+/**
+ * Return what was measured, for a picture that is taken along.
+ * @param {import("./untrained.js").Frame[]} frames @param {any[]} settings
+ */
+export function measuredWords(frames, [{ seed }]) {
+  const right = frames.map((frame) => frame.right).join(" | ");
+  const seconds = Math.round(Math.max(...frames.map((frame) => frame.seconds)));
+  return { right: `${right} of 100`, how: `after ${seconds} s, in my browser, seed ${seed}` };
+}
+
 function stepOf({ trainees }, { seen, loss }) {
   const { batch } = trainees[0].settings; // the session's may be newer
   const total = (loss.margin + loss.drawing).toFixed(3);
