@@ -17,6 +17,7 @@ from capsnet_book.turning import (
     UNIT,
     AngleReader,
     Coincidence,
+    PoseDecoder,
     Rounds,
     Sizes,
     TurningCapsules,
@@ -27,6 +28,7 @@ from capsnet_book.turning import (
 )
 from networks import generator
 
+from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.functional import capsule_lengths, route
 
@@ -195,6 +197,32 @@ def test_a_quarter_turn_of_the_picture_is_a_quarter_turn_of_what_is_believed():
     torch.testing.assert_close(after, scores)
     torch.testing.assert_close(turns_after, turns @ rotation(1).T)
     torch.testing.assert_close(turns.norm(dim=1), torch.ones(6, dtype=torch.float64))
+
+
+def test_a_quarter_turn_of_the_picture_is_a_quarter_turn_of_its_drawing():
+    reader = AngleReader(network(), classes=5).double()
+    decoder = PoseDecoder(5, hidden=(8,)).double()
+    with torch.no_grad():
+        reading, after = reader.read(IMAGES), reader.read(torch.rot90(IMAGES, 1, (2, 3)))
+        labels = reading.scores.argmax(dim=1)
+        torch.testing.assert_close(after.pose, reading.pose)
+        drawings = decoder(reading.pose, labels, reading.turn)
+        expected = torch.rot90(drawings, 1, (2, 3))
+        torch.testing.assert_close(decoder(after.pose, labels, after.turn), expected)
+
+
+def test_a_drawing_is_the_upright_one_turned_as_pictures_are():
+    decoder = PoseDecoder(5, hidden=(8,)).double()
+    pose = torch.randn(3, 2, 3, generator=generator()).double()
+    labels, degrees = torch.tensor([4, 0, 2]), torch.tensor([0.0, 30.0, -110.0]).double()
+    angles = torch.deg2rad(degrees)
+    with torch.no_grad():
+        drawings = decoder(pose, labels, torch.stack([angles.cos(), angles.sin()], dim=1))
+        upright = decoder.draw_upright(pose, labels)
+        torch.testing.assert_close(drawings, transform(upright, Pose(rotation=degrees)))
+        masked = torch.zeros(6 * 5).double()
+        masked[24:30] = pose[0].flatten()
+        torch.testing.assert_close(drawings[0].flatten(), decoder.layers(masked))
 
 
 def test_rounds_are_those_of_2017_on_votes_times_presence():

@@ -11,6 +11,8 @@ Angles are anticlockwise as one looks at a picture, x points right and y up.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -256,6 +258,17 @@ def wholes_network(agreement: nn.Module | None = None) -> TurningCapsules:
     return TurningCapsules(8, agreement or Coincidence(8, SMALL), SMALL)
 
 
+class Reading(NamedTuple):
+    """What an `AngleReader` reads of images."""
+
+    scores: Tensor
+    """[B, J]."""
+    turn: Tensor
+    """From the template, as (cos, sin), [B, 2]."""
+    pose: Tensor
+    """Where the votes of the class meet, turned back by its turn, [B, 2, 3]."""
+
+
 class AngleReader(nn.Module):
     """Says by how much a whole is turned, beside its class: where the votes of a class meet,
     against a template.
@@ -278,8 +291,13 @@ class AngleReader(nn.Module):
     def scores_and_turn(
         self, images: Tensor, labels: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Compute scores [B, J], and the turn from the template as (cos, sin), [B, 2], of a class
-        [B] or the best.
+        """Compute `read`'s scores and turn alone."""
+        reading = self.read(images, labels)
+        return reading.scores, reading.turn
+
+    def read(self, images: Tensor, labels: Tensor | None = None) -> Reading:
+        """Read class, turn and pose of images [B, 1, H, W]; turn and pose of a class [B] or the
+        best.
 
         The class's votes are averaged, each weighted by what it adds to the pairs. The turn is the
         rotation about the middle that brings the template nearest to that mean (Procrustes).
@@ -298,7 +316,52 @@ class AngleReader(nn.Module):
         template_across, template_up = self.template[label].unbind(dim=1)
         cos = (template_across * across + template_up * up).sum(dim=1)
         sin = (template_across * up - template_up * across).sum(dim=1)
-        return scores, F.normalize(torch.stack([cos, sin], dim=1), dim=1, eps=1e-6)
+        turn = F.normalize(torch.stack([cos, sin], dim=1), dim=1, eps=1e-6)
+
+        cos, sin = turn.unsqueeze(2).unbind(dim=1)  # [B, 1]
+        upright = torch.stack([cos * across + sin * up, cos * up - sin * across], dim=1)
+        return Reading(scores, turn, upright)
+
+
+class PoseDecoder(nn.Module):
+    """Draws a digit from the pose of its class, at the angle of the pose.
+
+    It draws upright, from the pose turned back by its own angle, and then turns the drawing by that
+    angle. So a pose that is turned is a drawing that is turned, whatever was learned.
+
+    Args:
+        classes: J.
+        hidden: the sizes of the hidden layers.
+    """
+
+    def __init__(self, classes: int = 10, hidden: Sequence[int] = (48, 24)) -> None:
+        super().__init__()
+        self.classes = classes
+        sizes = [6 * classes, *hidden, 28 * 28]
+        layers: list[nn.Module] = []
+        for size, next_size in pairwise(sizes):
+            layers += [nn.Linear(size, next_size), nn.ReLU()]
+        self.layers = nn.Sequential(*layers[:-1], nn.Sigmoid())
+
+    def draw_upright(self, pose: Tensor, labels: Tensor) -> Tensor:
+        """Draw digits upright, [B, 1, 28, 28] of 0 to 1, from poses [B, 2, 3] of classes [B].
+
+        The pose stands at its class's place, and the other classes' places hold 0, as when capsules
+        are masked.
+        """
+        masked = pose.new_zeros(len(pose), self.classes, 6)
+        masked[torch.arange(len(pose)), labels] = pose.flatten(1)
+        return self.layers(masked.flatten(1)).view(-1, 1, 28, 28)
+
+    def forward(self, pose: Tensor, labels: Tensor, turn: Tensor) -> Tensor:
+        """Draw digits [B, 1, 28, 28], turned by (cos, sin) [B, 2]; otherwise as `draw_upright`."""
+        cos, sin = turn.unbind(dim=1)
+        zero = torch.zeros_like(cos)
+        # Where a pixel of the turned drawing comes from: turned back. In a grid y points down.
+        back = torch.stack([cos, -sin, zero, sin, cos, zero], dim=1).view(-1, 2, 3)
+        upright = self.draw_upright(pose, labels)
+        grid = F.affine_grid(back, list(upright.shape), align_corners=False)
+        return F.grid_sample(upright, grid, align_corners=False)
 
 
 def save_reader(reader: AngleReader, path: str | Path) -> None:
@@ -322,3 +385,10 @@ def trained_reader() -> AngleReader:
     beside the weights.
     """
     return load_reader(asset("weights/small-turning.safetensors"))
+
+
+def trained_decoder() -> PoseDecoder:
+    """Return the decoder that draws from the poses of `trained_reader`."""
+    path = asset("weights/small-turning-decoder.safetensors")
+    tensors, _ = read_tensors(path)
+    return filled(PoseDecoder, tensors, path)
