@@ -18,6 +18,7 @@ from capsnet_book.widgets.pull_votes import PullVotes
 from capsnet_book.widgets.raise_one import RaiseOne
 from capsnet_book.widgets.routing_steps import RoutingSteps
 from capsnet_book.widgets.squash_vector import SquashVector
+from capsnet_book.widgets.turn_dial import TurnDial
 from capsnet_book.widgets.turn_digit import TurnDigit
 from capsnet_book.widgets.turn_scene import TurnScene
 from capsnet_book.widgets.two_digits import TwoDigits
@@ -36,6 +37,7 @@ __all__ = [
     "RaiseOne",
     "RoutingSteps",
     "SquashVector",
+    "TurnDial",
     "TurnDigit",
     "TurnScene",
     "TwoDigits",

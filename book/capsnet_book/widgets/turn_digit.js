@@ -3,13 +3,13 @@
 // are those of the book's capsules.
 import { makeBar } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
-import { arrowKeys, drag, grip, measure, namedSlider } from "./shared/controls.js";
-import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
+import { measure, namedSlider } from "./shared/controls.js";
+import { arcOf, DIGIT, makeDial, onRing, RING } from "./shared/dial.js";
+import { digitAt, digitRow, greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
-import { direction, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
 import { makeTurningNet } from "./shared/turning_net.js";
-import { element, setAttributes, svg, withArticle } from "./shared/ui.js";
+import { element, svg, withArticle } from "./shared/ui.js";
 
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
 const ALIKE = [0, 1, 8]; // these look much the same after half a turn
@@ -34,60 +34,19 @@ function remarkOn({ prediction, turn }, other, angle) {
 
 // ---------------------------------------------------------------------------------------- the dial
 
-const RING = 104; // its radius; pictures show −120 … 120
-const DIGIT = 92; // half the digit's side: what lies in its corners is paper
 const PIXEL = (2 * DIGIT) / 28;
 const STROKE = 11; // half the length of the stroke at a part
 const FAINT = 0.05; // presences below are not drawn
 
-/** A place on the ring, by degrees from its top, anticlockwise. */
-function onRing(degrees, radius = RING) {
-  const [x, y] = direction(degrees + 90);
-  return [radius * x, -radius * y];
-}
-
-function arcOf(from, to) {
-  const [x0, y0] = onRing(from);
-  const [x1, y1] = onRing(to);
-  return `M${x0} ${y0}A${RING} ${RING} 0 0 0 ${x1} ${y1}`;
-}
-
-/** The digit inside a ring with a handle. -> { node, canvas, show(parts, angle, believed) } */
-function makeDial(turnTo, angleNow) {
-  const canvas = digitCanvas("turned", "");
+/**
+ * A dial with what the network makes of the digit: its parts, and the angle that it believes.
+ * @param {(degrees: number) => void} turnTo @param {() => number} turnNow
+ */
+function makePartsDial(turnTo, turnNow) {
   const strokes = svg("g", { class: "strokes" });
-  const handle = grip({
-    "data-role": "handle",
-    "aria-label": "Turn the digit",
-    "aria-valuemin": -180,
-    "aria-valuemax": 180,
-  });
-  handle.querySelector(".touch")?.setAttribute("r", "30"); // 40 pixels wide on a phone
   const belief = svg("path", { class: "belief", d: "M0 0L-6 12H6Z" });
-  const ring = svg("circle", { class: "ring-line", r: RING });
   const arc = svg("path", { class: "arc", d: arcOf(-FAMILIAR, FAMILIAR) });
-  const track = svg("circle", { class: "track", r: RING });
-  const picture = svg(
-    "svg",
-    { viewBox: "-120 -120 240 240", class: "ring" },
-    ...[ring, arc, strokes, belief, track, handle],
-  );
-  const node = element("div", { class: "dial" }, canvas, picture);
-
-  const follow = {
-    area: picture,
-    focus: handle,
-    move: ({ x, y }) => {
-      const degrees = (Math.atan2(0.5 - y, x - 0.5) * 180) / Math.PI - 90;
-      turnTo(Math.round(wrapped(degrees)) || 0); // never −0
-    },
-  };
-  drag(handle, follow);
-  drag(track, { ...follow, start: follow.move });
-  arrowKeys(handle, (dx, dy, { shiftKey }) => {
-    const by = shiftKey ? 15 : 3;
-    turnTo(wrapped(angleNow() - (dx || -dy) * by));
-  });
+  const dial = makeDial({ limit: 180, marks: [arc, strokes, belief], turnTo, turnNow });
 
   function show(parts, angle, believed) {
     const drawn = parts.filter(({ presence }) => presence > FAINT);
@@ -102,16 +61,11 @@ function makeDial(turnTo, angleNow) {
         return svg("g", { opacity: presence.toFixed(2) }, svg("line", ends), dot);
       }),
     );
-    const [x, y] = onRing(angle);
-    setAttributes(handle, {
-      transform: `translate(${x} ${y})`,
-      "aria-valuenow": angle,
-      "aria-valuetext": `${angle}°`,
-    });
+    dial.show(angle, `${angle}°`);
     const [bx, by] = onRing(believed, RING - 9);
     belief.setAttribute("transform", `translate(${bx} ${by}) rotate(${-believed})`);
   }
-  return { node, canvas, show };
+  return { node: dial.node, canvas: dial.canvas, show };
 }
 
 // --------------------------------------------------------------------------------------- the votes
@@ -209,7 +163,7 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
 
   const redraw = () => widget.redraw();
   const turnTo = (/** @type {number} */ angle) => set({ angle });
-  const dial = makeDial(turnTo, () => get("angle"));
+  const dial = makePartsDial(turnTo, () => get("angle"));
   const votes = makeVotes();
   const turning = makeColumns("Capsules that turn", "turning-bars");
   const others = makeColumns("The book's capsules", "capsule-bars");

@@ -1,0 +1,123 @@
+// What each network said of the digit at every angle that the reader has passed.
+import { LONG } from "../shared/bars.js";
+import { bendDigit, STRAIGHT } from "../shared/bending.js";
+
+/** @import { Answer, Reader } from "./readers.js" */
+/** @typedef {number[][]} Line  points [degrees, value], in the order of degrees */
+/** @typedef {{ at: number | null, to: number }} Reach
+ *   at: degrees from upright where a line falls below LONG; to: how far it is known */
+
+const STEP = 3; // degrees between the places that are filled in
+const ROOM = 8; // milliseconds of work at a time
+
+/** A digit turned by degrees, anticlockwise. */
+export const turnedDigit = (/** @type {Float32Array} */ image, /** @type {number} */ turn) =>
+  bendDigit(image, { ...STRAIGHT, turn });
+
+/**
+ * How far from upright a line stays at LONG or above, to one side. Between two points it is
+ * straight.
+ * @param {Line} line @param {number} side  1 to the left, −1 to the right
+ * @returns {Reach}
+ */
+export function reachOf(line, side) {
+  const points = line
+    .map(([degrees, value]) => [side * degrees, value])
+    .filter(([degrees]) => degrees >= 0)
+    .sort((one, other) => one[0] - other[0]);
+  const after = points.findIndex(([, value]) => value < LONG);
+  const to = points.at(-1)?.[0] ?? 0;
+  if (after < 0) return { at: null, to };
+  if (after === 0) return { at: 0, to };
+  const [from, high] = points[after - 1];
+  const [until, low] = points[after];
+  return { at: from + ((high - LONG) / (high - low)) * (until - from), to };
+}
+
+/**
+ * The record of all networks for one digit and class. What is missing is read in spare time, and
+ * changed() is called whenever more is known.
+ * @param {() => Reader[]} readers @param {() => void} changed
+ */
+export function makeRecord(readers, changed) {
+  /** @type {Map<Reader, Map<number, Answer>>} */
+  let known = new Map();
+  /** @type {{ image: Float32Array, label: number }} */
+  let subject;
+  let low = 0;
+  let high = 0;
+  /** @type {{ reader: Reader, turn: number }[]} */
+  let queue = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  function answersOf(/** @type {Reader} */ reader) {
+    if (!known.has(reader)) known.set(reader, new Map());
+    return known.get(reader);
+  }
+
+  /** The answers of a network in the order of degrees. @returns {[number, Answer][]} */
+  const inOrder = (/** @type {Reader} */ reader) =>
+    [...answersOf(reader)].sort((one, other) => one[0] - other[0]);
+
+  /** Forgets all, and begins with a digit that is upright. */
+  function begin(/** @type {Float32Array} */ image, /** @type {number} */ label) {
+    subject = { image, label };
+    known = new Map();
+    queue = [];
+    low = 0;
+    high = 0;
+  }
+
+  /** What a network says at an angle. */
+  function read(/** @type {Reader} */ reader, /** @type {number} */ turn) {
+    const answers = answersOf(reader);
+    if (!answers.has(turn))
+      answers.set(turn, reader.read(turnedDigit(subject.image, turn), subject.label));
+    return answers.get(turn);
+  }
+
+  /** Goes to an angle: all places from upright to it are read, the nearest to it first. */
+  function visit(/** @type {number} */ turn) {
+    low = Math.min(low, turn);
+    high = Math.max(high, turn);
+    const places = [turn, low, 0, high];
+    for (let at = Math.ceil(low / STEP) * STEP; at <= high; at += STEP) places.push(at);
+    const near = (/** @type {number} */ at) => Math.abs(at - turn);
+    const ordered = [...new Set(places)].sort((one, other) => near(one) - near(other));
+    queue = ordered.flatMap((at) =>
+      readers()
+        .filter((reader) => !answersOf(reader).has(at))
+        .map((reader) => ({ reader, turn: at })),
+    );
+    if (queue.length) timer ??= setTimeout(work);
+  }
+
+  function work() {
+    timer = undefined;
+    const end = performance.now() + ROOM;
+    while (queue.length && performance.now() < end) {
+      const { reader, turn } = queue.shift();
+      read(reader, turn);
+    }
+    if (!queue.length) queue = placesToRefine();
+    if (queue.length) timer = setTimeout(work);
+    changed();
+  }
+
+  /** The whole degrees on either side of where a line is lost: so the angle is exact to a degree. */
+  function placesToRefine() {
+    return readers().flatMap((reader) => {
+      const line = inOrder(reader).map(([at, { value }]) => [at, value]);
+      const lost = [1, -1].flatMap((side) => {
+        const { at } = reachOf(line, side);
+        return at === null ? [] : [side * Math.floor(at), side * Math.ceil(at)];
+      });
+      return lost
+        .filter((at) => !answersOf(reader).has(at || 0))
+        .map((at) => ({ reader, turn: at }));
+    });
+  }
+
+  return { begin, read, visit, inOrder, stop: () => clearTimeout(timer) };
+}
