@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -158,14 +159,14 @@ GESTURES = {
         button="[data-case] >> nth=1",
         traits={"first": 3, "at": [0, 0, 4, 4]},
     ),
-    "BendDigit": Gestures(
+    "TurnDial": Gestures(
         page="book/chapters/17-new-viewpoints.html",
-        shows=canvas("bent"),
-        drag=Drag('[data-way="turn"]', end=(0.7, 0.4)),
-        focus='[data-way="turn"]',
-        keys=("ArrowRight",) * 20,
-        button='[data-role="digit"] >> nth=2',
-        traits={"turn": 45, "right": -3},
+        shows=data("turn"),
+        drag=Drag('[data-role="handle"]', end=(-1.5, 1.5)),
+        focus='[data-role="handle"]',
+        keys=("ArrowRight",) * 9,
+        button='[data-role="again"]',
+        traits={"turn": 45, "revealed": True},
     ),
     "TurnDigit": Gestures(
         page="book/chapters/19-capsules-that-turn.html",
@@ -296,20 +297,34 @@ def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
     expect(pad.locator(".pad-frame [aria-live]")).to_have_text("Pen down")
 
 
-def test_strips_say_where_each_network_goes_wrong(alone: Callable[..., Any]) -> None:
-    widget = alone("BendDigit", GESTURES["BendDigit"].page)
+def test_a_digit_is_guessed_turned_and_lost(alone: Callable[..., Any]) -> None:
+    widget = alone("TurnDial", GESTURES["TurnDial"].page, reduced_motion="reduce")
     sentence = widget.locator('[data-role="sentence"]')
-    expect(sentence).to_contain_text("By turn alone: CapsNet reads it from", timeout=30_000)
-    answers = widget.locator('[data-role="strip-capsnet"] .run').evaluate_all(ANSWERS)
-    assert len(answers) == 37
-    assert answers[18] == "run right7"
+    guess = widget.locator('[data-role="guess"]')
+    assert widget.get_by_role("img", name="Nothing is drawn before you have guessed").count() == 1
+    expect(guess).to_be_disabled()  # upright is no guess
+    press_keys(widget, '[data-role="handle"]', ("ArrowLeft",) * 20)
+    expect(sentence).to_contain_text("Up to 60° to the left?")
+    guess.click()
+    expect(sentence).to_contain_text("The capsule follows to 34° to the left. You guessed 60°.")
+    expect(sentence).to_contain_text("Here the network reads a 2.")
+    expect(sentence).to_contain_text("the CNN follows to 34°", timeout=30_000)
+    expect(sentence).to_contain_text("the capsules that turn still follow", timeout=30_000)
+    widget.locator('[data-role="all"]').click()
+    expect(sentence).to_contain_text("the capsules that turn follow all the way", timeout=30_000)
+    handle = widget.get_by_role("slider", name=re.compile("^Turn the digit"))
+    expect(handle).to_have_attribute("aria-valuetext", re.compile("The capsule is 0.97 long"))
 
 
-def test_a_strip_has_a_name_for_screen_readers_and_a_legend(alone: Callable[..., Any]) -> None:
-    widget = alone("BendDigit", GESTURES["BendDigit"].page)
-    strip = widget.get_by_role("img", name=re.compile("^CapsNet by turn: .*7 from .* to "))
-    expect(strip).to_have_count(1, timeout=30_000)
-    expect(widget.locator(".strip-key")).to_have_text("along the slider: right wrong")
+def test_the_digit_that_the_page_keeps_is_on_the_dial(
+    alone: Callable[..., Any], addresses: dict[str, str]
+) -> None:
+    stroke = [255 if abs(k % 28 - 14) < 2 and 112 < k < 672 else 0 for k in range(28 * 28)]
+    kept = {"name": "capsnet:digit", "value": base64.b64encode(bytes(stroke)).decode()}
+    origin = {"origin": addresses["http"].rstrip("/"), "localStorage": [kept]}
+    page = GESTURES["TurnDial"].page
+    widget = alone("TurnDial", page, storage_state={"cookies": [], "origins": [origin]})
+    expect(widget.locator('[data-role="sentence"]')).to_contain_text("Turn the 1 as far")
 
 
 def test_undo_takes_the_last_stroke_back_by_button_and_by_key(alone: Callable[..., Any]) -> None:
@@ -349,21 +364,6 @@ def test_a_press_takes_the_digit_whose_ink_is_nearer_and_home_centres_it(
     expect(lower).to_be_focused()
     widget.page.keyboard.press("Home")
     expect(lower).to_have_attribute("aria-valuetext", "0 to the right of the middle, 0 below it")
-
-
-ANSWERS = """(runs) => runs.flatMap((run) =>
-    Array(Number(run.style.flexGrow)).fill(run.className + run.textContent))"""
-
-
-def test_a_strips_first_place_stands_under_the_thumb_of_its_slider(
-    alone: Callable[..., Any],
-) -> None:
-    widget = alone("BendDigit", GESTURES["BendDigit"].page)
-    slider = widget.locator('[data-way="turn"]').bounding_box()
-    strip = widget.locator('[data-role="strip-cnn"]').bounding_box()
-    thumb = 18  # pixels
-    place = (slider["width"] - thumb) / 36
-    assert strip["x"] + place / 2 == pytest.approx(slider["x"] + thumb / 2, abs=1)
 
 
 def test_the_margin_loss_goes_down_to_nothing_and_the_news_is_of_today(

@@ -19,7 +19,6 @@ from capsnet_book.experiments.pairs import classes_of, drawings, overlay
 from capsnet_book.experiments.viewpoints import PARTS, Capsules, Scenes, turned
 from capsnet_book.networks import save_network, trained_network, unpack
 from capsnet_book.widgets import PartVotes, turn_scene
-from capsnet_book.widgets.bend_digit import BOUNDS
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
 from safetensors.torch import load_file
 
@@ -43,6 +42,7 @@ CNN, SHIFTED, PAIRS = (
     str(files("capsnet_book.assets") / "weights" / f"small-{name}.safetensors")
     for name in ("cnn", "shifted", "pairs")
 )
+BENDS = {"turn": (-90, 90), "shear": (-1, 1), "size": (0.5, 2), "right": (-8, 8), "down": (-8, 8)}
 PICASSO = [(0.42, 0.5, 35, 1), (-0.3, -0.62, -20, 1.2), (0.55, -0.3, 70, 1), (-0.5, 0.25, -60, 1)]
 U_HAT = torch.tensor(
     [[[2.0, 1.0], [1.5, -1.2]], [[1.8, 1.2], [-1.6, 0.8]], [[-0.5, -1.5], [0.6, 1.2]]]
@@ -249,7 +249,7 @@ def test_a_bent_digit_is_read_by_both_networks_as_in_pytorch(
     ]
     bends = [
         *one_by_one,
-        *({name: draw.uniform(*bounds) for name, bounds in BOUNDS.items()} for _ in range(24)),
+        *({name: draw.uniform(*bounds) for name, bounds in BENDS.items()} for _ in range(24)),
     ]
     images = digits("test", source="sample").images[: len(bends)]
     body = """

@@ -227,7 +227,7 @@ REFUSED = [
         r"left eye within 1.6 of the centre; got \(1.7",
     ),
     (widgets.FaceParts, {"shown": [True] * 3}, "4 truth values"),
-    (widgets.BendDigit, {"turn": 91.0}, "turn from -90 to 90; got 91"),
+    (widgets.TurnDial, {"turn": 91}, "turn from -90 to 90; got 91"),
     (widgets.TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
     (widgets.TurnDigit, {"angle": -181}, "angle from -180 to 180; got -181"),
     (widgets.TurnDigit, {"index": 10}, "index from 0 to 9; got 10"),

@@ -6,7 +6,6 @@ itself. Nothing here imports torch.
 """
 
 from capsnet_book.widgets.bend_animal import BendAnimal
-from capsnet_book.widgets.bend_digit import BendDigit
 from capsnet_book.widgets.cut_features import CutFeatures
 from capsnet_book.widgets.decode_capsule import DecodeCapsule
 from capsnet_book.widgets.draw_digit import DrawDigit
@@ -25,7 +24,6 @@ from capsnet_book.widgets.two_digits import TwoDigits
 
 __all__ = [
     "BendAnimal",
-    "BendDigit",
     "CutFeatures",
     "DecodeCapsule",
     "DrawDigit",

@@ -105,7 +105,7 @@ export function makeRecord(readers, changed) {
     changed();
   }
 
-  /** The whole degrees on either side of where a line is lost: so the angle is exact to a degree. */
+  /** The whole degrees on either side of where a line is lost, so that the angle is exact. */
   function placesToRefine() {
     return readers().flatMap((reader) => {
       const line = inOrder(reader).map(([at, { value }]) => [at, value]);
