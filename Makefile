@@ -133,7 +133,7 @@ $(BIN)/python:
 # requirements.txt. (No hashes there: pip refuses constraints with hashes.)
 $(BOOK): requirements.txt pyproject.toml book/pyproject.toml | $(BIN)/python
 	@echo "Installing what the book's pages need (once) …"
-	@$(PIP) install --constraint requirements.txt jupyter-book django-static-mathjax
+	@$(PIP) install --constraint requirements.txt jupyter-book math-core
 	@$(PIP) install --no-deps --editable . --editable ./book
 	@touch $@
 

@@ -30,7 +30,6 @@ PREPARE = """async () => {
     for (const link of document.querySelectorAll("article a[href]"))
         if (link.protocol === "file:" && link.pathname !== location.pathname)
             link.removeAttribute("href");
-    await window.MathJax?.startup?.promise; // formulas are set
     await document.fonts.ready;
 }"""
 LIVING = "**/_static/{live-host,glass}.js"  # without these, each widget is its still picture

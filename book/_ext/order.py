@@ -21,9 +21,6 @@ DROP_BLANKS = 220  # after PLACE_WIDGETS
 MARK_PRINTS = 230  # after DROP_BLANKS
 LINK_CITATIONS = 500
 
-# Listeners; Sphinx's default is 500.
-REMOVE_MATHJAX = 900  # after Sphinx has added the script
-
 # Scripts of a page; Sphinx's default is 500.
 READING_MODE_SCRIPT = 100  # before the page is painted
 STAGE_SCRIPT = 900  # after live-host.js, which loads the weights

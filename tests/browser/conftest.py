@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ARTICLE = re.compile(r'(<article class="bd-article"[^>]*>).*(</article>)', re.DOTALL)
 FIGURE = re.compile(r'<figure [^>]*data-widget="(\w+)".*?</figure>', re.DOTALL)
 NEEDLESS = re.compile(
-    r'<script [^>]*(?:mathjax|glass)[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL
+    r'<script [^>]*(?:glass)[^>]*></script>|<nav id="pst-page-toc-nav".*?</nav>', re.DOTALL
 )
 
 

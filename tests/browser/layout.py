@@ -88,7 +88,7 @@ SMALL_TARGETS = """([least, narrow]) => {
     const small = [];
     for (const target of document.querySelectorAll("article.bd-article *")) {
         const isSeen = target.checkVisibility({ visibilityProperty: true });
-        if (!target.matches(TARGETS) || !isSeen || target.closest("mjx-container")) continue;
+        if (!target.matches(TARGETS) || !isSeen || target.closest("math")) continue;
         // A slider for keys alone: the pointer draws in the field around it.
         if (getComputedStyle(target).pointerEvents === "none") continue;
         const { width, height } = target.getBoundingClientRect();

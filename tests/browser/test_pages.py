@@ -60,7 +60,7 @@ IN_A_THEME = [
     for page in ALL
 ]
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json"}
-EQUATIONS = "mjx-container[display]"
+EQUATIONS = "div.math"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -135,13 +135,11 @@ def test_the_switch_keeps_page_and_place(
 
 
 def expect_all_alive(seen: Visit) -> None:
-    """Expect living widgets and set formulas; `visit` checks errors and requests."""
+    """Expect living widgets; `visit` checks errors and requests."""
     for widget in seen.all_alive():
         expect(widget.locator('.capsnet[data-ready="true"]')).to_have_count(1)
         expect(widget.locator("> figcaption")).to_have_text("")
         expect(widget.locator(".live-still")).to_have_count(0)
-    if seen.page.locator(".math").count():
-        seen.page.locator("mjx-container").first.wait_for(state="attached")  # it may be in a fold
 
 
 def serious_violations(page: Page) -> list[str]:
@@ -282,9 +280,31 @@ def test_networks_lie_in_the_book_once(book: Path) -> None:
         assert longest < 100_000, f"{page.name} holds a buffer of {longest:,} letters"
 
 
-def test_mathjax_comes_with_its_licence(book: Path) -> None:
-    licence = (book / "_static" / "mathjax" / "LICENSE").read_text(encoding="utf-8")
-    assert "Apache License" in licence
+FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
+
+
+def test_the_mathematical_letters_hold_every_sign_of_a_formula(book: Path) -> None:
+    letters = TTFont(book / "_static" / "fonts" / "stix-two-math.woff2")
+    assert "MATH" in letters, "without this table no root and no bracket grows"
+    signs: set[str] = set()
+    for page in book.rglob("*.html"):
+        for formula in FORMULA.findall(page.read_text(encoding="utf-8")):
+            signs.update(unescape(re.sub(r"<[^>]+>", "", formula)))
+    assert len(signs) > 80
+    latin = {sign for sign in signs if ord(sign) < 0x2E80}  # a word in Chinese has its own letters
+    missing = latin - set(map(chr, letters.getBestCmap()))
+    assert missing == set(), "book/_static/page.css says how to make the font"
+
+
+def test_formulas_need_no_script(visit: Callable[..., Visit], address: str) -> None:
+    page = visit(address + "book/chapters/06-routing.html", java_script_enabled=False).page
+    formula = page.locator("div.math").nth(1)
+    formula.scroll_into_view_if_needed()
+    assert "\\" not in formula.inner_text(), "the formula is TeX"
+    fraction = formula.locator("mfrac")
+    numerator = fraction.locator("> *").first.bounding_box()
+    denominator = fraction.locator("> *").last.bounding_box()
+    assert numerator and denominator and numerator["y"] < denominator["y"]
 
 
 ICONS = """() => {

@@ -11,9 +11,9 @@ from . import (
     cards,
     citations,
     folds,
+    formulas,
     languages,
     letters,
-    mathjax,
     prints,
     repository,
     results,
@@ -34,7 +34,7 @@ def add_templates(app: Sphinx, config: Any) -> None:
 def setup(app: Sphinx) -> None:
     """Register each subject with Sphinx."""
     app.connect("config-inited", add_templates)
-    mathjax.setup(app)
+    formulas.setup(app)
     letters.setup(app)
     repository.setup(app)
     citations.setup(app)
