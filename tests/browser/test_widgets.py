@@ -165,7 +165,7 @@ GESTURES = {
         drag=Drag('[data-role="handle"]', end=(-1.5, 1.5)),
         focus='[data-role="handle"]',
         keys=("ArrowRight",) * 9,
-        button='[data-role="again"]',
+        button='[data-role="show"]',
         traits={"turn": 45, "revealed": True},
     ),
     "TurnDigit": Gestures(
@@ -306,9 +306,9 @@ def test_a_digit_is_guessed_turned_and_lost(alone: Callable[..., Any]) -> None:
     press_keys(widget, '[data-role="handle"]', ("ArrowLeft",) * 20)
     expect(sentence).to_contain_text("Up to 60° to the left?")
     guess.click()
-    expect(sentence).to_contain_text("The capsule follows to 34° to the left. You guessed 60°.")
+    expect(sentence).to_contain_text("The capsule follows to 33° to the left. You guessed 60°.")
     expect(sentence).to_contain_text("Here the network reads a 2.")
-    expect(sentence).to_contain_text("the CNN follows to 34°", timeout=30_000)
+    expect(sentence).to_contain_text("the CNN follows to 33°", timeout=30_000)
     expect(sentence).to_contain_text("the capsules that turn still follow", timeout=30_000)
     widget.locator('[data-role="all"]').click()
     expect(sentence).to_contain_text("the capsules that turn follow all the way", timeout=30_000)

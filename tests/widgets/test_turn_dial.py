@@ -109,6 +109,7 @@ def test_the_plane_is_that_of_the_principal_directions(
         ([[0, 1.0], [40, 0.6]], 1, {"at": None, "to": 40}),
         ([[0, 0.3], [40, 0.6]], 1, {"at": 0, "to": 40}),
         ([[0, 1.0], [30, 0.4], [60, 0.9]], 1, {"at": 25, "to": 60}),
+        ([[57, 0.1], [60, 0.0]], 1, {"at": None, "to": 0}),
     ],
 )
 def test_a_line_is_lost_where_it_first_falls_below_a_half(

@@ -25,8 +25,9 @@ export function reachOf(line, side) {
     .map(([degrees, value]) => [side * degrees, value])
     .filter(([degrees]) => degrees >= 0)
     .sort((one, other) => one[0] - other[0]);
+  if (points[0]?.[0] !== 0) return { at: null, to: 0 }; // upright is not read yet
   const after = points.findIndex(([, value]) => value < LONG);
-  const to = points.at(-1)?.[0] ?? 0;
+  const [to] = points.at(-1);
   if (after < 0) return { at: null, to };
   if (after === 0) return { at: 0, to };
   const [from, high] = points[after - 1];
