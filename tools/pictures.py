@@ -1,4 +1,4 @@
-"""Photograph the built book: a still of every widget, the network, and the front page.
+"""Photograph the built book: a still of every widget, the network, the front page, a loop.
 
     python -m tools.pictures          (after `make book`; `make stills` does both)
 
@@ -7,6 +7,9 @@ Each is taken four times: light and dark, for wide windows and for phones. The n
 them, and a notebook that is executed stores a small copy. A widget that is taller on another page
 than on its still is in `stills/heights.json`: the page reserves that much. The stage, which waits
 on some pages until it is touched, is taken in Chinese as well.
+
+The loop of a wall that clears, on the front page and in the README, is made by the button *Share*
+of the page "Raise one"; beside it lies its last moment, for readers who want nothing to move.
 
 The notebooks show the network as a picture, `figures.network_still`: the stage's scene, in light,
 with the parts of a chapter enlarged. These pictures are taken from the front page, in both
@@ -34,6 +37,8 @@ FRONT = PAGES / "index.html"
 CHINESE_FRONT = ROOT / "_build" / "html" / "zh_CN" / "book" / "index.html"
 CHAPTERS = ROOT / "book" / "chapters"
 SCREENSHOT = ROOT / "book" / "_static" / "screenshot.png"  # in the README
+LOOP = ROOT / "book" / "_static" / "raise-one.gif"  # on the front page and in the README
+LOOP_STILL = LOOP.with_suffix(".png")
 STILLS = ROOT / "book" / "_static" / "stills"
 CHINESE_STILLS = ROOT / "book" / "locales" / "zh_CN" / "stills"
 NETWORK_STILLS = ROOT / "book" / "capsnet_book" / "assets" / "stills"
@@ -46,6 +51,9 @@ HEIGHT_TOLERANCE = 8  # pixels: heights that differ by no more are the same
 QUALITIES = (60, 45, 30)  # of WebP, tried in order until a still is small enough
 MAX_BYTES = 60_000
 NETWORK_COLOURS = 32
+LOOP_DIGITS = 12_000  # that the network of the loop learns from
+LOOP_SEED = 7
+LOOP_BYTES = 400_000
 
 LIVING = "figure.live-widget, figure.glass"
 HIDE_BUTTONS = ".scene button { visibility: hidden; }"  # in a notebook nothing can be pressed
@@ -98,6 +106,7 @@ def main() -> None:
                 take_widgets(page, view, {}, CHINESE_STILLS)
                 page.close()
         take_screenshot(browser)
+        take_loop(browser)
         take_networks(browser, FRONT, NETWORK_STILLS)
         if CHINESE_FRONT.exists():
             take_networks(browser, CHINESE_FRONT, CHINESE_STILLS)
@@ -190,7 +199,7 @@ def report(path: Path) -> None:
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
 
 
-# --- the front page and the network
+# --- the front page, its loop, and the network
 
 
 def take_screenshot(browser: Browser) -> None:
@@ -202,6 +211,41 @@ def take_screenshot(browser: Browser) -> None:
     wake_widgets(page)
     page.screenshot(path=SCREENSHOT)
     page.close()
+
+
+def take_loop(browser: Browser) -> None:
+    """Train a network in its page and save the loop that the button *Share* makes of it."""
+    page = browser.new_page(viewport=SCREENSHOT_WINDOW, color_scheme="light")
+    page.goto(f"{(PAGES / 'raise-one.html').as_uri()}#seed={LOOP_SEED}")
+    widget = page.locator('figure[data-widget="RaiseOne"]')
+    wake_widgets(page)
+    widget.locator('[data-role="train"]').click()
+    learned = "(least) => Number(document.querySelector('[data-seen]').dataset.seen) >= least"
+    page.wait_for_function(learned, arg=LOOP_DIGITS, timeout=0)
+    widget.locator('[data-role="share"]').click()
+    with page.expect_download() as event:
+        widget.locator('[data-role="save"]').last.click()
+    event.value.save_as(LOOP)
+    page.close()
+    lighten(LOOP)
+    with Image.open(LOOP) as loop:
+        loop.seek(loop.n_frames - 1)
+        loop.convert("RGB").quantize(NETWORK_COLOURS).save(LOOP_STILL, optimize=True)
+    for path in (LOOP, LOOP_STILL):
+        report(path)
+
+
+def lighten(path: Path) -> None:
+    """Leave every second picture out of a loop, its last one excepted, until it is light enough."""
+    while path.stat().st_size > LOOP_BYTES:
+        with Image.open(path) as loop:
+            frames, durations = [], []
+            for n in range((loop.n_frames - 1) % 2, loop.n_frames, 2):
+                loop.seek(n)
+                frames.append(loop.copy())
+                durations.append(loop.info["duration"])
+        first, *others = frames
+        first.save(path, save_all=True, append_images=others, duration=durations, loop=0)
 
 
 def take_networks(browser: Browser, path: Path, folder: Path) -> None:
