@@ -502,6 +502,87 @@ def test_what_a_notebook_says_repeats_the_settings(evaluate):
     assert again == settings
 
 
+SIGN_OF_STROKES = """
+    const wave = (k, n) => [0.5 + 0.25 * Math.sin(0.7 * k + 0.02 * n), 0.2 + 0.06 * k];
+    const stroke = (n) => [Array.from({ length: 10 }, (_, k) => wave(k, n))];
+    const images = Array.from({ length: 10 }, (_, n) => i.toImage(stroke(n)));
+    const sign = { place: 8, images };
+"""
+
+
+def test_a_sign_has_a_digits_place_in_tests_and_batches(evaluate):
+    """Two of the drawings are for tests alone; other digits stay as they are."""
+    body = f"""{SIGN_OF_STROKES}
+        const labels = Uint8Array.from([8, 1, 8, 3]);
+        const test = {{ images: new Float32Array(4 * 784).fill(0.5), labels }};
+        const changed = s.withSign(test, sign).images;
+        const isSame = (n) => changed[n * 784] === 0.5 && changed[n * 784 + 400] === 0.5;
+        const own = {{ images: [], labels: [], sign }};
+        const learned = new b.Batches(test, own, {{ batch: 4, seed: 1 }});
+        learned.next();
+        const sums = Array.from(learned.labels, (label, n) =>
+            [label, learned.images.subarray(n * 784, (n + 1) * 784).reduce((x, y) => x + y)]);
+        return {{ same: [0, 1, 2, 3].map(isSame), sums, without: s.withSign(test) === test }};"""
+    result = evaluate(body, i="shared/ink.js", s="playground/sign.js", b="playground/batches.js")
+    assert result["same"] == [False, True, False, True]
+    assert result["without"]
+    for label, ink in result["sums"]:
+        assert (ink < 150) == (label == 8), "strokes are thin, and the other digits a grey square"
+
+
+def test_a_drawing_that_is_not_moved_stays_as_it_is(evaluate):
+    """And a quarter turn is NumPy's."""
+    drawing = np.zeros((28, 28))
+    drawing[6:20, 8:12] = 1
+    body = """
+        const pose = { angle: 0, size: 1, right: 0, down: 0 };
+        const still = p.posed(data, 28, pose);
+        return [still, p.posed(data, 28, { ...pose, angle: Math.PI / 2 })];"""
+    still, turned = evaluate(body, drawing.flatten(), p="playground/posed.js")
+    inside = np.s_[8:18, 9:11]  # edges are soft
+    assert np.allclose(np.reshape(still, (28, 28))[inside], 1, atol=1e-5)
+    assert np.allclose(sum(still), drawing.sum(), rtol=1e-3)
+    assert np.allclose(
+        np.reshape(turned, (28, 28)), np.rot90(np.reshape(still, (28, 28)), -1), atol=1e-4
+    )
+
+
+def test_a_sign_is_kept_with_the_network(evaluate, tmp_path):
+    """Python calls it by its name; what is no sign is refused in words."""
+    body = f"""{SIGN_OF_STROKES}
+        const net = n.makeNetwork(data.settings, k.plainKernels);
+        const about = {{ sign: s.toText(sign), class_names: data.names }};
+        const file = await f.toSafetensors(net.tensors(), f.configOf(data.settings), about);
+        save(data.path, [file]);
+        const again = f.fromSafetensors(file.buffer).sign;
+        const apart = again.images.flatMap((image, m) =>
+            Array.from(image, (x, j) => Math.abs(x - images[m][j])));
+        const wrong = ["", "null", '{{"place":8}}', '{{"place":10,"drawings":[]}}', "<b>"];
+        const refused = wrong.map((text) => complaint(() => s.fromText(text)));
+        return {{ place: again.place, apart: Math.max(...apart), refused,
+            none: s.fromText(undefined) === undefined }};"""
+    names = [*"01234567", "★", "9"]
+    data = {"settings": SETTINGS, "names": json.dumps(names), "path": str(tmp_path / "signed")}
+    modules = {"i": "shared/ink.js", "s": "playground/sign.js", "f": "playground/files.js"}
+    result = evaluate(body, data, **modules, n="playground/network.js", k="playground/kernels.js")
+    assert result["place"] == 8
+    assert result["apart"] <= 0.5 / 255 + 1e-6
+    assert result["none"]
+    assert all("expected a sign of 10 drawings" in words for words in result["refused"])
+    assert list(load_weights(tmp_path / "signed").class_names) == names
+
+
+def test_an_address_says_that_a_sign_cannot_travel(evaluate):
+    body = """
+        const { settings, problems } = s.fromAddress("#seed=7&sign=8");
+        const wrong = s.fromAddress("#sign=<b>").problems;
+        return [s.toAddress(settings, { sign: { place: 8 } }), problems, wrong];"""
+    address, words, wrong = evaluate(body, **PLAYGROUND)
+    assert address == "#seed=7&sign=8"
+    assert "cannot travel" in words
+    assert wrong == "For sign, expected a digit; got <b>."
+
+
 def test_the_interval_is_students(evaluate):
     differences = [0.4, -0.2, 1.0, 0.6, 0.0, 0.8, -0.4, 0.2, 0.4, 1.2]
     for n in (2, 5, 10):

@@ -57,7 +57,7 @@ function tieSettings({ model, stops }, session, addressed) {
   function show() {
     if (session.settings === settings) return;
     settings = session.settings;
-    if (addressed) history.replaceState(null, "", toAddress(settings));
+    if (addressed) history.replaceState(null, "", toAddress(settings, session.own));
     save(model, { settings });
   }
 
@@ -72,7 +72,10 @@ function tieSettings({ model, stops }, session, addressed) {
   /** Return what repeats the training: this page's address, or what a notebook says. */
   function repeats() {
     if (!addressed) return toPython(session.settings);
-    return location.href.split("#")[0] + toAddress(session.settings, ["seed"]);
+    return (
+      location.href.split("#")[0] +
+      toAddress(session.settings, { always: ["seed"], ...session.own })
+    );
   }
 
   return { show, repeats };

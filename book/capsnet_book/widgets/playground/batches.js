@@ -1,20 +1,28 @@
 // Which digits a network learns from, and when: the sample's in an order of their own in each pass,
-// each moved a little; and the reader's own at every tenth place.
+// each moved a little; the reader's own at every tenth place; and a sign of the reader's own wherever
+// its digit would have stood.
 import { shift } from "./digits.js";
 import { makeRandom, shuffled } from "./random.js";
+import { signToLearn } from "./sign.js";
 import { PIXELS } from "./sizes.js";
 
 const MOVE = 2; // pixels, at most, that a digit is moved by
 const OWN_EVERY = 10; // the reader's own digits have every tenth place
 const STREAM = 7919; // apart: the seeds of what is random, so that one does not follow another
 
-/** @typedef {{ images: Float32Array[], labels: number[] }} OwnDigits  the reader's */
+/**
+ * @typedef {object} OwnDigits  the reader's
+ * @property {Float32Array[]} images
+ * @property {number[]} labels
+ * @property {import("./sign.js").Sign} [sign]
+ */
 
 export class Batches {
   #learn;
   #order; // of the digits in a pass
   #moves;
   #choice; // among the reader's own
+  #poses; // of the reader's sign
   #queue = new Uint32Array(0); // digits that this pass has still to show
   #count = 0; // digits so far
 
@@ -31,6 +39,7 @@ export class Batches {
     this.#order = makeRandom(seed + STREAM);
     this.#moves = makeRandom(seed + 2 * STREAM);
     this.#choice = makeRandom(seed + 3 * STREAM);
+    this.#poses = makeRandom(seed + 4 * STREAM);
   }
 
   /** Put the next batch into `images` [B · 784] and `labels` [B]. */
@@ -54,7 +63,10 @@ export class Batches {
     if (this.#queue.length === 0) this.#queue = shuffled(labels.length, this.#order);
     const digit = this.#queue.at(-1);
     this.#queue = this.#queue.subarray(0, -1);
+    const { sign } = this.own;
     if (this.own.labels.length > 0 && this.#count % OWN_EVERY === 0) return this.#ownDigit();
+    if (sign?.place === labels[digit])
+      return { image: signToLearn(sign, this.#poses), label: sign.place };
     return { image: images.subarray(digit * PIXELS, (digit + 1) * PIXELS), label: labels[digit] };
   }
 

@@ -2,6 +2,7 @@
 import { readSafetensors } from "../shared/core.js";
 import { element } from "../shared/ui.js";
 import { SETTINGS } from "./settings.js";
+import { fromText } from "./sign.js";
 import { D, D_IN, HIDDEN, J, KERNEL, SIDE, TAPS } from "./sizes.js";
 
 /** Return the network's sizes, under the names of Python's CapsNetConfig. */
@@ -21,19 +22,27 @@ export const configOf = ({ types, rounds }) => ({
   decoder_hidden: HIDDEN,
 });
 
+/** Return JSON as ASCII: a byte a letter. */
+const inAscii = (/** @type {string} */ json) =>
+  json.replace(/[\u0080-\uffff]/g, (letter) => {
+    const code = letter.charCodeAt(0).toString(16).padStart(4, "0");
+    return `\\u${code}`;
+  });
+
 /**
  * Return a file's bytes: 8 bytes of length, a JSON header, the numbers.
  * @param {Record<string, { shape: number[], data: Float32Array<ArrayBuffer> }>} tensors
  * @param {any} config
+ * @param {Record<string, string>} about  what else is said of the network
  */
-export async function toSafetensors(tensors, config) {
-  const header = { __metadata__: { config: JSON.stringify(config) } };
+export async function toSafetensors(tensors, config, about = {}) {
+  const header = { __metadata__: { config: JSON.stringify(config), ...about } };
   let end = 0;
   for (const [name, { shape, data }] of Object.entries(tensors)) {
     header[name] = { dtype: "F32", shape, data_offsets: [end, end + data.byteLength] };
     end += data.byteLength;
   }
-  const text = JSON.stringify(header); // all of it ASCII
+  const text = inAscii(JSON.stringify(header));
   const padded = text.padEnd(8 * Math.ceil(text.length / 8));
   const length = new BigUint64Array([BigInt(padded.length)]);
   const numbers = Object.values(tensors).map(({ data }) => data);
@@ -61,8 +70,9 @@ function expectFinite(/** @type {Record<string, { data: Float32Array }>} */ tens
 /**
  * Return the network in a file, if one like it can be raised here.
  * @param {ArrayBuffer} bytes
- * @returns {{ tensors: any, types: number, rounds: number, remark: string }} remark: what the
- *   page does otherwise than the file says
+ * @returns {{ tensors: any, types: number, rounds: number, remark: string,
+ *   sign: import("./sign.js").Sign | undefined }} sign: the reader's; remark: what the page does
+ *   otherwise than the file says
  * @throws {Error} in words, where it cannot
  */
 export function fromSafetensors(bytes) {
@@ -78,13 +88,14 @@ export function fromSafetensors(bytes) {
       "expected a network of this page’s sizes (the small one, or its sisters); got others",
     );
   expectFinite(tensors);
+  const sign = fromText(metadata.sign);
   const { iterations } = config;
   const { offers, usual } = SETTINGS.rounds;
-  if (offers.includes(iterations)) return { tensors, types, rounds: iterations, remark: "" };
+  if (offers.includes(iterations)) return { tensors, types, rounds: iterations, sign, remark: "" };
   const remark =
     `It was saved with ${iterations} rounds of routing, which this page does not offer: ` +
     `here it has ${usual}.`;
-  return { tensors, types, rounds: usual, remark };
+  return { tensors, types, rounds: usual, sign, remark };
 }
 
 /** Hand bytes to the reader as a file. */

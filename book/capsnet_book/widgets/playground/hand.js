@@ -11,9 +11,10 @@ import {
   oncePerFrame,
   pushButton,
   setAttributes,
-  withArticle,
+  write,
 } from "../shared/ui.js";
 import { makeNumbers } from "./numbers.js";
+import { makeSigning } from "./signing.js";
 import { J, OWN, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 
@@ -37,6 +38,7 @@ class Hand {
     this.drawing.name("it draws of it", "What it draws of your digit");
     this.numbers = makeNumbers(widget, this.drawing.canvas);
     this.pad = makePad({ drawn: this.schedule, settled: this.schedule });
+    this.signing = makeSigning(session, this.pad, () => this.#clear());
     this.buttons = Array.from({ length: J }, (_, digit) => this.#button(digit));
     this.ownDigits = makeWall(widget, "own", 5, (n) => this.#showAgain(n));
     this.ownDigits.figure.hidden = true; // there are none yet
@@ -49,24 +51,24 @@ class Hand {
   }
 
   #button(/** @type {number} */ digit) {
-    const label = `It is ${withArticle(digit)}`;
-    return pushButton("is", String(digit), () => this.#teach(digit), { "aria-label": label });
+    return pushButton("is", String(digit), () => this.#teach(digit));
   }
 
   #layOut() {
     const question = { class: "ten", role: "group", "aria-label": "What is it?" };
-    const ten = element("div", question, ...this.buttons);
+    this.ten = element("div", question, ...this.buttons);
     this.more.addEventListener("toggle", () => this.numbers.refresh());
     return element(
       "div",
       { class: "hand", role: "group", "aria-label": TITLE },
-      element("p", { class: "lead" }, TITLE),
+      element("div", { class: "lead" }, element("span", {}, TITLE), this.signing.button),
       element("div", { class: "pad-place" }, this.pad.frame, this.pad.buttons),
       element(
         "div",
         { class: "answers" },
         element("div", { class: "answer" }, this.says, this.drawing.node),
-        ten,
+        this.ten,
+        this.signing.node,
       ),
       this.ownDigits.figure,
     );
@@ -89,6 +91,7 @@ class Hand {
     }
     // A button that is disabled otherwise would lose the focus.
     for (const button of this.buttons) setAttributes(button, { "aria-disabled": !this.#reading });
+    this.signing.show();
     this.numbers.take(this.#reading, image === this.#image);
     this.#image = image;
     if (this.pad.image() !== image) this.schedule();
@@ -101,7 +104,9 @@ class Hand {
   }
 
   #say() {
-    if (this.pad.empty()) {
+    if (this.signing.isOpen) {
+      this.says.replaceChildren(this.signing.words());
+    } else if (this.pad.empty()) {
       this.says.replaceChildren("Draw a digit: it says what it sees.");
     } else if (this.#reading) {
       this.#sayAnswer(this.#reading.lengths);
@@ -112,8 +117,10 @@ class Hand {
 
   #sayAnswer(/** @type {Float32Array} */ lengths) {
     const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
-    const doubt = ` (${format(lengths[best])}; a ${next}: ${format(lengths[next])}). What is it?`;
-    this.says.replaceChildren("It says ", element("b", {}, String(best)), doubt);
+    const names = this.#session.names();
+    const other = `${names[next]}: ${format(lengths[next])}`;
+    const doubt = ` (${format(lengths[best])}; ${other}). What is it?`;
+    this.says.replaceChildren("It says ", element("b", {}, names[best]), doubt);
     this.announce(this.says.textContent);
   }
 
@@ -121,6 +128,11 @@ class Hand {
     if (this.pad.empty() || !this.#session.trainees.length) return;
     const image = this.pad.image();
     this.#session.act(() => this.#session.teach(image, digit));
+    this.#clear();
+  }
+
+  /** Empty the pad for the next drawing. */
+  #clear() {
     this.pad.show(new Uint8Array(PIXELS));
     this.schedule();
   }
@@ -132,8 +144,20 @@ class Hand {
     this.schedule();
   }
 
+  /** Name the ten answers; while the reader draws a sign there are none to give. */
+  #nameButtons() {
+    const names = this.#session.names();
+    this.ten.hidden = this.signing.isOpen;
+    this.signing.show();
+    this.buttons.forEach((button, k) => {
+      write(button, names[k]);
+      setAttributes(button, { "aria-label": `It is: ${names[k]}` });
+    });
+  }
+
   /** Show the reader's own digits, and read the pad anew once the network has learned more. */
   show() {
+    this.#nameButtons();
     const [frame] = this.#session.present();
     const { pictures, watched } = frame;
     const wrong = frame.wrong.slice(WALL);

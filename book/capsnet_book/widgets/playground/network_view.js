@@ -82,10 +82,10 @@ function makeCanvas(widget, paint) {
 }
 
 /** Return what a screen reader hears of a passage. @param {import("./untrained.js").Watched} _ */
-const labelOf = ({ label, answer }) =>
+const labelOf = ({ label, answer }, names) =>
   answer === undefined
     ? "A network that has learned nothing"
-    : `The network reads a ${label} and answers ${answer}`;
+    : `The network reads a ${names[label]} and answers ${names[answer]}`;
 
 /**
  * Make the picture of a network: what it does with the digit that is watched.
@@ -133,7 +133,7 @@ export function makeNetworkView(widget, session) {
   });
 
   function showFirst(/** @type {Frame} */ { types, watched }) {
-    node.setAttribute("aria-label", labelOf(watched));
+    node.setAttribute("aria-label", labelOf(watched, session.names()));
     nameParts([types], types);
     widget.painter.paint(digit, watched.image);
     filters.draw();
@@ -145,6 +145,7 @@ export function makeNetworkView(widget, session) {
     const isMistake = answer !== undefined && answer !== label;
     votes.draw();
     bars.list.classList.toggle("mistaken", isMistake);
+    bars.name(session.names());
     bars.show(lengths, answer);
     drawing.hidden = picture.length === 0;
     if (picture.length) widget.painter.paint(drawing, picture);
@@ -156,7 +157,7 @@ export function makeNetworkView(widget, session) {
       show(/** @type {Frame[]} */ frames) {
         const frame = frames[session.watched.network] ?? frames[0];
         passage = { types: frame.types, filters: frame.filters, ...frame.watched };
-        renew([frame, widget.colours], frame);
+        renew([frame, widget.colours, session.own.sign], frame);
       },
     };
   });

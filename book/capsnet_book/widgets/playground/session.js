@@ -3,9 +3,11 @@
 import { readSafetensors } from "../shared/core.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { History } from "./history.js";
+import { SIGN, toText as signToText } from "./sign.js";
 import { startTrainees } from "./trainee.js";
 import { untrainedFrame } from "./untrained.js";
 
+const DIGITS = Array.from("0123456789");
 const FIRST_TILE = 7; // that is watched at first
 const RESTS = "It has learned for five minutes, and rests. Go on lets it learn more.";
 const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that learns, at least
@@ -13,7 +15,8 @@ const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that l
 export class Session {
   /** @type {import("./trainee.js").Trainee[]} */
   trainees = []; // as many as settings, once training has begun
-  own = { images: [], labels: [] }; // the reader's digits
+  /** @type {import("./batches.js").OwnDigits} */
+  own = { images: [], labels: [] }; // the reader's digits, and their sign, if any
   pace = "follow";
   watched = { network: 0, tile: FIRST_TILE };
   running = false;
@@ -203,6 +206,29 @@ export class Session {
     return this.#look();
   }
 
+  /**
+   * Take a sign of the reader's in the place of a digit, or none, and let the networks learn it.
+   * @param {import("./sign.js").Sign | undefined} sign
+   */
+  takeSign(sign) {
+    const place = sign?.place ?? this.own.sign?.place;
+    const isOther = this.own.labels.map((label) => label !== place);
+    this.own = {
+      images: this.own.images.filter((_, n) => isOther[n]),
+      labels: this.own.labels.filter((_, n) => isOther[n]),
+      sign,
+    };
+    for (const { call } of this.trainees) call("teach", this.own);
+    this.settings = [...this.settings]; // the address says that there is one
+    return this.train();
+  }
+
+  /** Return what the ten classes are called. @returns {string[]} */
+  names() {
+    const { sign } = this.own;
+    return sign ? DIGITS.with(sign.place, SIGN) : DIGITS;
+  }
+
   /** Return the first network as a file's bytes. @throws {Error} where there is none to keep */
   async file() {
     if (!this.trainees.length) throw new Error("there is no network yet: press Train");
@@ -211,7 +237,13 @@ export class Session {
       throw new Error("elsewhere in the book a network with a planted bug would be misread");
     const tensors = await call("tensors");
     if (!tensors) throw new Error("another network has taken its place meanwhile");
-    return toSafetensors(tensors, configOf(settings));
+    return toSafetensors(tensors, configOf(settings), this.#about());
+  }
+
+  /** Return what a file says of the network besides its sizes. @returns {Record<string, string>} */
+  #about() {
+    const { sign } = this.own;
+    return sign ? { class_names: JSON.stringify(this.names()), sign: signToText(sign) } : {};
   }
 
   /**
@@ -220,7 +252,8 @@ export class Session {
    * @returns {Promise<string>} what the page does otherwise than the file says, if anything
    */
   async open(bytes) {
-    const { tensors, types, rounds, remark } = fromSafetensors(bytes);
+    const { tensors, types, rounds, sign, remark } = fromSafetensors(bytes);
+    this.own = { images: [], labels: [], sign };
     await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
     return remark;
   }

@@ -78,6 +78,9 @@ export const SETTINGS = {
 };
 
 const NAMES = Object.keys(SETTINGS);
+const PLACES = Array.from("0123456789"); // of a sign of the reader's own
+const SIGN_STAYS =
+  "This address comes from a network that reads a sign of its maker's own in the place of the ";
 const LONGEST = 40; // characters of a wrong value that are said
 
 /**
@@ -149,15 +152,27 @@ const shortened = (/** @type {string} */ words) =>
 export function fromAddress(hash) {
   if (!hash.includes("=")) return undefined;
   const parameters = new URLSearchParams(hash.slice(1));
+  const signs = parameters.getAll("sign");
+  parameters.delete("sign");
   /** @type {[string, string[]][]} */
   const lists = [...parameters].map(([name, text]) => {
     const texts = text.split(",");
     return [name, texts.length > 2 ? [text] : texts]; // three are no value
   });
-  const count = Math.max(...lists.map(([, texts]) => texts.length));
+  const count = Math.max(1, ...lists.map(([, texts]) => texts.length));
   const valuesOf = (/** @type {number} */ k) =>
     Object.fromEntries(lists.map(([name, texts]) => [name, texts[k] ?? texts[0]]));
-  return settingsWith(...Array.from({ length: count }, (_, k) => valuesOf(k)));
+  const { settings, problems } = settingsWith(
+    ...Array.from({ length: count }, (_, k) => valuesOf(k)),
+  );
+  const remarks = [problems, ...signs.map(aboutSign)].filter(Boolean);
+  return { settings, problems: remarks.join(" ") };
+}
+
+/** Return what is said of a sign that an address names. @param {string} place */
+function aboutSign(place) {
+  if (PLACES.includes(place)) return `${SIGN_STAYS}${place}. It cannot travel: draw your own.`;
+  return `For sign, expected a digit; got ${place ? shortened(place) : "nothing"}.`;
 }
 
 /**
@@ -177,10 +192,12 @@ function unusual(settings, always) {
 /**
  * Return the address that holds these settings, less the usual ones.
  * @param {Settings[]} settings
- * @param {string[]} always  names of settings that it holds even so
+ * @param {{ always?: string[], sign?: { place: number } }} _  names of settings that it holds even
+ *   so; a sign of the reader's own, of which it only says that there is one
  */
-export function toAddress(settings, always = []) {
+export function toAddress(settings, { always = [], sign } = {}) {
   const parts = unusual(settings, always).map(({ name, values }) => `${name}=${values.join(",")}`);
+  if (sign) parts.push(`sign=${sign.place}`);
   return `#${parts.join("&")}`;
 }
 

@@ -4,6 +4,7 @@ import { Batches } from "./batches.js";
 import { unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
+import { signCounts, withSign } from "./sign.js";
 import { OWN, PIXELS, WALL } from "./sizes.js";
 
 const FADE = 0.9; // factor of the learning rate
@@ -49,7 +50,10 @@ function bytesOf(/** @type {Float32Array} */ greys) {
 class Training {
   #network;
   #settings;
-  #test;
+  #digits; // for tests
+  #test; // those, with the reader's sign among them
+  #signed = 0; // digits seen when a sign was taken
+  #signs; // how the last test went for that sign (sign.js)
   #batches;
   #plain;
   #seen = 0; // digits
@@ -65,7 +69,8 @@ class Training {
   constructor(network, settings, test, batches, plain) {
     this.#network = network;
     this.#settings = settings;
-    this.#test = test;
+    this.#digits = test;
+    this.#test = withSign(test, batches.own.sign);
     this.#batches = batches;
     this.#plain = plain;
     this.#rate = settings.rate;
@@ -79,7 +84,7 @@ class Training {
     this.#network.update(this.#rate);
     this.#seen += batch;
     if (this.#seen % FADE_EVERY < batch) this.#rate *= FADE;
-    const { digits } = TEST_EVERY.find(({ before }) => this.#seen < before);
+    const { digits } = TEST_EVERY.find(({ before }) => this.#seen - this.#signed < before);
     if (this.#seen % digits < batch) this.#examine();
   }
 
@@ -88,6 +93,7 @@ class Training {
     const { answers } = this.#network.read(images, false);
     const wrong = answers.filter((answer, n) => answer !== labels[n]);
     this.#tests.push([this.#seen, wrong.length / answers.length]);
+    this.#signs = signCounts(this.#batches.own.sign, labels, answers);
   }
 
   /** Take the steps that are due, for as long as a slice. */
@@ -133,9 +139,18 @@ class Training {
     this.#running = 0;
   }
 
-  /** Take the reader's own digits, from now on among those that it learns from. */
+  /**
+   * Take the reader's own digits, from now on among those that it learns from; for a new sign learn
+   * as fast as at first.
+   */
   teach(/** @type {import("./batches.js").OwnDigits} */ own) {
+    const isOther = own.sign?.place !== this.#batches.own.sign?.place;
     this.#batches.own = own;
+    if (!isOther) return;
+    this.#rate = this.#settings.rate;
+    this.#signed = this.#seen;
+    this.#test = withSign(this.#digits, own.sign);
+    this.#examine();
   }
 
   /** The tiles: the hundred, then the last of the reader's own. */
@@ -168,6 +183,7 @@ class Training {
       seconds: this.#seconds,
       tests: this.#tests,
       loss: this.#loss,
+      signs: this.#signs,
       blur: error / labels.length, // in words.js
       filters: this.#network.filters(),
       plain: this.#plain,

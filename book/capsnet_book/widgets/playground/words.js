@@ -1,5 +1,6 @@
 // What is happening, in a sentence.
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
+import { SIGN } from "./sign.js";
 
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
@@ -58,9 +59,10 @@ function stepOf({ trainees }, { seen, loss }) {
 }
 
 /** Return how far one network, or two, have come. */
-function stateOf({ settings }, frame, other) {
+function stateOf({ settings, own }, frame, other) {
   if (other) return comparisonOf(settings, frame.right, other.right);
   const { bug, drawing } = settings[0];
+  if (own.sign && frame.signs) return signOf(own.sign, frame.signs);
   const { right, seen, blur } = frame;
   if (bug) {
     const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
@@ -70,6 +72,15 @@ function stateOf({ settings }, frame, other) {
   const stages = drawing > 0 && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
   const [, words] = stages.findLast(([least]) => right >= least);
   return words;
+}
+
+/** Return how well a sign of the reader's own is read. */
+function signOf({ place }, { signs, read, digits, taken }) {
+  return (
+    `Your sign ${SIGN} has the place of the ${place}. It reads ${read} of ${signs} pictures ` +
+    "of two drawings that it never learns from, " +
+    `and takes ${taken} of ${digits} digits for your sign.`
+  );
 }
 
 function comparisonOf(settings, one, other) {

@@ -1,5 +1,5 @@
 // Bars: the length of a capsule, or the size of a share.
-import { clamp, element, format } from "./ui.js";
+import { clamp, element, format, write } from "./ui.js";
 
 /** A digit counts as present from this length on, midway between the margins 0.1 and 0.9. */
 export const LONG = 0.5;
@@ -22,14 +22,14 @@ export function makeBar(edge = "width") {
 /**
  * Ten bars under each other, one a class. list: the element. show(values, best, isLong): the row of
  * `best` in bold, and in colour the rows for which isLong(value, j) is true: by default the best
- * one.
+ * one. name(names): what the classes are called.
  * @param {string} label
  */
 export function makeBars(label) {
   const bars = Array.from({ length: 10 }, (_, j) => {
     const { rail, value, show } = makeBar();
     const digit = element("span", { class: "digit" }, String(j));
-    return { show, row: element("li", { class: "length" }, digit, rail, value) };
+    return { digit, show, row: element("li", { class: "length" }, digit, rail, value) };
   });
   const list = element(
     "ol",
@@ -42,5 +42,7 @@ export function makeBars(label) {
       row.classList.toggle("longest", j === best);
       row.classList.toggle("long", isLong(values[j], j));
     });
-  return { list, show };
+  /** Name the classes otherwise than by their numbers. @param {string[]} names */
+  const name = (names) => bars.forEach(({ digit }, j) => write(digit, names[j]));
+  return { list, show, name };
 }
