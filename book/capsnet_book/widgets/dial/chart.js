@@ -2,6 +2,7 @@
 import { LONG } from "../shared/bars.js";
 import { axes, measure } from "../shared/controls.js";
 import { element, format, setAttributes, svg, write } from "../shared/ui.js";
+import { toSide, turnInWords } from "./words.js";
 
 /** @import { Line } from "./record.js" */
 /** @typedef {{ key: string, name: string, line: Line, end: number[] }} Drawn
@@ -26,11 +27,11 @@ const planOf = (/** @type {number} */ width, /** @type {boolean} */ isAlone) => 
 });
 
 /** The name of a place of the axis: an angle, and at the ends its side. */
-const nameOfPlace = (/** @type {number} */ place) => {
-  if (place === 0) return "upright";
+function nameOfPlace(/** @type {number} */ place, /** @type {boolean} */ isNarrow) {
+  if (place === 0) return "Upright";
   if (Math.abs(place) < HALF_TURN) return `${Math.abs(place)}°`;
-  return place < 0 ? `${-place}° left` : `${place}° right`;
-};
+  return isNarrow ? toSide(-place) : turnInWords(-place);
+}
 
 /** The ground: axes, the angles of training shaded, the line below which a digit is lost. */
 function groundOf(chart, width, /** @type {number} */ trained) {
@@ -39,7 +40,9 @@ function groundOf(chart, width, /** @type {number} */ trained) {
   const places = width < NARROW ? [-90, 0, 90] : [-90, -60, -30, 0, 30, 60, 90];
   const labels = places.map((place) => {
     const anchor = { [-90]: "start", 90: "end" }[place] ?? "middle";
-    return chart.text(nameOfPlace(place), x(place), floor + 16, { "text-anchor": anchor });
+    return chart.text(nameOfPlace(place, width < NARROW), x(place), floor + 16, {
+      "text-anchor": anchor,
+    });
   });
   const parts = [
     svg("path", { class: "axis", d: `M${left} ${y(1)}V${floor}H${end}M${x(0)} ${y(1)}V${floor}` }),
@@ -124,8 +127,8 @@ export function makeChart({ trained, isAlone, changed }) {
 
   /** A line's name, as there is room for it. */
   function nameOf(/** @type {string} */ key, /** @type {string} */ name) {
-    if (isAlone) return "length";
-    return width < NARROW && key === "turning" ? "turning" : name;
+    if (isAlone) return "Length";
+    return width < NARROW && key === "turning" ? "Turning" : name;
   }
 
   /** @param {Drawn[]} drawn  the first one lies on top @param {number | null} guess */

@@ -11,12 +11,13 @@ const END = 90; // degrees
 /** 1 to the left, −1 to the right; 1 upright. */
 export const sideOf = (/** @type {number} */ degrees) => Math.sign(degrees) || 1;
 
-const toSide = (/** @type {number} */ side) => (side > 0 ? "to the left" : "to the right");
+/** The side to which a digit is turned. */
+export const toSide = (/** @type {number} */ side) => (side > 0 ? "to the left" : "to the right");
 
 /** "38° to the left". */
 export function turnInWords(/** @type {number} */ degrees) {
   const whole = Math.round(Math.abs(degrees));
-  return whole === 0 ? "upright" : `${whole}° ${toSide(degrees)}`;
+  return whole === 0 ? "held upright" : `${whole}° ${toSide(degrees)}`;
 }
 
 /** What is asked before anything is shown. */
