@@ -307,6 +307,16 @@ def test_formulas_need_no_script(visit: Callable[..., Visit], address: str) -> N
     assert numerator and denominator and numerator["y"] < denominator["y"]
 
 
+def test_a_dark_page_without_script_has_light_letters(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    url = address + "book/chapters/06-routing.html"
+    page = visit(url, java_script_enabled=False, color_scheme="dark").page
+    letters = page.locator("article.bd-article p").first
+    color = letters.evaluate("text => getComputedStyle(text).color")
+    assert min(map(int, re.findall(r"\d+", color)[:3])) > 200, color
+
+
 ICONS = """() => {
     const icons = [];
     for (const element of document.querySelectorAll("*"))
