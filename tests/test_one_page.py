@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import torch
 from capsnet_book.answers import check_answer
-from capsnet_book.widgets import DrawDigit, PoseSliders
+from capsnet_book.widgets import BendCapsule
 from safetensors.torch import load, save_file
 from torchvision.io import read_image
 
@@ -181,7 +181,7 @@ def test_the_packages_tools_take_it(page, tmp_path):
     for name in ("saved", "tensors"):
         network = load_weights(tmp_path / f"{name}.safetensors")
         assert evaluate(network, few) == pytest.approx(evaluate(trained, few), abs=1e-4)
-    for widget in (DrawDigit(trained), PoseSliders(trained)):
+    for widget in (BendCapsule(trained), BendCapsule(model=trained)):
         shown = load(widget.network.weights)
         assert all(
             torch.equal(shown[name], tensor.half()) for name, tensor in trained.state_dict().items()

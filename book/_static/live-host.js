@@ -120,7 +120,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     });
 
   // Where it fits: in whatever asks a network of one digit.
-  const FITS = 'figure.live-widget[data-network]:not([data-network="small-pairs"])';
+  const FITS =
+    'figure.live-widget[data-network]:not([data-network="small-pairs"], [data-network="animals"])';
   const own = { bytes: undefined, asked: false }; // asked: whether widgets ask it, not the book's
   const ownIsRead = (async () => {
     if (!document.querySelector(`${FITS}, figure.glass`)) return;

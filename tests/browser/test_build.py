@@ -41,7 +41,7 @@ def small_book(tmp_path: Path) -> Path:
         0, {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# A chapter"]}
     )
     write(source, notebook)
-    front(source, "chapters/01-try-it.ipynb PoseSliders")
+    front(source, "chapters/01-try-it.ipynb BendCapsule")
     (source / "_toc.yml").write_text(
         "format: jb-book\nroot: book/index\nchapters:\n- file: book/chapters/01-try-it\n"
     )
@@ -80,7 +80,7 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
 
     notebook = read(small_book)
     for model in stored_models(notebook).values():
-        if model["state"]["_anywidget_id"].endswith("PoseSliders"):
+        if model["state"]["_anywidget_id"].endswith("BendCapsule"):
             model["state"]["names"] = {"4": ["another widget </script>"]}
     write(small_book, notebook)
     result, output = built(small_book)
@@ -94,13 +94,13 @@ def test_a_sound_book_builds_and_a_refreshed_notebook_refreshes_the_front_page(
 
 def test_what_finds_no_widget_fails(small_book: Path) -> None:
     """All on one page: a build goes on to the end and names them all."""
-    sliders = "chapters/01-try-it.ipynb PoseSliders"
+    sliders = "chapters/01-try-it.ipynb BendCapsule"
     wrong = {
-        "chapters/99-gone.ipynb PoseSliders": "cannot read the notebook book/chapters/99-",
+        "chapters/99-gone.ipynb BendCapsule": "cannot read the notebook book/chapters/99-",
         "chapters/01-try-it.ipynb Gone": "book/chapters/01-try-it.ipynb shows no Gone",
-        f"{sliders}\n:set: gone=1": "PoseSliders stores no trait gone",
+        f"{sliders}\n:set: gone=1": "BendCapsule stores no trait gone",
         f"{sliders}\n```\n\n[Click](#try-Gone?index=7)\n\n```": "the page shows no Gone",
-        f"{sliders}\n```\n\n[Click](#try-PoseSliders?offset=1)\n\n```": "stores no trait offset",
+        f"{sliders}\n```\n\n[Click](#try-BendCapsule?offset=1)\n\n```": "stores no trait offset",
     }
     front(small_book, *wrong)
     result, output = built(small_book)
@@ -113,7 +113,7 @@ def test_what_finds_no_widget_fails(small_book: Path) -> None:
 
 def prompt(source: Path, address: str) -> None:
     """Write a front page with a widget in a state of its own, and a prompt for it."""
-    front(source, "chapters/01-try-it.ipynb PoseSliders\n:set: index=3")
+    front(source, "chapters/01-try-it.ipynb BendCapsule\n:set: index=3")
     page = source / "book/index.md"
     page.write_text(
         page.read_text(encoding="utf-8") + f"\n[Another digit]({address}) bends as well.\n"
@@ -121,7 +121,7 @@ def prompt(source: Path, address: str) -> None:
 
 
 def test_a_prompt_leads_to_its_widget_and_carries_values(small_book: Path) -> None:
-    prompt(small_book, "#try-PoseSliders?index=7&offsets.2=0.25")
+    prompt(small_book, "#try-BendCapsule?index=7&offsets.2=0.25")
     result, output = built(small_book)
     assert result.returncode == 0, output
     page = (small_book / "_build/html/book/index.html").read_text(encoding="utf-8")

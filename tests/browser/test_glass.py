@@ -90,7 +90,7 @@ def test_a_digit_from_a_pad_travels_and_an_empty_pad_does_not(
     visit: Callable[..., Visit], address: str
 ) -> None:
     seen = visit(address + TRY_IT)
-    pad, strip = seen.widget("DrawDigit"), strip_of(seen.page)
+    pad, strip = seen.widget("BendCapsule"), strip_of(seen.page)
     click = "(sample, strip) => { sample.click(); return strip.dataset.prediction; }"
     at_once = pad.locator('[data-role="digit"]').nth(4).evaluate(click, strip.element_handle())
     assert at_once == "7", "a drawing waits for the strip"

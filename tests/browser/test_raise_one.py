@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from capsnet_book.widgets import DrawDigit
+from capsnet_book.widgets import BendCapsule
 from PIL import Image
 from playwright.sync_api import expect
 from safetensors.torch import load_file, save_file
@@ -449,15 +449,16 @@ def test_a_kept_network_serves_other_widgets(alone: Callable[..., Any], tmp_path
     widget.locator('[data-role="keep"]').click()
     expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
     page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/09-training.html")
-    figure = page.locator('figure.live-widget[data-widget="DrawDigit"]')
+    figure = page.locator('figure.live-widget[data-widget="BendCapsule"]')
     wake(figure)
     switch = figure.locator(".own-network")
     expect(switch).to_contain_text("your own network")
     drawing = figure.locator(".capsnet")
     own_lengths = attribute(drawing, "lengths")
-    pad = DrawDigit()
-    samples = torch.frombuffer(bytearray(pad.samples), dtype=torch.uint8).view(10, 1, 28, 28)
-    lengths = network(samples[[pad.digit]] / 255).lengths[0].tolist()
+    pad = BendCapsule()
+    pad.index = 5  # as the notebook sets it
+    samples = torch.frombuffer(bytearray(pad.images), dtype=torch.uint8).view(10, 1, 28, 28)
+    lengths = network(samples[[pad.index]] / 255).lengths[0].tolist()
     assert numbers(drawing, "lengths") == pytest.approx(lengths, abs=1e-5)
     switch.click()
     expect(switch).to_contain_text("Take your own")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 PAGE = "book/chapters/04-squash.html"
 TRAINING = "book/chapters/09-training.html"
 LAST = "book/chapters/21-where-next.html"
-DRAW_DIGIT = 'figure.live-widget[data-widget="DrawDigit"]'
+BEND_CAPSULE = 'figure.live-widget[data-widget="BendCapsule"]'
 
 MUTE_STORE = "IDBFactory.prototype.open = () => ({});"
 """A request whose events never fire, as some browsers had it at the first load."""
@@ -26,7 +26,7 @@ def test_a_widget_wakes_although_the_store_does_not_answer(
     page = visit("about:blank").page
     page.add_init_script(MUTE_STORE)
     page.goto(address + TRAINING)
-    wake(page.locator(DRAW_DIGIT))
+    wake(page.locator(BEND_CAPSULE))
     lasts = page.evaluate("capsnetOwn.change({ asked: false })")
     assert lasts is False, "what was not stored is not said to last"
 
@@ -50,7 +50,7 @@ def test_two_renders_of_one_figure_leave_one_widget(
     page = visit("about:blank").page
     page.add_init_script(LISTENERS)
     page.goto(address + TRAINING)
-    figure = page.locator(DRAW_DIGIT)
+    figure = page.locator(BEND_CAPSULE)
     wake(figure)
     page.wait_for_timeout(500)
     before = page.evaluate("listeners.size")

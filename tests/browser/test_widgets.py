@@ -53,32 +53,14 @@ class Gestures:
 
 
 GESTURES = {
-    "PoseSliders": Gestures(
+    "BendCapsule": Gestures(
         page="book/chapters/01-try-it.html",
         shows=canvas("redrawn"),
-        drag=Drag(".large input", end=(0.9, 0.5)),
-        focus=".large input",
+        drag=Drag('[data-dimension="0"]', end=(0.9, 0.5)),
+        focus='[data-dimension="4"]',
         keys=("ArrowRight",) * 20,
-        button='[data-role="digit"] >> nth=7',
-        traits={"index": 3},
-    ),
-    "DrawDigit": Gestures(
-        page="book/chapters/01-try-it.html",
-        shows=data("lengths"),
-        drag=Drag('[data-role="pad"]', start=(0.1, 0.1), end=(0.9, 0.4)),
-        focus='[data-role="pad"]',
-        keys=(" ", *("ArrowDown",) * 9, " "),
-        button='[data-role="digit"] >> nth=7',
-        traits={"digit": 3},
-    ),
-    "BendAnimal": Gestures(
-        page="book/chapters/20-your-own-pictures.html",
-        shows=canvas("redrawn"),
-        drag=Drag(".large input", end=(0.9, 0.5)),
-        focus=".large input",
-        keys=("ArrowRight",) * 20,
-        button=".samples button >> nth=7",
-        traits={"index": 3},
+        button='[data-keep="7"]',
+        traits={"index": 3, "keep": "longest"},
     ),
     "FaceParts": Gestures(
         page="book/chapters/02-why-capsules.html",
@@ -140,15 +122,6 @@ GESTURES = {
         keys=("ArrowUp",) * 9,
         button='[data-role="scene-blank"]',
         traits={"present": [3, 8]},
-    ),
-    "DecodeCapsule": Gestures(
-        page="book/chapters/08-masking-and-decoder.html",
-        shows=data("squared-error"),
-        drag=Drag('[data-keep="5"]', end=(0.5, 0.5)),
-        focus='[data-keep="none"]',
-        keys=("Enter",),
-        button='[data-role="digit"] >> nth=7',
-        traits={"keep": "all"},
     ),
     "TwoDigits": Gestures(
         page="book/chapters/16-two-digits-at-once.html",
@@ -287,7 +260,7 @@ def test_by_finger_on_a_phone_in_the_dark(alone: Callable[..., Any], name: str) 
 
 
 def test_a_digit_drawn_by_keys_alone_is_read(alone: Callable[..., Any]) -> None:
-    pad = alone("DrawDigit", GESTURES["DrawDigit"].page)
+    pad = alone("BendCapsule", GESTURES["BendCapsule"].page)
     write_a_one(pad)
     assert attribute(pad, "prediction") == "1"
     expect(pad.locator('[data-role="sentence"]')).to_contain_text("I see a 1")
@@ -327,8 +300,30 @@ def test_the_digit_that_the_page_keeps_is_on_the_dial(
     expect(widget.locator('[data-role="sentence"]')).to_contain_text("Turn the 1 as far")
 
 
+def test_animals_in_colour_are_bent_and_the_mask_is_chosen(alone: Callable[..., Any]) -> None:
+    animals = alone("BendCapsule", "book/chapters/20-your-own-pictures.html")
+    expect(animals.locator(".choices .capsule")).to_have_count(12)
+    press = animals.locator('[data-role="digit"] >> nth=7').click
+    expect_change(animals, canvas("redrawn"), press)
+    mask = alone("BendCapsule", "book/chapters/08-masking-and-decoder.html")
+    expect_change(mask, data("squared-error"), mask.locator('[data-keep="none"]').click)
+    expect(mask.locator('[data-role="sentence"]')).to_contain_text("160 zeros go in")
+    assert mask.locator('[data-dimension="0"]').is_disabled()
+
+
+def test_each_number_of_a_digit_has_a_name_and_a_move_is_said(alone: Callable[..., Any]) -> None:
+    widget = alone("BendCapsule", GESTURES["BendCapsule"].page)
+    names = widget.locator(".sixteen .name").all_inner_texts()
+    assert len(names) == 16
+    assert all(names)
+    press_keys(widget, '[data-dimension="4"]', ("End",))
+    sentence = widget.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("Number 5 moved by +0.25: the drawing is thicker")
+    expect(sentence).to_contain_text("Shown its own drawing, the network reads")
+
+
 def test_undo_takes_the_last_stroke_back_by_button_and_by_key(alone: Callable[..., Any]) -> None:
-    widget = alone("DrawDigit", GESTURES["DrawDigit"].page)
+    widget = alone("BendCapsule", GESTURES["BendCapsule"].page)
     write_a_one(widget)
     one = attribute(widget, "lengths")
     pad = widget.locator('[data-role="pad"]')
@@ -482,8 +477,8 @@ def test_a_failed_download_is_not_remembered(visit: Callable[..., Any], address:
     seen = visit("about:blank", tolerate=True)
     buffers = "**/widget-buffers/*"
     seen.page.route(buffers, lambda route: route.abort())
-    seen.page.goto(address + GESTURES["DrawDigit"].page)
-    figure = seen.page.locator('figure[data-widget="DrawDigit"]')
+    seen.page.goto(address + GESTURES["BendCapsule"].page)
+    figure = seen.page.locator('figure[data-widget="BendCapsule"]')
     figure.scroll_into_view_if_needed()
     again = figure.get_by_role("button", name="Try again")
     again.wait_for()

@@ -132,7 +132,7 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
     )
     assert page.locator(PICTURES).count() == 0
     assert "Error displaying widget" not in said(page)
-    prompt = page.locator('.jp-Notebook a[href^="#try-PoseSliders?offsets.15=0.25"]')
+    prompt = page.locator('.jp-Notebook a[href^="#try-BendCapsule?offsets.15=0.25"]')
     if prompt.count():  # a link in the text moves a slider
         prompt.click()
         page.wait_for_function(

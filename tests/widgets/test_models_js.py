@@ -337,9 +337,9 @@ def test_a_moved_capsule_draws_what_pytorch_draws(evaluate: Evaluate, tmp_path: 
         const image = floats(data.image);
         const capsules = network.mask(network.forward(image).capsules, data.label);
         const drawn = network.decode(m.withOffsets(capsules, data.label, data.offsets));
-        return { drawn, error: d.squaredError(drawn, image) };"""
+        return { drawn, error: m.squaredError(drawn, image) };"""
     data = {"weights": SMALL, "image": stored(image, tmp_path), "label": label, "offsets": offsets}
-    modules = {"m": "pose_sliders.js", "d": "decode_capsule.js", "core": "shared/core.js"}
+    modules = {"m": "bend_capsule.js", "core": "shared/core.js"}
     came = evaluate(body, data, **modules)
     masked = torch.zeros(1, 10, 16)
     masked[0, label] = model(image).capsules[0, label] + offsets
@@ -498,23 +498,31 @@ def test_the_pad_comes_in_every_frame_and_the_parts_take_turns_in_what_is_left(
     assert came["rested"][-1] > came["begun"][-1]
 
 
-def test_animals_are_bent_as_in_pytorch(evaluate: Evaluate) -> None:
-    shown = load_file(asset("animals/shown.safetensors"))
+@torch.no_grad()
+def test_animals_are_read_and_bent_as_in_pytorch(evaluate: Evaluate, tmp_path: Path) -> None:
+    images = load_file(asset("animals/shown.safetensors"))["images"][:2].float() / 255
     network = trained_network("animals")
+    expected = network(images)
     offsets = torch.linspace(-0.25, 0.25, 16)
     j = 4
-    masked = torch.zeros(1, 12, 16)
-    masked[0, j] = shown["capsules"][0, j] + offsets
-    with torch.no_grad():
-        expected = network.decode(masked).flatten().numpy()
+    masked = torch.zeros(2, 12, 16)
+    masked[:, j] = expected.capsules[:, j] + offsets
+    drawn = network.decode(masked).flatten(1)
     body = """
-        const decoder = m.decoderOf(bytes(data.weights));
-        return m.drawBent(decoder, Float32Array.from(data.capsules), data.j, data.offsets);"""
-    asked = {
-        "weights": str(asset("weights/animals-decoder.safetensors")),
-        "capsules": shown["capsules"][0].flatten(),
+        const network = core.makeNetwork(bytes(data.weights));
+        const pixels = floats(data.images);
+        return [0, 1].map((n) => {
+          const answer = network.forward(pixels.subarray(n * 3072, (n + 1) * 3072));
+          const moved = m.withOffsets(answer.capsules, data.j, data.offsets);
+          return { lengths: answer.lengths, drawn: network.decode(network.mask(moved, data.j)) };
+        });"""
+    data = {
+        "weights": str(asset("weights/animals.safetensors")),
+        "images": stored(images, tmp_path),
         "j": j,
         "offsets": offsets,
     }
-    drawn = evaluate(body, asked, m="bend_animal.js")
-    np.testing.assert_allclose(drawn, expected, atol=1e-4)
+    answers = evaluate(body, data, m="bend_capsule.js", core="shared/core.js")
+    for n, answer in enumerate(answers):
+        np.testing.assert_allclose(answer["lengths"], expected.lengths[n], atol=1e-4)
+        np.testing.assert_allclose(answer["drawn"], drawn[n], atol=1e-4)

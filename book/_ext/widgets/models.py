@@ -36,7 +36,7 @@ def shown_models(notebook: Notebook) -> Iterator[str]:
 
 
 def class_name(model: Model) -> str:
-    """Return the Python class of an anywidget's model (`PoseSliders`), or "" for other models."""
+    """Return the Python class of an anywidget's model (`BendCapsule`), or "" for other models."""
     return model.get("state", {}).get("_anywidget_id", "").rpartition(".")[2]
 
 

@@ -9,7 +9,7 @@ at each widget's place a small JSON script that names the model to show. This fi
 * adds the directive `live-widget`, which shows a notebook's widget on another page, in the
   notebook's state, but for what is set:
 
-      ```{live-widget} chapters/01-try-it.ipynb PoseSliders
+      ```{live-widget} chapters/01-try-it.ipynb BendCapsule
       :set: index=4
       ```
 

@@ -26,7 +26,7 @@ def with_sources(models: Models) -> Models:
 def sources_of(model: dict[str, Any]) -> dict[str, str]:
     """Return the traits `_esm` and `_css` of a model."""
     identifier = model["state"].get("_anywidget_id", "")
-    parts = identifier.split(".")  # capsnet_book.widgets.pose_sliders.PoseSliders
+    parts = identifier.split(".")  # capsnet_book.widgets.bend_capsule.BendCapsule
     if len(parts) < 2 or not (WIDGETS / f"{parts[-2]}.js").exists():
         return {"_esm": NOTHING_TO_SHOW}
     return {

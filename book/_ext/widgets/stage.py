@@ -33,7 +33,7 @@ from .strip import CHAPTER, highlighted_parts, strip
 CHAPTERS = "book/chapters"
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
 FILE = "glass"  # the stem of the script and of the styles, in _static
-SAMPLES_WIDGET, SAMPLES_TRAIT = "DrawDigit", "samples"  # where a digit of each class is stored
+SAMPLES_WIDGET, SAMPLES_TRAIT = "BendCapsule", "images"  # where a digit of each class is stored
 SAMPLES_BYTES = 10 * 28 * 28
 # A page may load 2 MB. Where its other widgets load more than this, the stage waits for a touch.
 LIGHT_PAGE = 250_000  # bytes

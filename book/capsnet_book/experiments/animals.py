@@ -21,7 +21,7 @@ from capsnet_book import animals
 from capsnet_book.experiments import arms
 from capsnet_book.experiments.cnn import ConvNet, ConvNetConfig, cross_entropy, scores_of
 from capsnet_book.experiments.statistics import Difference, paired
-from capsnet_book.networks import load_network, pack, save_network
+from capsnet_book.networks import save_network
 from capsnet_tutorial.files import write_tensors
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
 from capsnet_tutorial.model import CapsNet, CapsNetConfig
@@ -129,23 +129,16 @@ def run(name: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
 
 
 def write_assets() -> None:
-    """Write the chapter's weights, and what its widget shows: a decoder, pictures, capsules.
+    """Write the chapter's weights, and the pictures that its widget shows.
 
     Each picture is an animal as the first unseen artist drew it.
     """
     stored = WEIGHTS / f"capsnet-16-{STORED}.safetensors"
-    network = load_network(stored)
-    assert isinstance(network, CapsNet)
     shutil.copy(stored, ASSETS / "weights" / "animals.safetensors")
-    decoder = pack(network.decoder.state_dict(), torch.int8)
-    write_tensors(ASSETS / "weights" / "animals-decoder.safetensors", decoder, {})
     images, labels = animals.pictures(animals.UNSEEN[:1], 200, PICTURES_SEED)
     first = [int((labels == label).nonzero()[0]) for label in PICTURED]
-    with torch.no_grad():
-        capsules = network(images[first]).capsules
     shown = {
         "images": (255 * images[first]).round().to(torch.uint8),
-        "capsules": capsules,
         "labels": labels[first],
     }
     write_tensors(ASSETS / "animals" / "shown.safetensors", shown, {})

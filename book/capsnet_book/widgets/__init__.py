@@ -5,14 +5,11 @@ They need no kernel. A widget is one Python file and one JavaScript file of the 
 itself. Nothing here imports torch.
 """
 
-from capsnet_book.widgets.bend_animal import BendAnimal
+from capsnet_book.widgets.bend_capsule import BendCapsule
 from capsnet_book.widgets.cut_features import CutFeatures
-from capsnet_book.widgets.decode_capsule import DecodeCapsule
-from capsnet_book.widgets.draw_digit import DrawDigit
 from capsnet_book.widgets.face_parts import FaceParts
 from capsnet_book.widgets.margin_loss import MarginLoss
 from capsnet_book.widgets.part_votes import PartVotes
-from capsnet_book.widgets.pose_sliders import PoseSliders
 from capsnet_book.widgets.pull_votes import PullVotes
 from capsnet_book.widgets.raise_one import RaiseOne
 from capsnet_book.widgets.routing_steps import RoutingSteps
@@ -23,14 +20,11 @@ from capsnet_book.widgets.turn_scene import TurnScene
 from capsnet_book.widgets.two_digits import TwoDigits
 
 __all__ = [
-    "BendAnimal",
+    "BendCapsule",
     "CutFeatures",
-    "DecodeCapsule",
-    "DrawDigit",
     "FaceParts",
     "MarginLoss",
     "PartVotes",
-    "PoseSliders",
     "PullVotes",
     "RaiseOne",
     "RoutingSteps",

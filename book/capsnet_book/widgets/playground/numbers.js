@@ -1,11 +1,11 @@
 // The sixteen numbers of the longest capsule, a slider each: its value, and what its two ends draw.
-import { rangeInput } from "../shared/controls.js";
 import { drawnBy } from "../shared/core.js";
-import { PIXELS, thumbnail } from "../shared/digits.js";
-import { element, format, memoized, setAttributes } from "../shared/ui.js";
+import { PIXELS, SIDE } from "../shared/digits.js";
+import { effectOf } from "../shared/effects.js";
+import { makeNumber, REACH } from "../shared/numbers.js";
+import { element, memoized, setAttributes } from "../shared/ui.js";
 import { D } from "./sizes.js";
 
-const REACH = 0.25; // how far the paper moves each number
 const NONE = new Array(D).fill(0);
 
 /**
@@ -29,35 +29,6 @@ function drawingOf({ capsules, answers, decoder }, offsets) {
   return drawnBy(decoder, masked);
 }
 
-/** Make the slider of the d-th number. @param {(offset: number) => void} set */
-function makeSlider(d, set) {
-  const name = `number ${d + 1}`;
-  const { input, show } = rangeInput({
-    min: -REACH,
-    max: REACH,
-    step: 0.01,
-    "aria-label": `Number ${d + 1} of its capsule`,
-    oninput: () => set(input.valueAsNumber),
-  });
-  const low = thumbnail({ class: "end", onclick: () => set(-REACH) });
-  const high = thumbnail({ class: "end", onclick: () => set(REACH) });
-  const value = element("output", { "aria-hidden": "true" });
-  const caption = element("div", { class: "caption" }, element("span", {}, name), value);
-  const track = element("div", { class: "track" }, low, input, high);
-  return {
-    node: element("div", { class: "slider" }, caption, track),
-    input,
-    low,
-    high,
-    show(/** @type {number} */ offset) {
-      const text = format(offset, 2, true);
-      value.textContent = text;
-      value.classList.toggle("moved", offset !== 0);
-      show(offset, text);
-    },
-  };
-}
-
 /**
  * Make the sliders, and paint what they draw onto `canvas`.
  * @param {any} widget
@@ -67,7 +38,7 @@ export function makeNumbers(widget, canvas) {
   let offsets = NONE;
   /** @type {Reading | undefined} */
   let reading;
-  const sliders = NONE.map((_, d) => makeSlider(d, (offset) => slide(offsets.with(d, offset))));
+  const sliders = NONE.map((_, d) => makeNumber(d, (offset) => slide(offsets.with(d, offset))));
   const node = element("div", { class: "sixteen" }, ...sliders.map((slider) => slider.node));
 
   function paint(target, to) {
@@ -76,9 +47,13 @@ export function makeNumbers(widget, canvas) {
   }
 
   const paintEnds = memoized(() => {
-    sliders.forEach(({ low, high }, d) => {
+    sliders.forEach(({ low, high, rename }, d) => {
       paint(low, NONE.with(d, -REACH));
       paint(high, NONE.with(d, REACH));
+      if (!reading) return rename("");
+      const first = drawingOf(reading, NONE.with(d, -REACH));
+      const last = drawingOf(reading, NONE.with(d, REACH));
+      rename(effectOf(first, last, SIDE).names.join(", "));
     });
   });
 
@@ -90,7 +65,8 @@ export function makeNumbers(widget, canvas) {
 
   function refresh() {
     sliders.forEach(({ show, input }, d) => {
-      show(offsets[d]);
+      const number = reading?.capsules[reading.answers[0] * D + d] ?? 0;
+      show(offsets[d], number + offsets[d]);
       input.disabled = !reading;
     });
     paint(canvas, offsets);

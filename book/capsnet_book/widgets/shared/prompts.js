@@ -1,4 +1,4 @@
-// Links in a notebook's text that set a widget: `#try-PoseSliders?offsets.15=0.25`.
+// Links in a notebook's text that set a widget: `#try-BendCapsule?offsets.15=0.25`.
 // In the book _static/live-host.js does the same.
 
 const LINK = "#try-";
