@@ -21,7 +21,11 @@ class RaiseOne(anywidget.AnyWidget):
     """A training of the network of ``my_capsnet.py`` in the page, shown while it learns.
 
     ``RaiseOne(rounds=1)`` trains one network, ``RaiseOne(rounds=[1, 3])`` two at once, from the
-    same seed and digits.
+    same seed and digits. What its button "Keep it for this book" keeps comes back as a network::
+
+        raised = RaiseOne(rate=0.01, seed=7)
+        raised  # shows it; train, then press "Keep it for this book"
+        raised.network()  # in a later cell: a CapsNet, in eval mode
 
     Args:
         settings: values that differ from the defaults, or lists of two values for two networks:

@@ -3,6 +3,7 @@ import { element, pushButton, rowOf, save, write } from "../shared/ui.js";
 import { download } from "./files.js";
 
 const FILE = "my_capsnet.safetensors";
+const IN_A_NOTEBOOK = "In a notebook, after raised = RaiseOne(), raised.network() returns it.";
 const USUAL_TYPES = 8; // of primary capsules: what the book's other widgets can show
 
 class Keeping {
@@ -57,7 +58,10 @@ class Keeping {
     const page = globalThis.capsnetOwn; // the book's page (live-host.js)
     const lasts = await page?.change({ bytes, asked: true });
     if (lasts === false) return "Kept while this page is open: the browser lets it store nothing.";
-    return "Kept. From now on each widget that asks a network can ask yours: look under it.";
+    return (
+      "Kept. From now on each widget that asks a network can ask yours: look under it. " +
+      IN_A_NOTEBOOK
+    );
   }
 
   async #download() {
