@@ -212,6 +212,8 @@ REFUSED = [
     (widgets.MarginLoss, {"lengths": [0.5] * 9}, r"lengths as .* \[10\]; got shape \[9\]"),
     (widgets.MarginLoss, {"selected": 10}, "0 to 9"),
     (widgets.CutFeatures, {"way": "reshape"}, "expected way as one of .*; got 'reshape'"),
+    (widgets.Choose, {"question": "bug"}, "expected question as one of .*; got 'bug'"),
+    (widgets.Choose, {"chosen": -2}, "expected chosen from -1 on; got -2"),
     (widgets.SquashVector, {"guess": [0.5]}, r"guess as .* \[7\]"),
     *(
         (widgets.PartVotes, {"poses": poses}, "expected poses")

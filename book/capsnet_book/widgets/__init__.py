@@ -6,6 +6,7 @@ itself. Nothing here imports torch.
 """
 
 from capsnet_book.widgets.bend_capsule import BendCapsule
+from capsnet_book.widgets.choose import Choose
 from capsnet_book.widgets.cut_features import CutFeatures
 from capsnet_book.widgets.face_parts import FaceParts
 from capsnet_book.widgets.margin_loss import MarginLoss
@@ -21,6 +22,7 @@ from capsnet_book.widgets.two_digits import TwoDigits
 
 __all__ = [
     "BendCapsule",
+    "Choose",
     "CutFeatures",
     "FaceParts",
     "MarginLoss",

@@ -341,7 +341,7 @@ export function makeNetwork(source) {
     const edges = relu(convolve(image, image_size, conv)); // [conv_channels, convSize, convSize]
     const features = convolve(edges, convSize, primary); // [primary_types · D_in, places]
     const u = primaryCapsules(features, primary_types, D_in); // [I, D_in]
-    return { edges, u, u_hat: predictionVectors(u, W) }; // û [I, J, D_out]
+    return { edges, features, u, u_hat: predictionVectors(u, W) }; // û [I, J, D_out]
   }
 
   /** Routing, lengths, prediction and reconstruction from the votes û [I, J, D_out]. */
@@ -360,7 +360,7 @@ export function makeNetwork(source) {
     return { ...features, ...decide(features.u_hat, rounds) };
   }
 
-  return { config, I, J, D_in, D_out, W, conv, look, decide, forward, decode, mask };
+  return { config, I, J, D_in, D_out, W, conv, decoder, look, decide, forward, decode, mask };
 }
 
 /** The length of each capsule, the network's confidence in that class. v [J, D] -> [J] */

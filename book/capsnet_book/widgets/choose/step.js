@@ -1,0 +1,166 @@
+// Chapter 9: which lines take a step? The decoder's last layer learns one digit, here.
+import { axes } from "../shared/controls.js";
+import { linear, relu, sigmoid } from "../shared/core.js";
+import { PIXELS } from "../shared/digits.js";
+import { format, svg } from "../shared/ui.js";
+import { makeView } from "./view.js";
+
+/** @typedef {import("./view.js").Setting} Setting */
+
+const STEPS = 60;
+const RATE = 0.006;
+const BETA = [0.9, 0.999];
+const EPS = 1e-8;
+
+/** The calls of each option, in order. */
+const CALLS = [
+  ["backward", "step"],
+  ["backward", "zero_grad", "step"],
+  ["zero_grad", "backward", "step"],
+  ["zero_grad", "backward"],
+];
+
+/**
+ * Trains a layer that begins at zero to draw `image` from `inputs`, by Adam with PyTorch's
+ * defaults, in an option's order of calls. Parameters [784, M + 1]: the last column is the bias.
+ * @param {number} option @param {Float32Array} inputs [M] @param {Float32Array} image [784]
+ */
+export function trained(option, inputs, image, steps = STEPS) {
+  const M = inputs.length + 1;
+  const x = Float32Array.from([...inputs, 1]);
+  const weights = new Float32Array(PIXELS * M);
+  const gradient = new Float32Array(PIXELS * M);
+  const first = new Float32Array(PIXELS * M);
+  const second = new Float32Array(PIXELS * M);
+  const losses = [];
+  let drawing = new Float32Array(PIXELS);
+  const forward = () => {
+    drawing = drawnBy(weights, x);
+    losses.push(drawing.reduce((sum, grey, n) => sum + (grey - image[n]) ** 2, 0));
+  };
+  const calls = {
+    zero_grad: () => gradient.fill(0),
+    backward: () => addGradient(gradient, drawing, image, x),
+    step: (/** @type {number} */ t) => stepOfAdam(weights, gradient, first, second, t),
+  };
+  for (let t = 1; t <= steps; t++) {
+    forward();
+    for (const call of CALLS[option]) calls[call](t);
+  }
+  forward();
+  return { losses, drawing };
+}
+
+/** sigmoid(W x), [784]. */
+function drawnBy(/** @type {Float32Array} */ weights, /** @type {Float32Array} */ x) {
+  const y = new Float32Array(PIXELS);
+  const M = x.length;
+  for (let n = 0; n < PIXELS; n++) {
+    let sum = 0;
+    for (let m = 0; m < M; m++) sum += weights[n * M + m] * x[m];
+    y[n] = sum;
+  }
+  return sigmoid(y);
+}
+
+/** Adds the gradient of the summed squared differences. */
+function addGradient(gradient, drawing, image, x) {
+  const M = x.length;
+  for (let n = 0; n < PIXELS; n++) {
+    const y = drawing[n];
+    const slope = 2 * (y - image[n]) * y * (1 - y);
+    for (let m = 0; m < M; m++) gradient[n * M + m] += slope * x[m];
+  }
+}
+
+function stepOfAdam(weights, gradient, first, second, /** @type {number} */ t) {
+  const size = RATE / (1 - BETA[0] ** t);
+  const correction = Math.sqrt(1 - BETA[1] ** t);
+  for (let k = 0; k < weights.length; k++) {
+    const g = gradient[k];
+    first[k] = BETA[0] * first[k] + (1 - BETA[0]) * g;
+    second[k] = BETA[1] * second[k] + (1 - BETA[1]) * g * g;
+    weights[k] -= (size * first[k]) / (Math.sqrt(second[k]) / correction + EPS);
+  }
+}
+
+const VIEW = { width: 320, height: 190, left: 34, right: 8, top: 12, bottom: 30 };
+
+/** The loss over the steps. */
+function makeCurve(/** @type {number} */ most) {
+  const { x, y, path, below, beside } = axes({ ...VIEW, x: [0, STEPS], y: [0, most] });
+  const floor = svg("line", { class: "axis", x1: x(0), x2: x(STEPS), y1: y(0), y2: y(0) });
+  const curve = svg("path", { class: "graph" });
+  const about = { role: "img", "aria-label": "The squared error of the drawing, step by step" };
+  const size = `0 0 ${VIEW.width} ${VIEW.height}`;
+  const marks = [...below([0, 20, 40, 60]), ...beside([0, 100])];
+  const node = svg("svg", { viewBox: size, ...about }, floor, ...marks, curve);
+  const show = (/** @type {number[]} */ losses, /** @type {string} */ kind) => {
+    curve.setAttribute("d", path(losses.map((loss, t) => [t, Math.min(loss, most)])));
+    curve.setAttribute("class", `graph ${kind}`);
+  };
+  return { node, show };
+}
+
+/** @type {import("./view.js").Option[]} */
+const options = [
+  {
+    code: "loss.backward()\noptimizer.step()",
+    says: ({ last, least }) =>
+      "Nothing clears the old gradients, so each step goes along the sum of all: " +
+      "it learns, shoots past, and swings. " +
+      `The squared error was ${least} once, and ends at ${last}.`,
+  },
+  {
+    code: "loss.backward()\noptimizer.zero_grad()\noptimizer.step()",
+    says: () =>
+      "The gradients are cleared just before they would be used: every step is zero. " +
+      "Grey for ever.",
+  },
+  {
+    code: "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
+    right: true,
+    says: ({ first, last }) =>
+      `Clear, go back, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
+  },
+  {
+    code: "optimizer.zero_grad()\nloss.backward()",
+    says: () => "The gradient is there, and nobody goes along it. Grey for ever.",
+  },
+];
+
+export const stepping = {
+  asks: "Which lines let the decoder learn to draw this digit?",
+  before: { code: "loss = capsnet_loss(network(images, labels), images, labels)" },
+  options,
+  make(/** @type {Setting} */ setting) {
+    const { network, image } = setting;
+    const { capsules, prediction } = network.forward(image);
+    const inputs = network.decoder
+      .slice(0, -1)
+      .reduce((x, layer) => relu(linear(x, layer)), network.mask(capsules, prediction));
+    const { losses: start } = trained(3, inputs, image, 0);
+    const curve = makeCurve(2 * start[0]);
+    const view = makeView(setting, curve.node);
+    /** @type {Map<number, ReturnType<typeof trained>>} */
+    const runs = new Map(); // each option trains once
+    const show = (/** @type {number} */ option) => {
+      if (option < 0) {
+        curve.show([], "");
+        view.say(`squared error over ${STEPS} steps`);
+        view.draw(null, "what it has learned to draw");
+        return "";
+      }
+      if (!runs.has(option)) runs.set(option, trained(option, inputs, image));
+      const { losses, drawing } = runs.get(option);
+      curve.show(losses, options[option].right ? "right" : "wrong");
+      view.say(`squared error over ${STEPS} steps; the last layer of the decoder learns`);
+      view.draw(drawing, `what it draws after ${STEPS} steps`);
+      const rounded = (/** @type {number} */ x) => format(x, x < 10 ? 1 : 0);
+      const result = { first: losses[0], last: losses.at(-1), least: Math.min(...losses) };
+      const words = Object.entries(result).map(([name, x]) => [name, rounded(x)]);
+      return options[option].says(Object.fromEntries(words));
+    };
+    return { node: view.node, show };
+  },
+};
