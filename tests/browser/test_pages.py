@@ -284,7 +284,7 @@ FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 
 
 def test_the_mathematical_letters_hold_every_sign_of_a_formula(book: Path) -> None:
-    letters = TTFont(book / "_static" / "fonts" / "stix-two-math.woff2")
+    letters = TTFont(book / "_static" / "fonts" / "stix-two-math.woff")
     assert "MATH" in letters, "without this table no root and no bracket grows"
     signs: set[str] = set()
     for page in book.rglob("*.html"):
