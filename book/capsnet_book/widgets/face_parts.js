@@ -346,8 +346,10 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
   });
   const verdicts = makeVerdicts();
   const nose = pushButton("nose", "", toggleNose);
+  const picasso = pushButton("picasso", "Picasso", () => go(PICASSO));
+  const isPicasso = () => poses().every((pose, i) => pose.every((x, k) => x === PICASSO[i][k]));
   const buttons = rowOf(
-    pushButton("picasso", "Picasso", () => go(PICASSO), { class: "primary-action" }),
+    picasso,
     pushButton("face", "A face", () => go(FACE)),
     pushButton("turn-whole", "Turn the whole", turnAll),
     nose,
@@ -363,6 +365,7 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     const length = judgement.lengths[0];
     const face = poseOf(judgement.face);
     picture.show(poses(), shown, judgement.opinions.map(poseOf), face, length);
+    picasso.classList.toggle("primary-action", !isPicasso());
     nose.textContent = shown[NOSE] ? "No nose" : "The nose again";
     root.dataset.length = length.toFixed(4);
     const verdictWords = verdicts.show(judgement, face);

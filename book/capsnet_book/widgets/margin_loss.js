@@ -140,9 +140,7 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     () => set({ guessing: false }, aboutGuess(get("lengths"), lossOf(get("lengths")))),
     { class: "primary-action" },
   );
-  const down = pushButton("step-margin", "Step down the margin loss", step, {
-    class: "primary-action",
-  });
+  const down = pushButton("step-margin", "Step down the margin loss", step);
   /** Lets other digits be there. @param {number[]} present */
   const scene = (present, lengths = get("lengths")) => set({ present, lengths, selected: 3 });
   const hesitate = () => {
@@ -172,6 +170,7 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     root.toggleAttribute("data-guessing", isGuess);
     show.hidden = !isGuess;
     down.hidden = isGuess;
+    down.classList.toggle("primary-action", terms.total >= NEAR);
     hesitant.hidden = isGuess;
     Object.assign(root.dataset, { total: terms.total.toFixed(5), selected });
     curve.show(selected, present.has(selected), lengths[selected], terms);
