@@ -2,8 +2,8 @@
 
 import { makeArrow } from "../shared/controls.js";
 import { route } from "../shared/core.js";
+import { axesOf } from "../shared/principal.js";
 import { svg } from "../shared/ui.js";
-import { axesOf } from "../votes/digit.js";
 import { answerOf, inWords, makeView } from "./view.js";
 
 /** @typedef {import("./view.js").Setting} Setting */
