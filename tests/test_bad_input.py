@@ -156,7 +156,10 @@ CALLS: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
     "Recipe epochs": (lambda value: Recipe(epochs=value), [0, -1, *NO_NUMBERS]),
     "Recipe seconds": (lambda value: Recipe(seconds=value), [0, -1, "a", math.nan, math.inf]),
     "Recipe batch_size": (lambda value: Recipe(batch_size=value), NO_COUNTS),
-    "Recipe learning_rate": (lambda value: Recipe(learning_rate=value), [0, -1, *NO_NUMBERS]),
+    "Recipe learning_rate": (
+        lambda value: Recipe(learning_rate=value),
+        [0, -1, *(value for value in NO_NUMBERS if value is not None)],
+    ),
     "Recipe warmup": (lambda value: Recipe(warmup=value), [0, 1, *NO_NUMBERS]),
     "Recipe betas": (
         lambda value: Recipe(betas=value),

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from capsnet_tutorial.augment import Augmentation
 from capsnet_tutorial.files import only_writer
-from capsnet_tutorial.model import CapsNetOutput
+from capsnet_tutorial.layers import RoutedCapsules
+from capsnet_tutorial.model import CapsNet, CapsNetConfig, CapsNetOutput
 from capsnet_tutorial.train import Diverged, Recipe, fit, paper_objective
 from capsnet_tutorial.train.checkpoint import TrainingState
 from capsnet_tutorial.train.machine import faster_threads
@@ -88,6 +89,28 @@ def test_float64_images_train_a_float64_network():
     data = digits._replace(images=digits.images.double())
     network, _ = fit(networks.learner().double(), data, RECIPE, **QUIET)
     assert {parameter.dtype for parameter in network.parameters()} == {torch.float64}
+
+
+@pytest.mark.parametrize(
+    ("below", "above", "rate"),
+    [(72, 10, 0.01), (1152, 10, 0.01), (3200, 10, 0.01), (1600, 2, 0.004), (3200, 2, 0.002)],
+)
+def test_the_usual_rate_falls_where_very_many_capsules_vote_for_a_class(below, above, rate):
+    layer = RoutedCapsules(in_capsules=below, in_dim=1, out_capsules=above, out_dim=1)
+    assert Recipe().for_network(layer).learning_rate == pytest.approx(rate)
+    assert Recipe(learning_rate=0.03).for_network(layer).learning_rate == 0.03
+
+
+def test_a_training_takes_the_usual_rate_of_its_network():
+    config = CapsNetConfig.small(
+        conv_channels=4, primary_types=100, primary_dim=1, classes=2, decoder_hidden=None
+    )
+    network = CapsNet(config)  # 900 primary capsules, 450 for each class
+    before = network.routed.weight.detach().clone()
+    data = few(16)
+    fit(network, data._replace(labels=data.labels % 2), RECIPE, **QUIET)  # one step
+    largest = (network.routed.weight - before).abs().max().item()
+    assert largest == pytest.approx(0.01 * 320 / 450 / 25, rel=0.01)  # the rise begins at 1/25
 
 
 @pytest.mark.slow

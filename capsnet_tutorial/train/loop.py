@@ -98,8 +98,8 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
     """
     expect_arguments(recipe, validation, threads)
     data = training_data(data)
-    if validation is not None and not callable(validation):
-        validation = training_data(validation)
+    validation = usable_validation(validation)
+    recipe = recipe.for_network(network)
     schedule = Schedule(recipe, data.count)
     processes = Processes.joined()
     processes.expect_same_run(recipe, data.count)
@@ -157,6 +157,13 @@ def fit(  # noqa: PLR0913 - independent options of a run, by keyword only
             if on_epoch is not None and processes.is_first:
                 on_epoch(state.result, state.history)
     return state.result.eval(), state.history
+
+
+def usable_validation(validation: Validation[Any] | None) -> Validation[Any] | None:
+    """Return validation images in the form that `evaluate` takes; a function or None as it is."""
+    if validation is None or callable(validation):
+        return validation
+    return training_data(validation)
 
 
 def rounding_settings(processes: Processes, compiled: bool) -> dict[str, Any]:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from capsnet_tutorial import functional
 from capsnet_tutorial.augment import Augmentation, option
 from capsnet_tutorial.errors import expect, expect_count, is_number
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
+from capsnet_tutorial.layers import RoutedCapsules
 from capsnet_tutorial.model import named_output
 
+USUAL_RATE = 1e-2
+"""Learning rate at its peak, where the recipe names none."""
+MOST_VOTERS = 320
+"""Capsules below for each one above with which the usual rate was seen to learn: 3200 / 10."""
 Objective = Callable[[Any, Tensor, Tensor], Tensor]
 """The loss function: (output of network(images, targets), images, targets) -> mean loss."""
 
@@ -28,8 +33,10 @@ class Recipe:
         None, "train for so long; warmup is then 0.2, average 0.99, shift 1, unless given"
     )
     batch_size: int = option(128, "images a step")
-    learning_rate: float = option(
-        1e-2, "at its peak, between a rise and a fall to zero, both along cosines"
+    learning_rate: float | None = option(
+        None,
+        "at its peak, between a rise and a fall to zero, both along cosines; without one 0.01, or "
+        "less where more than 320 capsules vote for each class",
     )
     warmup: float = option(0.3, "share of the run in which the rate rises")
     betas: tuple[float, float] = (0.9, 0.99)
@@ -57,7 +64,7 @@ class Recipe:
         checks = [
             ("epochs above 0, finite", self.epochs, _is_above_0(self.epochs)),
             ("seconds above 0, finite", self.seconds, _is_none_or_above_0(self.seconds)),
-            ("learning_rate above 0, finite", rate, _is_above_0(rate)),
+            ("learning_rate above 0, finite", rate, _is_none_or_above_0(rate)),
             ("warmup between 0 and 1", self.warmup, _is_share(self.warmup) and self.warmup > 0),
             ("betas as two numbers from 0 to below 1", self.betas, _are_betas(self.betas)),
             ("average from 0 to below 1", self.average, _is_share(self.average)),
@@ -76,6 +83,12 @@ class Recipe:
         is_consistent = accuracy is None or self.seconds is None
         wanted = "stop_at_accuracy in a run of epochs"
         expect(is_consistent, wanted, "a run of seconds, validated once")
+
+    def for_network(self, network: nn.Module) -> Recipe:
+        """Return the recipe with a learning rate: its own, or `usual_rate` of a network."""
+        if self.learning_rate is not None:
+            return self
+        return replace(self, learning_rate=usual_rate(network))
 
     @classmethod
     def quick(cls, seconds: float) -> Recipe:
@@ -118,6 +131,22 @@ def _is_seed(value: Any) -> bool:
     return is_whole and -(2**63) <= value < 2**63
 
 
+def usual_rate(network: nn.Module) -> float:
+    """Return the learning rate for a network where the recipe names none: 0.01, or less.
+
+    A step of Adam changes each weight by as much as the rate, so it changes s in proportion to
+    I / J. With 3,200 capsules below two, all class capsules can become 1 long within a few steps at
+    0.01. Squash is flat there, and learning ends. So the rate falls as J / I beyond 320 capsules
+    below for each above; measured by ``python -m benchmarks.sizes``.
+    """
+    voters = [
+        layer.weight.shape[0] / layer.weight.shape[1]  # I / J
+        for layer in network.modules()
+        if isinstance(layer, RoutedCapsules)
+    ]
+    return USUAL_RATE * min(1.0, MOST_VOTERS / max(voters, default=1.0))
+
+
 @dataclass(frozen=True)
 class Schedule:
     """Length of a run, its learning rate and the decay of its average, step by step.
@@ -152,7 +181,7 @@ class Schedule:
     def learning_rate(self, step: int, seconds: float) -> float:
         """Return the learning rate of the next step."""
         share = one_cycle(self.share_done(step, seconds), self.recipe.warmup)
-        return self.recipe.learning_rate * share
+        return (self.recipe.learning_rate or USUAL_RATE) * share
 
     def decay(self, step: int) -> float:
         """Return the decay of the average at the next step: 0 at the first, a copy of the weights.

@@ -85,7 +85,7 @@ def train_and_save(  # noqa: PLR0913 - fit's first three and a folder; the rest 
     record = {
         **about,
         "parameters": sum(parameter.numel() for parameter in result.parameters()),
-        "recipe": asdict(recipe),
+        "recipe": asdict(recipe.for_network(result)),
         "steps": history.step,
         "training_seconds": round(history.seconds, 1),
         "curve": [_rounded(point) for point in history.curve],
