@@ -112,15 +112,16 @@ def test_a_long_caption_ends_with_a_sentence() -> None:
     assert caption_of("先降。再升。") == "先降。再升。"
 
 
-def test_the_stage_stands_where_the_network_is_drawn_and_nowhere_else() -> None:
+def test_the_stage_stands_where_the_notebook_has_the_glass_network_and_nowhere_else() -> None:
     title, text = markdown("# Title"), markdown("Text")
-    drawing = markdown("figures.network_still()")
+    drawing = markdown("Glass()")
+    notebooks_alone = drawing | {"metadata": {"tags": ["remove-cell"]}}
     name = page("book/chapters/06-routing")
     drawn = insert_stage({"cells": [title, text, drawing]}, name)
-    undrawn = insert_stage({"cells": [title, text]}, name)
+    undrawn = insert_stage({"cells": [title, text, notebooks_alone]}, name)
     elsewhere = insert_stage({"cells": [title, text]}, page("book/results"))
     assert [cell["id"] for cell in drawn["cells"]] == ["cell", "cell", "glass"]
-    assert [cell["id"] for cell in undrawn["cells"]] == ["cell", "cell"]
+    assert [cell["id"] for cell in undrawn["cells"]] == ["cell", "cell", "cell"]
     assert [cell["id"] for cell in elsewhere["cells"]] == ["cell", "cell"]
 
 

@@ -1,4 +1,4 @@
-"""Photograph the built book: a still of every widget, the network, the front page, a loop.
+"""Photograph the built book: a still of every widget, the front page, a loop.
 
     python -m tools.pictures          (after `make book`; `make stills` does both)
 
@@ -10,17 +10,12 @@ on some pages until it is touched, is taken in Chinese as well.
 
 The loop of a wall that clears, on the front page and in the README, is made by the button *Share*
 of the page "Raise one"; beside it lies its last moment, for readers who want nothing to move.
-
-The notebooks show the network as a picture, `figures.network_still`: the stage's scene, in light,
-with the parts of a chapter enlarged. These pictures are taken from the front page, in both
-languages.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,14 +30,11 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "_build" / "html" / "book"
 FRONT = PAGES / "index.html"
 CHINESE_FRONT = ROOT / "_build" / "html" / "zh_CN" / "book" / "index.html"
-CHAPTERS = ROOT / "book" / "chapters"
 SCREENSHOT = ROOT / "book" / "_static" / "screenshot.png"  # in the README
 LOOP = ROOT / "book" / "_static" / "raise-one.gif"  # on the front page and in the README
 LOOP_STILL = LOOP.with_suffix(".png")
 STILLS = ROOT / "book" / "_static" / "stills"
 CHINESE_STILLS = ROOT / "book" / "locales" / "zh_CN" / "stills"
-NETWORK_STILLS = ROOT / "book" / "capsnet_book" / "assets" / "stills"
-NETWORK = ROOT / "book" / "capsnet_book" / "network.json"
 
 TALL = 3000  # pixels of a window in which every widget stands whole, without a header over it
 SCREENSHOT_WINDOW: ViewportSize = {"width": 1200, "height": 630}
@@ -50,21 +42,12 @@ PIXEL_DENSITY = 2  # pixels of a still for one of the page; `_ext/widgets/stills
 HEIGHT_TOLERANCE = 8  # pixels: heights that differ by no more are the same
 QUALITIES = (60, 45, 30)  # of WebP, tried in order until a still is small enough
 MAX_BYTES = 60_000
-NETWORK_COLOURS = 32
+LOOP_COLOURS = 32
 LOOP_DIGITS = 12_000  # that the network of the loop learns from
 LOOP_SEED = 7
 LOOP_BYTES = 400_000
 
 LIVING = "figure.live-widget, figure.glass"
-HIDE_BUTTONS = ".scene button { visibility: hidden; }"  # in a notebook nothing can be pressed
-# The parts that the stage enlarges, set before it wakes.
-ENLARGE = """
-document.addEventListener("DOMContentLoaded", () => {
-  document.querySelector("figure.glass").dataset.lit = %s;
-});
-"""
-# A call in the JSON of a notebook.
-NETWORK_CALL = re.compile(r'network_still\((?:\\"([\w-]+)\\")?\)')
 
 Heights = dict[str, dict[str, dict[str, int]]]  # page -> widget -> suffix of the window -> pixels
 
@@ -107,9 +90,6 @@ def main() -> None:
                 page.close()
         take_screenshot(browser)
         take_loop(browser)
-        take_networks(browser, FRONT, NETWORK_STILLS)
-        if CHINESE_FRONT.exists():
-            take_networks(browser, CHINESE_FRONT, CHINESE_STILLS)
         browser.close()
     text = json.dumps(heights, indent=2)
     STILLS.joinpath("heights.json").write_text(f"{text}\n", encoding="utf-8")
@@ -199,7 +179,7 @@ def report(path: Path) -> None:
     print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
 
 
-# --- the front page, its loop, and the network
+# --- the front page and its loop
 
 
 def take_screenshot(browser: Browser) -> None:
@@ -230,7 +210,7 @@ def take_loop(browser: Browser) -> None:
     lighten(LOOP)
     with Image.open(LOOP) as loop:
         loop.seek(loop.n_frames - 1)
-        loop.convert("RGB").quantize(NETWORK_COLOURS).save(LOOP_STILL, optimize=True)
+        loop.convert("RGB").quantize(LOOP_COLOURS).save(LOOP_STILL, optimize=True)
     for path in (LOOP, LOOP_STILL):
         report(path)
 
@@ -246,43 +226,6 @@ def lighten(path: Path) -> None:
                 durations.append(loop.info["duration"])
         first, *others = frames
         first.save(path, save_all=True, append_images=others, duration=durations, loop=0)
-
-
-def take_networks(browser: Browser, path: Path, folder: Path) -> None:
-    """Take the network's pictures that the notebooks ask for from the stage of a page."""
-    enlarged_parts = json.loads(NETWORK.read_text(encoding="utf-8"))["chapters"]
-    folder.mkdir(parents=True, exist_ok=True)
-    for chapter in chapters_with_network():
-        picture = network_picture(browser, path, enlarged_parts.get(chapter, []))
-        file = folder / (f"network-{chapter}.png" if chapter else "network.png")
-        picture.quantize(NETWORK_COLOURS, kmeans=1, dither=Image.Dither.NONE).save(
-            file, optimize=True
-        )
-        report(file)
-
-
-def network_picture(browser: Browser, path: Path, enlarged_parts: list[str]) -> Image.Image:
-    """Return a picture of the stage's scene with some parts enlarged."""
-    page = browser.new_page(
-        viewport={"width": VIEWS[0].width, "height": TALL}, color_scheme="light"
-    )
-    page.add_init_script(ENLARGE % json.dumps(" ".join(enlarged_parts)))
-    page.goto(path.as_uri())
-    stage = page.locator("figure.glass[data-live]")
-    stage.wait_for()
-    page.add_style_tag(content=HIDE_BUTTONS)
-    page.wait_for_load_state("networkidle")
-    picture = screenshot(stage.locator(".scene"))
-    page.close()
-    return picture
-
-
-def chapters_with_network() -> list[str]:
-    """Return the chapters that notebooks' pictures of the network are about; "" for the whole."""
-    chapters: set[str] = set()
-    for path in CHAPTERS.glob("*.ipynb"):
-        chapters.update(NETWORK_CALL.findall(path.read_text(encoding="utf-8")))
-    return sorted(chapters)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ COLOURS = (
 VISIBLE_SHIFT = 24  # of 255: a pixel's channel that differs by less looks the same
 SHIFTED_SHARE = 0.001  # of the pixels that may differ visibly
 STILL_WIDTH = 360  # pixels, in a notebook
+WIDE_STILLS = {"Glass": 720}  # its parts have names, which are to be read
 STILL_COLOURS = 16
 SENTENCE_HEIGHT = 28  # pixels below the still
 SENTENCE_SIZE = 12
@@ -182,9 +183,10 @@ def still(widget: str) -> str:
         whole = Image.open(path).convert("RGB")
     else:  # a new widget, before `make stills`
         whole = Image.new("RGB", (STILL_WIDTH, 1), "white")
-    height = whole.height * STILL_WIDTH // whole.width
-    small = whole.resize((STILL_WIDTH, height), Image.Resampling.LANCZOS)
-    size = (STILL_WIDTH, height + SENTENCE_HEIGHT)
+    width = WIDE_STILLS.get(widget, STILL_WIDTH)
+    height = whole.height * width // whole.width
+    small = whole.resize((width, height), Image.Resampling.LANCZOS)
+    size = (width, height + SENTENCE_HEIGHT)
     picture = ImageOps.pad(small, size, color="white", centering=(0, 0))
     font = ImageFont.load_default(SENTENCE_SIZE)
     ImageDraw.Draw(picture).text((8, height + 6), SENTENCE, "#444444", font)

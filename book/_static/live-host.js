@@ -163,7 +163,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const takeDown = new Map(); // figure -> what takes its widget down
   const renders = new Map(); // figure -> its last render, finished or not
 
-  /** Return the digit that the reader drew or chose on the stage (glass/model.js), or null. */
+  /** Return the digit that the reader drew or chose on the stage (glass/kept.js), or null. */
   const keptDigit = () => {
     try {
       const bytes = Uint8Array.from(atob(localStorage.getItem("capsnet:digit")), (c) =>

@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from _ext.notebook import SUFFIX, Notebook, read_notebook
 from _ext.notebooks.figures import PHONE
 
-from .paths import FIGURE_WORDS, FIGURES, NETWORK_STILLS, STILLS
+from .paths import FIGURE_WORDS, FIGURES
 
 Figure = dict[str, Any]  # an output that matplotlib drew
 REMOVED = {"remove-cell", "remove-output"}  # tags of cells whose figures no page shows
@@ -49,7 +48,7 @@ def figure_words() -> dict[str, dict[str, str]]:
 
 
 def show_chinese_pictures(notebook: Notebook) -> None:
-    """Put the Chinese pictures of its figures and of the network into a notebook."""
+    """Put the Chinese pictures of its figures into a notebook."""
     for figure in figures_of(notebook):
         name = digest(figure)
         wide = FIGURES / f"{name}.png"
@@ -58,24 +57,6 @@ def show_chinese_pictures(notebook: Notebook) -> None:
             figure["data"]["image/png"] = base64_of(wide)
         if phone.exists():
             figure["metadata"][PHONE] = base64_of(phone)
-
-    stills = chinese_network_stills()
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            picture = output.get("data", {}).get("image/png")
-            if picture in stills:
-                output["data"]["image/png"] = stills[picture]
-
-
-@cache
-def chinese_network_stills() -> dict[str, str]:
-    """Return the English pictures of the network and their Chinese forms, PNG in base64."""
-    stills = {}
-    for english in NETWORK_STILLS.glob("*.png"):
-        chinese = STILLS / english.name
-        if chinese.exists():
-            stills[base64_of(english)] = base64_of(chinese)
-    return stills
 
 
 def base64_of(path: Path) -> str:

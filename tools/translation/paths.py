@@ -15,8 +15,7 @@ TERMS = CATALOGUES / "terms.csv"
 
 FIGURES = CATALOGUES / "figures"  # pictures by the digests of the English ones
 FIGURE_WORDS = FIGURES / "words.json"  # a figure's digest -> its words -> those of its picture
-STILLS = CATALOGUES / "stills"  # of stages that wait for a touch, and of the network
-NETWORK_STILLS = ROOT / "book" / "capsnet_book" / "assets" / "stills"  # in English notebooks
+STILLS = CATALOGUES / "stills"  # of stages that wait for a touch
 
 TREE = ROOT / "_build" / LANGUAGE  # the Chinese source
 HTML = ROOT / "_build" / "html" / LANGUAGE  # the Chinese pages

@@ -4,8 +4,8 @@
     ```
 
 is its place on a page: a still picture, which `capsnet_book/widgets/glass/` brings to life with the
-reader's digit. A chapter has the place where its notebook draws the network (`notebooks/stage.py`);
-the chapter's part is enlarged. Each chapter has the strip above it (`strip.py`): a `<details>` of
+reader's digit. A chapter has the place where its notebook has the widget `Glass`
+(`notebooks/stage.py`); the chapter's part is enlarged. Each chapter has the strip above it (`strip.py`): a `<details>` of
 names and links, which works without JavaScript, and holds the stage when it is opened.
 """
 
@@ -33,7 +33,7 @@ from .strip import CHAPTER, highlighted_parts, strip
 CHAPTERS = "book/chapters"
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
 FILE = "glass"  # the stem of the script and of the styles, in _static
-SAMPLES_WIDGET, SAMPLES_TRAIT = "BendCapsule", "images"  # where a digit of each class is stored
+SAMPLES_WIDGET, SAMPLES_TRAIT = "Glass", "samples"  # where a digit of each class is stored
 SAMPLES_BYTES = 10 * 28 * 28
 # A page may load 2 MB. Where its other widgets load more than this, the stage waits for a touch.
 LIGHT_PAGE = 250_000  # bytes
@@ -146,7 +146,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         f'samples: "{samples(Path(app.srcdir, CHAPTERS))}"'
     )
     script = joined_sources().script("glass/glass.js")
-    styles = joined_sources().stylesheet("glass/glass.css")
+    styles = joined_sources().stylesheet("glass.css", "glass/glass.css")
     static = Path(app.outdir, "_static")
     static.joinpath(f"{FILE}.js").write_text(
         f"{script}.start({places}, {{ {settings} }});\n", encoding="utf-8"

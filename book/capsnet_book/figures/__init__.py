@@ -21,7 +21,6 @@ from capsnet_book.figures.routing import coupling_maps, share_bars
 from capsnet_book.figures.runs import seed_points
 from capsnet_book.figures.speed import growth_lines, layer_bars, roofline
 from capsnet_book.figures.squash import squash_curve, two_floors
-from capsnet_book.figures.still import network_still
 from capsnet_book.figures.training import LiveCurve, epoch_histograms
 from capsnet_book.figures.turning import (
     errors_round_the_circle,
@@ -63,7 +62,6 @@ __all__ = [
     "lengths_below",
     "lines",
     "margin_curves",
-    "network_still",
     "one_round",
     "parts_and_votes",
     "pictures_and_bags",

@@ -9,6 +9,7 @@ from capsnet_book.widgets.bend_capsule import BendCapsule
 from capsnet_book.widgets.choose import Choose
 from capsnet_book.widgets.cut_features import CutFeatures
 from capsnet_book.widgets.face_parts import FaceParts
+from capsnet_book.widgets.glass import Glass
 from capsnet_book.widgets.margin_loss import MarginLoss
 from capsnet_book.widgets.part_votes import PartVotes
 from capsnet_book.widgets.pull_votes import PullVotes
@@ -25,6 +26,7 @@ __all__ = [
     "Choose",
     "CutFeatures",
     "FaceParts",
+    "Glass",
     "MarginLoss",
     "PartVotes",
     "PullVotes",

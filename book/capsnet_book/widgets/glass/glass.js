@@ -4,7 +4,8 @@
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";
 import { element, pushButton } from "../shared/ui.js";
-import { fromBase64, hasInk, keepDigit, keptDigit } from "./model.js";
+import { fromBase64, keepDigit, keptDigit } from "./kept.js";
+import { hasInk } from "./model.js";
 import { Stage } from "./stage.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet

@@ -1,7 +1,5 @@
-// The glass network's memory of the reader's digit, the network with parts taken out, and what is
-// said about it.
+// The glass network's network, with parts taken out, and what is said about it.
 import { LONG } from "../shared/bars.js";
-import { PIXELS } from "../shared/digits.js";
 import { clamp, format, percent, withArticle } from "../shared/ui.js";
 
 /**
@@ -9,35 +7,6 @@ import { clamp, format, percent, withArticle } from "../shared/ui.js";
  *   a map, and a place in it; a capsule below; a vote, i · J + j; a class; or one of the sixteen
  *   numbers ("faders")
  */
-
-// ---------------------------------------------------------------------- the reader's digit
-
-const KEY = "capsnet:digit";
-
-/**
- * The reader's digit, 784 bytes, which goes from page to page. null: there is none, or the browser
- * stores nothing, or something else lies in its place.
- */
-export function keptDigit() {
-  try {
-    const bytes = fromBase64(localStorage.getItem(KEY) ?? "");
-    return bytes.length === PIXELS && hasInk(bytes) ? bytes : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Keeps the reader's digit for the next page. @param {Uint8Array} bytes */
-export function keepDigit(bytes) {
-  try {
-    localStorage.setItem(KEY, btoa(String.fromCharCode(...bytes)));
-  } catch {
-    // Nothing may be stored here: the digit stays on this page.
-  }
-}
-
-/** @param {string} text */
-export const fromBase64 = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
 /** Whether a pad is not empty. @param {Uint8Array | Float32Array} pixels */
 export const hasInk = (pixels) => pixels.some((grey) => grey > 0);

@@ -21,6 +21,8 @@ import { makeSigns } from "./signs.js";
 
 /** @import { Focus } from "./model.js" */
 
+/** For screen readers. */
+export const LABEL = "The network, to be taken apart";
 const SWEEP = 600; // milliseconds from the digit to its drawing
 const REST = 400; // milliseconds without a change before the parts come to rest
 const WRITING = 1200; // milliseconds in which a digit is written
@@ -73,21 +75,26 @@ export class Stage {
   /** Where the parts stand, layout.js. @type {any} */
   plan;
 
+  /** Functions that stop it, when it is taken down. @type {(() => void)[]} */
+  stops;
+
   #padIsNew = false; // whether the pad has changed since it was painted
   #isTold = true; // whether the answer has been announced
   #restTimer;
 
   /**
    * @param {{ samples: Uint8Array, lit: string[], first: Uint8Array,
-   *   keep: (bytes: Uint8Array) => void, answered: (stage: Stage) => void }} _
+   *   keep: (bytes: Uint8Array) => void, answered: (stage: Stage) => void,
+   *   root?: HTMLElement }} _
    *   samples: a digit of each class; lit: the parts to enlarge; first: the digit to begin with;
-   *   keep: called with each new digit; answered: called when an answer has come to rest
+   *   keep: called with each new digit; answered: called when an answer has come to rest; root: the
+   *   element to fill
    */
-  constructor({ samples, lit, first, keep, answered }) {
+  constructor({ samples, lit, first, keep, answered, root = makeRoot("Glass", LABEL) }) {
     this.lit = lit;
     this.keep = keep;
     this.answered = answered;
-    this.root = makeRoot("Glass", "The network, to be taken apart");
+    this.root = root;
     this.painter = makePainter(document.documentElement);
     this.colours = themeColours(document.documentElement);
     this.say = makeAnnouncer(this.root);
@@ -111,7 +118,7 @@ export class Stage {
     this.area.append(...canvases, this.signs.node, this.veil, this.pad.frame, ...buttons);
     this.root.append(this.area, this.controls.row, this.glance.score, this.glance.node);
     this.size = measure(this.area, () => this.#layOut());
-    whenThemeChanges(() => this.#themeChanged());
+    this.stops = [this.size.stop, whenThemeChanges(() => this.#themeChanged())];
   }
 
   #makeControls(/** @type {Uint8Array} */ samples) {
