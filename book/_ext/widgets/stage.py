@@ -5,8 +5,9 @@
 
 is its place on a page: a still picture, which `capsnet_book/widgets/glass/` brings to life with the
 reader's digit. A chapter has the place where its notebook has the widget `Glass`
-(`notebooks/stage.py`); the chapter's part is enlarged. Each chapter has the strip above it (`strip.py`): a `<details>` of
-names and links, which works without JavaScript, and holds the stage when it is opened.
+(`notebooks/stage.py`); the chapter's part is enlarged. Each chapter has the strip above it
+(`strip.py`): a `<details>` of names and links, which works without JavaScript, and holds the stage
+when it is opened.
 """
 
 from __future__ import annotations
