@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Literal
 
 from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, sync_playwright
 
 from .chromium import launch
@@ -208,7 +209,7 @@ def take_loop(browser: Browser) -> None:
     event.value.save_as(LOOP)
     page.close()
     lighten(LOOP)
-    with Image.open(LOOP) as loop:
+    with GifImageFile(LOOP) as loop:
         loop.seek(loop.n_frames - 1)
         loop.convert("RGB").quantize(LOOP_COLOURS).save(LOOP_STILL, optimize=True)
     for path in (LOOP, LOOP_STILL):
@@ -218,7 +219,7 @@ def take_loop(browser: Browser) -> None:
 def lighten(path: Path) -> None:
     """Leave every second picture out of a loop, its last one excepted, until it is light enough."""
     while path.stat().st_size > LOOP_BYTES:
-        with Image.open(path) as loop:
+        with GifImageFile(path) as loop:
             frames, durations = [], []
             for n in range((loop.n_frames - 1) % 2, loop.n_frames, 2):
                 loop.seek(n)

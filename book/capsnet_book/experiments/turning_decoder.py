@@ -45,7 +45,8 @@ def read_poses(reader: AngleReader, images: Tensor, labels: Tensor) -> tuple[Ten
         reading = reader.read(batch, classes)
         return reading.pose, reading.turn
 
-    return over_batches(reader, poses_and_turns, images, labels)
+    poses, turns = over_batches(reader, poses_and_turns, images, labels)
+    return poses, turns
 
 
 def train(reader: AngleReader) -> PoseDecoder:
