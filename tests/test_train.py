@@ -254,6 +254,20 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(average, tmp_path):
     assert history.step == 24
 
 
+def test_a_run_of_the_rate_0_01_is_gone_on_with_by_a_recipe_that_names_none(tmp_path):
+    # Checkpoints written before a recipe could leave the rate open hold this number.
+    named = replace(RECIPE, learning_rate=0.01)
+    assert RECIPE.learning_rate is None
+    expected, _ = fit(networks.learner(), few(), named, progress=False)
+    rest = {"checkpoint": tmp_path / "c", "progress": False}
+    with pytest.raises(Stop):
+        fit(networks.learner(), few(), named, on_epoch=stop_after(12), **rest)
+    assert read_tensors(tmp_path / "c")[1]["checkpoint"]["recipe"]["learning_rate"] == 0.01
+    result, history = fit(networks.learner(), few(), RECIPE, resume=True, **rest)
+    assert history.step == 24
+    assert_same_tensors(result.state_dict(), expected.state_dict())
+
+
 # --- kill -9
 
 
