@@ -110,6 +110,7 @@ def train(name: str) -> dict[str, Any]:
         "primary_capsules": config.primary_capsules,
         "classes": config.classes,
         "steps": history.step,
+        "learning_rate": recipe.for_network(network).learning_rate,
         "length_at_start": float(f"{length_at_start:.3g}"),
         "loss_by_epoch": [round(point["loss"], 4) for point in history.curve],
         "error": round(measured.error, 4),
