@@ -217,7 +217,7 @@ def test_a_widgets_styles_outlast_the_next_ones(
 ) -> None:
     seen = visit(addresses["http"] + WITH_WIDGETS[0])
     assert len(seen.all_alive()) > 1
-    expect(seen.page.locator(".large .slider .caption").first).to_have_css("font-size", "15px")
+    expect(seen.page.locator(".sixteen .track").first).to_have_css("display", "grid")
 
 
 def test_a_widget_that_cannot_start_says_so_and_keeps_its_picture(
