@@ -125,6 +125,7 @@ def test_sentences_of_a_script_are_found_and_code_is_not() -> None:
     words.textContent = "Press the eight";
     words.textContent = `It reads a ${digit}.`;
     element.className = "one two";
+    const options = [{ code: "for image in images:", mended: "return image or None" }];
     throw new Error("expected a number");
     """
     assert list(sentence_literals(script)) == ['"Press the eight"', "`It reads a ${digit}.`"]

@@ -14,8 +14,11 @@ LITERALS = ("string", "template_string")
 HOLE = re.compile(r"\$\{.*?\}")
 # Two words in a row, or one with a capital.
 SENTENCE = re.compile(r"[A-Za-z]{2,}[,:;.]? +[(“]?[A-Za-z]|^[A-Z][a-z]+")
-# What stands before a literal that is code: a class, a path's data, an error for developers, …
-CODE_BEFORE = re.compile(r"\bclass(Name)?: |\bd[,:] |className = |Error\($|\bquery\w*\($")
+# What stands before a literal that is code: a class, a path's data, an error for developers,
+# a line of Python, …
+CODE_BEFORE = re.compile(
+    r"\bclass(Name)?: |\bd[,:] |className = |Error\($|\bquery\w*\($|\b(code|mended): $"
+)
 LOOK_BACK = 40  # characters before a literal
 
 

@@ -1,8 +1,7 @@
-// One of several lines, or pictures, is chosen: it runs on the digit at hand, and what it does is
-// seen. A line to choose (chapters 3 to 9), ten lines with a bug (11), four loss curves (12).
+// One of several lines is chosen: it runs on the digit at hand, and what it does is seen.
+// A line to choose, or ten lines with a bug (chapter 11).
 import { makeBugHunt } from "./choose/bug_hunt.js";
 import { capsules } from "./choose/capsules.js";
-import { makeCurves } from "./choose/curves.js";
 import { margin } from "./choose/margin.js";
 import { masking } from "./choose/mask.js";
 import { predictions } from "./choose/predictions.js";
@@ -77,7 +76,6 @@ export default defineWidget("Choose", LABEL, async (widget) => {
   const name = get("question");
   root.dataset.question = name;
   const make = async () => {
-    if (name === "curves") return makeCurves(widget);
     const settingOf = settingsOf(widget, await widget.network());
     if (name === "bugs") return makeBugHunt(widget, settingOf);
     return makeLines(widget, QUESTIONS[name], settingOf);

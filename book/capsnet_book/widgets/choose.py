@@ -1,4 +1,4 @@
-"""Choose: one of several lines of code, or of four loss curves; the page shows what it does."""
+"""Choose: one of several lines of code; the page shows what it does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINES = (
 )
 """The questions whose answer is one of a few lines, in the order of the chapters."""
 
-QUESTIONS = (*LINES, "bugs", "curves")
+QUESTIONS = (*LINES, "bugs")
 
 _MISREAD = 342
 """The place of a test digit of the sample that the shipped network misreads."""
@@ -33,11 +33,9 @@ class Choose(_parts.DigitsWidget):
 
     Attributes:
         question: one of `QUESTIONS`. "bugs": ten lines of which one is wrong, round after round;
-            "curves": four loss curves, those of `data`; the others: a line of that name.
-        chosen: the place of the line or curve that is chosen; -1: none yet.
+            the others: a line of that name.
+        chosen: the place of the line that is chosen; -1: none yet.
         round: which of the bugs, from 0.
-        data: of "curves": `steps`, and `curves`, the sound run's and those to choose from, each
-            with its `slip` and its `losses`.
 
     Raises:
         ValueError: another question, or a place below -1.
@@ -49,16 +47,14 @@ class Choose(_parts.DigitsWidget):
     question = traitlets.Unicode("bugs").tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
     round = traitlets.Int(0).tag(sync=True)
-    data = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, question: str = "bugs", data: dict[str, Any] | None = None) -> None:
+    def __init__(self, question: str = "bugs") -> None:
         images, labels = _digits()
         super().__init__(
             network=shared_network(),
             images=images.tobytes(),
             labels=labels,
             question=question,
-            data=data or {},
         )
 
     @traitlets.validate("question")

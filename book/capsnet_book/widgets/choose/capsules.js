@@ -1,6 +1,6 @@
 // Chapter 3: which line cuts 64 channels at 9 places into 72 capsules?
 import { predictionVectors, route, squash } from "../shared/core.js";
-import { svg } from "../shared/ui.js";
+import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, inWords, makeView } from "./view.js";
 
 /** @typedef {import("./view.js").Setting} Setting */
@@ -85,7 +85,10 @@ function makeTiles() {
   const about = { role: "img", "aria-label": "The numbers from the middle of the image" };
   const node = svg("svg", { viewBox: size, class: "tiles", ...about }, ...cells, ...frames);
   const show = (/** @type {ArrayLike<number>} */ filled, /** @type {string} */ kind) =>
-    cells.forEach((cell, k) => cell.setAttribute("class", filled[k] ? `mark ${kind}` : "empty"));
+    cells.forEach((cell, k) => {
+      const isFilled = Boolean(filled[k]);
+      setAttributes(cell, { class: `${isFilled ? "mark" : "empty"} ${kind}` });
+    });
   return { node, show };
 }
 

@@ -3,7 +3,7 @@
 import { makeArrow } from "../shared/controls.js";
 import { route } from "../shared/core.js";
 import { axesOf } from "../shared/principal.js";
-import { svg } from "../shared/ui.js";
+import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, inWords, makeView } from "./view.js";
 
 /** @typedef {import("./view.js").Setting} Setting */
@@ -65,7 +65,7 @@ function makeFan(/** @type {number} */ count) {
   const node = svg("svg", { viewBox: size, class: "fan", ...about }, dot);
   node.append(...arrows.map((arrow) => arrow.node));
   const show = (/** @type {Float32Array[]} */ vectors, /** @type {string} */ kind) => {
-    node.setAttribute("class", `fan ${kind}`);
+    setAttributes(node, { class: `fan ${kind}` });
     const axes = vectors.length > 1 ? axesOf(vectors) : [];
     const inPlane = vectors.map((vector) =>
       [0, 1].map((n) =>

@@ -1,4 +1,4 @@
-// Lines or pictures of which one is pressed: a group of radio buttons.
+// Lines of which one is pressed: a group of radio buttons.
 import { element, setAttributes } from "../shared/ui.js";
 
 let groups = 0; // a group's name is its own in the page
@@ -7,17 +7,16 @@ let groups = 0; // a group's name is its own in the page
  * A question and its options. show(chosen, verdict): verdict is a class of the chosen option's,
  * "right" or "wrong", or "".
  * @param {string} asks
- * @param {{ inside: (Node | string)[], label?: string, lead?: Element[] }[]} options
- *   inside: what an option shows; label: for screen readers, if that is a picture
+ * @param {{ inside: (Node | string)[] }[]} options  inside: what an option shows
  * @param {(place: number) => void} choose @param {string} kind  a class
  * @param {{ before?: Element[], after?: Element[] }} [around]  what is no option
  */
 export function radioList(asks, options, choose, kind, { before = [], after = [] } = {}) {
   groups += 1;
   const name = `capsnet-choose-${groups}`;
-  const inputs = options.map(({ label }, place) => {
+  const inputs = options.map((_, place) => {
     const about = { type: "radio", name, value: place, "data-option": place };
-    return element("input", { ...about, "aria-label": label, onchange: () => choose(place) });
+    return element("input", { ...about, onchange: () => choose(place) });
   });
   const labels = options.map(({ inside }, place) =>
     element("label", { class: "option" }, inputs[place], ...inside),

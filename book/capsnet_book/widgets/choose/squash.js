@@ -2,7 +2,7 @@
 
 import { axes } from "../shared/controls.js";
 import { norm, predictionVectors, route, weightedSums } from "../shared/core.js";
-import { svg } from "../shared/ui.js";
+import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, hasNan, inWords, makeView } from "./view.js";
 
 /** @typedef {import("./view.js").Setting} Setting */
@@ -103,7 +103,8 @@ function makeCurve() {
   const floor = svg("line", { class: "axis", x1: x(0), x2: x(FAR), y1: y(0), y2: y(0) });
   const curve = svg("path", { class: "graph" });
   const dot = svg("circle", { cx: x(0), r: 6 });
-  const words = svg("text", { class: "label strong", x: x(0) + 12, y: y(0) - 10 });
+  const place = { x: x(FAR), y: y(0) - 10, "text-anchor": "end" };
+  const words = svg("text", { class: "label strong", ...place });
   const about = { role: "img", "aria-label": "The length of v over the length of s" };
   const size = `0 0 ${VIEW.width} ${VIEW.height}`;
   const marks = [...below([0, 1, 2, 3]), ...beside([0, 1])];
@@ -124,7 +125,7 @@ function makeCurve() {
     const [slope] = gradientBy(option, [0, 0]);
     const broken = Number.isNaN(value) || Number.isNaN(slope);
     dot.setAttribute("cy", String(y(0)));
-    dot.setAttribute("class", broken ? "dot wrong" : "dot right");
+    setAttributes(dot, { class: `dot ${broken ? "wrong" : "right"}` });
     words.textContent = `at zero: value ${value}, gradient ${slope}`;
   };
   return { node, show };

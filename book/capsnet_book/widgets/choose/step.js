@@ -2,7 +2,7 @@
 import { axes } from "../shared/controls.js";
 import { linear, relu, sigmoid } from "../shared/core.js";
 import { PIXELS } from "../shared/digits.js";
-import { format, svg } from "../shared/ui.js";
+import { format, setAttributes, svg } from "../shared/ui.js";
 import { makeView } from "./view.js";
 
 /** @typedef {import("./view.js").Setting} Setting */
@@ -97,7 +97,7 @@ function makeCurve(/** @type {number} */ most) {
   const node = svg("svg", { viewBox: size, ...about }, floor, ...marks, curve);
   const show = (/** @type {number[]} */ losses, /** @type {string} */ kind) => {
     curve.setAttribute("d", path(losses.map((loss, t) => [t, Math.min(loss, most)])));
-    curve.setAttribute("class", `graph ${kind}`);
+    setAttributes(curve, { class: `graph ${kind}` });
   };
   return { node, show };
 }

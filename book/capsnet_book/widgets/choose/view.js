@@ -90,7 +90,8 @@ export function makeRow({ count, label, tall = 62, most = 1, line, names = [] })
     ),
   );
   const heading = svg("text", { class: "label", x: 0, y: -6 }, label);
-  const frame = { viewBox: `0 -20 ${WIDE} ${tall + room + 20}`, class: "row", role: "img" };
+  const viewBox = `0 -20 ${WIDE} ${tall + room + 20}`;
+  const frame = { viewBox, class: "bars-in-row", role: "img" }; // "row" is Bootstrap's
   const picture = svg("svg", frame, heading, ...bars, ...words);
   if (line !== undefined) {
     const y = tall * (1 - line / most);
