@@ -505,3 +505,21 @@ def test_a_guess_of_squash_is_drawn_and_measured_once_the_curve_shows(
     expect(sentence).to_contain_text("Your line is off by")
     widget.locator('[data-role="again"]').click()
     expect(sentence).to_contain_text("How long should v come out?")
+
+
+def test_a_bug_is_hunted_by_mouse_and_by_keys(alone: Callable[..., Any]) -> None:
+    widget = alone("Choose", "book/chapters/11-bugs-in-the-wild.html")
+    bars = widget.locator(".outcome rect.bar-of")
+    edges = [bar.bounding_box() for bar in bars.all()[-2:]]
+    assert edges[0]["x"] + edges[0]["width"] < edges[1]["x"]
+
+    lines = widget.locator(".option")
+    lines.nth(1).click()
+    expect(widget.locator(".sentence")).to_contain_text("Line 2 is right.")
+    expect(widget.locator(".mended")).to_be_hidden()
+    for _ in range(3):
+        widget.page.keyboard.press("ArrowDown")
+    expect(widget.locator(".sentence")).to_contain_text("softmax-axis")
+    expect(widget.locator(".mended")).to_be_visible()
+    widget.locator('[data-role="next"]').click()
+    expect(widget.locator(".count")).to_have_text("2 of 8")
