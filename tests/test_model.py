@@ -142,6 +142,26 @@ def test_a_compiled_network_learns_alike_from_any_number_of_images():
         torch.testing.assert_close(class_weights_gradient(compiled, weight, x, labels), expected)
 
 
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)  # a compiler of C++ runs for each kind of batch
+def test_a_step_in_machine_code_has_the_gradients_of_an_eager_one():
+    torch.compiler.reset()
+    model = networks.tiny().float()
+    compiled = torch.compile(model, backend="inductor", fullgraph=True)
+
+    def gradients(network: torch.nn.Module, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        labels = torch.arange(len(x)) % 4
+        output = network(x, labels)
+        loss = margin_loss(output.lengths, labels)
+        loss = loss + 0.0005 * reconstruction_loss(output.reconstruction, x)
+        return torch.autograd.grad(loss, list(model.parameters()))
+
+    for batch in (3, 8, 1):
+        x = images(batch).float()
+        expected = gradients(model, x)
+        torch.testing.assert_close(gradients(compiled, x), expected, rtol=0, atol=1e-5)
+
+
 @pytest.mark.skipif(not hasattr(torch.func, "debug_unwrap"), reason="needs PyTorch 2.7 or newer")
 def test_an_exported_network_is_saved_loaded_and_answers_for_any_number_of_images(tmp_path):
     model = networks.tiny()
