@@ -17,6 +17,7 @@ from .conftest import ROOT, build
 pytestmark = pytest.mark.slow
 
 NOTEBOOK = "book/chapters/01-try-it.ipynb"
+WITH_GLASS = "book/chapters/02-why-capsules.ipynb"  # no page of the small book: it lends its digits
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def small_book(tmp_path: Path) -> Path:
             ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__")
         )
     (source / "book" / "chapters").mkdir()
-    for file in ("_config.yml", "pyproject.toml", "book/references.bib"):
+    for file in ("_config.yml", "pyproject.toml", "book/references.bib", WITH_GLASS):
         shutil.copy(ROOT / file, source / file)
     notebook = json.loads((ROOT / NOTEBOOK).read_text(encoding="utf-8"))
     notebook["cells"] = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
