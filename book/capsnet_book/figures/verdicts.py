@@ -29,10 +29,14 @@ _COLOURS = {
 }
 _EDGE = 60.0
 """The end of a row's scale, in per cent, either way; a value beyond it is drawn as an arrow."""
+_TICKS = (1.0, 10.0, 30.0)
+"""Marks on the scale, in per cent, either way."""
+_MIDDLE, _HALF = 200.0, 190.0
+"""Where zero lies in the drawing, and how far the ends are from it, in its units."""
 _STYLE = f"""
 div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims ol {{ list-style: none; margin: 0; padding: 0; }}
-.claims summary, .claims .scale {{ display: grid; grid-template-columns: 11em 1fr 260px; gap: 0 1em;
+.claims summary, .claims .scale {{ display: grid; grid-template-columns: 9em 1fr 400px; gap: 0 1em;
   align-items: center; padding: .3em 0; cursor: pointer; list-style: none; }}
 .claims li {{ border-top: 1px solid var(--caps-line, {LIGHT["line"]}); line-height: 1.3; }}
 .claims summary:hover {{ background: var(--caps-raised, {LIGHT["raised"]}); }}
@@ -44,10 +48,10 @@ div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims .scale span {{ display: grid; grid-template-columns: 1fr 1em 1fr; grid-column: 3; \
 text-align: center; }}
 @media (max-width: 700px) {{
-  .claims summary {{ grid-template-columns: 1fr 50%; min-height: 40px; }}
-  .claims .scale {{ grid-template-columns: 1fr 50%; }}
-  .claims .scale span {{ grid-column: 2; }}
-  .claims summary span {{ grid-row: 2; grid-column: 1 / 3; }} }}
+  .claims summary, .claims .scale {{ grid-template-columns: 1fr; }}
+  .claims summary {{ min-height: 40px; }}
+  .claims .scale span {{ grid-column: 1; }}
+  .claims summary span {{ grid-row: 2; }} }}
 """
 
 
@@ -63,8 +67,9 @@ class Board:
     def _repr_html_(self) -> str:
         rows = "".join(_row(verdict) for verdict in self.verdicts)
         legend = (
-            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %. A dot is the mean, with its "
-            "interval of 95 %; small dots are the seeds. Open a row for its numbers."
+            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %, with marks at 1, 10 and 30 %: "
+            "distances from zero are square roots, so that small differences show. A dot is the "
+            "mean, with its interval of 95 %; small dots are the seeds. Open a row for its numbers."
         )
         ends = "<b>not so</b><b>0</b><b>as claimed</b>"
         return (
@@ -103,7 +108,9 @@ def _colour(verdict: Verdict) -> str:
 def _scale(verdict: Verdict) -> str:
     """Return seeds, interval and mean of a verdict as SVG; an empty scale if it has no numbers."""
     line = f"var(--caps-line, {LIGHT['line']})"
-    shapes = [f'<path d="M10 14H250M130 3V25" stroke="{line}"/>']
+    ends = f"M{_place(-_EDGE):.0f} 14H{_place(_EDGE):.0f}M{_MIDDLE:.0f} 3V25"
+    ticks = [f"M{_place(tick):.0f} 10V18M{_place(-tick):.0f} 10V18" for tick in _TICKS]
+    shapes = [f'<path d="{ends}{"".join(ticks)}" stroke="{line}"/>']
     if not verdict.by_seed or math.isnan(verdict.reference):
         return _svg(shapes, "no numbers yet")
     colour = _colour(verdict)
@@ -132,8 +139,9 @@ def _scale(verdict: Verdict) -> str:
 
 
 def _place(per_cent: float) -> float:
-    """Return where a value lies on the scale, which ends at its edges."""
-    return 130 + 120 * max(-1.0, min(per_cent / _EDGE, 1.0))
+    """Return where a value lies on the scale of square roots, which ends at its edges."""
+    share = min(math.sqrt(abs(per_cent) / _EDGE), 1.0)
+    return _MIDDLE + _HALF * math.copysign(share, per_cent)
 
 
 def _arrow(per_cent: float, colour: str) -> str:
@@ -143,6 +151,6 @@ def _arrow(per_cent: float, colour: str) -> str:
 
 
 def _svg(shapes: Sequence[str], label: str) -> str:
-    """Return a drawing 260 wide and 28 high, with its label for screen readers."""
+    """Return a drawing 400 wide and 28 high, with its label for screen readers."""
     label = label.replace("-", "−")
-    return f'<svg viewBox="0 0 260 28" role="img" aria-label="{label}">{"".join(shapes)}</svg>'
+    return f'<svg viewBox="0 0 400 28" role="img" aria-label="{label}">{"".join(shapes)}</svg>'
