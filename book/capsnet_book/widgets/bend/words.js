@@ -110,5 +110,6 @@ export function movesInWords(offsets, { names, towards }, second, animals) {
 /** Names those who drew. @param {number[]} kept @param {boolean} animals */
 export function drawnBy(kept, animals) {
   if (kept.length === 0) return "by none";
-  return kept.length === 1 ? `by capsule ${shortName(kept[0], animals)}` : "by all ten";
+  if (kept.length > 1) return "by all ten";
+  return animals ? `by the capsule of ${ANIMALS[kept[0]]}` : `by capsule ${kept[0]}`;
 }
