@@ -91,7 +91,9 @@ SMALL_TARGETS = """([least, narrow]) => {
         if (!target.matches(TARGETS) || !isSeen || target.closest("math")) continue;
         // A slider for keys alone: the pointer draws in the field around it.
         if (getComputedStyle(target).pointerEvents === "none") continue;
-        const { width, height } = target.getBoundingClientRect();
+        // A radio button is pressed by its label, too: the whole line of an option.
+        const pressed = (target.matches("[type=radio]") && target.closest("label")) || target;
+        const { width, height } = pressed.getBoundingClientRect();
         if (width === 0 || height === 0) continue;
         const leastWidth = target.matches(ONE_OF_TEN) ? narrow : least;
         if (height >= least && width >= leastWidth) continue;
