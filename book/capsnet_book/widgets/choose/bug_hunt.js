@@ -53,12 +53,16 @@ export function makeBugHunt(widget, settingOf) {
       const { bug, wrong, hint } = ROUNDS[number];
       const isFound = chosen === wrong;
       list.show(chosen);
-      const result = picture.show(isFound);
+      const damage = picture.show(false);
       next.classList.toggle("primary-action", isFound);
       count.textContent = `${number + 1} of ${ROUNDS.length}`;
-      if (isFound) return `That is the one: ${bug}. With the line mended: ${result}`;
+      if (isFound) {
+        const mended = picture.show(true);
+        return `That is the one: ${bug}. ${damage} With the line mended: ${mended}`;
+      }
       if (chosen >= 0) return `Line ${chosen + 1} is right. ${hint}`;
-      return `What they do: ${result}`;
+      // The damage in words would name the line; the picture alone leaves the hunt to the reader.
+      return "The picture shows what these lines make of the digit. Which line does that?";
     },
   };
 }
