@@ -75,12 +75,11 @@ export default defineWidget("Choose", LABEL, async (widget) => {
   const { root, get, layOut } = widget;
   const name = get("question");
   root.dataset.question = name;
-  const make = async () => {
-    const settingOf = settingsOf(widget, await widget.network());
-    if (name === "bugs") return makeBugHunt(widget, settingOf);
-    return makeLines(widget, QUESTIONS[name], settingOf);
-  };
-  const { stage, hands, draw } = await make();
+  const settingOf = settingsOf(widget, await widget.network());
+  const { stage, hands, draw } =
+    name === "bugs"
+      ? makeBugHunt(widget, settingOf)
+      : makeLines(widget, QUESTIONS[name], settingOf);
   const { say } = layOut({ stage, hands });
   return () => {
     root.dataset.chosen = get("chosen");

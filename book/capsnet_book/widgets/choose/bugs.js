@@ -60,50 +60,61 @@ export function routeTogether({ I, J, D_out }, votes, { b, isMean = false } = {}
   return { v, b: logits };
 }
 
-function neighbours(/** @type {Setting} */ setting) {
-  const { network, image, others } = setting;
-  const votes = [image, ...others].map((digit) => network.look(digit).u_hat);
-  const { view, show } = makeRows(setting, ["routed alone", "beside nine other digits"]);
+/**
+ * The same digit read twice. read(isMended) -> class capsules, [J, D_out] each time.
+ * @param {Setting} setting @param {string[]} labels
+ * @param {string} caption  of what the second reading draws
+ * @param {(isMended: boolean) => Float32Array[]} read @param {(words: string[]) => string} tell
+ */
+function readTwice(setting, labels, caption, read, tell) {
+  const { view, show } = makeRows(setting, labels);
   return {
     node: view.node,
     show(/** @type {boolean} */ isMended) {
-      const isMean = !isMended;
-      const alone = routeTogether(network, votes.slice(0, 1), { isMean }).v[0];
-      const beside = routeTogether(network, votes, { isMean }).v[0];
-      const answers = [alone, beside].map((v) => answerOf(network, v));
+      const answers = read(isMended).map((v) => answerOf(setting.network, v));
       show(
         answers.map(({ lengths }) => lengths),
         isMended,
       );
       view.say("the lengths of the same digit's capsules");
-      view.draw(answers[1].drawing, "what it draws beside the others");
-      const words = answers.map(inWords);
-      return `Alone: ${words[0]} In a batch of ten: ${words[1]}`;
+      view.draw(answers[1].drawing, caption);
+      return tell(answers.map(inWords));
     },
   };
+}
+
+function neighbours(/** @type {Setting} */ setting) {
+  const { network, image, others } = setting;
+  const votes = [image, ...others].map((digit) => network.look(digit).u_hat);
+  return readTwice(
+    setting,
+    ["routed alone", "beside nine other digits"],
+    "what it draws beside the others",
+    (isMended) => {
+      const isMean = !isMended;
+      const alone = routeTogether(network, votes.slice(0, 1), { isMean }).v[0];
+      const beside = routeTogether(network, votes, { isMean }).v[0];
+      return [alone, beside];
+    },
+    (words) => `Alone: ${words[0]} In a batch of ten: ${words[1]}`,
+  );
 }
 
 function secondCall(/** @type {Setting} */ setting) {
   const { network, image, others } = setting;
   const votes = [others[2], image].map((digit) => network.look(digit).u_hat);
-  const { view, show } = makeRows(setting, ["the first call", "a call after another digit"]);
-  return {
-    node: view.node,
-    show(/** @type {boolean} */ isMended) {
+  return readTwice(
+    setting,
+    ["the first call", "a call after another digit"],
+    "what it draws in the later call",
+    (isMended) => {
       const first = routeTogether(network, [votes[1]]).v[0];
       const { b } = routeTogether(network, [votes[0]]);
-      const second = routeTogether(network, [votes[1]], isMended ? {} : { b }).v[0];
-      const answers = [first, second].map((v) => answerOf(network, v));
-      show(
-        answers.map(({ lengths }) => lengths),
-        isMended,
-      );
-      view.say("the lengths of the same digit's capsules");
-      view.draw(answers[1].drawing, "what it draws in the later call");
-      const words = answers.map(inWords);
-      return `The first call: ${words[0]} A later one: ${words[1]}`;
+      const later = routeTogether(network, [votes[1]], isMended ? {} : { b }).v[0];
+      return [first, later];
     },
-  };
+    (words) => `The first call: ${words[0]} A later one: ${words[1]}`,
+  );
 }
 
 function softened(/** @type {Setting} */ setting) {
