@@ -33,6 +33,7 @@ huge = { arguments = "--preset paper", large = true }
 one = { columns = ["error"], rows = [{ label = "A", run = "a" }, { label = "H", run = "huge" }] }
 [[claims]]
 text = "A beats B"
+group = "cnn"
 smaller = "a"
 larger = "b"
 column = "error"

@@ -105,7 +105,9 @@ def read(
     )
     lines.append(f"[tables.t]\ncolumns = {columns}\nrows = [{rows}]")
     for smaller, larger in claims:
-        lines.append(f'[[claims]]\ntext = "{smaller} < {larger}"\ncolumn = "error"')
+        lines.append(
+            f'[[claims]]\ntext = "{smaller} < {larger}"\ncolumn = "error"\ngroup = "training"'
+        )
         lines.append(f"smaller = {json.dumps(smaller)}\nlarger = {json.dumps(larger)}")
     (folder / "experiments.toml").write_text("\n".join([*lines, questions]), encoding="utf-8")
     return Experiments.read(folder)
@@ -237,6 +239,7 @@ QUESTION = """
 [[questions]]
 name = "reading"
 text = "Fewer after three rounds"
+group = "inference"
 smaller = { run = "r3", rounds = 3 }
 larger = { run = "r3", rounds = 1 }
 measure = "test_bent"
@@ -244,6 +247,7 @@ seeds = [2, 3, 4]
 [[questions]]
 name = "view"
 text = "Fewer with matrices"
+group = "training"
 smaller = { arm = "m", rounds = 1, view = "new", clutter = 6 }
 larger = { arm = "v", rounds = 2, view = "new", clutter = 6 }
 measure = "viewpoints"

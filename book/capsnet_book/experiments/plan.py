@@ -18,6 +18,16 @@ from capsnet_book.experiments import records
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_whole
 
+GROUPS: dict[str, str] = {
+    "training": "Routing in training: three rounds or one?",
+    "inference": "Routing at inference",
+    "agreement": "Does it take agreement?",
+    "cnn": "Against networks without capsules",
+    "released code": "What released code does differently",
+    "other parts": "Reconstruction and shared matrices",
+}
+"""What claims and questions are about, in the order of the landscape: name -> heading."""
+
 
 class Row(NamedTuple):
     """A line of a table."""
@@ -47,6 +57,8 @@ class Claim(NamedTuple):
     smaller: str | Sequence[str]
     larger: str | Sequence[str]
     column: str
+    group: str
+    """One of `GROUPS`."""
 
 
 class Question(NamedTuple):
@@ -60,6 +72,8 @@ class Question(NamedTuple):
     measure: str
     """A key of the records' ``wrong_after``; of scenes a file of results/, such as "viewpoints"."""
     seeds: Sequence[int]
+    group: str = ""
+    """One of `GROUPS`; "" of a question that no landscape shows."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,7 @@ class Experiments:
 
         Raises:
             FileNotFoundError: there is none.
+            ValueError: a claim or a question is in no known group.
         """
         folder = records.folder() if folder is None else Path(folder)
         contents = tomllib.loads((folder / "experiments.toml").read_text(encoding="utf-8"))
@@ -93,6 +108,8 @@ class Experiments:
             tables[name] = Table(rows=rows, **table)
         claims = [Claim(**claim) for claim in contents.pop("claims")]
         questions = [Question(**question) for question in contents.pop("questions")]
+        for entry in (*claims, *questions):
+            expect(entry.group in GROUPS, f"a group, one of {', '.join(GROUPS)}", repr(entry.group))
         return cls(folder=folder, tables=tables, claims=claims, questions=questions, **contents)
 
     def seeds_of(self, run: str) -> Sequence[int]:
