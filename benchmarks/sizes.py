@@ -1,17 +1,29 @@
 """Measure which sizes learn with the defaults: ``python -m benchmarks.sizes``.
 
-Trains CapsNets with 18, 288 and 3,200 primary capsules for 2, 10, 43 and 100 classes, 300 steps of
-32 images each, on two-digit numbers from 00 on, made of the bundled sample. Then, on discs and
-squares of 96 × 96 pixels, bright ones on black and dark ones on white, a network with as many
-primary capsules as the small network's strides make of them (3,200) and one with larger strides
-(128). Writes results/sizes.json after every training, and leaves out what is there already.
+Three tasks, each with several seeds; a run is named TASK-…-SEED:
+
+numbers-CAPSULES-CLASSES
+    CapsNets with 18, 288 and 3,200 primary capsules for 2, 10, 43 and 100 classes, 300 steps of 32
+    images each, on two-digit numbers from 00 on, made of the bundled sample.
+shapes-GROUND-CAPSULES
+    Discs and squares of 96 × 96 pixels, bright ones on a black ground and dark ones on a white one.
+    The small network's strides make 3,200 capsules of them with 8 types, 1,600 with 4 and 800 with
+    2; larger strides make 128.
+usual-GROUND-CAPSULES
+    The shapes at the usual rate of 0.01, where the default is a lower one.
+
+Every run writes a file of its own, so many processes can run side by side:
+
+    python -m benchmarks.sizes --list --seeds 1 2 | xargs -P 12 -n 1 python -m benchmarks.sizes
+    python -m benchmarks.sizes --collect     # joins them with results/sizes.json
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +34,11 @@ from torch import Tensor
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, Recipe, digits, evaluate, fit
 from capsnet_tutorial.data import Split
 from capsnet_tutorial.files import write_json
+from capsnet_tutorial.train.recipe import USUAL_RATE
 
-OUTPUT = Path(__file__).resolve().parent.parent / "results" / "sizes.json"
+ROOT = Path(__file__).resolve().parent.parent
+OUTPUT = ROOT / "results" / "sizes.json"
+FOLDER = ROOT / "runs" / "sizes"
 NUMBERS: dict[int, dict[str, int]] = {
     18: {"primary_types": 2},
     288: {"primary_types": 32},
@@ -33,9 +48,12 @@ NUMBERS: dict[int, dict[str, int]] = {
 CLASSES = (2, 10, 43, 100)
 SHAPES: dict[int, dict[str, int]] = {
     128: {"conv_stride": 4, "primary_kernel": 9, "primary_stride": 4},
+    800: {"primary_types": 2},
+    1600: {"primary_types": 4},
     3200: {},
 }
 """Sizes of a small network for 96 × 96 pixels, by the number of its primary capsules."""
+GROUNDS = ("black", "white")
 SEEDS = (0, 1, 2)
 EXAMPLES: dict[Split, int] = {"train": 3200, "validation": 500}
 RECIPE = Recipe(epochs=3, batch_size=32)
@@ -43,39 +61,78 @@ SHAPES_RECIPE = Recipe(epochs=12, batch_size=32)
 SHAPES_EXAMPLES = {"train": 512, "validation": 256}
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Train what results/sizes.json lacks: everything, or the runs that are named."""
-    options = argparse.ArgumentParser(prog="python -m benchmarks.sizes")
-    options.add_argument("runs", nargs="*", help="such as numbers-3200-43-0 or shapes-white-128-1")
-    for name in options.parse_args(arguments).runs or names():
-        if name in stored_runs():
-            continue
-        run = train(name)
-        print(name, run, flush=True)
-        record = {
-            "command": "python -m benchmarks.sizes",
-            "numbers": asdict(RECIPE) | EXAMPLES,
-            "shapes": asdict(SHAPES_RECIPE) | SHAPES_EXAMPLES,
-            "runs": dict(sorted((stored_runs() | {name: run}).items())),
-        }
-        write_json(OUTPUT, record)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train what is not stored yet, list the names of the runs, or collect what they wrote."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sizes")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help="runs, such as numbers-3200-43-0, or the beginning of several: numbers-3200-43, shapes"
+        " (default: all)",
+    )
+    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="(default: 0 1 2)")
+    parser.add_argument(
+        "--folder", type=Path, default=FOLDER, help="of one file for each run (runs/sizes)"
+    )
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--list", action="store_true", help="print the names, and train nothing")
+    action.add_argument(
+        "--collect", action="store_true", help="join the files with results/sizes.json"
+    )
+    options = parser.parse_args(arguments)
+    names = selected_names(options.names, options.seeds)
+    if not names:
+        parser.error(f"no run is called {' or '.join(options.names)}; see --list")
+    if options.collect:
+        collect(options.folder)
+        return
+    for name in names:
+        if options.list:
+            print(name)
+        else:
+            train_unless_stored(name, options.folder)
 
 
-def names() -> list[str]:
-    """Return the names of all runs, the short ones first."""
-    numbers = [
-        f"numbers-{capsules}-{classes}-{seed}"
-        for seed in SEEDS
-        for capsules in NUMBERS
-        for classes in CLASSES
-    ]
-    shapes = [
-        f"shapes-{ground}-{capsules}-{seed}"
-        for seed in SEEDS
-        for capsules in SHAPES
-        for ground in ("black", "white")
-    ]
-    return numbers + shapes
+def selected_names(beginnings: Sequence[str], seeds: Sequence[int]) -> list[str]:
+    """Return the names of runs that one of the beginnings fits, or all without any."""
+    names = [name for seed in seeds for name in names_of(seed)]
+    if not beginnings:
+        return names
+    starts = tuple(f"{beginning}-" for beginning in beginnings)
+    return [name for name in names if f"{name}-".startswith(starts)]
+
+
+def names_of(seed: int) -> list[str]:
+    """Return the names of all runs with a seed."""
+    numbers = [f"numbers-{capsules}-{classes}" for capsules in NUMBERS for classes in CLASSES]
+    shapes = [f"shapes-{ground}-{capsules}" for ground in GROUNDS for capsules in SHAPES]
+    usual = [f"usual-{ground}-{capsules}" for ground in GROUNDS for capsules in SHAPES]
+    at_lower_rate = [name for name in usual if not name.endswith("-128")]
+    return [f"{name}-{seed}" for name in numbers + shapes + at_lower_rate]
+
+
+def train_unless_stored(name: str, folder: Path) -> None:
+    """Train one network and write a file of its own, unless it or results/sizes.json has it."""
+    path = folder / f"{name}.json"
+    if path.exists() or name in stored_runs():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    run = train(name)
+    print(name, run, flush=True)
+    write_json(path, run)
+
+
+def collect(folder: Path) -> None:
+    """Join the files of a folder with the runs in results/sizes.json."""
+    runs = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
+    record = {
+        "command": "python -m benchmarks.sizes",
+        "numbers": asdict(RECIPE) | EXAMPLES,
+        "shapes": asdict(SHAPES_RECIPE) | SHAPES_EXAMPLES,
+        "runs": dict(sorted((stored_runs() | runs).items())),
+    }
+    write_json(OUTPUT, record)
+    print(f"{len(runs)} runs of {folder} joined; {len(record['runs'])} in {OUTPUT}")
 
 
 def stored_runs() -> dict[str, Any]:
@@ -84,7 +141,7 @@ def stored_runs() -> dict[str, Any]:
 
 
 def train(name: str) -> dict[str, Any]:
-    """Train one network; return its sizes and errors."""
+    """Train one network, on a GPU where there is one; return its sizes and errors."""
     task, *sizes, seed = name.split("-")
     if task == "numbers":
         capsules, classes = map(int, sizes)
@@ -97,20 +154,24 @@ def train(name: str) -> dict[str, Any]:
         training = discs_and_squares(SHAPES_EXAMPLES["train"], ground, seed=0)
         validation = discs_and_squares(SHAPES_EXAMPLES["validation"], ground, seed=1)
         recipe = SHAPES_RECIPE
+    if task == "usual":
+        recipe = replace(recipe, learning_rate=USUAL_RATE)
     torch.manual_seed(int(seed))
     network = CapsNet(config)
     with torch.no_grad():
         length_at_start = network(training.images[:32]).lengths.mean().item()
     result, history = fit(network, training, recipe, progress=False, threads=1)
     measured = evaluate(result, validation, batch_size=64)
+    device = next(result.parameters()).device
     with torch.no_grad():
-        lengths = result(validation.images[:64]).lengths
+        lengths = result(validation.images[:64].to(device)).lengths.cpu()
     absent = lengths[F.one_hot(validation.labels[:64], config.classes) == 0]
     return {
         "primary_capsules": config.primary_capsules,
         "classes": config.classes,
         "steps": history.step,
         "learning_rate": recipe.for_network(network).learning_rate,
+        "device": device.type,
         "length_at_start": float(f"{length_at_start:.3g}"),
         "loss_by_epoch": [round(point["loss"], 4) for point in history.curve],
         "error": round(measured.error, 4),
