@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from capsnet_check.target import Target
 from capsnet_check.trace import Operation, Trace, tensors_in
@@ -18,12 +18,19 @@ class Graph:
         out: the output of the run.
         operations: all of the run.
         target: what was run.
+        thing: the copy that was run.
     """
 
-    def __init__(self, out: Any, operations: Sequence[Operation], target: Target) -> None:
+    def __init__(
+        self, out: Any, operations: Sequence[Operation], target: Target, thing: Any
+    ) -> None:
         self.target = target
         self.operations = operations
         self.out = tensors_in(out)
+        self.parameters: dict[int, str] = {}
+        """The names of its parameters, by their memory."""
+        if isinstance(thing, nn.Module):
+            self.parameters = {memory(tensor): name for name, tensor in thing.named_parameters()}
         self.by_tensor: dict[int, Operation] = {}
         for operation in operations:
             for tensor in operation.outputs:
@@ -39,8 +46,9 @@ class Graph:
     def of(cls, target: Target) -> Graph:
         """Return the graph of a run of a fresh copy."""
         trace = Trace()
-        out = target.run(trace)
-        return cls(out, trace.operations, target)
+        thing = target.fresh()
+        out = target.run(trace, thing=thing)
+        return cls(out, trace.operations, target, thing)
 
     def derived(self, tensors: Iterable[Tensor], start: int = 0) -> set[int]:
         """Return the memory of everything that is computed from these tensors."""
@@ -69,6 +77,15 @@ class Graph:
                 wanted |= {identity(tensor) for tensor in operation.inputs}
                 indices.add(operation.index)
         return indices
+
+    def parameters_of(self, operation: Operation) -> list[str]:
+        """Return the names of the parameters that an operation's output is computed from."""
+        wanted = {memory(tensor) for tensor in operation.inputs}
+        for earlier in reversed(self.operations):
+            computes_some = any(memory(tensor) in wanted for tensor in earlier.outputs)
+            if earlier.index < operation.index and computes_some:
+                wanted |= {memory(tensor) for tensor in earlier.inputs}
+        return [name for place, name in self.parameters.items() if place in wanted]
 
     def producer(self, tensor: Tensor) -> Operation | None:
         """Return the operation that computed these numbers, before they were only moved about."""

@@ -189,6 +189,8 @@ def _examine_routings(
         counts = f"{sizes['I']} capsules below, {sizes['J']} above"
         if verdict.explanation:
             counts += f", {verdict.explanation.rounds} rounds"
+        if verdict.site.priors:
+            counts += f", with 0 for its learned log priors {', '.join(verdict.site.priors)}"
         yield Coverage(f"routing ({counts})")
     if not verdicts:
         yield Coverage("routing", "no couplings were seen that share out predictions")

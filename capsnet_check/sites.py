@@ -33,6 +33,9 @@ class Site:
     """One place where a network routes, and one way to read its axes."""
 
     target: Target
+    """With zeros in the priors."""
+    priors: tuple[str, ...]
+    """Names of the parameters that the first couplings are computed from: learned log priors."""
     couplings: Operation
     """The first softmax."""
     first_use: Operation
@@ -150,9 +153,12 @@ def _sites_at(graph: Graph, meeting: _Meeting, producers: Sequence[int]) -> list
     loops = sum(
         use.place == meeting.first_use.place and use.name == meeting.first_use.name for use in uses
     )
+    priors = graph.parameters_of(meeting.couplings)
+    target = graph.target.with_zeros_in(priors) if priors else graph.target
     return [
         Site(
-            graph.target,
+            target,
+            tuple(priors),
             meeting.couplings,
             meeting.first_use,
             meeting.producer,

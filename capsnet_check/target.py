@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,6 +45,18 @@ class Target:
                 # It computes without û, and û has to be found.
                 module.routing = partial(module.routing)
         return fresh
+
+    def with_zeros_in(self, names: Sequence[str]) -> Target:
+        """Return the target with zeros in the parameters of these names.
+
+        What cannot be copied stays as it is: it belongs to somebody.
+        """
+        thing = self.fresh()
+        if thing is self.thing:
+            return self
+        for name in names:
+            thing.get_parameter(name).data.zero_()
+        return replace(self, thing=thing)
 
     def run(self, trace: Trace | None = None, *, grad: bool = False, thing: Any = None) -> Any:
         """Return the output of a fresh copy, or of this thing; None where the trace stops it."""

@@ -324,6 +324,8 @@ class Right(NamedTuple):
 
     name: str
     make: Callable[[], Any]
+    status: int = 0
+    """Of its report: 0, or 3 where not all of it can be examined."""
 
 
 def last(classes: int = 10, **options: Any) -> Routed:
