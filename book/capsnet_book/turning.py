@@ -150,7 +150,7 @@ class Coincidence(nn.Module):
 
     def forward(self, votes: Tensor, presence: Tensor) -> Tensor:
         """Compute scores [B, J] of votes [B, T, N, m, J, 6] and presences [B, T, N]."""
-        left, right = self._factors(votes, presence)
+        left, right = self.factors(votes, presence)
         count = left.new_full(left.shape[:2], self.EPSILON)
         for kind in range(1, left.shape[2]):
             # Each pair once: the votes of this kind with those of the kinds before.
@@ -163,7 +163,7 @@ class Coincidence(nn.Module):
         """Compute what each vote for an image's class adds to the pairs of votes: [B, T, N, m],
         labels [B].
         """
-        left, right = self._factors(votes, presence)
+        left, right = self.factors(votes, presence)
         image = torch.arange(len(labels))
         left, right = left[image, labels], right[image, labels]  # [B, T, N · m, 8]
         kinds, count = left.shape[1:3]
@@ -172,7 +172,7 @@ class Coincidence(nn.Module):
         others = (kind != kind.unsqueeze(1)).to(closeness.dtype)
         return (closeness * others).sum(dim=2).view(votes.shape[:4])
 
-    def _factors(self, votes: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
+    def factors(self, votes: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
         """Return two vectors of each vote, [B, J, T, N · m, 8], whose products are the exponents of
         the pairs.
         """

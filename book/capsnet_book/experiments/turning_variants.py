@@ -1,0 +1,332 @@
+"""What holds capsules that turn back on handwritten digits: one change of the network at a time.
+
+Exploratory, as results/turning.toml says; every variant is trained for `STEPS` steps with the same
+seed and measured on validation digits. `python -m capsnet_book.experiments.turning_variants` does
+the runs that results/turning_variants.json lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from capsnet_book.experiments import arms, records
+from capsnet_book.experiments.arms import between
+from capsnet_book.experiments.cnn import cross_entropy, scores_of
+from capsnet_book.experiments.evidence import pack_wrong
+from capsnet_book.experiments.poses import thicken
+from capsnet_book.experiments.turning import BATCH, DIGITS, FAMILIAR, NEW, SHIFT, wrong_among
+from capsnet_book.turning import (
+    STANDARD,
+    AngleReader,
+    Coincidence,
+    PoseDecoder,
+    TurningCapsules,
+    digits_network,
+)
+from capsnet_tutorial.augment import Pose, transform
+from capsnet_tutorial.data import Digits, digits
+
+SEED = 40
+STEPS = 1000
+RATE = 0.02
+TEST_SEED = 50_000
+VIEWS = {"straight": (0.0, 0.0), "new": NEW}
+"""Between which angles in degrees the validation digits of a view are turned."""
+DRAWING_WEIGHT = 0.01
+"""Of a drawing's squared error, summed over pixels, in the loss."""
+DROPPED = 0.2
+"""The chance of a part to be left out in training."""
+
+
+# --- networks -------------------------------------------------------------------------------
+
+
+def sized(**sizes: int) -> Callable[[], nn.Module]:
+    """Return what builds the digits' network with other sizes."""
+    chosen = STANDARD._replace(**sizes)
+    return lambda: TurningCapsules(10, Coincidence(10, chosen), chosen)
+
+
+class TwoScales(TurningCapsules):
+    """Half of the filters are 7 pixels across, half 15."""
+
+    def __init__(self) -> None:
+        super().__init__(10, Coincidence(10))
+        half = STANDARD._replace(kinds=STANDARD.kinds // 2)
+        del self.filters, self.level, self.slope
+        self.small = TurningCapsules(1, nn.Identity(), half._replace(side=7))
+        self.large = TurningCapsules(1, nn.Identity(), half._replace(side=15))
+
+    def parts(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """As `TurningCapsules.parts`; the small filters' parts come first."""
+        small_poses, small_presence = self.small.parts(images)
+        large_poses, large_presence = self.large.parts(images)
+        poses = torch.cat([small_poses, large_poses], dim=1)
+        return poses, torch.cat([small_presence, large_presence], dim=1)
+
+
+class DroppedParts(TurningCapsules):
+    """In training, a part is left out with the chance `DROPPED`."""
+
+    def parts(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """As `TurningCapsules.parts`."""
+        poses, presence = super().parts(images)
+        if self.training:
+            presence = presence * (torch.rand_like(presence) >= DROPPED)
+        return poses, presence
+
+
+class Wholes(nn.Module):
+    """The votes are for more wholes than there are classes; a linear layer makes scores of theirs.
+
+    So a whole may also speak against a class.
+
+    Args:
+        wholes: how many.
+    """
+
+    def __init__(self, wholes: int) -> None:
+        super().__init__()
+        self.network = TurningCapsules(wholes, Coincidence(wholes))
+        self.last = nn.Linear(wholes, 10)
+        if wholes == 10:
+            nn.init.eye_(self.last.weight)
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
+        """Compute scores [B, 10] of images [B, 1, H, W]. The labels are of no use here."""
+        return self.last(self.network(images))
+
+
+class Clusters(Coincidence):
+    """A vote counts with the square of what supports it, so one group of ten votes is more than
+    five groups of two.
+    """
+
+    def forward(self, votes: Tensor, presence: Tensor) -> Tensor:
+        """Compute scores [B, J] of votes [B, T, N, m, J, 6] and presences [B, T, N]."""
+        left, right = self.factors(votes, presence)
+        kinds, count = left.shape[2:4]
+        closeness = (left.flatten(2, 3) @ right.flatten(2, 3).transpose(2, 3)).exp()
+        kind = torch.arange(kinds).repeat_interleave(count)
+        others = (kind != kind.unsqueeze(1)).to(closeness.dtype)
+        support = (closeness * others).sum(dim=3)
+        return self.gain * (self.EPSILON + support.square().sum(dim=2)).log()
+
+
+class SecondLayer(nn.Module):
+    """Parts vote for larger parts; where the votes for one coincide, there it is, with a pose. Both
+    kinds of parts vote for the classes.
+
+    Args:
+        larger: H, kinds of larger parts.
+        count: N₂, of each kind at most.
+    """
+
+    def __init__(self, larger: int = 16, count: int = 4) -> None:
+        super().__init__()
+        middle = STANDARD._replace(matrices=1)
+        self.count = count
+        self.lower = TurningCapsules(larger, Coincidence(larger, middle), middle)
+        self.level = nn.Parameter(torch.zeros(larger, 1))
+        self.slope = nn.Parameter(torch.ones(()))
+        top = STANDARD._replace(kinds=STANDARD.kinds + larger, count=count)
+        self.weight = nn.Parameter(torch.randn(top.kinds, 1, top.matrices, 10, 3, 3) / math.sqrt(3))
+        self.agreement = Coincidence(10, top)
+
+    def larger_parts(self, poses: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
+        """Return poses [B, H, N₂, 2, 3] and presences [B, H, N₂] of the larger parts.
+
+        The vote with the most support is taken first; those that lie close to it are taken away.
+        """
+        agreement = self.lower.agreement
+        assert isinstance(agreement, Coincidence)
+        votes = self.lower.votes(poses)
+        left, right = agreement.factors(votes, presence)  # [B, H, T, N, 8]
+        kinds, count = left.shape[2:4]
+        closeness = (left.flatten(2, 3) @ right.flatten(2, 3).transpose(2, 3)).exp()
+        kind = torch.arange(kinds).repeat_interleave(count)
+        closeness = closeness * (kind != kind.unsqueeze(1))  # [B, H, V, V]
+        support = closeness.sum(dim=3)
+        v = votes.permute(0, 4, 1, 2, 3, 5).flatten(2, 4)  # [B, H, V, 6]
+        apart = torch.cdist(v.detach(), v.detach()) / agreement.width.detach()
+
+        free = support.detach().clone()
+        chosen = []
+        for _ in range(self.count):
+            best = free.argmax(dim=2, keepdim=True)  # [B, H, 1]
+            chosen.append(best)
+            near = apart.gather(2, best.unsqueeze(3).expand(-1, -1, -1, apart.shape[3])).squeeze(2)
+            free = free.masked_fill(near < 1, -1)
+        vote = torch.cat(chosen, dim=2)  # [B, H, N₂]
+        at = vote.unsqueeze(3)
+        weights = closeness.gather(2, at.expand(-1, -1, -1, closeness.shape[3]))
+        own = v.gather(2, at.expand(-1, -1, -1, 6))
+        meeting = (weights @ v + 0.1 * own) / (weights.sum(dim=3, keepdim=True) + 0.1)
+        logarithm = (support.gather(2, vote) + 1e-3).log()
+        return meeting.unflatten(3, (2, 3)), torch.sigmoid(self.slope * (logarithm - self.level))
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
+        """Compute scores [B, 10] of images [B, 1, H, W]. The labels are of no use here."""
+        poses, presence = self.lower.parts(images)
+        larger_poses, larger_presence = self.larger_parts(poses, presence)
+        poses = torch.cat([poses, larger_poses], dim=1)
+        votes = (poses[:, :, :, None, None] @ self.weight).flatten(5)
+        return self.agreement(votes, torch.cat([presence, larger_presence], dim=1))
+
+
+class Drawing(nn.Module):
+    """A reader with a decoder that draws the digit from the pose of its class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader = AngleReader(digits_network())
+        self.decoder = PoseDecoder()
+
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
+        """Compute scores [B, 10] of images [B, 1, H, W]. The labels are of no use here."""
+        return self.reader(images)
+
+    def loss(self, images: Tensor, labels: Tensor) -> Tensor:
+        """Compute the cross-entropy and `DRAWING_WEIGHT` times the drawing's squared error."""
+        scores, turn, pose = self.reader.read(images, labels)
+        drawings = self.decoder(pose, labels, turn)
+        error = (drawings - images).square().sum(dim=(1, 2, 3)).mean()
+        return cross_entropy(scores, images, labels) + DRAWING_WEIGHT * error
+
+
+# --- training and measurements --------------------------------------------------------------
+
+
+def stretched(images: Tensor, generator: torch.Generator) -> Tensor:
+    """Make digits larger or smaller, sheared, thicker or thinner, at random."""
+    scale_x, scale_y = 1 + 0.2 * (2 * torch.rand((2, len(images)), generator=generator) - 1)
+    shear = 0.3 * (2 * torch.rand(len(images), generator=generator) - 1)
+    thickness = 0.6 * (2 * torch.rand(len(images), generator=generator) - 1)
+    pose = Pose(scale_x=scale_x, scale_y=scale_y, shear=shear)
+    return thicken(transform(images, pose), thickness)
+
+
+class Variant(NamedTuple):
+    """A network, and how it is trained."""
+
+    summary: str
+    build: Callable[[], nn.Module] = digits_network
+    rate: float = RATE
+    batch: int = BATCH
+    steps: int = STEPS
+    change: Callable[[Tensor, torch.Generator], Tensor] | None = None
+    """Done to the pictures of training."""
+
+
+VARIANTS = {
+    "base": Variant("as it stands"),
+    "second-layer": Variant("a second layer of 16 larger parts", SecondLayer),
+    "wholes": Variant("20 wholes, then a linear layer", lambda: Wholes(20)),
+    "kinds-32": Variant("32 filters", sized(kinds=32)),
+    "drawing": Variant("drawing as a second task", Drawing),
+    "count-8": Variant("8 peaks of each filter", sized(count=8)),
+    "two-scales": Variant("8 filters of 7 × 7, 8 of 15 × 15", TwoScales),
+    "dropped": Variant(
+        "a fifth of the parts dropped in training", lambda: DroppedParts(10, Coincidence(10))
+    ),
+    "side-15": Variant("filters of 15 × 15", sized(side=15)),
+    "side-7": Variant("filters of 7 × 7", sized(side=7)),
+    "clusters": Variant("larger groups count more", lambda: TurningCapsules(10, Clusters(10))),
+    "mixed": Variant("a linear layer over the ten scores", lambda: Wholes(10)),
+    "matrices-4": Variant("4 matrices for each filter and class", sized(matrices=4)),
+    "batch-128": Variant("twice as many digits a step", batch=128),
+    "kinds-8": Variant("8 filters", sized(kinds=8)),
+    "turns-24": Variant("24 turned copies", sized(turns=24)),
+    "stretched": Variant("digits stretched, sheared, thickened in training", change=stretched),
+    "rate-0.04": Variant("twice the rate", rate=0.04),
+    "count-2": Variant("2 peaks of each filter", sized(count=2)),
+    "matrices-1": Variant("1 matrix for each filter and class", sized(matrices=1)),
+    "steps-2000": Variant("twice as many steps", steps=2 * STEPS),
+}
+"""Every variant, by its name, in the order of the runs."""
+
+
+def train(variant: Variant, seed: int) -> nn.Module:
+    """Return a network trained on digits that are the same for every variant with this batch."""
+
+    def loss(network: nn.Module, generator: torch.Generator) -> Tensor:
+        angles = between((-FAMILIAR, FAMILIAR), variant.batch, generator)
+        images, labels = DIGITS.training_pictures(angles, generator)
+        if variant.change is not None:
+            images = variant.change(images, generator)
+        if isinstance(network, Drawing):
+            return network.loss(images, labels)
+        return cross_entropy(network(images), images, labels)
+
+    return arms.trained(variant.build, loss, seed, variant.rate, variant.steps)
+
+
+@cache
+def _validation_digits(view: str) -> Digits:
+    """Return all validation digits, turned and moved, the same for every network."""
+    data = digits("validation", "mnist")
+    generator = torch.Generator().manual_seed(TEST_SEED + list(VIEWS).index(view))
+    angles = between(VIEWS[view], data.count, generator)
+    across, down = SHIFT * (2 * torch.rand((2, data.count), generator=generator) - 1)
+    images = transform(data.images, Pose(rotation=angles, shift_x=across, shift_y=down))
+    return data._replace(images=images)
+
+
+def measure(network: nn.Module) -> dict[str, Any]:
+    """Measure a network on validation digits.
+
+    Returns:
+        ``errors`` by view, 0 to 1: of ``all`` classes; of those ``apart`` from 6 and 9, among
+        themselves. ``wrong``: which digits of all, by view, packed.
+    """
+    errors, wrong = {}, {}
+    for view in VIEWS:
+        images, labels, _ = _validation_digits(view)
+        scores = scores_of(network, images)
+        misread = wrong_among(scores, labels, range(10))
+        misread_apart = wrong_among(scores, labels, DIGITS.apart)
+        count_apart = int(torch.isin(labels, torch.tensor(DIGITS.apart)).sum())
+        errors[view] = {
+            "all": round(int(misread.sum()) / len(labels), 6),
+            "apart": round(int(misread_apart.sum()) / count_apart, 6),
+        }
+        wrong[view] = pack_wrong(misread.nonzero().flatten().tolist(), len(labels))
+    return {"errors": errors, "wrong": wrong}
+
+
+def run(name: str, seed: int) -> dict[str, Any]:
+    """Train a variant and measure it."""
+    commit = records.code_version()
+    start = time.process_time()
+    network = train(VARIANTS[name], seed)
+    seconds = time.process_time() - start
+    return {
+        "parameters": sum(parameter.numel() for parameter in network.parameters()),
+        "processor_seconds": round(seconds, 1),
+        "commit": commit,
+        **measure(network),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do the runs that the file lacks."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="VARIANT", help="default: all")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[SEED], help=f"default: {SEED}")
+    options = parser.parse_args(arguments)
+    about = {"batch": BATCH, "steps": STEPS, "rate": RATE}
+    jobs = list(product(options.seeds, options.names or VARIANTS))
+    arms.do_missing("turning_variants", VARIANTS, about, run, jobs)
+
+
+if __name__ == "__main__":
+    main()
