@@ -47,7 +47,7 @@ def stage_of(page: Page) -> Locator:
 
 def hand(stage: Locator, part: str) -> Locator:
     """Return the area of a part that takes the pointer and the keys."""
-    return stage.locator(f'.hand[data-part="{part}"]')
+    return stage.locator(f'.probe[data-part="{part}"]')
 
 
 @pytest.fixture

@@ -9,27 +9,38 @@ import { REACH, sentenceOn } from "./model.js";
 /** @import { Place } from "../shared/controls.js" */
 /** @import { Focus } from "./model.js" */
 
-const PARTS = ["maps", "primary", "predictions", "classes", "faders"];
-const FIXED = ["maps", "faders"]; // these are not taken out
+/** The parts of a stage, and what is said of the key that takes out; "" where none does. */
+const PARTS = {
+  maps: "",
+  primary: "Enter takes out and puts back.",
+  predictions: "Enter takes out and puts back.",
+  classes: "Enter takes out and puts back.",
+  faders: "",
+};
 const NUDGE = 0.05; // of a fader, by an arrow key
 
-/** The hands of a stage (stage.js). @param {HTMLElement} area  places are shares of it */
-export const makeHands = (stage, area) => PARTS.map((part) => makeHand(stage, area, part));
+/**
+ * The hands of a stage (stage.js).
+ * @param {HTMLElement} area  places are shares of it
+ * @param {Record<string, string>} parts  as PARTS
+ */
+export const makeHands = (stage, area, parts = PARTS) =>
+  Object.entries(parts).map(([part, enter]) => makeHand(stage, area, part, enter));
 
 /**
  * The button over one part. tell() renews its name for screen readers.
- * @param {HTMLElement} area @param {string} part
+ * @param {HTMLElement} area @param {string} part @param {string} enter
  */
-function makeHand(stage, area, part) {
-  const node = element("button", { type: "button", class: "hand", "data-part": part });
-  const isFixed = FIXED.includes(part);
+function makeHand(stage, area, part, enter) {
+  const node = element("button", { type: "button", class: "probe", "data-part": part });
+  const isFixed = enter === "";
   const isFader = part === "faders";
   /** @type {Focus | undefined} */
   let last; // what was pointed at last
   const current = () => last ?? stage.session.strongest(part);
 
   function tell() {
-    const keys = isFixed ? "Arrow keys." : "Arrow keys; Enter takes out and puts back.";
+    const keys = isFixed ? "Arrow keys." : `Arrow keys; ${enter}`;
     node.setAttribute("aria-label", `${sentenceOn(current(), stage.session)} ${keys}`);
   }
 
@@ -138,21 +149,23 @@ function followKeys(stage, hand) {
     tell();
   });
 
-  /** How far an arrow key goes in a part, and how many things it has. */
+  /** How far an arrow key goes in a part, and which is the last thing in it. */
   function walkIn(/** @type {number} */ dx, /** @type {number} */ dy) {
-    const { network } = stage.session;
-    const { I, J, D_out, conv } = network;
-    if (part === "maps") return { step: dx + dy * stage.plan.across, count: conv.O };
-    if (part === "primary") return { step: dx + 3 * dy, count: I };
-    if (part === "predictions") return { step: dx * J + dy, count: I * J };
-    if (part === "classes") return { step: dx || dy, count: J };
-    return { step: dx, count: D_out };
+    const { session, plan } = stage;
+    const { I, J, D_out, conv } = session.network;
+    const along = (/** @type {number[]} */ [right, down]) => dx * right + dy * down;
+    const { maps, primary } = plan.steps;
+    if (part === "maps") return { step: along(maps), last: conv.O - maps[0] };
+    if (part === "primary") return { step: along(primary), last: I - 1 };
+    if (part === "predictions") return { step: along([J, 1]), last: I * J - 1 };
+    if (part === "classes") return { step: dx || dy, last: J - 1 };
+    return { step: dx, last: D_out - 1 };
   }
 
   arrowKeys(node, (dx, dy) => {
     const { at, place } = current();
-    const { step, count } = walkIn(dx, dy);
-    point({ part, at: clamp(at + step, 0, count - 1), place });
+    const { step, last } = walkIn(dx, dy);
+    point({ part, at: clamp(at + step, 0, last), place });
     if (isFader && dy) push(at, stage.session.numbers[at] - dy * NUDGE);
     stage.say(node.getAttribute("aria-label"));
   });

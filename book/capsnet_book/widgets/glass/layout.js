@@ -134,7 +134,8 @@ export function planOf({ width, height }, lit, network) {
   /** A fader's number at a height: from −1 below to 1 above. */
   const level = (/** @type {number} */ y) => 1 - (2 * (y - boxes.faders.y)) / boxes.faders.h;
   const hit = hitsOf(network, { boxes, across, tile, row, middles, curves });
-  return { high, boxes, cells, curves, ends, bend, square, across, row, hit, level };
+  const steps = { maps: [1, across], primary: [1, 3] };
+  return { high, boxes, cells, curves, ends, bend, square, steps, row, hit, level };
 }
 
 /** What lies at a place (x, y) of each part: a map and a place in it, a capsule, a vote, … */
@@ -148,20 +149,33 @@ function hitsOf({ J, config }, { boxes, across, tile, row, middles, curves }) {
       const place = Math.floor((line % 1) * side) * side + Math.floor((column % 1) * side);
       return { at: Math.min(c, config.conv_channels - 1), place };
     },
-    primary: (x, y) => ({
-      at: smallestOf(middles.map((middle) => Math.hypot(middle[0] - x, middle[1] - y))),
-    }),
-    classes: (_, y) => ({ at: Math.floor(clamp((y - boxes.classes.y) / row, 0, J - 0.01)) }),
+    primary: nearestOf(middles),
+    classes: rowAt(boxes.classes, row, J),
     faders(/** @type {number} */ x) {
       const share = clamp((x - boxes.faders.x) / boxes.faders.w, 0, 0.999);
       return { at: Math.floor(share * config.class_dim) };
     },
-    /** The nearest line; among lines on top of each other the strongest. */
-    predictions: (x, y, c) => ({
-      at: smallestOf(curves.map((points, k) => distanceTo(points, x, y) - 30 * c[k])),
-    }),
+    predictions: strongestNear(curves),
   };
 }
+
+/** What finds the nearest of some points. @param {Point[]} points */
+export const nearestOf = (points) => (/** @type {number} */ x, /** @type {number} */ y) => ({
+  at: smallestOf(points.map((point) => Math.hypot(point[0] - x, point[1] - y))),
+});
+
+/** What finds which of `count` rows lies at a height. @param {Box} box @param {number} row */
+export const rowAt = (box, row, /** @type {number} */ count) => (_, /** @type {number} */ y) => ({
+  at: Math.floor(clamp((y - box.y) / row, 0, count - 0.01)),
+});
+
+/**
+ * What finds the nearest line; among lines on top of each other the strongest, of couplings c.
+ * @param {Point[][]} curves
+ */
+export const strongestNear = (curves) => (x, y, /** @type {Float32Array} */ c) => ({
+  at: smallestOf(curves.map((points, k) => distanceTo(points, x, y) - 30 * c[k])),
+});
 
 /** The index of the smallest number. */
 const smallestOf = (/** @type {number[]} */ numbers) =>
@@ -183,7 +197,7 @@ function distanceTo(points, /** @type {number} */ x, /** @type {number} */ y) {
  * Points of a vote's line, a Bézier curve that bends midway.
  * @param {Point[]} ends @param {number} middle  x of the bend
  */
-function curvePoints([[x0, y0], [x1, y1]], middle, count = 12) {
+export function curvePoints([[x0, y0], [x1, y1]], middle, count = 12) {
   return Array.from({ length: count + 1 }, (_, n) => {
     const t = n / count;
     const s = 1 - t;

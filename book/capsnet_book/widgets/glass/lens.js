@@ -3,7 +3,7 @@
 import { fitCanvas, measure } from "../shared/controls.js";
 import { element, format, memoized, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
-import { scoreOf, sentenceOn, votesOf } from "./model.js";
+import { placeOf, scoreOf, sentenceOn, votesOf } from "./model.js";
 import { mapOf } from "./paint.js";
 import { makePen } from "./pen.js";
 
@@ -12,7 +12,7 @@ import { makePen } from "./pen.js";
 /** @typedef {ReturnType<typeof makePen>} Pen */
 /** @typedef {{ width: number, label: string, draw: (pen: Pen, box: Box) => void }} Item
  *   a picture of the lens; width: in heights */
-/** @typedef {{ name: number, share: number, isBest: boolean }} Share */
+/** @typedef {{ name: string, share: number, isBest: boolean }} Share */
 
 const LABEL = 18; // room under each picture
 const BETWEEN = 24; // room for a sign between two pictures
@@ -40,7 +40,7 @@ function upright(pen, /** @type {Box} */ { x, y, w, h }, shares) {
     const left = x + n * step;
     pen.fill(isBest ? "accent" : "muted", left + 2, y + rail, step - 4, -size);
     const about = { size: 11, align: "center" };
-    pen.words("muted", String(name), left + step / 2, y + h - 3, about);
+    pen.words("muted", name, left + step / 2, y + h - 3, about);
   });
 }
 
@@ -68,7 +68,11 @@ const rowOf = (numbers, size, /** @type {number} */ n) =>
  * @type {Record<string, (scene: Scene) => (Item | string)[]>}
  */
 const ROWS = {
-  maps({ focus: { at, place }, network: { conv, config }, seen, image }) {
+  maps(scene) {
+    const { focus, network, seen, image } = scene;
+    const { conv, config } = network;
+    const { at } = focus;
+    const place = placeOf(focus, scene);
     const size = conv.kernel ** 2;
     const filter = Array.from({ length: size }, (_, k) => conv.columns[k * conv.O + at]);
     const map = mapOf(seen, conv, at);
@@ -84,12 +88,12 @@ const ROWS = {
     ];
   },
 
-  primary({ focus, network: { I, J, D_in, config }, seen, answer, votes, image }) {
+  primary({ focus, network: { I, J, D_in, config, names }, seen, answer, votes, image }) {
     const patch = patchOf("primary", focus.at % (I / config.primary_types), config);
     const c = answer.c.at(-1);
     const shares = votesOf(focus, I, J).map((k) => {
       const j = k % J;
-      return { name: j, share: c[k] * votes[k], isBest: j === answer.prediction };
+      return { name: names[j], share: c[k] * votes[k], isBest: j === answer.prediction };
     });
     return [
       item(1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)),
@@ -100,8 +104,9 @@ const ROWS = {
     ];
   },
 
-  predictions({ focus: { at: k }, network: { D_in, D_out, J, W }, seen, answer, votes }) {
-    const matrix = rowOf(W.data, D_in * D_out, k);
+  predictions({ focus: { at: k }, network, seen, answer, votes }) {
+    const { D_in, D_out, J } = network;
+    const matrix = network.matrixOf(k);
     const share = votes[k] ? format(answer.c.at(-1)[k]) : "cut";
     return [
       vector(0.55, "u", rowOf(seen.u, D_in, Math.floor(k / J))),
@@ -117,7 +122,7 @@ const ROWS = {
   classes({ focus, network: { I, J, D_out }, answer, votes }) {
     const c = answer.c.at(-1);
     const feeders = votesOf(focus, I, J).map((k) => {
-      return { name: Math.floor(k / J), share: c[k] * votes[k], isBest: true };
+      return { name: String(Math.floor(k / J)), share: c[k] * votes[k], isBest: true };
     });
     const strongest = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
     const length = format(answer.lengths[focus.at]);
@@ -176,16 +181,30 @@ function paintLens({ brush, width, height, ratio }, scene) {
 }
 
 /**
+ * The lens. show(scene) shows how the part in the scene's focus computes.
+ * @param {() => void} resized
+ */
+export function makeLens(resized) {
+  const node = element("canvas", { class: "lens", "aria-hidden": "true" });
+  const size = measure(node, resized);
+  const magnify = memoized((/** @type {Scene} */ scene) => paintLens(fitCanvas(node, size), scene));
+  function show(/** @type {Scene} */ scene) {
+    const { focus, answer, drawing, colours } = scene;
+    const { part, at, place } = focus;
+    magnify([part, at, place, answer, drawing, colours, size.width], scene);
+  }
+  return { node, show, stop: size.stop };
+}
+
+/**
  * The words and the lens. show(scene) shows the part in focus, or the last one.
  * @param {string[]} lit  the chapter's own parts: the lens begins with one of them
  */
 export function makeGlance(stage, lit) {
   const own = ["maps", "predictions", "classes", "primary"].find((part) => lit.includes(part));
-  const lens = element("canvas", { class: "lens", "aria-hidden": "true" });
+  const lens = makeLens(() => stage.schedule());
   const score = element("p", { class: "sentence", "data-role": "score" });
   const words = element("p", { class: "words" });
-  const size = measure(lens, () => stage.schedule());
-  const magnify = memoized((scene) => paintLens(fitCanvas(lens, size), scene));
   let next = 0; // when words may change: the page is laid out anew for them
 
   function show(/** @type {any} */ scene) {
@@ -193,12 +212,11 @@ export function makeGlance(stage, lit) {
     if (scene.changing && !focus && performance.now() < next) return;
     next = performance.now() + PACE;
     const part = looked ?? session.strongest(own ?? "predictions");
-    const { answer, drawing } = session;
-    magnify([looked, answer, drawing, scene.colours, size.width], { ...scene, focus: part });
+    lens.show({ ...scene, focus: part });
     write(words, `${hintOf(stage)}${sentenceOn(focus ?? part, session)}`);
     write(score, scoreOf(session));
   }
-  return { score, node: element("div", { class: "glance" }, words, lens), show };
+  return { score, node: element("div", { class: "glance" }, words, lens.node), show };
 }
 
 /** A hint, until the reader has touched something. */

@@ -4,8 +4,8 @@ import { clamp, format, percent, withArticle } from "../shared/ui.js";
 
 /**
  * @typedef {{ part: string, at: number, place?: number }} Focus
- *   a map, and a place in it; a capsule below; a vote, i · J + j; a class; or one of the sixteen
- *   numbers ("faders")
+ *   a map, and a place in it, by default where it answers most; a capsule below; a vote, i · J + j;
+ *   a class; or one of the sixteen numbers ("faders")
  */
 
 /** Whether a pad is not empty. @param {Uint8Array | Float32Array} pixels */
@@ -29,7 +29,7 @@ export function votesOf({ part, at }, I, J) {
 }
 
 /** The index of the largest number. @param {Float32Array} numbers */
-const largest = (numbers) =>
+export const largest = (numbers) =>
   numbers.reduce((best, number, k) => (number > numbers[best] ? k : best), 0);
 
 /**
@@ -45,8 +45,10 @@ export function makeSession(network) {
   const { I, J, D_out, config } = network;
   const votes = new Uint8Array(I * J).fill(1);
   const session = /** @type {any} */ ({ network, votes, rounds: config.iterations });
-  const isKept = (/** @type {Focus} */ part) =>
-    !session.touched || votesOf(part, I, J).some((k) => votes[k]);
+  const isKept = (/** @type {Focus} */ part) => {
+    const own = votesOf(part, I, J);
+    return !session.touched || own.length === 0 || own.some((k) => votes[k]);
+  };
 
   /** Reads a digit, [image_size · image_size] numbers from 0 to 1. */
   function read(/** @type {Float32Array} */ image) {
@@ -110,6 +112,16 @@ export function makeSession(network) {
 }
 
 /**
+ * The place of a map that is pointed at: its own, or where the map answers most.
+ * @param {Focus} focus @param {any} session
+ */
+export function placeOf({ at, place }, { seen, network: { config } }) {
+  if (place !== undefined) return place;
+  const places = seen.edges.length / config.conv_channels;
+  return largest(seen.edges.subarray(at * places, (at + 1) * places));
+}
+
+/**
  * What is strongest in a part: where a map answers most, or the strongest vote for the answer, its
  * capsule or its class.
  * @param {any} session @param {string} part
@@ -133,7 +145,7 @@ function strongestOf({ seen, answer, votes, network }, part) {
 // -------------------------------------------------------------------------------- in words
 
 /** Says what was taken out: capsules, other votes, classes, rounds. @param {any} session */
-function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
+function goneOf({ network: { I, J, config, names }, votes, rounds, isKept }) {
   const isOut = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
   const allOut = isOut.every(Boolean);
   const classes = Array.from({ length: J }, (_, at) => at);
@@ -146,34 +158,37 @@ function goneOf({ network: { I, J, config }, votes, rounds, isKept }) {
   const words = [];
   if (capsules) words.push(`${capsules} of ${I} capsules out`);
   if (cut) words.push(`${cut} ${cut === 1 ? "vote" : "votes"} cut`);
-  if (held.length) words.push(`the ${held.join(" and the ")} held down`);
+  const heldNames = held.map((at) => names[at]);
+  if (held.length) words.push(`the ${heldNames.join(" and the ")} held down`);
   if (rounds !== config.iterations) words.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`);
   return words.join(", ");
 }
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
 export function scoreOf(session) {
-  const { answer, touched, image } = session;
+  const { answer, touched, image, network } = session;
   const { prediction, lengths } = answer;
   if (touched) return scoreWithoutParts(session);
   const length = format(lengths[prediction]);
-  const reads = withArticle(prediction);
+  const name = network.names[prediction];
+  const reads = withArticle(name);
   if (!hasInk(image))
     return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
   if (lengths[prediction] < LONG)
-    return `It hesitates: the ${prediction} is the longest, and only ${length} long.`;
+    return `It hesitates: the ${name} is the longest, and only ${length} long.`;
   return `It reads ${reads}. Its capsule is ${length} of 1 long.`;
 }
 
 /** The score where parts are taken out. */
 function scoreWithoutParts(session) {
-  const { answer, whole } = session;
+  const { answer, whole, network } = session;
   const { prediction, lengths } = answer;
   const words = goneOf(session);
   const start = `${words[0].toUpperCase()}${words.slice(1)}: `;
   if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
   const still = prediction === whole.prediction ? "still" : "now";
-  return `${start}${still} ${withArticle(prediction)}, ${format(lengths[prediction])}.`;
+  const name = withArticle(network.names[prediction]);
+  return `${start}${still} ${name}, ${format(lengths[prediction])}.`;
 }
 
 /** Says what a part is, and what it does now. @param {Focus} focus @param {any} session */
@@ -183,9 +198,12 @@ export function sentenceOn(focus, session) {
 
 /** @type {Record<string, (focus: Focus, session: any) => string>} */
 const SENTENCES = {
-  maps({ at, place }, { seen, network }) {
+  maps(focus, session) {
+    const { at } = focus;
+    const { seen, network, isKept } = session;
+    if (!isKept(focus)) return `Feature map ${at + 1} is out: its filter answers nothing.`;
     const places = seen.edges.length / network.config.conv_channels;
-    const sum = format(seen.edges[at * places + place]);
+    const sum = format(seen.edges[at * places + placeOf(focus, session)]);
     const filter = `Feature map ${at + 1}: one filter slides over the digit.`;
     return `${filter} Where the frame is, it answers ${sum}.`;
   },
@@ -193,17 +211,17 @@ const SENTENCES = {
   primary(focus, session) {
     const { at } = focus;
     const { seen, network, isKept } = session;
-    const { D_in, J } = network;
+    const { D_in, J, names } = network;
     if (!isKept(focus)) return `Capsule ${at} is out: nobody hears it.`;
     const length = format(Math.hypot(...seen.u.subarray(at * D_in, (at + 1) * D_in)));
     const { vote, coupling } = strongestVote(focus, session);
-    const share = `${percent(coupling)} for the ${vote % J}`;
+    const share = `${percent(coupling)} for the ${names[vote % J]}`;
     return `Capsule ${at} sees this patch, is ${length} long, and votes ${share}.`;
   },
 
-  predictions(focus, { answer, network: { J }, isKept }) {
+  predictions(focus, { answer, network: { J, names }, isKept }) {
     const { at } = focus;
-    const from = `capsule ${Math.floor(at / J)} for the ${at % J}`;
+    const from = `capsule ${Math.floor(at / J)} for the ${names[at % J]}`;
     if (!isKept(focus)) return `The vote of ${from} is cut.`;
     const share = percent(answer.c.at(-1)[at]);
     return `The vote of ${from} is û = W u. Routing gives it ${share} of the capsule.`;
@@ -212,15 +230,16 @@ const SENTENCES = {
   classes(focus, session) {
     const { at } = focus;
     const { answer, network, isKept } = session;
-    if (!isKept(focus)) return `The ${at} is held down: no vote reaches it.`;
+    const name = network.names[at];
+    if (!isKept(focus)) return `The ${name} is held down: no vote reaches it.`;
     const { vote, coupling } = strongestVote(focus, session);
     const feeder = `Capsule ${Math.floor(vote / network.J)} gives it the most of itself`;
-    return `The ${at} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
+    return `The ${name} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
   },
 
-  faders({ at }, { answer, numbers, network: { D_out } }) {
+  faders({ at }, { answer, numbers, network: { D_out, names } }) {
     const push = numbers[at] - answer.capsules[answer.prediction * D_out + at];
-    const owner = `the ${answer.prediction}’s sixteen`;
+    const owner = `the ${names[answer.prediction]}’s sixteen`;
     const number = `Number ${at + 1} of ${owner} is ${format(numbers[at])}`;
     if (push === 0) return `${number}: push it, and see.`;
     return `${number}, pushed by ${format(push, 2, true)}.`;

@@ -47,7 +47,7 @@ function paintPrimary(pen, { seen, network: { D_in }, plan }) {
 const railIn = (/** @type {Box} */ { x, w }) => ({ left: x + 22, width: w - 64 });
 
 /** The lengths of the ten classes as bars. */
-function paintClasses(pen, { answer, isKept, plan }) {
+function paintClasses(pen, { answer, isKept, plan, network: { names } }) {
   const { x, y: top } = plan.boxes.classes;
   const { left, width } = railIn(plan.boxes.classes);
   const thick = Math.min(12, plan.row * 0.5);
@@ -61,7 +61,7 @@ function paintClasses(pen, { answer, isKept, plan }) {
     const upper = y - thick / 2;
     pen.fill("raised", left, upper, width, thick);
     pen.fill(isBest ? "accent" : "muted", left, upper, width * length, thick);
-    pen.words(role, String(j), x + 8, y + 1, { weight, size: 14 });
+    pen.words(role, names[j], x + 8, y + 1, { weight, size: 14 });
     const valueX = left + width + 6;
     if (isHeld) {
       pen.frame("contrast", { x: left, y: upper, w: width, h: thick });

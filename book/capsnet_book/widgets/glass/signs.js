@@ -2,7 +2,7 @@
 // is taken out, and the receptive field of the part that is pointed at.
 import { clamp, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
-import { votesOf } from "./model.js";
+import { placeOf, votesOf } from "./model.js";
 import { lookOf } from "./votes.js";
 
 /** @import { Box } from "./pen.js" */
@@ -72,19 +72,20 @@ function arrowsInWideStage({ plan, answer }, role) {
 /** Names and shapes above the parts. @param {Scene} scene */
 function namesOf({ network, seen, answer, plan, lit }) {
   const { I, J, D_in, D_out, conv, config } = network;
+  const name = network.names[answer.prediction];
   const side = Math.sqrt(seen.edges.length / conv.O); // of a map
   const names = {
     // In a high stage the answer stands far below: here it is in sight of the hand.
     image: [
       "your digit",
-      plan.high ? `reads ${answer.prediction}` : `${config.image_size} × ${config.image_size}`,
+      plan.high ? `reads ${name}` : `${config.image_size} × ${config.image_size}`,
     ],
     maps: [`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
     primary: [`${I} capsules`, `${I} × ${D_in}`],
     predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],
     classes: [`${J} lengths`, `of ${J} × ${D_out}`],
     reconstruction: ["its drawing", `from ${D_out} numbers`],
-    faders: ["", `the ${answer.prediction}’s ${D_out} numbers`],
+    faders: ["", `the ${name}’s ${D_out} numbers`],
   };
   const parts = Object.keys(names).filter((part) => part !== "faders" || !plan.high);
   return parts.flatMap((part) => {
@@ -109,10 +110,13 @@ function namesOf({ network, seen, answer, plan, lit }) {
 
 // ------------------------------------------------------------------- what changes by a touch
 
-/** A crossed frame over each capsule that is taken out. @param {Scene} scene */
-function crossesOf({ isKept, plan }) {
-  return plan.cells.flatMap(({ x, y, w, h }, at) => {
-    if (isKept({ part: "primary", at })) return [];
+/** A crossed frame over each filter and each capsule that is taken out. @param {Scene} scene */
+function crossesOf({ isKept, plan, network: { conv } }) {
+  const isOut = (/** @type {string} */ part) => (_, /** @type {number} */ at) =>
+    !isKept({ part, at });
+  const squares = Array.from({ length: conv.O }, (_, c) => plan.square(c));
+  const boxes = [...squares.filter(isOut("maps")), ...plan.cells.filter(isOut("primary"))];
+  return boxes.map(({ x, y, w, h }) => {
     const frame = frameOf({ x: x + 1, y: y + 1, w: w - 2, h: h - 2 });
     const cross = `M${x + 3} ${y + h - 3}L${x + w - 3} ${y + 3}`;
     return svg("path", { class: "out", d: `${frame}${cross}` });
@@ -150,12 +154,16 @@ function framesOf(scene) {
 }
 
 /** The receptive field of a map's place or of a capsule, joined with it. @param {Scene} scene */
-function sightOf({ focus: { part, at, place }, plan, network: { I, J, config } }) {
+function sightOf(scene) {
+  const { focus, plan, network } = scene;
+  const { part, at } = focus;
+  const { I, J, config } = network;
   const { image } = plan.boxes;
   const i = part === "predictions" ? Math.floor(at / J) : at;
   const target = part === "maps" ? plan.square(i) : plan.cells[i];
   const placesOfType = I / config.primary_types;
-  const patch = patchOf(part, part === "maps" ? place : i % placesOfType, config);
+  const place = part === "maps" ? placeOf(focus, scene) : i % placesOfType;
+  const patch = patchOf(part, place, config);
   const unit = image.w / config.image_size;
   const field = {
     x: image.x + patch.x * unit,
@@ -173,35 +181,51 @@ function sightOf({ focus: { part, at, place }, plan, network: { I, J, config } }
   ];
 }
 
-/** All signs in one SVG. draw(scene) draws those that change. */
-export function makeSigns() {
-  const group = () => svg("g", {});
-  const groups = { votes: group(), crosses: group(), fixed: group(), frames: group() };
-  const scissors = line("bold", ""); // the line that cuts votes
-  const layers = [groups.votes, groups.crosses, groups.fixed, groups.frames, scissors];
+/**
+ * A group of marks: show(dependencies, scene) fills it anew where one of them has changed.
+ * @param {(scene: Scene) => any[]} marksOf
+ */
+function makeGroup(marksOf) {
+  const node = svg("g", {});
+  const show = memoized((/** @type {Scene} */ scene) => node.replaceChildren(...marksOf(scene)));
+  return { node, show };
+}
+
+/**
+ * What lights up where the network is pointed at, and crosses over what is taken out, over a
+ * picture that has names and arrows of its own. draw(scene) draws those that change.
+ */
+export function makeMarks() {
+  const votes = makeGroup(votesInFocus);
+  const crosses = makeGroup(crossesOf);
+  const frames = makeGroup(framesOf);
+  const layers = [votes.node, crosses.node, frames.node];
   const node = svg("svg", { class: "signs", "aria-hidden": "true" }, ...layers);
 
-  /** Fills a group with what marksOf(scene) returns. */
-  const filler = (
-    /** @type {SVGGElement} */ group,
-    /** @type {(scene: Scene) => any[]} */ marksOf,
-  ) => memoized((/** @type {Scene} */ scene) => group.replaceChildren(...marksOf(scene)));
-  const show = {
-    fixed: filler(groups.fixed, (scene) => [...arrowsOf(scene), ...namesOf(scene)]),
-    crosses: filler(groups.crosses, crossesOf),
-    votes: filler(groups.votes, votesInFocus),
-    frames: filler(groups.frames, framesOf),
-  };
+  function draw(/** @type {Scene} */ scene) {
+    const { plan, answer, focus, seen } = scene;
+    crosses.show([plan, answer], scene);
+    votes.show([plan, answer, focus], scene);
+    frames.show([plan, focus, seen], scene);
+  }
+  return { node, frames, draw };
+}
+
+/** All signs in one SVG. draw(scene) draws those that change. */
+export function makeSigns() {
+  const marks = makeMarks();
+  const fixed = makeGroup((scene) => [...arrowsOf(scene), ...namesOf(scene)]);
+  const scissors = line("bold", ""); // the line that cuts votes
+  marks.frames.node.before(fixed.node);
+  marks.node.append(scissors);
 
   function draw(/** @type {Scene} */ scene) {
-    const { plan, answer, focus, cutting } = scene;
+    const { plan, answer, cutting } = scene;
     const aim = plan.high || answer.prediction; // in a high stage no arrow follows the answer
     const isRead = answer.lengths[answer.prediction] > 0;
-    show.fixed([plan, aim, isRead], scene);
-    show.crosses([plan, answer], scene);
-    show.votes([plan, answer, focus], scene);
-    show.frames([plan, focus], scene);
+    fixed.show([plan, aim, isRead], scene);
+    marks.draw(scene);
     setAttributes(scissors, { d: cutting.length > 1 ? through(...cutting.flat()) : "" });
   }
-  return { node, draw };
+  return { node: marks.node, draw };
 }

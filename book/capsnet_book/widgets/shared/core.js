@@ -321,7 +321,15 @@ export function makeNetwork(source) {
     layer(tensors, `decoder.${2 * n}`),
   );
 
+  const names = classNames(metadata, J);
+
   const decode = (/** @type {Float32Array} */ capsules) => drawnBy(decoder, capsules);
+
+  /** The matrix W_ij of the k-th vote, k = i · J + j: [D_in, D_out]. */
+  function matrixOf(/** @type {number} */ k) {
+    const size = D_in * D_out;
+    return W.data.subarray(k * size, (k + 1) * size);
+  }
 
   /**
    * Section 4.1: sets all capsules but those of `classes` to zero. v [J, D_out] -> [J, D_out]
@@ -360,7 +368,35 @@ export function makeNetwork(source) {
     return { ...features, ...decide(features.u_hat, rounds) };
   }
 
-  return { config, I, J, D_in, D_out, W, conv, decoder, look, decide, forward, decode, mask };
+  return {
+    config,
+    names,
+    I,
+    J,
+    D_in,
+    D_out,
+    W,
+    conv,
+    decoder,
+    look,
+    decide,
+    forward,
+    decode,
+    mask,
+    matrixOf,
+  };
+}
+
+/**
+ * What the J classes of a file's network are called: the names in the file, or their numbers.
+ * @param {Record<string, string>} metadata @param {number} J
+ * @returns {string[]}
+ */
+export function classNames({ class_names }, J) {
+  const numbers = Array.from({ length: J }, (_, j) => String(j));
+  if (class_names === undefined) return numbers;
+  const names = JSON.parse(class_names);
+  return numbers.map((number, j) => String(names[j] ?? number));
 }
 
 /** The length of each capsule, the network's confidence in that class. v [J, D] -> [J] */

@@ -246,8 +246,9 @@ export function format(/** @type {number} */ x, decimals = 2, sign = false) {
 /** 0.25 -> "25 %". */
 export const percent = (/** @type {number} */ share) => `${Math.round(share * 100)} %`;
 
-/** "a 7", "an 8". */
-export const withArticle = (/** @type {number} */ digit) => `${digit === 8 ? "an" : "a"} ${digit}`;
+/** "a 7", "an 8", "a ★". */
+export const withArticle = (/** @type {number | string} */ name) =>
+  `${String(name) === "8" ? "an" : "a"} ${name}`;
 
 /** @type {(x: number, low: number, high: number) => number} */
 export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
