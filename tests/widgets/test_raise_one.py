@@ -45,6 +45,7 @@ TRAINEE = """
       return [pixels.subarray(from * 784, to * 784), labels.slice(from, to)];
     };
     if (data.weights) network.load(c.readSafetensors(bytes(data.weights)).tensors);
+    if (settings.silent) network.hold(settings.silent);
     const losses = [];
     for (let step = 0; step < steps; step++) {
       losses.push(network.gradients(...batch(step)));
@@ -118,12 +119,15 @@ def reference(
     Return lengths, drawings of the longest, margin loss and loss of the drawing.
     """
     bug, types = settings["bug"], settings["types"]
+    silent = {"maps": [], "primary": []} | settings.get("silent", {})
     x = F.conv2d(images, weights["conv.weight"], weights["conv.bias"], stride=2).relu()
+    x = x.index_fill(1, torch.tensor(silent["maps"], dtype=torch.long), 0)
     x = F.conv2d(x, weights["primary.conv.weight"], weights["primary.conv.bias"], stride=2)
     if bug != "capsule-view":
         x = x.view(-1, types, 8, 3, 3).permute(0, 1, 3, 4, 2)
     u = my_capsnet.squash(x.reshape(len(images), -1, 8))
     u_hat = torch.einsum("bid,ijde->bije", u, weights["routed.weight"])
+    u_hat = u_hat.index_fill(1, torch.tensor(silent["primary"], dtype=torch.long), 0)
     b = u_hat.new_zeros(u_hat.shape[:3])
     for _ in range(settings["rounds"]):
         c = b.softmax(dim=1 if bug == "softmax-axis" else 2)
@@ -163,10 +167,17 @@ CASES = [
 ]
 
 
+SILENT = {"maps": [0, 5, 30], "primary": [1, 9, 17]}
+CASES += [
+    {"silent": SILENT},
+    {"silent": SILENT, "types": 4, "rounds": 5},
+    {"silent": SILENT, "bug": "softmax-axis"},
+]
 PLAIN = [
     CASES[0],
     CASES[2],
     {"bug": "softmax-axis"},
+    {"silent": SILENT},
 ]  # what differs between the kernels shows in these
 
 
@@ -198,6 +209,67 @@ def test_gradients_are_those_of_autograd(evaluate, tmp_path, settings, kernels):
         expected = weights[name].grad
         assert expected.abs().max() > 0, name
         assert (slope - expected).abs().max() < 1e-5 * expected.abs().max(), name
+
+
+HANDLED = """
+    const network = n.makeNetwork(data.settings, await k.loadKernels());
+    const image = Float32Array.from({ length: 784 }, (_, at) => ((at * 7) % 13) / 13);
+    const images = new Float32Array(8 * 784);
+    for (let digit = 0; digit < 8; digit++) images.set(image, digit * 784);
+    const learn = () => {
+        network.gradients(images, new Uint8Array(8).fill(3));
+        network.update(0.003);
+    };
+    learn();
+    const before = network.tensors();
+    const snapshot = network.snapshot();
+    network.nudge("maps", 5, 2);
+    network.nudge("primary", 17, 0.5);
+    const nudged = network.tensors();
+    network.hold({ maps: [7], primary: [1] });
+    learn();
+    const silenced = network.tensors();
+    const { lengths } = network.read(image);
+    network.restore(snapshot);
+    const after = network.tensors();
+    learn();
+    const again = network.tensors();
+    const sets = [before, nudged, silenced, after, again];
+    save(data.out, [...sets.flatMap((set) => Object.values(set).map((t) => t.data)), lengths]);
+    return Object.entries(before).map(([name, { shape }]) => [name, shape]);"""
+
+
+def test_a_hand_changes_what_it_says_and_can_be_taken_back(evaluate, tmp_path):
+    out = tmp_path / "out"
+    report = evaluate(HANDLED, {"settings": SETTINGS, "out": str(out)}, **PLAYGROUND)
+    shapes = [torch.Size(shape) for _, shape in report]
+    numbers = torch.from_numpy(np.fromfile(out, np.float32))
+    *pieces, lengths = numbers.split([shape.numel() for shape in shapes] * 5 + [10])
+    tensors = [piece.view(shape) for piece, shape in zip(pieces, shapes * 5, strict=True)]
+    names = [name for name, _ in report]
+    sets = [
+        dict(zip(names, tensors[from_:], strict=False))
+        for from_ in range(0, len(tensors), len(names))
+    ]
+    before, nudged, silenced, after, again = sets
+    expected = {name: tensor.clone() for name, tensor in before.items()}
+    expected["conv.weight"][5] *= 2
+    expected["conv.bias"][5] *= 2
+    expected["routed.weight"][17] *= 0.5
+    for name in names:
+        assert torch.equal(nudged[name], expected[name]), name
+        assert torch.equal(after[name], before[name]), name
+    assert not silenced["conv.weight"][7].any()
+    assert not silenced["conv.bias"][7].any()
+    assert not silenced["routed.weight"][1].any()
+    assert not torch.equal(again["conv.weight"], before["conv.weight"]), "it learns on"
+    assert again["conv.weight"][7].any(), "and what was silent speaks"
+
+    network = CapsNet(CapsNetConfig.small()).eval()  # as who opens the file reads
+    network.load_state_dict(silenced)
+    image = (torch.arange(784) * 7 % 13 / 13).view(1, 1, 28, 28)
+    with torch.no_grad():
+        assert (network(image).lengths[0] - lengths).abs().max() < 1e-5
 
 
 def test_a_step_is_adams(evaluate, tmp_path):

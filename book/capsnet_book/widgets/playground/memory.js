@@ -23,6 +23,7 @@ const PAGE = 65536; // bytes; WebAssembly's
  * @property {Float32Array} parameters
  * @property {Float32Array} slopes  the parameters' gradients
  * @property {Float32Array} averages
+ * @property {Float32Array} learned  Adam's two means, and the averages
  * @property {Float32Array} slopesOfLayers  all of dy
  */
 
@@ -98,6 +99,7 @@ export function planMemory(settings) {
     parameters: view(first, count),
     slopes: view(first + gap, count),
     averages: view(average, count),
+    learned: view(mean, 3 * count),
     slopesOfLayers: view(at.x + gap, (end - at.x) / 4),
   };
 }

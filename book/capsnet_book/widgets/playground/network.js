@@ -12,6 +12,7 @@ import { drawingLoss, longest, marginLoss } from "./losses.js";
 import { planMemory } from "./memory.js";
 import { begin, fromTensors, toTensors } from "./parameters.js";
 import { recut, softmaxOverI, softmaxOverIBack, wrongCut } from "./planted.js";
+import { capsuleHere, muteFilters, muteVotes } from "./silence.js";
 import { ACROSS, D, D_IN, HIDDEN, J, KERNEL, MAPS, PIXELS, PLACES, ROW, TAPS } from "./sizes.js";
 
 const V = J * D; // numbers in the capsules of a digit
@@ -40,6 +41,8 @@ class Network {
   #steps = 0; // of Adam
   #power1 = 1; // β1^t
   #power2 = 1; // β2^t
+  /** @type {import("./silence.js").Silent} */
+  #silent = { maps: [], primary: [] };
 
   /** @param {NetworkSettings} settings @param {(memory: any) => any} makeKernels */
   constructor(settings, makeKernels) {
@@ -57,6 +60,7 @@ class Network {
       maps: linearMaps(plan.at, types),
       k: makeKernels(plan.memory),
       cut: wrongCut(types),
+      silent: { filters: [], capsules: [] }, // as they stand here
     };
     this.#v = this.#lastRound(plan.y.v, V);
     this.#dv = this.#lastRound(plan.dy.v, V);
@@ -140,10 +144,11 @@ class Network {
   /**
    * Return what the network makes of images [N · 784]: capsules [N · J · D], their lengths
    * [N · J], answers [N], drawings [N · 784] of the longest capsule, if it draws; and of the last
-   * batch's first image, u [I · D_IN] and c of the last round [I · J].
+   * batch's first image, maps [100 · C], u [I · D_IN], votes [I · J · D] and c of the last round
+   * [I · J].
    */
   read(/** @type {Float32Array} */ images, draws = this.#settings.drawing > 0) {
-    const { B, I, y, parameters, averages } = this.#net;
+    const { B, C, I, y, parameters, averages } = this.#net;
     const N = images.length / PIXELS;
     const capsules = new Float32Array(N * V);
     const lengths = new Float32Array(N * J);
@@ -162,7 +167,10 @@ class Network {
     const answers = Uint8Array.from({ length: N }, (_, n) => longest(lengths, n));
     const rows = this.#lastRound(y.c, I * ROW).subarray(0, I * ROW);
     const c = rows.filter((_, k) => k % ROW < J); // less the padding
-    return { u: y.u.slice(0, I * D_IN), c, capsules, lengths, answers, drawings };
+    const maps = y.maps.slice(0, MAPS * C);
+    const votes = y.votes.slice(0, I * V);
+    const u = y.u.slice(0, I * D_IN);
+    return { maps, u, votes, c, capsules, lengths, answers, drawings };
   }
 
   /** Run the network on `count` images. Return the lengths, [B · J]. */
@@ -200,9 +208,86 @@ class Network {
     }));
   }
 
-  /** Return the averaged weights by name, as a file has them. */
+  /** Return W, [I, D_IN, J, D], in 255 steps: enough for a picture. @returns {Int8Array} */
+  matrices() {
+    const { at, I } = this.#net;
+    const weights = this.#averageAt(at["routed.weight"], I * D_IN * V);
+    let most = 1e-12;
+    for (const weight of weights) most = Math.max(most, Math.abs(weight));
+    return Int8Array.from(weights, (weight) => Math.round((127 * weight) / most));
+  }
+
+  /**
+   * Return the averaged weights by name, as a file has them. Those of silent parts are 0, so that
+   * who reads the file hears nothing of them either.
+   */
   tensors() {
-    return toTensors(this.#net.averages, this.#settings.types);
+    const averages = this.#net.averages.slice();
+    const { maps, primary } = this.#silent;
+    for (const at of maps) this.#scale(averages, "maps", at, 0);
+    for (const at of primary) this.#scale(averages, "primary", at, 0);
+    return toTensors(averages, this.#settings.types);
+  }
+
+  /** Return the parts that are silent. @returns {import("./silence.js").Silent} */
+  silent() {
+    return this.#silent;
+  }
+
+  /**
+   * Hold parts silent, and let all others speak.
+   * @param {import("./silence.js").Silent} silent
+   */
+  hold(silent) {
+    const { types } = this.#settings;
+    this.#silent = silent;
+    this.#net.silent = {
+      filters: silent.maps,
+      capsules: silent.primary.map((i) => capsuleHere(i, types)),
+    };
+  }
+
+  /**
+   * Multiply the weights of a filter ("maps"), or the matrices of a capsule ("primary").
+   * @param {string} part @param {number} at  as a file counts
+   */
+  nudge(part, at, /** @type {number} */ factor) {
+    this.#scale(this.#net.parameters, part, at, factor);
+    this.#scale(this.#net.averages, part, at, factor);
+  }
+
+  /** Multiply a part's weights among all numbers. @param {Float32Array} numbers */
+  #scale(numbers, part, at, factor) {
+    const { at: pointers, first, C } = this.#net;
+    const from = (name) => (pointers[name] - first) / 4;
+    if (part === "maps") {
+      numbers[from("conv.bias") + at] *= factor;
+      for (let tap = 0; tap < KERNEL ** 2; tap++)
+        numbers[from("conv.weight") + tap * C + at] *= factor;
+      return;
+    }
+    const size = D_IN * V;
+    const start = from("routed.weight") + capsuleHere(at, this.#settings.types) * size;
+    for (let k = start; k < start + size; k++) numbers[k] *= factor;
+  }
+
+  /** Return all that it has learned and how it goes on, so that restore() can bring it back. */
+  snapshot() {
+    const { parameters, learned } = this.#net;
+    return {
+      parameters: parameters.slice(),
+      learned: learned.slice(),
+      silent: this.#silent,
+      clock: [this.#steps, this.#power1, this.#power2],
+    };
+  }
+
+  /** Go back to where a snapshot was taken. @param {ReturnType<Network["snapshot"]>} snapshot */
+  restore({ parameters, learned, silent, clock }) {
+    this.#net.parameters.set(parameters);
+    this.#net.learned.set(learned);
+    [this.#steps, this.#power1, this.#power2] = clock;
+    this.hold(silent);
   }
 
   /** Return the gradients by name, as a file has them. */
@@ -307,6 +392,7 @@ function encode(net) {
   k.fillRows(at.maps, at["conv.bias"], B * MAPS, C);
   k.overInk(at.maps, at.x, at["conv.weight"], B, C, 0);
   k.gate(at.maps, at.maps, B * MAPS * C);
+  muteFilters(y.maps, net.silent.filters, C);
   k.fillRows(at.features, at["primary.conv.bias"], B * PLACES, C);
   linear(net, net.maps.primary);
   if (net.bug === "capsule-view") recut(y.features, net.cut);
@@ -314,6 +400,7 @@ function encode(net) {
   k.squash(at.u, at.features, B * I, D_IN);
   y.votes.fill(0);
   linear(net, net.maps.routed);
+  muteVotes(y.votes, net.silent.capsules, I, V);
 }
 
 /** Route by agreement (procedure 1), and keep what each round held. */
@@ -393,6 +480,7 @@ function routeBack(net) {
 /** Compute the gradients of the weights below from that of the votes. */
 function encodeBack(net) {
   const { k, dy, at, gap, B, C, I } = net;
+  muteVotes(dy.votes, net.silent.capsules, I, V);
   linearBack(net, net.maps.routed);
   k.squashBack(at.features + gap, at.features, at.u + gap, B * I, D_IN);
   if (net.bug === "capsule-view") recut(dy.features, net.cut, true);
