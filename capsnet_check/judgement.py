@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from capsnet_check.calls import Subject, Trouble, parameters_of
 from capsnet_check.gradients import findings_at_zero
 from capsnet_check.recognition import close
-from capsnet_check.report import Finding
+from capsnet_check.report import Coverage, Finding
 from capsnet_check.routing import Explanation, explain, predictions
 from capsnet_check.sites import Site
 from capsnet_check.trace import Operation
@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
         return len(self.explanation.deviations) if self.explanation else float("inf")
 
 
-def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], Verdict]:
+def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding | Coverage], Verdict]:
     """Return findings about a routing, by the reading of its axes that needs the fewest mistakes.
 
     Args:
@@ -62,8 +62,8 @@ def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], V
     site = verdict.site
     if verdict.explanation is None:
         text = "Its routing differs from Procedure 1, and not by mistakes of the catalogue alone."
-        findings = [Finding(None, text, topic="unexplained", line=site.first_use.line)]
-        return findings + _findings_at_zero(verdict), verdict
+        unexplained = Finding(None, text, topic="unexplained", line=site.first_use.line)
+        return [unexplained, *_findings_at_zero(verdict)], verdict
 
     lines = {"couplings": site.couplings.line}
     findings = [
@@ -74,7 +74,7 @@ def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding], V
     if verdict.explanation.bias is not None:
         text = "Not as in the paper, and as good: a bias is added to s."
         findings.append(Finding(None, text, convention=True, topic="bias"))
-    return findings + _findings_at_zero(verdict), verdict
+    return [*findings, *_findings_at_zero(verdict)], verdict
 
 
 def _verdict(site: Site, declared: int | None) -> Verdict:
@@ -163,18 +163,22 @@ def _rounds_findings(site: Site, done: int, declared: int | None) -> list[Findin
     return [Finding(bug, f"{asked}, and v is that of {done}.", line=site.first_use.line)]
 
 
-def _findings_at_zero(verdict: Verdict) -> list[Finding]:
-    """Return the findings about v for û = 0, and its gradient there."""
+def _findings_at_zero(verdict: Verdict) -> list[Finding] | list[Coverage]:
+    """Return the findings about v for û = 0, and its gradient there; or why there are none."""
     final = verdict.final
     site = verdict.site
     if final is None or (verdict.explanation and verdict.explanation.bias is not None):
         return []
+    zeros = torch.zeros([site.sizes[symbol] for symbol in "BIJD"])
+    if final.is_checkpointed:
+        return [Coverage("v of û = 0", "torch.utils.checkpoint computes its gradient anew")]
+    if not site.outputs(zeros, [final.index]):
+        return [Coverage("v of û = 0", "other operations are run for it")]
 
     def routed(u_hat: Tensor) -> Tensor:
         return next(iter(site.outputs(u_hat, [final.index]).values()))
 
     shape = [site.sizes[symbol] for symbol in "BJD"]
-    zeros = torch.zeros([site.sizes[symbol] for symbol in "BIJD"])
     try:
         findings = findings_at_zero(Subject(routed, "v(u_hat)"), shape, zeros, name="û")
     except Trouble as trouble:

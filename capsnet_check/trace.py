@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.utils.checkpoint
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
@@ -22,6 +23,7 @@ Replacements = Mapping[int, Tensor]
 """What operations give instead of their own output, by their index."""
 
 _is_theirs = lru_cache(is_theirs)
+_CHECKPOINT = str(torch.utils.checkpoint.__file__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,8 @@ class Operation:
     outputs: list[Tensor]
     place: tuple[str, int]
     """File and line of the code under examination; ("", 0) where there is none."""
+    is_checkpointed: bool
+    """Whether torch.utils.checkpoint runs it again for the gradient, out of our sight."""
 
     @property
     def output(self) -> Tensor:
@@ -106,7 +110,11 @@ class Trace(TorchFunctionMode):
             outputs = tensors_in(given)[:1]  # it returns None and changes its first argument
         if outputs:
             inputs = tensors_in(given)
-            self.operations.append(Operation(index, func.__name__, inputs, outputs, _place()))
+            place = _place()
+            name = func.__name__
+            self.operations.append(
+                Operation(index, name, inputs, outputs, place, _is_checkpointed())
+            )
 
 
 def _without_cuda(
@@ -132,6 +140,14 @@ def _place() -> tuple[str, int]:
     while frame and not _is_theirs(frame.f_code.co_filename):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+
+
+def _is_checkpointed() -> bool:
+    """Return True inside of a call of torch.utils.checkpoint."""
+    frame: Any = sys._getframe(1)
+    while frame and frame.f_code.co_filename != _CHECKPOINT:
+        frame = frame.f_back
+    return frame is not None
 
 
 def tensors_in(value: Any) -> list[Tensor]:

@@ -257,8 +257,12 @@ class SharedByPlaces(nn.Module):
 class CheckpointedLayer(Routed):
     """Activations are computed again for the gradient, by torch.utils.checkpoint."""
 
+    def __init__(self, *sizes: int, use_reentrant: bool) -> None:
+        super().__init__(*sizes)
+        self.use_reentrant = use_reentrant
+
     def forward(self, u: Tensor) -> Tensor:
-        return checkpoint(super().forward, u, use_reentrant=False)
+        return checkpoint(super().forward, u, use_reentrant=self.use_reentrant)
 
 
 class LinearForEach(Routed):
@@ -440,6 +444,10 @@ class TwoBranches(Network):
         return above(both).norm(dim=2)
 
 
+def _checkpointed(*, use_reentrant: bool) -> Network:
+    return Network(CheckpointedLayer(I, DIM, J, D, use_reentrant=use_reentrant))
+
+
 def _shared(*, in_two_steps: bool) -> Network:
     return Network(SharedByPlaces(in_two_steps=in_two_steps))
 
@@ -471,7 +479,10 @@ PUBLIC = [
     Right("image by image", lambda: Network(ImageByImage(I, DIM, J, D)), 3),
     Right("W shared by places", lambda: _shared(in_two_steps=False), 3),
     Right("W shared by places, two sums", lambda: _shared(in_two_steps=True), 3),
+    Right("checkpointed", lambda: _checkpointed(use_reentrant=False), 3),
+    Right("checkpointed, reentrant", lambda: _checkpointed(use_reentrant=True), 3),
     Right("a Linear with bias each", lambda: Network(LinearForEach(I, DIM, J, D))),
+    Right("rounds in a while", lambda: Network(UntilStill(I, DIM, J, D)), 3),
     Right("a convolution for each number", lambda: Network(last(), primary=ByUnits())),
     Right("gates and scales in the trunk", lambda: Lengths(last(), primary=BlockTrunk())),
     Right("attention in the trunk", lambda: Lengths(last(), primary=AttentionTrunk()), 3),
