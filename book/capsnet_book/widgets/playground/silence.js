@@ -2,7 +2,10 @@
 // capsule no vote is heard. What is 0 has no gradient either.
 import { PLACES } from "./sizes.js";
 
-/** @typedef {{ maps: number[], primary: number[] }} Silent  filters and capsules, as a file counts */
+/**
+ * @typedef {{ maps: number[], primary: number[] }} Silent
+ *   filters, and capsules as a file counts
+ */
 
 /** Return where the file's capsule i stands here. */
 export const capsuleHere = (/** @type {number} */ i, /** @type {number} */ types) =>
