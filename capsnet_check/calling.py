@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from capsnet_check.calls import Trouble, accepts, called
+from capsnet_check.calls import Trouble, accepts, called, parameters_of
 from capsnet_check.target import Target
 from capsnet_check.trace import Replacements, Trace, tensors_in
 
-_LABEL = re.compile(r"label|target|truth|^y$|_y$|one_?hot|class", re.IGNORECASE)
+_LABEL = re.compile(r"label|target|truth|^y(_|$)|_y$|one_?hot|class", re.IGNORECASE)
 _USUAL_CLASSES = 10
 _MOST_CLASSES = 1000
 _LARGEST_BATCH = 512
@@ -28,6 +28,8 @@ class CallStyle(Enum):
 
     NUMBERS = "class numbers"
     ONE_HOT = "one-hot labels"
+    KEYWORD = "class numbers by keyword"
+    KEYWORD_ONE_HOT = "one-hot labels by keyword"
     ATTRIBUTE = "class numbers in an attribute"
     ATTRIBUTE_ONE_HOT = "one-hot labels in an attribute"
     NO_LABELS = "no labels"
@@ -38,6 +40,11 @@ class CallStyle(Enum):
         return self in (CallStyle.NUMBERS, CallStyle.ONE_HOT)
 
     @property
+    def has_keyword(self) -> bool:
+        """Whether labels are an argument that is given by its name alone."""
+        return self in (CallStyle.KEYWORD, CallStyle.KEYWORD_ONE_HOT)
+
+    @property
     def has_attribute(self) -> bool:
         """Whether labels are written into an attribute."""
         return self in (CallStyle.ATTRIBUTE, CallStyle.ATTRIBUTE_ONE_HOT)
@@ -45,11 +52,15 @@ class CallStyle(Enum):
     @property
     def is_one_hot(self) -> bool:
         """Whether labels are one-hot."""
-        return self in (CallStyle.ONE_HOT, CallStyle.ATTRIBUTE_ONE_HOT)
+        return self.name.endswith("ONE_HOT")
 
     def fits(self, thing: Any) -> bool:
         """Return True if a thing may be called so, by its arguments and attributes."""
-        if not callable(thing) or not accepts(thing, 2 if self.has_argument else 1):
+        if not callable(thing):
+            return False
+        if self.has_keyword:
+            return any(accepts(thing, 1, name) for name in _label_keywords(thing))
+        if not accepts(thing, 2 if self.has_argument else 1):
             return False
         return not self.has_attribute or bool(_label_attributes(thing))
 
@@ -99,8 +110,8 @@ class Network:
 
     @property
     def may_take_labels(self) -> bool:
-        """Whether there is an argument or an attribute for labels."""
-        return self.styles != [CallStyle.NO_LABELS]
+        """Whether there may be an argument or an attribute for labels."""
+        return self.styles != [CallStyle.NO_LABELS] or len(parameters_of(self.thing)) > 1
 
     def give_labels_of(self, classes: int) -> None:
         """Give labels of so many classes from now on, if it takes such; else leave all as it is."""
@@ -141,6 +152,8 @@ class Network:
         def call(thing: Any) -> Any:
             if self.style.has_argument:
                 return thing(self.images.clone(), labels)
+            if self.style.has_keyword:
+                return thing(self.images.clone(), **{_label_keywords(thing)[0]: labels})
             if self.style.has_attribute:
                 setattr(*_label_attributes(thing)[0], labels)
             return thing(self.images.clone())
@@ -190,6 +203,15 @@ def _attributes(network: Any) -> Iterator[tuple[nn.Module, str, Any]]:
     for module in network.modules() if isinstance(network, nn.Module) else ():
         for name, value in vars(module).items():
             yield module, name, value
+
+
+def _label_keywords(network: Any) -> list[str]:
+    """Return the names of arguments that are given by name alone, and may be there for labels."""
+    return [
+        name
+        for name, parameter in parameters_of(network).items()
+        if parameter.kind is parameter.KEYWORD_ONLY and _LABEL.search(name)
+    ]
 
 
 def _label_attributes(network: Any) -> list[tuple[nn.Module, str]]:

@@ -244,10 +244,17 @@ def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
         return {"args": inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)}
 
 
-def accepts(function: Any, count: int) -> bool:
-    """Return True if a function takes so many positional arguments, or that is unknown."""
+def accepts(function: Any, count: int, *names: str) -> bool:
+    """Return True if a function takes so many positional arguments, or that is unknown.
+
+    Args:
+        function: the function or module.
+        count: of the positional arguments.
+        names: of arguments that are given by name as well.
+    """
+    signature = inspect.Signature([*parameters_of(function).values()])
     try:
-        inspect.Signature([*parameters_of(function).values()]).bind(*range(count))
+        signature.bind(*range(count), **dict.fromkeys(names))
     except TypeError:
         return False
     return True

@@ -411,6 +411,18 @@ class ChosenByPosition(ChosenCapsule):
         return self.answered(images, labels)
 
 
+class ChosenByOptions(ChosenCapsule):
+    """Whoever reads its signature cannot know the name of the labels."""
+
+    def forward(self, images: Tensor, **options: Any) -> Any:
+        return self.answered(images, options.get("labels"))
+
+
+class OneHotByName(FromEye):
+    def forward(self, images: Tensor, *, training: bool = False, y_true: Tensor) -> Any:
+        return super().forward(images, y_true.argmax(1))
+
+
 class WithLoss(FromEye):
     """The loss is computed in the network, where labels are given."""
 
@@ -486,6 +498,9 @@ PUBLIC = [
     Right("a convolution for each number", lambda: Network(last(), primary=ByUnits())),
     Right("gates and scales in the trunk", lambda: Lengths(last(), primary=BlockTrunk())),
     Right("attention in the trunk", lambda: Lengths(last(), primary=AttentionTrunk()), 3),
+    Right("the chosen capsule, labels by name", lambda: ChosenCapsule(DenseCapsules())),
+    Right("the chosen capsule, options", lambda: ChosenByOptions(DenseCapsules()), 3),
+    Right("one-hot labels by name", lambda: OneHotByName(DenseCapsules())),
     Right("the chosen capsule", lambda: ChosenByPosition(DenseCapsules())),
     Right("the loss inside", lambda: WithLoss(DenseCapsules())),
     Right("normalised inside", lambda: NormalisedInside(DenseCapsules())),

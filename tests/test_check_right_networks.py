@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from public_networks import PUBLIC
+from public_networks import PUBLIC, ChosenCapsule
 from right_networks import (
     RIGHT,
     Decoded,
@@ -139,6 +139,13 @@ class StaleParameter(Routed):
         return v
 
 
+class IgnoringTheName(ChosenCapsule):
+    """Takes labels by name and draws the longest capsule."""
+
+    def forward(self, images, *, labels=None):
+        return self.answered(images, None)
+
+
 class Ignoring(Decoded):
     """Takes one-hot labels and masks by its prediction."""
 
@@ -157,6 +164,7 @@ class Ignoring(Decoded):
         (lambda: Network(OverIWithBias(16, 4, 10, 8)), {"softmax-axis"}),
         (lambda: Network(StaleAndLazy(10, 8)), {"stale-logits"}),
         (lambda: Network(StaleParameter(16, 4, 10, 8)), {"stale-logits"}),
+        (lambda: IgnoringTheName(Routed(16, 4, 10, 8)), {"mask-prediction"}),
         (lambda: Ignoring(last(2), classes=2), {"mask-prediction"}),
         (lambda: Ignoring(last(7), classes=7), {"mask-prediction"}),
         (lambda: OneHotIfGiven(OverI(16, 4, 5, 4), classes=5), {"softmax-axis"}),
