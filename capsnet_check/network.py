@@ -44,8 +44,8 @@ def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float 
     Args:
         network: ``network(images [B, C, H, W])`` or ``network(images, labels)``, a module or a
             function, with labels as class numbers or one-hot, as the second argument, by name or
-            in an attribute, and any size of batch: returns the class capsules, their lengths, a reconstruction, or several of these in any
-            container. A copy is examined in eval mode.
+            in an attribute, and any size of batch: returns the class capsules, their lengths, a
+            reconstruction, or several of these in any container. A copy is examined in eval mode.
         images: [B, C, H, W], at least two.
         labels: class numbers [B].
         seconds: after so many, no other operation of it is run; earlier findings stand in the
