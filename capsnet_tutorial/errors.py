@@ -81,6 +81,13 @@ def expect_shape(name: str, tensor: Tensor, pattern: str) -> None:
     expect(tensor.dim() == axes, f"{name} of shape {pattern}", f"shape {list(tensor.shape)}")
 
 
+def expect_device(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
+    """Raise `InputError` unless a value is a tensor on the device of another tensor."""
+    expect_tensor(name, tensor)
+    wanted = f"{name} on {other.device}, the device of {other_name}"
+    expect(tensor.device == other.device, wanted, f"{tensor.device}")
+
+
 def is_free_to_read(tensor: Tensor) -> bool:
     """Return whether reading a tensor's values costs nothing: no wait for a GPU, no graph break.
 

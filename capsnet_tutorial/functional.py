@@ -8,9 +8,10 @@ total input, ``v`` output. In einsum, d is D_in and e is D_out. ``votes`` are ``
 at least.
 
 Every function checks shapes and dtypes of its arguments, and raises `ValueError` with what was
-expected and what came. Labels and targets are checked number by number where that costs nothing: on
-the CPU, outside compiled code. On a GPU a label out of range stops the program, as in
-`torch.nn.functional.cross_entropy`. Whether numbers are finite is not checked.
+expected and what came. So do the losses and the mask of images and labels on another device. Labels
+and targets are checked number by number where that costs nothing: on the CPU, outside compiled
+code. On a GPU a label out of range stops the program, as in `torch.nn.functional.cross_entropy`.
+Whether numbers are finite is not checked.
 
 Routing and squash compute in float32 at least and return the dtype of their input: half precision
 cannot hold ‖s‖².
@@ -28,10 +29,10 @@ from torch import Tensor
 from capsnet_tutorial.errors import (
     expect,
     expect_count,
+    expect_device,
     expect_floating,
     expect_number,
     expect_shape,
-    expect_tensor,
     is_free_to_read,
     is_number,
 )
@@ -211,6 +212,7 @@ def margin_loss(
     expect_shape("lengths", lengths, "[B, J]")
     for name, value in (("m_plus", m_plus), ("m_minus", m_minus), ("lambda_", lambda_)):
         expect_number(name, value)
+    expect_device("targets", targets, "lengths", lengths)
     present = _multi_hot(targets, lengths.shape).to(lengths.dtype)  # [B, J]
     absent_loss = F.relu(lengths - m_minus).square()
     present_loss = F.relu(m_plus - lengths).square()
@@ -234,7 +236,8 @@ def mask_capsules(v: Tensor, labels: Tensor | None = None) -> Tensor:
     if labels is None:
         expect(v.shape[1] > 0, "at least one capsule to choose from", f"shape {list(v.shape)}")
         labels = capsule_lengths(v.detach()).argmax(dim=1)  # [B]
-    is_multi_hot = isinstance(labels, Tensor) and labels.dim() == 2
+    expect_device("labels", labels, "v", v)
+    is_multi_hot = labels.dim() == 2
     keep = (_multi_hot if is_multi_hot else _one_hot)(labels, v.shape[:2]).bool()  # [B, J]
     return v.masked_fill(~keep.unsqueeze(-1), 0)
 
@@ -253,6 +256,7 @@ def reconstruction_loss(reconstruction: Tensor, images: Tensor) -> Tensor:
     """
     expect_floating("reconstruction", reconstruction)
     expect_floating("images", images)
+    expect_device("images", images, "reconstruction", reconstruction)
     are_batches = reconstruction.dim() >= 2 and images.dim() >= 2
     expect(
         are_batches and reconstruction.flatten(1).shape == images.flatten(1).shape,
@@ -285,7 +289,6 @@ def expect_dtype(name: str, tensor: Tensor, weight: Tensor) -> None:
 
 def _one_hot(labels: Tensor, shape: torch.Size) -> Tensor:
     """Return bool [B, J], true at the class numbers [B]."""
-    expect_tensor("labels", labels)
     batch, classes = shape
     is_fraction = labels.is_floating_point() or labels.is_complex()
     is_integer = not is_fraction and labels.dtype != torch.bool
@@ -308,7 +311,6 @@ def _multi_hot(targets: Tensor, shape: torch.Size) -> Tensor:
         targets: class numbers, integers [B]; or T itself, which is checked and returned as it is.
         shape: (B, J).
     """
-    expect_tensor("targets", targets)
     if targets.dim() == 1:
         return _one_hot(targets, shape)
     expect(

@@ -17,6 +17,7 @@ from torch.utils import _pytree
 from capsnet_tutorial.errors import (
     expect,
     expect_count,
+    expect_device,
     expect_floating,
     expect_image_dtype,
     expect_number,
@@ -340,6 +341,7 @@ class CapsNet(nn.Module):
         fits = images.shape[1:] == (channels, height, width)
         expect(fits, wanted, f"shape {list(images.shape)}")
         expect_dtype("images", images, self.conv.weight)
+        expect_device("images", images, "the network", self.conv.weight)
         _expect_pixels(images)
         return F.relu(self.conv(images))
 

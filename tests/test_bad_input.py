@@ -257,6 +257,25 @@ def test_bad_input_raises_a_value_error_of_ours(call, value, tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda there: functional.margin_loss(LENGTHS.to(there), LABELS), "targets"),
+        (lambda there: functional.margin_loss(LENGTHS.to(there), torch.eye(2, 4)), "targets"),
+        (lambda there: functional.mask_capsules(U.to(there), LABELS), "labels"),
+        (
+            lambda there: functional.reconstruction_loss(torch.rand(2, 81, device=there), IMAGES),
+            "images",
+        ),
+        (lambda there: networks.tiny().float().to(there)(IMAGES), "images"),
+    ],
+    ids=["margin loss", "margin loss of rows", "mask", "reconstruction loss", "network"],
+)
+def test_tensors_on_another_device_are_told_where_to_be(call, name):
+    with pytest.raises(ValueError, match=f"expected {name} on meta, .*; got cpu"):
+        call("meta")
+
+
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.int32], ids=str)
 def test_labels_of_every_integer_dtype_are_taken(dtype):
     labels = LABELS.to(dtype)
