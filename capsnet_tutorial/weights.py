@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from capsnet_tutorial.errors import FLOATING, InputError, expect
 from capsnet_tutorial.files import read_tensors, write_tensors
@@ -198,6 +199,7 @@ def as_capsnet(network: nn.Module) -> CapsNet:
 
     A network such as the one built in the book does not tell its number of rounds: it is inferred
     from the answers to two images of bright noise. A subclass of CapsNet becomes a plain one.
+    Wrappers for compiling and for several GPUs are taken off.
 
     Raises:
         ValueError: weights whose names and shapes are not those of the small or of the paper's
@@ -205,6 +207,8 @@ def as_capsnet(network: nn.Module) -> CapsNet:
             that answers otherwise than a CapsNet with its weights.
     """
     network = getattr(network, "_orig_mod", network)  # torch.compile wraps it
+    if isinstance(network, (nn.DataParallel, DistributedDataParallel)):
+        return as_capsnet(network.module)
     if type(network) is CapsNet:
         return network
     if isinstance(network, CapsNet):

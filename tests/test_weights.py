@@ -54,6 +54,13 @@ def test_another_pretrained_network_is_refused():
 # --- what is saved comes back
 
 
+def test_weights_are_saved_from_within_data_parallel(tmp_path):
+    model = networks.tiny().float()
+    save_weights(torch.nn.DataParallel(model), tmp_path / "weights", torch.float32)
+    again = load_weights(tmp_path / "weights").state_dict()
+    assert all(again[name].equal(tensor) for name, tensor in model.state_dict().items())
+
+
 def test_saved_weights_come_back(tmp_path):
     model, x = networks.tiny().float(), noise(2, 1, 9, 9, dtype=torch.float32)
     model.routed.iterations = 5  # set after it was made
