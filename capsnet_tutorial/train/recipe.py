@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from capsnet_tutorial import functional
 from capsnet_tutorial.augment import Augmentation, option
-from capsnet_tutorial.errors import expect, expect_count, is_number
+from capsnet_tutorial.errors import InputError, expect, expect_count, is_number
 from capsnet_tutorial.functional import RECONSTRUCTION_WEIGHT
 from capsnet_tutorial.layers import RoutedCapsules
 from capsnet_tutorial.model import named_output
@@ -180,9 +180,15 @@ class Schedule:
         return seconds / self.recipe.seconds
 
     def learning_rate(self, step: int, seconds: float) -> float:
-        """Return the learning rate of the next step."""
-        share = one_cycle(self.share_done(step, seconds), self.recipe.warmup)
-        return (self.recipe.learning_rate or USUAL_RATE) * share
+        """Return the learning rate of the next step.
+
+        Raises:
+            ValueError: the recipe names no rate; `Recipe.for_network` gives it one.
+        """
+        peak = self.recipe.learning_rate
+        if peak is None:
+            raise InputError("expected a recipe with a rate, as of Recipe.for_network; got none")
+        return peak * one_cycle(self.share_done(step, seconds), self.recipe.warmup)
 
     def decay(self, step: int) -> float:
         """Return the decay of the average at the next step: 0 at the first, a copy of the weights.
