@@ -15,13 +15,16 @@ usual-GROUND-CAPSULES
 Every run writes a file of its own, so many processes can run side by side:
 
     python -m benchmarks.sizes --list --seeds 1 2 | xargs -P 12 -n 1 python -m benchmarks.sizes
-    python -m benchmarks.sizes --collect     # joins them with results/sizes.json
+    python -m benchmarks.sizes --collect     # joins results/sizes.json with them
+
+The last also writes the tables in README.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,11 +36,13 @@ from torch import Tensor
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, Recipe, digits, evaluate, fit
 from capsnet_tutorial.data import Split
+from capsnet_tutorial.errors import expect
 from capsnet_tutorial.files import write_json
 from capsnet_tutorial.train.recipe import USUAL_RATE
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUT = ROOT / "results" / "sizes.json"
+README = ROOT / "README.md"
 FOLDER = ROOT / "runs" / "sizes"
 NUMBERS: dict[int, dict[str, int]] = {
     18: {"primary_types": 2},
@@ -77,7 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--list", action="store_true", help="print the names, and train nothing")
     action.add_argument(
-        "--collect", action="store_true", help="join the files with results/sizes.json"
+        "--collect",
+        action="store_true",
+        help="join the files with results/sizes.json, and write README's tables",
     )
     options = parser.parse_args(arguments)
     names = selected_names(options.names, options.seeds)
@@ -85,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"no run is called {' or '.join(options.names)}; see --list")
     if options.collect:
         collect(options.folder)
+        text = README.read_text(encoding="utf-8")
+        README.write_text(with_tables(text, stored_runs()), encoding="utf-8")
         return
     for name in names:
         if options.list:
@@ -138,6 +147,61 @@ def collect(folder: Path) -> None:
 def stored_runs() -> dict[str, Any]:
     """Return the runs in results/sizes.json, by name."""
     return json.loads(OUTPUT.read_text())["runs"] if OUTPUT.exists() else {}
+
+
+# --- README's tables
+
+
+def with_tables(text: str, runs: dict[str, Any]) -> str:
+    """Return README's text with the tables of these runs in place of those that it has.
+
+    Raises:
+        ValueError: a table's head is not there.
+    """
+    for rows in (numbers_rows(runs), shapes_rows(runs)):
+        head, *body = [f"| {' | '.join(row)} |" for row in rows]
+        columns = "|--:" * len(rows[0]) + "|"
+        table = "\n".join([head, columns, *body]) + "\n"
+        text, count = re.subn(re.escape(head) + r"\n(\|.*\n)+", table, text)
+        expect(count == 1, f"one table in README with the head {head}", f"{count}")
+    return text
+
+
+def numbers_rows(runs: dict[str, Any]) -> list[list[str]]:
+    """Return the table of the two-digit numbers: a row for each number of primary capsules."""
+    head = ["primary capsules", *(f"{classes} classes" for classes in CLASSES)]
+    guesses = ["by guessing", *(f"{100 - 100 / classes:.0f}" for classes in CLASSES)]
+    body = [
+        [f"{capsules:,}", *(error(runs, f"numbers-{capsules}-{classes}") for classes in CLASSES)]
+        for capsules in NUMBERS
+    ]
+    return [head, *body, guesses]
+
+
+def shapes_rows(runs: dict[str, Any]) -> list[list[str]]:
+    """Return the table of the shapes: a row for each number of primary capsules."""
+    columns = [(task, ground) for task in ("shapes", "usual") for ground in GROUNDS]
+    rates = {"shapes": "`fit`'s rate", "usual": "0.01"}
+    head = ["primary capsules", *(f"{rates[task]}, {ground} ground" for task, ground in columns)]
+    body = [
+        [f"{capsules:,}", *(error(runs, f"{task}-{ground}-{capsules}") for task, ground in columns)]
+        for capsules in SHAPES
+    ]
+    return [head, *body]
+
+
+def error(runs: dict[str, Any], size: str) -> str:
+    """Return a size's error in per cent: the mean of its seeds, with the lowest and highest."""
+    errors = [100 * run["error"] for name, run in runs.items() if name.rpartition("-")[0] == size]
+    if not errors:
+        return "–"
+    mean = f"{sum(errors) / len(errors):.1f}"
+    if len(errors) == 1:
+        return f"{mean} (one seed)"
+    return f"{mean} ({min(errors):.1f} to {max(errors):.1f})"
+
+
+# --- a run
 
 
 def train(name: str) -> dict[str, Any]:

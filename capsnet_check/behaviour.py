@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 import torch
 from torch import Tensor, nn
@@ -20,9 +21,11 @@ _LENGTH_TOLERANCE = 1e-3
 
 def length_findings(network: Network, classes: int) -> Iterator[Finding]:
     """Yield findings about scores [B, J] that are no lengths: too long, or shares of 1."""
-    tensors = [tensor.squeeze() for tensor in network.returned]
-    shape = (len(network.images), classes)
-    all_scores = [tensor for tensor in tensors if tensor.shape == shape]
+    all_scores = _scores(network, network.returned, classes)
+    in_training = []
+    if isinstance(network.thing, nn.Module) and any(map(_are_shares, all_scores)):
+        with suppress(Trouble):
+            in_training = _scores(network, network.run(train=True), classes)
     for scores in all_scores:
         if not scores.isfinite().all():
             raise Trouble("Its lengths for these images are not finite numbers.")
@@ -31,7 +34,15 @@ def length_findings(network: Network, classes: int) -> Iterator[Finding]:
             text = f"A class capsule is {longest:.3f} long; no squashed vector is longer than 1."
             yield Finding("squash-axis", text)
         elif _are_shares(scores):
-            yield _finding_about_shares(scores, all_scores)
+            others = [other for other in all_scores if other is not scores]
+            yield _finding_about_shares(others, in_training)
+
+
+def _scores(network: Network, tensors: Sequence[Tensor], classes: int) -> list[Tensor]:
+    """Return those of the tensors that are scores [B, J]."""
+    shape = (len(network.images), classes)
+    squeezed = [tensor.squeeze() for tensor in tensors]
+    return [tensor for tensor in squeezed if tensor.shape == shape]
 
 
 def _are_shares(scores: Tensor) -> bool:
@@ -40,17 +51,30 @@ def _are_shares(scores: Tensor) -> bool:
     return not one_hot and bool(((scores.sum(1) - 1).abs() < _SUM_TOLERANCE).all())
 
 
-def _finding_about_shares(shares: Tensor, all_scores: Sequence[Tensor]) -> Finding:
-    """Return the finding about a softmax: a convention where the lengths are returned, too."""
-    others = [scores for scores in all_scores if scores is not shares]
-    for lengths in others:
-        if torch.allclose(lengths.softmax(dim=1), shares, rtol=1e-3, atol=1e-5):
-            text = (
-                "Not as in the paper, and as good: beside the lengths it returns their softmax. "
-                "The margin loss takes the lengths."
-            )
-            return Finding(None, text, convention=True)
-    return Finding("lengths-softmax", "The lengths of every image sum to 1.")
+def _may_be_lengths(scores: Tensor) -> bool:
+    """Return True for numbers from 0 to 1 that do not sum to 1, and are not one-hot."""
+    in_range = bool(((scores >= 0) & (scores <= 1 + _LENGTH_TOLERANCE)).all())
+    return in_range and not bool(((scores.sum(1) - 1).abs() < _SUM_TOLERANCE).all())
+
+
+def _finding_about_shares(others: Sequence[Tensor], in_training: Sequence[Tensor]) -> Finding:
+    """Return the finding about scores that sum to 1: a convention where there are lengths, too.
+
+    Args:
+        others: the other scores that the network returns.
+        in_training: the scores that it returns in training.
+    """
+    if any(map(_may_be_lengths, others)):
+        where = "beside the lengths"
+    elif any(map(_may_be_lengths, in_training)):
+        where = "after training, in place of the lengths,"
+    else:
+        return Finding("lengths-softmax", "The lengths of every image sum to 1.")
+    text = (
+        f"Not as in the paper, and as good: {where} it returns numbers that sum to 1. "
+        "The margin loss takes the lengths."
+    )
+    return Finding(None, text, convention=True)
 
 
 def batch_of_one_findings(network: Network) -> Iterator[Finding | Coverage]:

@@ -140,4 +140,7 @@ def source_if_moved(operation: Operation) -> Tensor | None:
 
 def memory(tensor: Tensor) -> int:
     """Return which memory a tensor's numbers lie in: a view shares it."""
-    return tensor.untyped_storage().data_ptr() or -id(tensor)
+    try:
+        return tensor.untyped_storage().data_ptr() or -id(tensor)
+    except NotImplementedError:  # a tensor within torch.func.vmap
+        return -id(tensor)

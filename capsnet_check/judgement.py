@@ -18,7 +18,21 @@ from capsnet_check.routing import Explanation, explain, predictions
 from capsnet_check.sites import Site
 from capsnet_check.trace import Operation
 
-_ROUNDS = re.compile(r"iter|round|^(num_|n_)?routings?$|^r$", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_ROUNDS = {
+    "iter",
+    "iters",
+    "iteration",
+    "iterations",
+    "round",
+    "rounds",
+    "routing",
+    "routings",
+    "r",
+}
+"""Words of a name that says how many rounds there are; one of them at least."""
+_BESIDE_ROUNDS = {"n", "num", "number", "of", "route", "dynamic", "agreement", "caps", "capsule"}
+"""Words that it may have beside those: `max_iterations` is of the training, say."""
 _MOST_ROUNDS = 10
 """A line that is run more often is no loop over rounds."""
 _FAINT = 0.2
@@ -46,12 +60,14 @@ class Verdict(NamedTuple):
         return len(self.explanation.deviations) if self.explanation else float("inf")
 
 
-def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding | Coverage], Verdict]:
+def judge(
+    sites: Sequence[Site], declared: Sequence[int]
+) -> tuple[list[Finding | Coverage], Verdict]:
     """Return findings about a routing, by the reading of its axes that needs the fewest mistakes.
 
     Args:
         sites: the readings.
-        declared: the rounds that the network says it does, if it does.
+        declared: the rounds that the network says it does: of the first routing, or another.
     """
     verdicts: list[Verdict] = []
     for site in sites:
@@ -77,9 +93,9 @@ def judge(sites: Sequence[Site], declared: int | None) -> tuple[list[Finding | C
     return [*findings, *_findings_at_zero(verdict)], verdict
 
 
-def _verdict(site: Site, declared: int | None) -> Verdict:
+def _verdict(site: Site, declared: Sequence[int]) -> Verdict:
     """Judge one reading with predictions of ours, if need be with louder ones."""
-    asked = declared or _rounds_of_the_loop(site)
+    asked = declared[0] if declared else _rounds_of_the_loop(site)
     verdict = _verdict_at(site, asked, loudness=1.0)
     if verdict.explanation is None or not verdict.explanation.deviations:
         return verdict
@@ -151,15 +167,17 @@ def _unsquashed_length(length: Tensor) -> Tensor:
     return (length / (1 - length)).sqrt()
 
 
-def _rounds_findings(site: Site, done: int, declared: int | None) -> list[Finding]:
+def _rounds_findings(site: Site, done: int, declared: Sequence[int]) -> list[Finding]:
     """Return a finding unless it does as many rounds as declared, or as its loop goes round."""
-    asked = f"It is set to {declared} rounds"
-    if declared is None:
-        declared = site.loops if done < site.loops <= _MOST_ROUNDS else done
-        asked = f"Its loop goes {site.loops} times round"
-    if done == declared:
+    if declared:
+        wanted = done if done in declared else declared[0]
+        asked = f"It is set to {wanted} rounds"
+    else:
+        wanted = site.loops if done < site.loops <= _MOST_ROUNDS else done
+        asked = f"Its loop goes {wanted} times round"
+    if done == wanted:
         return []
-    bug = "no-update-rounds" if done < declared else None
+    bug = "no-update-rounds" if done < wanted else None
     return [Finding(bug, f"{asked}, and v is that of {done}.", line=site.first_use.line)]
 
 
@@ -186,11 +204,18 @@ def _findings_at_zero(verdict: Verdict) -> list[Finding] | list[Coverage]:
     return [replace(finding, line=final.line) for finding in findings]
 
 
-def declared_rounds(network: Any) -> int | None:
-    """Return the rounds that a module says it does, in an attribute or an argument's default."""
+def declared_rounds(network: Any) -> list[int]:
+    """Return the rounds that modules say they do, in an attribute or an argument's default."""
+    rounds = []
     for module in network.modules() if isinstance(network, nn.Module) else ():
         defaults = {name: parameter.default for name, parameter in parameters_of(module).items()}
         for name, value in {**vars(module), **defaults}.items():
-            if _ROUNDS.search(name) and type(value) is int and 1 <= value <= 100:
-                return value
-    return None
+            if _says_rounds(name) and type(value) is int and 1 <= value <= 100:
+                rounds.append(value)
+    return rounds
+
+
+def _says_rounds(name: str) -> bool:
+    """Return True for a name such as `num_routing_iterations`, not for `criterion`."""
+    words = {word.lower() for word in _WORD.findall(name)}
+    return bool(words & _ROUNDS) and words <= _ROUNDS | _BESIDE_ROUNDS

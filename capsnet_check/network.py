@@ -67,9 +67,16 @@ def check_model(network: Any, images: Tensor, labels: Tensor, *, seconds: float 
     ends = time.monotonic() + seconds
     return examine(
         "network",
-        lambda: _examine_network(network, images.cpu(), labels.cpu(), ends),
+        lambda: _examine_network(network, _of_its_type(network, images), labels.cpu(), ends),
         needed="routing",
     )
+
+
+def _of_its_type(network: Any, images: Tensor) -> Tensor:
+    """Return images on the CPU, in float64 for a network of such numbers."""
+    parameters = network.parameters() if isinstance(network, nn.Module) else ()
+    is_double = any(parameter.dtype == torch.float64 for parameter in parameters)
+    return images.cpu().double() if is_double else images.cpu()
 
 
 def check_layer(layer: Any, u: Tensor | None = None) -> Report:
@@ -182,7 +189,7 @@ def _examine_routings(
     verdicts: list[Verdict] = []
     for sites in sites_in(graph):
         findings, verdict = judge(sites, declared)
-        declared = None  # a second routing may have rounds of its own
+        declared = []  # a second routing may have rounds of its own
         yield from findings
         verdicts.append(verdict)
         sizes = verdict.site.sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from capsnet_check.calls import Subject
 from capsnet_check.examination import examine
 from capsnet_check.graph import Graph, memory
 from capsnet_check.primary_capsules import SIGNATURE, primary_findings
-from capsnet_check.report import Finding
+from capsnet_check.report import Finding, Report
 from capsnet_check.trace import Operation, Trace
 
 
@@ -38,17 +38,16 @@ def findings_on_the_way(
     convolutions = _last_convolutions(path)
     if not convolutions:
         return "no convolution leads to them"
-    cut = _cut(graph, path, convolutions, sizes)
-    if cut is None:
+    reports = []
+    for operation, axes, all_sizes in _cuts(graph, path, convolutions, sizes):
+        function = _Within(graph, convolutions, operation, axes, all_sizes)
+        reports.append(_report(function))
+        if not reports[-1].findings:
+            break
+    if not reports:
         return "it was not found where they are cut out of the last convolution's maps"
 
-    operation, axes, sizes = cut
-    function = _Within(graph, convolutions, operation, axes, sizes)
-    shape = (sum(function.channels), *convolutions[0].output.shape[2:])
-    report = examine(
-        "primary capsules",
-        lambda: primary_findings(Subject(function, SIGNATURE), shape, sizes["D"], must_squash=True),
-    )
+    report = min(reports, key=_distance)
     others = [finding for finding in report.findings if finding.topic != "unsquashed"]
     if not report.bugs and others:
         return "what becomes of the last convolution's maps is no rearrangement and squash"
@@ -64,19 +63,39 @@ def _last_convolutions(path: Sequence[Operation]) -> list[Operation]:
     return [operation for operation in convolutions if memory(operation.inputs[0]) == source]
 
 
-def _cut(
+def _distance(report: Report) -> tuple[bool, int]:
+    """Return how far a reading of the axes is from a right one: known mistakes before unknown."""
+    return bool(report.findings) and not report.bugs, len(report.findings)
+
+
+def _report(function: _Within) -> Report:
+    """Return the report on a part of a network that makes capsules of features."""
+    channels = sum(function.channels)
+    shape = (channels, *function.convolutions[0].output.shape[2:])
+    dim = function.sizes["D"]
+    return examine(
+        "primary capsules",
+        lambda: primary_findings(Subject(function, SIGNATURE), shape, dim, must_squash=True),
+    )
+
+
+def _cuts(
     graph: Graph,
     path: Sequence[Operation],
     convolutions: Sequence[Operation],
     sizes: dict[str, int],
-) -> tuple[Operation, Axes, dict[str, int]] | None:
-    """Return the operation that gives u, its axes, and the sizes with D; None if not found."""
+) -> Iterator[tuple[Operation, Axes, dict[str, int]]]:
+    """Yield operations that give u, with their axes, and the sizes with D.
+
+    The last one may have laid u out anew, for the next layer: axes that fit by chance do not count
+    where those of the operation that computed u fit.
+    """
     maps = [operation.output for operation in convolutions]
     numbers = sum(tensor.numel() for tensor in maps)
     dim, rest = divmod(numbers, sizes["B"] * sizes["I"])
     channels = sum(tensor.shape[1] for tensor in maps)
     if rest or sizes.get("D", dim) != dim or dim < 2 or channels % dim:
-        return None
+        return
     sizes = {**sizes, "D": dim}
     derived = graph.derived(maps, convolutions[0].index)
     of_this_size = [
@@ -84,8 +103,13 @@ def _cut(
         for operation in path
         if operation.output.numel() == numbers and memory(operation.output) in derived
     ]
-    readings = axes_of(of_this_size[-1].output.shape, sizes) if of_this_size else []
-    return (of_this_size[-1], readings[0], sizes) if readings else None
+    if not of_this_size:
+        return
+    last = of_this_size[-1]
+    computing = graph.producer(last.output) or last
+    for operation in dict.fromkeys((last, computing)):
+        for axes in axes_of(operation.output.shape, sizes):
+            yield operation, axes, sizes
 
 
 class _Within:

@@ -1,7 +1,7 @@
 """Right capsule networks as public repositories write them, from memory of their style.
 
 `PUBLIC` lists their makers; a name says how û, the routing, or the outputs are written. All are
-small, of 28×28 pixels, and none has a mistake: a ✗ for any of them is a false alarm.
+small, and none has a mistake: a ✗ for any of them is a false alarm.
 """
 
 from __future__ import annotations
@@ -10,7 +10,19 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
-from right_networks import DIM, TYPES, Lengths, Network, Primary, Right, Routed, last, squash
+from right_networks import (
+    DIM,
+    TYPES,
+    AboveFirst,
+    Lengths,
+    Network,
+    NumbersIfGiven,
+    Primary,
+    Right,
+    Routed,
+    last,
+    squash,
+)
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
@@ -299,6 +311,89 @@ class UntilStill(Routed):
         return v
 
 
+class Vmapped(Routed):
+    """The routing of one image, mapped over the batch."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        return torch.func.vmap(self.routed)(self.votes(u))
+
+    def routed(self, votes: Tensor) -> Tensor:
+        b = torch.zeros(votes.shape[:2])
+        for _ in range(self.rounds):
+            v = squash((b.softmax(1).unsqueeze(2) * votes).sum(0))
+            b = b + (votes * v).sum(2)
+        return v
+
+
+@torch.jit.script
+def scripted_squash(s: Tensor) -> Tensor:
+    square = (s * s).sum(-1, keepdim=True)
+    return square / (1 + square) * s / (square + 1e-9).sqrt()
+
+
+class Scripted(Routed):
+    """Its squash is TorchScript."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        u_hat = self.votes(u)
+        b = torch.zeros(u_hat.shape[:3])
+        for _ in range(self.rounds):
+            v = scripted_squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+            b = b + (u_hat * v.unsqueeze(1)).sum(3)
+        return v
+
+
+@torch.compile(backend="eager")
+def compiled_route(u_hat: Tensor) -> Tensor:
+    b = torch.zeros(u_hat.shape[:3])
+    for _ in range(3):
+        v = squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+        b = b + (u_hat * v.unsqueeze(1)).sum(3)
+    return v
+
+
+class Compiled(Routed):
+    """Its routing is a function that is compiled."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        return compiled_route(self.votes(u))
+
+
+class WithoutGradient(Routed):
+    """All rounds but the last are under no_grad."""
+
+    def forward(self, u: Tensor) -> Tensor:
+        u_hat = self.votes(u)
+        b = torch.zeros(u_hat.shape[:3])
+        with torch.no_grad():
+            for _ in range(self.rounds - 1):
+                v = squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+                b = b + (u_hat * v.unsqueeze(1)).sum(3)
+        return squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+
+
+class GroupedVotes(Routed):
+    """One W for a type of capsules, as a convolution in groups."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        del self.W
+        self.conv = nn.Conv1d(TYPES * DIM, TYPES * J * D, 1, groups=TYPES)
+
+    def votes(self, u: Tensor) -> Tensor:
+        maps = u.unflatten(1, (TYPES, -1)).permute(0, 1, 3, 2).flatten(1, 2)
+        votes = self.conv(maps).unflatten(1, (TYPES, J, D))
+        return votes.permute(0, 1, 4, 2, 3).flatten(1, 2)
+
+
+class Numbered(Routed):
+    """Numbers whose names have "iter", "round" or "r" in them, and are of something else."""
+
+    def __init__(self, *sizes: int) -> None:
+        super().__init__(*sizes)
+        self.criterion_id, self.max_iterations, self.background = 5, 100, 7
+
+
 # --- trunks
 
 
@@ -443,6 +538,128 @@ class NormalisedInside(Network):
         return self.capsules((images - 0.1307) / 0.3081)
 
 
+class UpsideDown(Network):
+    """The upper layer is made first, and has other rounds than the lower one."""
+
+    def __init__(self) -> None:
+        super().__init__(Routed(I, DIM, J, D, rounds=3), Routed(I, DIM, I, DIM, rounds=1))
+
+    def forward(self, images: Tensor) -> Any:
+        above, below = self.layers
+        return above(below(self.primary(images)))
+
+
+class SharesAfterTraining(Network):
+    """In training the lengths, afterwards their softmax as probabilities."""
+
+    def forward(self, images: Tensor) -> Any:
+        lengths = self.capsules(images).norm(dim=2)
+        return lengths if self.training else lengths.softmax(1)
+
+
+class LengthsAndShares(Network):
+    """The lengths, and each as a part of their sum."""
+
+    def forward(self, images: Tensor) -> Any:
+        lengths = self.capsules(images).norm(dim=2)
+        return lengths, lengths / lengths.sum(1, keepdim=True)
+
+
+class WithSoftmaxHead(Network):
+    """A linear classifier with a softmax reads the primary capsules as well."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__(layer)
+        self.head = nn.Linear(I * DIM, J)
+
+    def forward(self, images: Tensor) -> Any:
+        u = self.primary(images)
+        return self.layers[0](u).norm(dim=2), self.head(u.flatten(1)).softmax(1)
+
+
+class LengthsAndPrediction(Network):
+    """Capsules, lengths, the predicted class, and that one-hot."""
+
+    def forward(self, images: Tensor) -> Any:
+        v = self.capsules(images)
+        prediction = v.norm(dim=2).argmax(1)
+        return v, v.norm(dim=2), prediction, F.one_hot(prediction, J).float()
+
+
+class Remembering(Network):
+    """It keeps its last capsules, with their graph, so that it cannot be copied."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__(layer)
+        self(torch.rand(2, 1, 28, 28))
+
+    def forward(self, images: Tensor) -> Any:
+        self.last_capsules = self.capsules(images)
+        return self.last_capsules.norm(dim=2)
+
+
+class DrawsInTraining(NumbersIfGiven):
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Any:
+        lengths, image = super().forward(images, labels)
+        return (lengths, image) if self.training else lengths
+
+
+class DrawsIfGiven(NumbersIfGiven):
+    def forward(self, images: Tensor, labels: Tensor | None = None) -> Any:
+        lengths, image = super().forward(images, labels)
+        return lengths if labels is None else (lengths, image)
+
+
+class LabelsOrScale(NumbersIfGiven):
+    """A third argument, which has a default."""
+
+    def forward(self, images: Tensor, labels: Tensor | None = None, scale: float = 1.0) -> Any:
+        return super().forward(scale * images, labels)
+
+
+class OnePair(NumbersIfGiven):
+    """Images and labels are one argument."""
+
+    def forward(self, batch: Any) -> Any:
+        images, labels = batch
+        return super().forward(images, labels)
+
+
+class InHalfPrecision(Network):
+    """Computed in bfloat16, where it may be."""
+
+    def forward(self, images: Tensor) -> Any:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.capsules(images)
+
+
+class FullyConnected(Network):
+    """Primary capsules by a linear layer."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__(layer, primary=nn.Linear(784, I * DIM))
+
+    def capsules(self, images: Tensor) -> Tensor:
+        u = self.primary(images.flatten(1)).unflatten(1, (I, DIM))
+        return self.layers[0](squash(u))
+
+
+class Sized(nn.Module):
+    """For images of other sizes, and other numbers of classes."""
+
+    def __init__(self, channels: int, height: int, width: int, classes: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, 8, 7, stride=2)
+        self.conv2 = nn.Conv2d(8, TYPES * DIM, 5, stride=3)
+        maps = self.conv2(self.conv1(torch.zeros(1, channels, height, width)))
+        self.layer = Routed(maps[0].numel() // DIM, DIM, classes, D)
+
+    def forward(self, images: Tensor) -> Any:
+        maps = self.conv2(self.conv1(images).relu())
+        u = squash(maps.unflatten(1, (TYPES, DIM)).permute(0, 1, 3, 4, 2).flatten(1, 3))
+        return self.layer(u).norm(dim=2)
+
+
 class TwoBranches(Network):
     """Two routings side by side, of two trunks, and one above both."""
 
@@ -454,6 +671,22 @@ class TwoBranches(Network):
         left, right, above = self.layers
         both = torch.cat([left(self.primary(images)), right(self.other_primary(images))], dim=1)
         return above(both).norm(dim=2)
+
+
+def _weight_norm() -> Network:
+    layer = last()
+    nn.utils.parametrizations.weight_norm(layer, "W")
+    return Network(layer)
+
+
+def _above_first(count: int) -> Network:
+    """A network of layers of equal sizes, with the classes above them."""
+    return Network(*(AboveFirst(I, DIM, I, DIM) for _ in range(count)), AboveFirst(I, DIM, J, D))
+
+
+def _sized(*image: int, classes: int) -> Right:
+    name = f"images of {image}, {classes} classes"
+    return Right(name, lambda: Sized(*image, classes), image=image, classes=classes)
 
 
 def _checkpointed(*, use_reentrant: bool) -> Network:
@@ -505,4 +738,32 @@ PUBLIC = [
     Right("the loss inside", lambda: WithLoss(DenseCapsules())),
     Right("normalised inside", lambda: NormalisedInside(DenseCapsules())),
     Right("two branches", TwoBranches),
+    Right("vmap", lambda: Network(Vmapped(I, DIM, J, D)), 3),
+    Right("a scripted squash", lambda: Network(Scripted(I, DIM, J, D)), 3),
+    Right("a compiled routing", lambda: Network(Compiled(I, DIM, J, D))),
+    Right("rounds under no_grad", lambda: Network(WithoutGradient(I, DIM, J, D))),
+    Right("votes by a grouped convolution", lambda: Network(GroupedVotes(I, DIM, J, D))),
+    Right("numbers of something else", lambda: Network(Numbered(I, DIM, J, D))),
+    Right("the upper layer first", UpsideDown),
+    Right("capsules above first, two layers", lambda: _above_first(1)),
+    Right("capsules above first, three layers", lambda: _above_first(2)),
+    Right("W with a weight norm", _weight_norm),
+    Right("shares after training", lambda: SharesAfterTraining(last())),
+    Right("lengths and shares", lambda: LengthsAndShares(last())),
+    Right("a softmax head", lambda: WithSoftmaxHead(last())),
+    Right("a prediction, one-hot", lambda: LengthsAndPrediction(last())),
+    Right("capsules that are kept", lambda: Remembering(last())),
+    Right("draws in training", lambda: DrawsInTraining(last(), classes=J)),
+    Right("draws where labels are", lambda: DrawsIfGiven(last(), classes=J)),
+    Right("a third argument", lambda: LabelsOrScale(last(), classes=J)),
+    Right("images and labels as a pair", lambda: OnePair(last(), classes=J), 2),
+    Right("float64", lambda: NumbersIfGiven(last(), classes=J).double()),
+    Right("bfloat16 by autocast", lambda: InHalfPrecision(last()), 3),
+    Right("bfloat16", lambda: Network(last()).bfloat16(), 2),
+    Right("no convolution", lambda: FullyConnected(last()), 3),
+    _sized(3, 32, 32, classes=43),
+    _sized(1, 20, 28, classes=10),
+    _sized(3, 64, 40, classes=2),
+    _sized(2, 48, 48, classes=5),
+    _sized(1, 96, 96, classes=2),
 ]

@@ -325,7 +325,11 @@ class Right(NamedTuple):
     name: str
     make: Callable[[], Any]
     status: int = 0
-    """Of its report: 0, or 3 where not all of it can be examined."""
+    """Of its report: 0, or 3 where not all of it can be examined, 2 where it cannot be called."""
+    image: tuple[int, ...] = (1, 28, 28)
+    """Channels, height and width."""
+    classes: int = 10
+    """Labels are below this number."""
 
 
 def last(classes: int = 10, **options: Any) -> Routed:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 import torch
 from networks import noise
@@ -27,6 +30,7 @@ def test_a_baseline_computes_what_ours_computes(way, iterations):
 
 def test_runs_of_many_processes_are_joined_with_those_stored_before(tmp_path, monkeypatch):
     monkeypatch.setattr(sizes, "OUTPUT", tmp_path / "sizes.json")
+    monkeypatch.setattr(sizes, "README", Path(shutil.copy(sizes.README, tmp_path)))
     monkeypatch.setattr(sizes, "train", lambda name: {"error": 0.5})
     folder = tmp_path / "runs"
     files.write_json(sizes.OUTPUT, {"runs": {"numbers-18-10-0": {"error": 0.1}}})
@@ -39,3 +43,19 @@ def test_runs_of_many_processes_are_joined_with_those_stored_before(tmp_path, mo
         "numbers-18-10-0": {"error": 0.1},
         "numbers-18-10-1": {"error": 0.5},
     }
+    assert "| 18 | – | 30.0 (10.0 to 50.0) | – | – |" in sizes.README.read_text(encoding="utf-8")
+
+
+def test_readmes_tables_of_sizes_are_those_of_the_record():
+    text = sizes.README.read_text(encoding="utf-8")
+    assert sizes.with_tables(text, sizes.stored_runs()) == text
+
+
+def test_a_size_is_shown_by_the_mean_of_its_seeds():
+    runs = {
+        "numbers-18-10-0": {"error": 0.08},
+        "numbers-18-10-1": {"error": 0.1},
+        "numbers-18-100-0": {"error": 0.5},
+    }
+    _, row, *_ = sizes.numbers_rows(runs)
+    assert row == ["18", "–", "9.0 (8.0 to 10.0)", "–", "50.0 (one seed)"]

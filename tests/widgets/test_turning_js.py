@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from capsnet_book.turning import AngleReader, digits_network, save_reader, turned_filters
+from capsnet_book.assets import asset
+from capsnet_book.turning import (
+    AngleReader,
+    digits_network,
+    save_reader,
+    trained_decoder,
+    trained_reader,
+    turned_filters,
+)
 
 from capsnet_tutorial.augment import Pose, transform
 from capsnet_tutorial.data import digits
@@ -61,9 +69,9 @@ def test_scores_parts_and_turn_are_pytorchs(
         for (let k = 0; k < 20; k++) forward(image(k));
         const { user, system } = process.cpuUsage(began);
         const milliseconds = (user + system) / 1000 / 20;
-        const inner = answers.map(({ scores, turn, parts, votes }) => {
+        const inner = answers.map(({ scores, turn, parts, votes, pose }) => {
           const weight = votes.map((vote) => vote.weight);
-          return { scores, turn, parts, weight };
+          return { scores, turn, parts, weight, pose };
         });
         return { inner, milliseconds };"""
     paths = {
@@ -72,7 +80,7 @@ def test_scores_parts_and_turn_are_pytorchs(
     }
     answer = evaluate(body, paths, m="shared/turning_net.js")
     with torch.no_grad():
-        scores, turn = reader.scores_and_turn(images)
+        scores, turn, pose = reader.read(images)
         poses, presence = reader.network.parts(images)
         votes = reader.network.votes(poses)
         support = reader.network.agreement.support(votes, presence, scores.argmax(dim=1))
@@ -81,7 +89,40 @@ def test_scores_parts_and_turn_are_pytorchs(
         there = [part["presence"] for part in inner["parts"]]
         np.testing.assert_allclose(there, presence[k].flatten(), atol=1e-4)
         np.testing.assert_allclose(inner["weight"], support[k].flatten(), rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(inner["pose"], pose[k].flatten(), atol=1e-3)
         angle = math.radians(inner["turn"])
         np.testing.assert_allclose([math.cos(angle), math.sin(angle)], turn[k], atol=1e-4)
     print(f"{answer['milliseconds']:.1f} ms a picture")
     assert answer["milliseconds"] < MILLISECONDS
+
+
+def test_the_drawing_from_pixels_is_pytorchs(evaluate: Evaluate, tmp_path: Path) -> None:
+    """Of the page's own reader and decoder: the digit that is read is drawn, turned by more."""
+    images = digits("test", source="sample").images[:12]
+    images = transform(images, Pose(rotation=30.0 * torch.arange(12)))
+    images.numpy().astype(np.float32).tofile(tmp_path / "images")
+    more = 25.0
+    reader, decoder = trained_reader(), trained_decoder()
+    with torch.no_grad():
+        scores, turn, pose = reader.read(images)
+        by = torch.deg2rad(torch.tensor(more))
+        cos, sin = turn.unbind(dim=1)
+        turned = torch.stack(
+            [cos * by.cos() - sin * by.sin(), sin * by.cos() + cos * by.sin()], dim=1
+        )
+        expected = decoder(pose, scores.argmax(dim=1), turned)
+    body = """
+        const { forward } = m.makeTurningNet(bytes(data.reader));
+        const { draw } = m.makePoseDecoder(bytes(data.decoder));
+        const pixels = floats(data.images);
+        return Array.from({ length: 12 }, (_, k) => {
+          const { pose, prediction, turn } = forward(pixels.subarray(k * 784, (k + 1) * 784));
+          return Array.from(draw(pose, prediction, turn + data.more));
+        });"""
+    weights = {
+        name: str(asset(f"weights/{file}.safetensors"))
+        for name, file in (("reader", "small-turning"), ("decoder", "small-turning-decoder"))
+    }
+    data = {**weights, "images": str(tmp_path / "images"), "more": more}
+    drawings = evaluate(body, data, m="shared/turning_net.js")
+    np.testing.assert_allclose(drawings, expected.flatten(1), atol=1e-3)

@@ -232,6 +232,7 @@ REFUSED = [
     (widgets.TurnDial, {"turn": 91}, "turn from -90 to 90; got 91"),
     (widgets.TurnScene, {"angle": 181}, "angle from -180 to 180; got 181"),
     (widgets.TurnDigit, {"angle": -181}, "angle from -180 to 180; got -181"),
+    (widgets.TurnDigit, {"pose": 181}, "pose from -180 to 180; got 181"),
     (widgets.TurnDigit, {"index": 10}, "index from 0 to 9; got 10"),
     (widgets.TwoDigits, {"first": 30}, "a digit from 0 to 29; got 30"),
     (widgets.TwoDigits, {"at": [0, 0, 0, 5]}, "four whole numbers from -4 to 4"),

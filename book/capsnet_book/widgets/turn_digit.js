@@ -1,14 +1,15 @@
 // A digit on a dial. Capsules that turn find its parts, which vote; votes that lie close together
-// make the class, and say by how much the digit is turned. Below their ten bars, which stand still,
-// are those of the book's capsules.
+// make the class, and say by how much the digit is turned. From the pose where they meet a decoder
+// draws the digit. Below the ten bars, which stand still, are those of the book's capsules.
 import { makeBar } from "./shared/bars.js";
 import { bendDigit, STRAIGHT } from "./shared/bending.js";
 import { measure, namedSlider } from "./shared/controls.js";
 import { arcOf, DIGIT, makeDial, onRing, RING } from "./shared/dial.js";
-import { digitAt, digitRow, greysOf } from "./shared/digits.js";
+import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
+import { wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
-import { makeTurningNet } from "./shared/turning_net.js";
+import { makePoseDecoder, makeTurningNet } from "./shared/turning_net.js";
 import { element, svg, withArticle } from "./shared/ui.js";
 
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
@@ -23,9 +24,13 @@ const turnInWords = (/** @type {number} */ degrees) => {
 };
 
 /** What has happened, in a sentence. */
-function remarkOn({ prediction, turn }, other, angle) {
+function remarkOn({ prediction, turn }, other, angle, pose) {
   const half = ALIKE.includes(prediction) ? ", or the other way up" : "";
   const seen = `${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
+  if (pose !== 0) {
+    const along = "You turned its pose alone: the drawing turns along, and keeps its form.";
+    return `The capsules that turn see ${seen}. ${along}`;
+  }
   if (Math.abs(angle) <= FAMILIAR)
     return `The capsules that turn see ${seen}. The book's capsules say ${other}.`;
   const unseen = "No training showed such an angle.";
@@ -146,95 +151,142 @@ function makeColumns(title, says) {
   return { node: element("div", {}, heading, node), show };
 }
 
+/** What the decoder draws, in a round frame as large as the digit on the dial. */
+function makeDrawing(painter) {
+  const canvas = digitCanvas("drawing", "");
+
+  function show(/** @type {Float32Array} */ image, /** @type {number} */ prediction, turn) {
+    painter.paint(canvas, image);
+    const label = `The decoder's drawing: ${withArticle(prediction)}, ${turnInWords(turn)}`;
+    canvas.setAttribute("aria-label", label);
+  }
+  return { node: element("div", { class: "dial drawn" }, canvas), show };
+}
+
 const captioned = (/** @type {string} */ words, ...inside) =>
   element("figure", {}, ...inside, element("figcaption", {}, words));
+
+// ----------------------------------------------------------------------------------- the controls
+
+const turnSlider = (/** @type {string} */ name, role, turnTo) =>
+  namedSlider(name, {
+    min: -180,
+    max: 180,
+    "data-role": role,
+    oninput: (/** @type {any} */ { target }) => turnTo(target.valueAsNumber),
+  });
+
+/**
+ * The digit that is turned: a given one, or the reader's on the pad. now() -> { id, image }; show()
+ * marks it in the row.
+ */
+function makeSubject({ get, set, painter }, /** @type {() => void} */ changed) {
+  const samples = greysOf(get("images")); // [N, 784]
+  let own = false; // whether the digit on the pad is read, and not a given one
+  const name = (/** @type {number} */ label) => `Turn the handwritten ${label}`;
+  const digits = digitRow(get("labels"), samples, name, (index) => {
+    own = false;
+    set({ index });
+  });
+  const drawn = () => {
+    own = !pad.empty();
+    changed();
+  };
+  const pad = makePad({ drawn, settled: changed });
+
+  function now() {
+    if (own) return { id: Array.from(pad.bytes()).join(), image: pad.image() };
+    return { id: String(get("index")), image: digitAt(samples, get("index")) };
+  }
+
+  function show(/** @type {any} */ colours) {
+    digits.show(own ? null : get("index"), painter);
+    pad.paint(painter, colours);
+  }
+  const drawing = element("div", { class: "own-digit" }, pad.frame, pad.buttons);
+  return { row: digits.row, drawing, now, show };
+}
+
+// ------------------------------------------------------------------------------------- the widget
 
 const LABEL = "Turn a digit to any angle: capsules that turn, and the book's";
 
 export default defineWidget("TurnDigit", LABEL, async (widget) => {
-  const { root, get, set, layOut, painter, stops } = widget;
+  const { root, get, set, layOut, stops } = widget;
   const turningNet = makeTurningNet(await widget.weights("turning"));
+  const decoder = makePoseDecoder(await widget.weights("decoder"));
   const capsules = await widget.network();
-  const samples = greysOf(get("images")); // [N, 784]
-  let own = false; // whether the digit on the pad is read, and not a given one
   let straightAnswers = ""; // of which digit the next two are
   let steadyTurning = 0; // what each network says of it upright
   let steadyCapsules = 0;
 
-  const redraw = () => widget.redraw();
+  const redraw = () => widget.redraw(); // which start() sets later
+  const subject = makeSubject(widget, redraw);
   const turnTo = (/** @type {number} */ angle) => set({ angle });
   const dial = makePartsDial(turnTo, () => get("angle"));
   const votes = makeVotes();
   const turning = makeColumns("Capsules that turn", "turning-bars");
   const others = makeColumns("The book's capsules", "capsule-bars");
-  const slider = namedSlider("Turn the digit", {
-    min: -180,
-    max: 180,
-    "data-role": "angle",
-    oninput: ({ target }) => turnTo(target.valueAsNumber),
-  });
-  const name = (label) => `Turn the handwritten ${label}`;
-  const digits = digitRow(get("labels"), samples, name, (index) => {
-    own = false;
-    set({ index });
-  });
-  const pad = makePad({
-    drawn: () => {
-      own = !pad.empty();
-      redraw();
-    },
-    settled: redraw,
-  });
+  const drawing = makeDrawing(widget.painter);
+  const slider = turnSlider("Turn the digit", "angle", turnTo);
+  const turnPose = (/** @type {number} */ pose) => set({ pose });
+  const poseSlider = turnSlider("Turn its pose, and so the drawing alone", "pose", turnPose);
   const stage = element(
     "div",
     { class: "turn-digit" },
     captioned("Shaded: shown in training. The small mark: what it believes.", dial.node),
+    captioned("What it draws from the pose that it reads.", drawing.node),
     captioned(
       "Votes, each a place and a direction. Those that coincide are joined.",
       votes.picture,
     ),
     element("div", { class: "answers" }, turning.node, others.node),
   );
-  const drawing = element("div", { class: "own-digit" }, pad.frame, pad.buttons);
   const { say } = layOut({
     stage,
-    hands: [slider.node, digits.row],
-    more: [drawing],
+    hands: [slider.node, poseSlider.node, subject.row],
+    more: [subject.drawing],
     about: "Draw your own digit",
   });
   root.dataset.sticks = "";
   stops.push(measure(root, redraw).stop);
 
-  const image = () => (own ? pad.image() : digitAt(samples, get("index")));
-
   /**
    * What both say of the digit as it was written: bars that still say so are in the same colour.
    */
-  function readUpright() {
-    const of = own ? Array.from(pad.bytes()).join() : String(get("index"));
-    if (of === straightAnswers) return;
-    straightAnswers = of;
-    steadyTurning = turningNet.forward(image()).prediction;
-    steadyCapsules = capsules.forward(image()).prediction;
+  function readUpright({ id, image }) {
+    if (id === straightAnswers) return;
+    straightAnswers = id;
+    steadyTurning = turningNet.forward(image).prediction;
+    steadyCapsules = capsules.forward(image).prediction;
   }
 
   return () => {
     const angle = get("angle");
-    readUpright();
-    const turned = bendDigit(image(), { ...STRAIGHT, turn: angle });
+    const pose = get("pose");
+    const digit = subject.now();
+    readUpright(digit);
+    const turned = bendDigit(digit.image, { ...STRAIGHT, turn: angle });
     const reading = turningNet.forward(turned);
     const { lengths, prediction } = capsules.forward(turned);
-    painter.paint(dial.canvas, turned);
+    widget.painter.paint(dial.canvas, turned);
     dial.canvas.setAttribute("aria-label", `A handwritten digit, turned by ${angle} degrees`);
     dial.show(reading.parts, angle, reading.turn);
     votes.show(reading);
+    const drawnTurn = wrapped(reading.turn + pose);
+    drawing.show(
+      decoder.draw(reading.pose, reading.prediction, drawnTurn),
+      reading.prediction,
+      drawnTurn,
+    );
     turning.show(reading.probabilities, reading.prediction, reading.prediction === steadyTurning);
     others.show(lengths, prediction, prediction === steadyCapsules);
     slider.show(angle, `${angle}°`);
-    digits.show(own ? null : get("index"), painter);
-    pad.paint(painter, widget.colours);
+    poseSlider.show(pose, `${pose}°`);
+    subject.show(widget.colours);
     root.dataset.prediction = String(reading.prediction);
     root.dataset.turn = reading.turn.toFixed(1);
-    say(remarkOn(reading, prediction, angle));
+    root.dataset.drawn = drawnTurn.toFixed(1);
+    say(remarkOn(reading, prediction, angle, pose));
   };
 });

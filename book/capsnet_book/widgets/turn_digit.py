@@ -15,11 +15,13 @@ class TurnDigit(_parts.DigitsWidget):
     """A digit, given or drawn, to turn by hand: its parts, their votes, and both networks' lengths.
 
     Both networks were trained with digits turned by up to 45 degrees: "small-turning", whose
-    primary capsules turn, and "small-turned", the book's.
+    primary capsules turn, and "small-turned", the book's. A decoder draws the digit from the pose
+    that the first one reads.
 
     Args:
         index: the digit that is shown first, 0 to 9.
         angle: by which it is turned, in degrees from -180 to 180, anticlockwise.
+        pose: by which the pose that was read is turned before it is drawn, in the same degrees.
 
     Raises:
         ValueError: no such digit, an angle out of range.
@@ -29,25 +31,30 @@ class TurnDigit(_parts.DigitsWidget):
     _css = _parts.stylesheet("turn_digit.css")
 
     turning = anywidget.WidgetTrait().tag(sync=True)
+    decoder = anywidget.WidgetTrait().tag(sync=True)
     angle = traitlets.Int(0).tag(sync=True)
+    pose = traitlets.Int(0).tag(sync=True)
 
-    def __init__(self, index: int = 4, angle: int = 0) -> None:
+    def __init__(self, index: int = 4, angle: int = 0, pose: int = 0) -> None:
         digits, classes = _parts.default_digits()
         super().__init__(
             network=shared_network("small-turned"),
             turning=shared_network("small-turning"),
+            decoder=shared_network("small-turning-decoder"),
             images=digits.tobytes(),
             labels=classes,
             angle=angle,
+            pose=pose,
         )
         self.index = index
 
-    @traitlets.validate("angle")
+    @traitlets.validate("angle", "pose")
     def _in_range(self, proposal: dict[str, Any]) -> int:
-        angle = proposal["value"]
-        if not -180 <= angle <= 180:
-            raise ValueError(f"expected angle from -180 to 180; got {angle}")
-        return int(angle)
+        name = proposal["trait"].name
+        degrees = proposal["value"]
+        if not -180 <= degrees <= 180:
+            raise ValueError(f"expected {name} from -180 to 180; got {degrees}")
+        return int(degrees)
 
     def __repr__(self) -> str:
         return f"TurnDigit(index={self.index}, angle={self.angle})"

@@ -5,7 +5,8 @@
 //         ─ ten scores, and by how much the best class is turned
 //
 // x points right and y up, angles are anticlockwise, as in the Python file.
-import { convolve, readSafetensors, softmaxOverJ } from "./core.js";
+import { bendDigit, STRAIGHT } from "./bending.js";
+import { convolve, drawnBy, layer, readSafetensors, softmaxOverJ } from "./core.js";
 
 /** @typedef {{ kind: number, x: number, y: number, turn: number, presence: number }} Part
  *   x, y: pixels from the picture's middle; turn: radians; presence: 0 to 1 */
@@ -56,8 +57,8 @@ export function turnedFilter(filter, S, angle) {
 
 /**
  * The network of a weights file: { forward(image), about }.
- * forward -> { scores, probabilities, prediction, parts, votes, pairs, turn }: votes and pairs of
- * the best class, turn in degrees.
+ * forward -> { scores, probabilities, prediction, parts, votes, pairs, turn, pose }: from votes on
+ * of the best class; turn in degrees; pose [6], where the votes meet, turned back by the turn.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: methods on one set of weights
 export function makeTurningNet(source) {
@@ -191,8 +192,8 @@ export function makeTurningNet(source) {
   }
 
   /**
-   * The votes for a class with what each adds, its closest pairs, and by how many degrees they are
-   * turned.
+   * The votes for a class with what each adds, its closest pairs, by how many degrees they are
+   * turned, and the pose where they meet, turned back.
    */
   function meetingOf(parts, j) {
     const votes = votesFor(parts, j);
@@ -205,15 +206,17 @@ export function makeTurningNet(source) {
       pairs.push({ first, second, closeness });
     });
     pairs.sort((p, q) => q.closeness - p.closeness);
-    const mean = new Float64Array(6);
-    for (let k = 0; k < V * 6; k++) mean[k % 6] += support[Math.floor(k / 6)] * votes.v[k];
+    const meeting = new Float64Array(6);
+    for (let k = 0; k < V * 6; k++) meeting[k % 6] += support[Math.floor(k / 6)] * votes.v[k];
+    const total = support.reduce((sum, x) => sum + x, FAINTEST);
+    for (let k = 0; k < 6; k++) meeting[k] /= total;
     let cos = 0;
     let sin = 0;
     for (let k = 0; k < 3; k++) {
       const across = template[j * 6 + k];
       const up = template[j * 6 + 3 + k];
-      cos += across * mean[k] + up * mean[3 + k];
-      sin += across * mean[3 + k] - up * mean[k];
+      cos += across * meeting[k] + up * meeting[3 + k];
+      sin += across * meeting[3 + k] - up * meeting[k];
     }
     const turn = Math.atan2(sin, cos);
     const listed = Array.from(support, (weight, vote) => ({
@@ -222,7 +225,8 @@ export function makeTurningNet(source) {
       direction: [votes.v[vote * 6], votes.v[vote * 6 + 3]],
       weight,
     }));
-    return { votes: listed, pairs, turn: (turn * 180) / Math.PI };
+    const pose = turnedBack(meeting, turn);
+    return { votes: listed, pairs, turn: (turn * 180) / Math.PI, pose };
   }
 
   function forward(/** @type {Float32Array} */ image) {
@@ -234,4 +238,33 @@ export function makeTurningNet(source) {
   }
 
   return { forward, about: { kinds: T, turns: K, count: N, matrices, classes: J } };
+}
+
+/** A pose, two rows of three numbers, turned back. @param {number} angle  radians */
+function turnedBack(/** @type {Float64Array} */ pose, angle) {
+  const cos = Math.cos(angle);
+  const sin = Math.sin(angle);
+  const across = Array.from(pose.subarray(0, 3));
+  const up = Array.from(pose.subarray(3, 6));
+  const backAcross = across.map((x, k) => cos * x + sin * up[k]);
+  const backUp = up.map((y, k) => cos * y - sin * across[k]);
+  return [...backAcross, ...backUp];
+}
+
+/**
+ * The decoder of a weights file: draw(pose, j, turn) -> a digit of class j [28 · 28], drawn upright
+ * from its pose [6], then turned by so many degrees.
+ */
+export function makePoseDecoder(/** @type {ArrayBuffer | ArrayBufferView} */ source) {
+  const { tensors } = readSafetensors(source);
+  const layers = [0, 2, 4].map((n) => layer(tensors, `layers.${n}`));
+  const [, inputs] = tensors["layers.0.weight"].shape; // 6 of every class
+
+  /** @param {number[]} pose @param {number} j @param {number} turn */
+  function draw(pose, j, turn) {
+    const masked = new Float32Array(inputs);
+    masked.set(pose, 6 * j);
+    return bendDigit(drawnBy(layers, masked), { ...STRAIGHT, turn });
+  }
+  return { draw };
 }
