@@ -157,7 +157,7 @@ def train_in_page(page: Page, folder: Path, seed: int, until: int) -> dict[str, 
     page.evaluate(WATCH)
     page.wait_for_function(
         "(end) => labels.some(([, words]) => words.endsWith(end))",
-        arg=f"after {until} digits",
+        arg=f"after {until} images",
     )
     labels, long = page.evaluate("() => [labels, long]")
     curve = curve_of(labels)
@@ -175,7 +175,7 @@ def curve_of(labels: list[tuple[float, str]]) -> Curve:
     """Return the curve from the chart's labels, each with its milliseconds after the press."""
     curve: Curve = []
     for milliseconds, words in labels:
-        numbers = re.search(r"([\d.]+) % wrong after (\d+) digits", words)
+        numbers = re.search(r"([\d.]+) % wrong after (\d+) images", words)
         if numbers is None:
             continue
         seen = int(numbers[2])

@@ -14,7 +14,7 @@ usual-GROUND-CAPSULES
 
 Every run writes a file of its own, so many processes can run side by side:
 
-    python -m benchmarks.sizes --list --seeds 1 2 | xargs -P 12 -n 1 python -m benchmarks.sizes
+    python -m benchmarks.sizes --list --seeds 1,2 | xargs -r -P 12 -n 1 python -m benchmarks.sizes
     python -m benchmarks.sizes --collect     # joins results/sizes.json with them
 
 The last also writes the tables in README.
@@ -59,7 +59,6 @@ SHAPES: dict[int, dict[str, int]] = {
 }
 """Sizes of a small network for 96 × 96 pixels, by the number of its primary capsules."""
 GROUNDS = ("black", "white")
-SEEDS = (0, 1, 2)
 EXAMPLES: dict[Split, int] = {"train": 3200, "validation": 500}
 RECIPE = Recipe(epochs=3, batch_size=32)
 SHAPES_RECIPE = Recipe(epochs=12, batch_size=32)
@@ -75,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="runs, such as numbers-3200-43-0, or the beginning of several: numbers-3200-43, shapes"
         " (default: all)",
     )
-    parser.add_argument("--seeds", nargs="+", type=int, default=SEEDS, help="(default: 0 1 2)")
+    parser.add_argument("--seeds", default="0,1,2", help="such as 1,2 (default: 0,1,2)")
     parser.add_argument(
         "--folder", type=Path, default=FOLDER, help="of one file for each run (runs/sizes)"
     )
@@ -87,9 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="join the files with results/sizes.json, and write README's tables",
     )
     options = parser.parse_args(arguments)
-    names = selected_names(options.names, options.seeds)
-    if not names:
-        parser.error(f"no run is called {' or '.join(options.names)}; see --list")
+    try:
+        names = selected_names(options.names, [int(seed) for seed in options.seeds.split(",")])
+    except ValueError as problem:
+        parser.error(str(problem))
     if options.collect:
         collect(options.folder)
         text = README.read_text(encoding="utf-8")
@@ -103,12 +103,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def selected_names(beginnings: Sequence[str], seeds: Sequence[int]) -> list[str]:
-    """Return the names of runs that one of the beginnings fits, or all without any."""
+    """Return the names of runs that one of the beginnings fits, or all without any.
+
+    Raises:
+        ValueError: a beginning that fits no run.
+    """
     names = [name for seed in seeds for name in names_of(seed)]
+    for beginning in beginnings:
+        fits = any(_begins(name, beginning) for name in names)
+        expect(fits, "the name of a run, or the beginning of several (see --list)", beginning)
     if not beginnings:
         return names
-    starts = tuple(f"{beginning}-" for beginning in beginnings)
-    return [name for name in names if f"{name}-".startswith(starts)]
+    return [name for name in names if any(_begins(name, part) for part in beginnings)]
+
+
+def _begins(name: str, beginning: str) -> bool:
+    """Return whether a run's name begins with whole parts: numbers-18-10, not -100."""
+    return f"{name}-".startswith(f"{beginning}-")
 
 
 def names_of(seed: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from functools import partial
@@ -21,6 +23,8 @@ from capsnet_tutorial.functional import margin_loss
 
 _DIM = 16
 """Numbers of a capsule."""
+_LABELS = re.compile(r"label|target|true|truth|one_?hot|^y$", re.IGNORECASE)
+"""Names of arguments that are labels."""
 
 Probe = tuple[Sequence[Any], Tensor]
 """Arguments and output of a call."""
@@ -54,12 +58,13 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
 
     Args:
         function: ``margin_loss(lengths [B, J], labels [B]) -> scalar``, a function or a module;
-            with one-hot labels [B, J] or capsules [B, J, D] if it takes these. One that takes more
-            arguments goes into a lambda that gives it the rest: only their names would tell which
-            is which.
+            with one-hot labels [B, J] or capsules [B, J, D] if it takes these, and with labels
+            first if its arguments are named so, as in ``loss(y_true, y_pred)``. One that takes
+            more arguments goes into a lambda that gives it the rest: only their names would tell
+            which is which.
         strict: refuse other conventions than the paper's and other arguments than lengths and
-            class numbers, and try another ``lambda_``, where it has that argument: for exercises,
-            which say what they ask for.
+            class numbers in this order, and try another ``lambda_``, where it has that argument:
+            for exercises, which say what they ask for.
 
     Returns:
         A `Report`; bugs that it knows: margin-not-squared, lengths-softmax.
@@ -74,12 +79,23 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
     signature = "margin_loss(lengths, labels)"
 
     def steps() -> Iterator[Finding | Coverage]:
-        yield from _examine(Subject(function, signature), "margin_loss", forms)
+        loss = function if strict else _with_labels_last(function)
+        yield from _examine(Subject(loss, signature), "margin_loss", forms)
         if strict and "lambda_" in parameters_of(function):
             with_lambda_1 = Subject(partial(function, lambda_=1.0), signature)
             yield from _lambda_findings(with_lambda_1, forms[0][1])
 
     return examine("margin loss", steps, agrees, strict=strict)
+
+
+def _with_labels_last(function: Any) -> Any:
+    """Return a loss with labels as its second argument, by the names of its first two."""
+    if not callable(function) or inspect.isclass(function):
+        return function
+    names = list(parameters_of(function))[:2]
+    if [bool(_LABELS.search(name)) for name in names] != [True, False]:
+        return function
+    return lambda scores, labels: function(labels, scores)
 
 
 def _lambda_findings(with_lambda_1: Subject, batch: tuple[Tensor, Tensor]) -> Iterator[Finding]:

@@ -5,8 +5,8 @@
 A still stands in a widget's place until the widget is awake, and for readers without JavaScript.
 Each is taken four times: light and dark, for wide windows and for phones. The next build shows
 them, and a notebook that is executed stores a small copy. A widget that is taller on another page
-than on its still is in `stills/heights.json`: the page reserves that much. The stage, which waits
-on some pages until it is touched, is taken in Chinese as well.
+than on its still, or has none, is in `stills/heights.json`: the page reserves that much. The stage,
+which waits on some pages until it is touched, is taken in Chinese as well.
 
 The loop of a wall that clears, on the front page and in the README, is made by the button *Share*
 of the page "Raise one"; beside it lies its last moment, for readers who want nothing to move.
@@ -50,7 +50,7 @@ LOOP_BYTES = 400_000
 
 LIVING = "figure.live-widget, figure.glass"
 
-Heights = dict[str, dict[str, dict[str, int]]]  # page -> widget -> suffix of the window -> pixels
+Heights = dict[str, dict[str, dict[str, int]]]  # page -> look -> suffix of the window -> pixels
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,15 @@ def take_widgets(
 ) -> dict[str, int]:
     """Take a still of the first widget of each class that has none in `still_heights`.
 
-    Returns the heights of the other widgets that are not as high as their class's still.
+    Returns the heights of the other widgets that are not as high as their class's still, and of
+    those without a still.
     """
     others = {}
-    for name, place in living_widgets(page):
+    for name, look, place in living_widgets(page):
         height = round(place.evaluate("view => view.offsetHeight"))
-        if name not in still_heights:
+        if look != name:
+            others[look] = height
+        elif name not in still_heights:
             still_heights[name] = height
             save_still(screenshot(place), folder / view.file(name))
         elif abs(height - still_heights[name]) > HEIGHT_TOLERANCE:
@@ -155,10 +158,15 @@ def take_widgets(
     return others
 
 
-def living_widgets(page: Page) -> Iterator[tuple[str, Locator]]:
-    """Yield the class of each widget of a page and the element that it has drawn."""
+def living_widgets(page: Page) -> Iterator[tuple[str, str, Locator]]:
+    """Yield of each widget of a page its class, its look, and the element that it has drawn.
+
+    The look is the class, or says which values it has: "Choose?question=squash" has no still.
+    """
     for widget in page.locator(LIVING).all():
-        yield widget.get_attribute("data-widget") or "", widget.locator(".live-view")
+        name = widget.get_attribute("data-widget") or ""
+        look = widget.get_attribute("data-look") or name
+        yield name, look, widget.locator(".live-view")
 
 
 def screenshot(element: Locator) -> Image.Image:

@@ -523,3 +523,67 @@ def test_a_bug_is_hunted_by_mouse_and_by_keys(alone: Callable[..., Any]) -> None
     expect(widget.locator(".mended")).to_be_visible()
     widget.locator('[data-role="next"]').click()
     expect(widget.locator(".count")).to_have_text("2 of 8")
+
+
+QUESTIONS = {
+    "03-primary-capsules": ["capsules"],
+    "04-squash": ["squash"],
+    "05-prediction-vectors": ["predictions"],
+    "06-routing": ["agreement", "sharing"],
+    "07-margin-loss": ["margin"],
+    "08-masking-and-decoder": ["mask"],
+    "09-training": ["step"],
+}
+"""The questions of a page, one at each place where its notebook leaves a line to write."""
+
+
+@pytest.mark.parametrize("chapter", QUESTIONS)
+def test_a_chapter_asks_for_its_lines_in_read_alone(
+    visit: Callable[..., Any], address: str, chapter: str
+) -> None:
+    page = visit(f"{address}book/chapters/{chapter}.html").page
+    figures = page.locator('.for-read figure[data-widget="Choose"]')
+    expect(figures).to_have_count(len(QUESTIONS[chapter]))
+    for place, question in enumerate(QUESTIONS[chapter]):
+        figure = figures.nth(place)
+        figure.scroll_into_view_if_needed()
+        widget = figure.locator('.capsnet[data-ready="true"]')
+        expect(widget).to_have_attribute("data-question", question)
+        expect(widget.locator("input:checked")).to_have_count(0)
+    blanks = page.locator(".tag_your-turn:has(+ .for-read)")
+    expect(blanks).to_have_count(len(QUESTIONS[chapter]))
+    expect(blanks.first).to_be_hidden()
+    page.get_by_role("button", name="Build").click()
+    expect(blanks.first).to_be_visible()
+    expect(figures.first).to_be_hidden()
+
+
+def test_a_chosen_line_runs_and_its_damage_is_seen(visit: Callable[..., Any], address: str) -> None:
+    widget = visit(address + "book/chapters/04-squash.html").widget("Choose")
+    lines = widget.get_by_role("radio")
+    drawing = widget.locator("figure.result")
+    solution = widget.page.locator(".for-read + details")
+    expect(solution).not_to_have_attribute("open", "")
+    lines.nth(0).click()
+    expect(drawing).to_have_class(re.compile("broken"))
+    expect(widget.locator(".option.wrong")).to_have_count(1)
+    expect(widget.locator(".sentence")).to_contain_text("0 divided by 0 is nan")
+    for _ in range(2):
+        widget.page.keyboard.press("ArrowDown")
+    expect(lines.nth(2)).to_be_checked()
+    expect(widget.locator(".option.right")).to_have_count(1)
+    expect(drawing).not_to_have_class(re.compile("broken"))
+    expect(widget.locator(".sentence")).to_contain_text("It reads a 7")
+
+
+def test_two_questions_of_a_page_are_answered_apart(
+    visit: Callable[..., Any], address: str
+) -> None:
+    page = visit(address + "book/chapters/06-routing.html").page
+    agreement, sharing = page.locator('.for-read figure[data-widget="Choose"]').all()
+    for figure in (agreement, sharing):
+        figure.scroll_into_view_if_needed()
+        figure.locator('.capsnet[data-ready="true"]').wait_for()
+    sharing.get_by_role("radio").nth(1).click()
+    expect(sharing.locator(".option.right")).to_have_count(1)
+    expect(agreement.locator("input:checked")).to_have_count(0)

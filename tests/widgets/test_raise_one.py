@@ -70,6 +70,12 @@ PLAYGROUND = {
 }  # fmt: skip
 
 
+def first_digits() -> tuple[Tensor, Tensor]:
+    """Return the first 64 digits as the page has them, in four bits, and their labels."""
+    sample = digits("train", source="sample")
+    return (sample.images[:64] * 15).round() / 15, sample.labels[:64]
+
+
 class Engine:
     """The engine's results: losses of each step, weights and gradients by name.
 
@@ -77,12 +83,15 @@ class Engine:
     """
 
     def __init__(
-        self, evaluate: Callable[..., Any], folder: Path, settings: dict[str, Any], **job: Any
+        self,
+        evaluate: Callable[..., Any],
+        folder: Path,
+        settings: dict[str, Any],
+        pictures: tuple[Tensor, Tensor] | None = None,
+        **job: Any,
     ) -> None:
         self.settings = SETTINGS | settings
-        sample = digits("train", source="sample")
-        labels = sample.labels[:64]
-        images = (sample.images[:64] * 15).round() / 15
+        images, labels = pictures or first_digits()
         images.numpy().tofile(folder / "images")
         paths = {"images": str(folder / "images"), "out": str(folder / "out")}
         job = (
@@ -189,7 +198,11 @@ PLAIN = [
     ),
 )
 def test_gradients_are_those_of_autograd(evaluate, tmp_path, settings, kernels):
-    engine = Engine(evaluate, tmp_path, settings, kernels=kernels)
+    compare_with_autograd(Engine(evaluate, tmp_path, settings, kernels=kernels))
+
+
+def compare_with_autograd(engine: Engine) -> None:
+    """Compare losses, lengths, drawings and gradients with PyTorch's."""
     weights = {name: tensor.double().requires_grad_() for name, tensor in engine.weights.items()}
     lengths, drawings, margin, drawing = reference(
         weights, engine.images, engine.labels, engine.settings
@@ -357,6 +370,27 @@ def test_it_reads_what_pytorch_has_learned(evaluate, tmp_path):
     assert (engine.drawings.view(-1, 784) - drawings).abs().max() < 1e-5
 
 
+ANIMALS_TO_LEARN = """
+    const { tensors, metadata } = c.readSafetensors(bytes(data.file));
+    const sample = { ...tensors, card: JSON.parse(metadata.card) };
+    const { learn } = await a.unpackAnimals(sample);
+    const random = r.makeRandom(1);
+    const numbers = Array.from({ length: 64 }, (_, n) => (7 * n) % learn.labels.length);
+    save(data.out, numbers.map((n) => learn.picture(n, random)));
+    return numbers.map((n) => learn.labels[n]);"""
+
+
+def test_gradients_on_animals_are_those_of_autograd(evaluate, tmp_path):
+    """Their pictures have more ink than digits, and greys of all strengths."""
+    paths = {"file": str(asset("digits/animals.safetensors")), "out": str(tmp_path / "animals")}
+    modules = {"a": "playground/animals.js", "c": "shared/core.js", "r": "playground/random.js"}
+    labels = torch.tensor(evaluate(ANIMALS_TO_LEARN, paths, **modules))
+    pictures = np.fromfile(tmp_path / "animals", np.float32).reshape(-1, 1, 28, 28)
+    images = torch.from_numpy(pictures)
+    assert images.mean() > 2 * first_digits()[0].mean()
+    compare_with_autograd(Engine(evaluate, tmp_path, {}, (images, labels)))
+
+
 # --- around the engine
 
 DIGITS = asset("digits/digits.safetensors")
@@ -368,7 +402,8 @@ def test_the_digits_are_the_samples(evaluate, tmp_path):
     body = """
         const { learn, test } = await d.unpackDigits(c.readSafetensors(bytes(data[0])).tensors);
         const level = (grey) => Math.round(15 * grey);
-        const images = [learn, test].map((part) => Uint8Array.from(part.images, level));
+        const learned = Array.from(learn.labels, (_, n) => learn.picture(n));
+        const images = [...learned, test.images].map((part) => Uint8Array.from(part, level));
         save(data[1], [...images, learn.labels, test.labels]);
         return [learn.labels.length, test.labels.length];"""
     paths = [str(DIGITS), str(tmp_path / "out")]
@@ -587,10 +622,11 @@ def test_a_sign_has_a_digits_place_in_tests_and_batches(evaluate):
     body = f"""{SIGN_OF_STROKES}
         const labels = Uint8Array.from([8, 1, 8, 3]);
         const test = {{ images: new Float32Array(4 * 784).fill(0.5), labels }};
+        const picture = (n) => test.images.subarray(n * 784, (n + 1) * 784);
         const changed = s.withSign(test, sign).images;
         const isSame = (n) => changed[n * 784] === 0.5 && changed[n * 784 + 400] === 0.5;
         const own = {{ images: [], labels: [], sign }};
-        const learned = new b.Batches(test, own, {{ batch: 4, seed: 1 }});
+        const learned = new b.Batches({{ labels, picture }}, own, {{ batch: 4, seed: 1 }});
         learned.next();
         const sums = Array.from(learned.labels, (label, n) =>
             [label, learned.images.subarray(n * 784, (n + 1) * 784).reduce((x, y) => x + y)]);
@@ -652,7 +688,7 @@ def test_an_address_says_that_a_sign_cannot_travel(evaluate):
     address, words, wrong = evaluate(body, **PLAYGROUND)
     assert address == "#seed=7&sign=8"
     assert "cannot travel" in words
-    assert wrong == "For sign, expected a digit; got <b>."
+    assert wrong == "For sign, expected a number from 0 to 9; got <b>."
 
 
 def test_the_interval_is_students(evaluate):

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 
 from ..notebook import SUFFIX, Notebook
 from .captions import add_captions
+from .choices import insert_choices
 from .figures import show_two_forms
 from .guesses import insert_controls
 from .hues import colour_words
@@ -25,6 +26,7 @@ from .widgets import restore_widgets
 STEPS: tuple[Callable[[Notebook, Page], Notebook], ...] = (
     restore_widgets,
     insert_stage,
+    insert_choices,
     add_captions,
     show_two_forms,
     colour_words,

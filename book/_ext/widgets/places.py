@@ -13,6 +13,9 @@ at each widget's place a small JSON script that names the model to show. This fi
       :set: index=4
       ```
 
+  With the option `:no-still:` there is no still picture, for values with which the widget looks
+  otherwise.
+
 No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and
 `make book` makes warnings errors.
 """
@@ -20,6 +23,7 @@ No kernel, no CDN. Whatever would leave a dead widget in the page is a warning o
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
@@ -48,6 +52,7 @@ from .models import (
 )
 from .sources import note_sources, with_sources
 from .stills import reserved_height, stills
+from .storage import stable_id
 
 PALETTE = "palette.css"
 OPENING, CLOSING = f'<script type="{VIEW}">', "</script>"  # of MyST-NB's script
@@ -60,18 +65,20 @@ class live_widget(nodes.General, nodes.Element):
     """The place of one widget (in lower case, as docutils names nodes).
 
     Attributes: `model` (its id), `name` (its class), `network` (the stem of the weights that the
-    widget shows, or ""), `state` (JSON to add to the page, or None).
+    widget shows, or ""), `state` (JSON to add to the page, or None), `look` (the name of its still
+    picture, or only of its height).
     """
 
 
 class LiveWidget(SphinxDirective):
     """The directive `live-widget`: a notebook's first widget of a class, with the state it needs.
 
-    The option `:set: index=7` gives other values, written as in a prompt (`prompts.py`).
+    The option `:set: index=7` gives other values, written as in a prompt (`prompts.py`); the
+    option `:no-still:` leaves the still picture out.
     """
 
     required_arguments = 2
-    option_spec: ClassVar = {"set": directives.unchanged}
+    option_spec: ClassVar = {"set": directives.unchanged, "no-still": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the widget, or a warning in its stead."""
@@ -92,19 +99,27 @@ class LiveWidget(SphinxDirective):
         )
 
     def place(self, model: str, models: Models) -> list[nodes.Node]:
-        """Return the place of a model, with the option's values in its state."""
+        """Return the place of a model, with the option's values in its state.
+
+        A model with other values is another one, with an id of its own: a page may show both.
+        """
         name = class_name(models[model])
-        values = trait_values(self.options.get("set", ""))
+        query = self.options.get("set", "")
+        values = trait_values(query)
         unknown = values.keys() - models[model]["state"].keys()
         if unknown:
             return self.problem(f"{name} stores no trait {', '.join(sorted(unknown))}")
 
         needed = {key: models[key] for key in reachable([model], models)}
-        needed[model] = {**models[model], "state": models[model]["state"] | values}
+        shown = needed.pop(model)
+        if query:
+            model = stable_id(f"{model}?{query}")
+        needed[model] = {**shown, "state": shown["state"] | values}
         note_sources(self.env)
         state = json.dumps({"state": with_sources(needed)})
         network = network_of(model, needed, Path(self.env.srcdir))
-        return [live_widget("", model=model, name=name, network=network, state=state)]
+        look = f"{name}?{query}" if "no-still" in self.options else name
+        return [live_widget("", model=model, name=name, network=network, state=state, look=look)]
 
     def problem(self, message: str) -> list[nodes.Node]:
         """Warn, and return no nodes."""
@@ -151,7 +166,8 @@ class PlaceWidgets(SphinxPostTransform):
             )
             return
         network = network_of(model, models, Path(self.env.srcdir))
-        script.replace_self(live_widget("", model=model, name=name, network=network, state=None))
+        place = live_widget("", model=model, name=name, network=network, state=None, look=name)
+        script.replace_self(place)
 
 
 def notebook_models(app: Sphinx, page: str) -> Models:
@@ -165,16 +181,16 @@ def notebook_models(app: Sphinx, page: str) -> Models:
 
 def visit_html(writer: Any, node: live_widget) -> None:
     """Write the container: the state if the node has one, the still picture, the sentence."""
-    name, model, builder = node["name"], node["model"], writer.builder
+    name, model, look, builder = node["name"], node["model"], node["look"], writer.builder
     network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
-    height = reserved_height(name, builder)
-    data = f'data-model="{model}" data-widget="{name}"{network}{height}'
+    height = reserved_height(look, builder)
+    data = f'data-model="{model}" data-widget="{name}" data-look="{escape(look)}"{network}{height}'
     writer.body.append(f'<figure class="{classes}" id="{model}" {data}>\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script
         writer.body.append(f'<script type="{STATE}">{state}</script>\n')
-    writer.body.append(stills(name, builder))
+    writer.body.append(stills(look, builder))
     writer.body.append(f"<figcaption><noscript>{SENTENCE}</noscript></figcaption>\n</figure>\n")
     raise nodes.SkipNode
 

@@ -17,14 +17,17 @@ THEMES = {"light": "", "dark": "-dark"}  # -> suffix of the file
 PIXEL_DENSITY = 2  # pixels of a still for one of the page
 
 
-def stills(widget: str, builder: Any) -> str:
-    """Return a widget's still pictures as HTML: light and dark, each with a form for phones."""
+def stills(look: str, builder: Any) -> str:
+    """Return a widget's still pictures as HTML: light and dark, each with a form for phones.
+
+    `look` is the widget's class, or "Choose?question=squash" for values without a still: "".
+    """
     folder = stills_folder(builder)
     page = builder.get_target_uri(builder.current_docname)
     html = ""
     for theme, suffix in THEMES.items():
-        wide = folder / f"{widget}{suffix}.webp"
-        narrow = folder / f"{widget}-narrow{suffix}.webp"
+        wide = folder / f"{look}{suffix}.webp"
+        narrow = folder / f"{look}-narrow{suffix}.webp"
         if not wide.exists():
             continue
         phone = ""
@@ -32,7 +35,7 @@ def stills(widget: str, builder: Any) -> str:
             address = image_attributes(narrow, page)
             phone = f'<source media="(max-width: 600px)" srcset={address}>'
         address = image_attributes(wide, page)
-        description = f'alt="The widget {widget}"'
+        description = f'alt="The widget {look}"'
         picture = f'<img class="dark-light" src={address} loading="lazy" {description}>'
         html += f'<picture class="live-still in-{theme}">{phone}{picture}</picture>\n'
     return html
@@ -48,12 +51,12 @@ def image_attributes(still: Path, page: str) -> str:
     return f'"{address}" width="{width}" height="{height}"'
 
 
-def reserved_height(widget: str, builder: Any) -> str:
-    """Return a style attribute for a widget that is not as high as its still on this page."""
+def reserved_height(look: str, builder: Any) -> str:
+    """Return a style attribute for a widget without a still, or not as high as it on this page."""
     file = stills_folder(builder) / "heights.json"
     heights = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     page = Path(builder.current_docname).name
-    own_heights = heights.get(page, {}).get(widget, {})
+    own_heights = heights.get(page, {}).get(look, {})
     style = "".join(f"--awake{window}: {height}px;" for window, height in own_heights.items())
     return f' style="{style}"' if style else ""
 

@@ -49,7 +49,7 @@ def pack(notebook: Notebook, name: str, assets: Path, still: Still) -> None:
         return
 
     needed = reachable([view["data"][VIEW]["model_id"] for view in views], models)
-    renamed = {old: stable_id(name, number) for number, old in enumerate(needed)}
+    renamed = {old: stable_id(f"{name}/{number}") for number, old in enumerate(needed)}
     for view in views:
         model = view["data"].pop(VIEW)["model_id"]
         widget = class_name(models[model])
@@ -76,9 +76,9 @@ def unpack(notebook: Notebook) -> None:
             output["data"][VIEW] = {"model_id": model, **VERSION}
 
 
-def stable_id(name: str, number: int) -> str:
-    """Return an id like Jupyter's, the same in every run and different in every notebook."""
-    return hashlib.sha256(f"{name}/{number}".encode()).hexdigest()[:32]
+def stable_id(name: str) -> str:
+    """Return an id like Jupyter's, made from a name: the same in every run."""
+    return hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def stable_model(model: Model, renamed: dict[str, str], assets: Path) -> Model:

@@ -1,15 +1,16 @@
 // Raise one: a capsule network trained from nothing in the page, watched, questioned, taught the
 // reader's own hand. What goes on is the session's; the parts of the page show how the networks
 // stand, whatever has changed.
+import { makeArtists } from "./playground/artists.js";
 import { makeBar } from "./playground/bar.js";
 import { makeCurve } from "./playground/charts.js";
 import { makeComparison } from "./playground/comparison.js";
 import { makeExperiments } from "./playground/experiments.js";
 import { makeHand } from "./playground/hand.js";
-import { unpackHundred } from "./playground/hundred.js";
 import { makeKeeping } from "./playground/keeping.js";
 import { makeNetworkView } from "./playground/network_view.js";
 import { Session } from "./playground/session.js";
+import { makeSetSwitch } from "./playground/set_switch.js";
 import { fromAddress, settingsWith, toAddress, toPython } from "./playground/settings.js";
 import { makeSettingsTable } from "./playground/settings_table.js";
 import { makeShare } from "./playground/share.js";
@@ -84,18 +85,18 @@ function tieSettings({ model, stops }, session, addressed) {
 /** Make a session with the settings that the model has. */
 function makeSession(widget) {
   const { model, host } = widget;
-  const fetchFile = async () => (await host.getModel(model.get("digits").digits)).get("weights");
+  const fetchFile = async (data) => (await host.getModel(model.get("digits")[data])).get("weights");
   const { settings, problems } = settingsWith(...model.get("settings"));
   const session = new Session(settings, fetchFile, () => widget.redraw());
   session.notice = problems;
-  const unpacked = (hundred) => session.set({ hundred });
-  unpackHundred().then(unpacked, () => {}); // where nothing can be unpacked, fog stands there
+  session.getHundred().catch(() => {}); // where nothing can be unpacked, fog stands there
   widget.stops.push(() => session.stop(), restWhileHidden(session));
   return session;
 }
 
 /** Lay the parts out. On wide pages the stylesheet gives each its place, on a phone its order. */
-function makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand }) {
+function makeScene(parts) {
+  const { bar, experiments, walls, timeline, view, curve, comparison, hand, artists } = parts;
   const wallNodes = walls.map(({ node }) => node);
   const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, timeline.node);
   return element(
@@ -109,6 +110,7 @@ function makeScene({ bar, experiments, walls, timeline, view, curve, comparison,
     comparison.node,
     hand.node,
     hand.more,
+    artists.node,
   );
 }
 
@@ -126,8 +128,20 @@ function build(widget) {
   const comparison = makeComparison(widget, session);
   const hand = makeHand(widget, session);
   const table = makeSettingsTable(session);
-  const experiments = makeExperiments(session);
-  const scene = makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand });
+  const sets = makeSetSwitch(session);
+  const experiments = makeExperiments(session, sets.node);
+  const artists = makeArtists(session);
+  const scene = makeScene({
+    bar,
+    experiments,
+    walls,
+    timeline,
+    view,
+    curve,
+    comparison,
+    hand,
+    artists,
+  });
   const { say } = widget.layOut({
     stage: scene,
     hands: [table.node, makeKeeping(widget, session)],
@@ -146,6 +160,7 @@ function build(widget) {
     frames = session.frames();
     const isTwo = session.settings.length === 2;
     scene.parentElement.classList.toggle("two", isTwo);
+    scene.parentElement.classList.toggle("named", session.settings[0].data !== "digits");
     walls[1].node.hidden = !isTwo; // at once, not at their turn
     comparison.node.hidden = !isTwo;
     Object.assign(root.dataset, {
@@ -155,7 +170,8 @@ function build(widget) {
     });
     const words = inWords(session);
     sayOnce([words], words);
-    for (const part of [settings, bar, share, experiments, timeline, table]) part.show(frames);
+    for (const part of [settings, bar, share, sets, experiments, timeline, table, artists])
+      part.show(frames);
     turns.begin();
     goOn();
   };

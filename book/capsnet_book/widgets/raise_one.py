@@ -29,6 +29,7 @@ class RaiseOne(anywidget.AnyWidget):
 
     Args:
         settings: values that differ from the defaults, or lists of two values for two networks:
+            data ("digits", or "animals" that many artists drew, the same for both),
             rounds (1, 2, 3, 5), types of primary capsules (2, 4, 8, 16), drawing (the weight of the
             reconstruction, 0 to 0.1, 0 for no decoder), rate, batch (8, 16, 32, 64), m_plus,
             m_minus, lambda_, bug (an id of the catalogue of bugs), seed. The page names the ones
@@ -44,7 +45,7 @@ class RaiseOne(anywidget.AnyWidget):
     _esm = _parts.module("raise_one.js")
     _css = _parts.stylesheet("raise_one.css")
 
-    # A reference that the page follows when it needs the digits.
+    # References that the page follows when it needs the pictures, by the setting `data`.
     digits = traitlets.Dict().tag(sync=True)
     settings = traitlets.List(traitlets.Dict(), minlen=1, maxlen=2).tag(sync=True)
     # The page sends a memoryview.
@@ -54,7 +55,8 @@ class RaiseOne(anywidget.AnyWidget):
     addressed = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, *, records: Sequence[float] = (), **settings: Any) -> None:
-        digits = {"digits": f"anywidget:{shared_network('digits', 'digits').model_id}"}
+        sets = ("digits", "animals")
+        digits = {name: f"anywidget:{shared_network(name, 'digits').model_id}" for name in sets}
         super().__init__(digits=digits, settings=_by_network(settings), records=list(records))
 
     def network(self) -> CapsNet:

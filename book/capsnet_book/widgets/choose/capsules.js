@@ -35,8 +35,8 @@ function carriedBetween(/** @type {number} */ k) {
 
 const ORDERS = [
   orderOf((k) => k), //
-  orderOf(carriedBetween),
   orderOf(carriedLast),
+  orderOf(carriedBetween),
 ];
 
 /** The numbers of all capsules, as an option cuts them. features [64, 9] -> [72, 8] */
@@ -101,17 +101,17 @@ const options = [
       `capsules, and each of them mixes places. ${reads}`,
   },
   {
-    code: "u = split.permute(0, 1, 3, 2, 4).reshape(B, -1, 8)",
-    says: ({ capsules, reads }) =>
-      "The column is still the last axis: eight numbers in a row come from three places. " +
-      `The middle is in ${capsules} capsules. ${reads}`,
-  },
-  {
     code: "u = split.permute(0, 1, 3, 4, 2).reshape(B, -1, 8)",
     right: true,
     says: ({ capsules, reads }) =>
       `What is seen in the middle is in ${capsules} capsules, one of each type, ` +
       `and they hold nothing else. ${reads}`,
+  },
+  {
+    code: "u = split.permute(0, 1, 3, 2, 4).reshape(B, -1, 8)",
+    says: ({ capsules, reads }) =>
+      "The column is still the last axis: eight numbers in a row come from three places. " +
+      `The middle is in ${capsules} capsules. ${reads}`,
   },
 ];
 

@@ -82,8 +82,8 @@ const options = [
   {
     code: "L = T * missing**2 + 0.5 * (1 - T) * excess**2",
     right: true,
-    says: ({ own, doubt, reads }) =>
-      `The right capsule goes to ${own.toFixed(2)}, the others to 0.10. ` +
+    says: ({ own, next, doubt, reads }) =>
+      `The right capsule is ${own.toFixed(2)} long, the next one ${next.toFixed(2)}. ` +
       `In doubt all ten stay ${doubt.toFixed(2)} long: "perhaps". ${reads}`,
   },
   {
@@ -132,7 +132,8 @@ export const margin = {
       }
       const answer = answerOf(network, stretched(network, capsules, lengths, own));
       view.draw(answer.drawing, `what its longest capsule draws: ${answer.prediction}`);
-      const result = { own: own[label], doubt: open[label], label, reads: inWords(answer) };
+      const next = Math.max(...own.filter((_, j) => j !== label));
+      const result = { own: own[label], next, doubt: open[label], label, reads: inWords(answer) };
       return options[option].says(result);
     };
     return { node: view.node, show };

@@ -29,8 +29,8 @@ export function einsum(option, u, weight) {
   const all = new Float32Array(D_in); // the sum of all u_i
   for (let k = 0; k < u.length; k++) all[k % D_in] += u[k];
   const shapes = [
-    [J, D_out],
     [I, J, D_out],
+    [J, D_out],
     [I, J, D_out],
     [I, J, D_in],
   ];
@@ -38,8 +38,8 @@ export function einsum(option, u, weight) {
   const data = new Float32Array(shape.reduce((size, n) => size * n, 1));
   forEachWeight(weight, (w, i, j, d, e) => {
     const pair = i * J + j;
-    const places = [j * D_out + e, pair * D_out + e, pair * D_out + e, pair * D_in + d];
-    const x = option === 1 ? all[d] : u[i * D_in + d];
+    const places = [pair * D_out + e, j * D_out + e, pair * D_out + e, pair * D_in + d];
+    const x = option === 2 ? all[d] : u[i * D_in + d];
     data[places[option]] += w * x;
   });
   return { shape, data };
@@ -97,6 +97,13 @@ function votesFor({ shape, data }, j, J) {
 /** @type {import("./view.js").Option[]} */
 const options = [
   {
+    code: 'u_hat = torch.einsum("bid,ijde->bije", u, weight)',
+    right: true,
+    says: ({ reads }) =>
+      "Part i meets its own matrices, d is summed over, " +
+      `and 16 numbers remain for each part and class. ${reads}`,
+  },
+  {
     code: 'u_hat = torch.einsum("bid,ijde->bje", u, weight)',
     says: () =>
       "The i is missing in the result, so it is summed over: " +
@@ -109,13 +116,6 @@ const options = [
       "Here u has another letter than the weight: " +
       "every matrix gets the sum of all 72 parts. " +
       `The shape is right, and no part speaks for itself. ${reads}`,
-  },
-  {
-    code: 'u_hat = torch.einsum("bid,ijde->bije", u, weight)',
-    right: true,
-    says: ({ reads }) =>
-      "Part i meets its own matrices, d is summed over, " +
-      `and 16 numbers remain for each part and class. ${reads}`,
   },
   {
     code: 'u_hat = torch.einsum("bid,ijde->bijd", u, weight)',

@@ -24,7 +24,7 @@ export function radioList(asks, options, choose, kind, { before = [], after = []
   const legend = element("legend", {}, asks);
   const node = element(
     "fieldset",
-    { class: `choices ${kind}` },
+    { class: `asked ${kind}` },
     legend,
     ...before,
     ...labels,

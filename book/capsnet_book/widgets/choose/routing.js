@@ -28,8 +28,8 @@ function divided(b, I, J) {
 /** What the lines of `sharing` make of b [I, J]. @type {Share[]} */
 export const SHARES = [
   (b, I, J) => transposed(softmaxOverJ(transposed(b, I, J), J, I), J, I),
-  divided,
   softmaxOverJ,
+  divided,
   (b) => b.slice(),
 ];
 
@@ -136,14 +136,14 @@ const sharingOptions = [
       `and a part gives ${least.toFixed(2)} to ${most.toFixed(2)} in all. ${reads}`,
   },
   {
-    code: "c = b / b.sum(dim=2, keepdim=True)",
-    says: ({ reads }) => `In the first round b is 0, and 0 divided by 0 is nan. ${reads}`,
-  },
-  {
     code: "c = b.softmax(dim=2)",
     right: true,
     says: ({ to, label, reads }) =>
       `Each part gives exactly 1, and the ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
+  },
+  {
+    code: "c = b / b.sum(dim=2, keepdim=True)",
+    says: ({ reads }) => `In the first round b is 0, and 0 divided by 0 is nan. ${reads}`,
   },
   {
     code: "c = b",

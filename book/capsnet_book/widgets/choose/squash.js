@@ -93,6 +93,9 @@ export function afterStep(/** @type {number} */ option, /** @type {Float32Array}
   return s.map((x, k) => x - RATE * ofBias[channelOf(k)]);
 }
 
+/** A number as PyTorch prints it: nan in small letters. */
+const inTorch = (/** @type {number} */ x) => String(x).toLowerCase();
+
 const FAR = 3;
 const VIEW = { width: 320, height: 190, left: 30, right: 8, top: 12, bottom: 28 };
 
@@ -126,7 +129,7 @@ function makeCurve() {
     const broken = Number.isNaN(value) || Number.isNaN(slope);
     dot.setAttribute("cy", String(y(0)));
     setAttributes(dot, { class: `dot ${broken ? "wrong" : "right"}` });
-    words.textContent = `at zero: value ${value}, gradient ${slope}`;
+    words.textContent = `at zero: value ${inTorch(value)}, gradient ${inTorch(slope)}`;
   };
   return { node, show };
 }

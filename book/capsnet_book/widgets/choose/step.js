@@ -1,4 +1,4 @@
-// Chapter 9: which lines take a step? The decoder's last layer learns one digit, here.
+// Chapter 9: which lines take a step? The decoder's last layer learns ten digits, here.
 import { axes } from "../shared/controls.js";
 import { linear, relu, sigmoid } from "../shared/core.js";
 import { PIXELS } from "../shared/digits.js";
@@ -8,7 +8,7 @@ import { makeView } from "./view.js";
 /** @typedef {import("./view.js").Setting} Setting */
 
 const STEPS = 60;
-const RATE = 0.006;
+const RATE = 0.02;
 const BETA = [0.9, 0.999];
 const EPS = 1e-8;
 
@@ -16,40 +16,48 @@ const EPS = 1e-8;
 const CALLS = [
   ["backward", "step"],
   ["backward", "zero_grad", "step"],
-  ["zero_grad", "backward", "step"],
   ["zero_grad", "backward"],
+  ["zero_grad", "backward", "step"],
 ];
 
+/** What the layer is given for a digit, [M], and what it should draw, [784].
+ * @typedef {{ inputs: Float32Array, image: Float32Array }} Lesson */
+
 /**
- * Trains a layer that begins at zero to draw `image` from `inputs`, by Adam with PyTorch's
+ * Trains a layer that begins at zero to draw digits, one a step and in turn, by Adam with PyTorch's
  * defaults, in an option's order of calls. Parameters [784, M + 1]: the last column is the bias.
- * @param {number} option @param {Float32Array} inputs [M] @param {Float32Array} image [784]
+ * Returns the squared error of the last digit before each step and at the end, and its drawing.
+ * @param {number} option @param {Lesson[]} lessons
  */
-export function trained(option, inputs, image, steps = STEPS) {
-  const M = inputs.length + 1;
-  const x = Float32Array.from([...inputs, 1]);
+export function trained(option, lessons, steps = STEPS) {
+  const given = lessons.map(({ inputs }) => Float32Array.from([...inputs, 1]));
+  const last = lessons.length - 1;
+  const M = given[last].length;
   const weights = new Float32Array(PIXELS * M);
   const gradient = new Float32Array(PIXELS * M);
   const first = new Float32Array(PIXELS * M);
   const second = new Float32Array(PIXELS * M);
   const losses = [];
-  let drawing = new Float32Array(PIXELS);
-  const forward = () => {
-    drawing = drawnBy(weights, x);
-    losses.push(drawing.reduce((sum, grey, n) => sum + (grey - image[n]) ** 2, 0));
-  };
+  const draw = (/** @type {number} */ n) => drawnBy(weights, given[n]);
+  const note = () => losses.push(squaredError(draw(last), lessons[last].image));
   const calls = {
     zero_grad: () => gradient.fill(0),
-    backward: () => addGradient(gradient, drawing, image, x),
+    backward(/** @type {number} */ t) {
+      const n = (t - 1) % lessons.length;
+      addGradient(gradient, draw(n), lessons[n].image, given[n]);
+    },
     step: (/** @type {number} */ t) => stepOfAdam(weights, gradient, first, second, t),
   };
   for (let t = 1; t <= steps; t++) {
-    forward();
+    note();
     for (const call of CALLS[option]) calls[call](t);
   }
-  forward();
-  return { losses, drawing };
+  note();
+  return { losses, drawing: draw(last) };
 }
+
+const squaredError = (/** @type {Float32Array} */ drawing, /** @type {Float32Array} */ image) =>
+  drawing.reduce((sum, grey, n) => sum + (grey - image[n]) ** 2, 0);
 
 /** sigmoid(W x), [784]. */
 function drawnBy(/** @type {Float32Array} */ weights, /** @type {Float32Array} */ x) {
@@ -102,14 +110,22 @@ function makeCurve(/** @type {number} */ most) {
   return { node, show };
 }
 
+/** What the last layer of the decoder is given for an image. */
+function inputsFor(/** @type {any} */ network, /** @type {Float32Array} */ image) {
+  const { capsules, prediction } = network.forward(image);
+  return network.decoder
+    .slice(0, -1)
+    .reduce((x, layer) => relu(linear(x, layer)), network.mask(capsules, prediction));
+}
+
 /** @type {import("./view.js").Option[]} */
 const options = [
   {
     code: "loss.backward()\noptimizer.step()",
-    says: ({ last, least }) =>
-      "Nothing clears the old gradients, so each step goes along the sum of all: " +
-      "it learns, shoots past, and swings. " +
-      `The squared error was ${least} once, and ends at ${last}.`,
+    says: ({ first, last }) =>
+      "Nothing clears the old gradients: each step goes along the sum of all so far, " +
+      "those of the nine other digits too. " +
+      `The squared error begins at ${first} and ends at ${last}.`,
   },
   {
     code: "loss.backward()\noptimizer.zero_grad()\noptimizer.step()",
@@ -118,28 +134,27 @@ const options = [
       "Grey for ever.",
   },
   {
+    code: "optimizer.zero_grad()\nloss.backward()",
+    says: () => "The gradient is there, and nobody goes along it. Grey for ever.",
+  },
+  {
     code: "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
     right: true,
     says: ({ first, last }) =>
       `Clear, go back, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
   },
-  {
-    code: "optimizer.zero_grad()\nloss.backward()",
-    says: () => "The gradient is there, and nobody goes along it. Grey for ever.",
-  },
 ];
 
 export const stepping = {
-  asks: "Which lines let the decoder learn to draw this digit?",
+  asks: "Ten digits take turns, one a step. Which lines let the decoder learn to draw this one?",
   before: { code: "loss = capsnet_loss(network(images, labels), images, labels)" },
   options,
   make(/** @type {Setting} */ setting) {
-    const { network, image } = setting;
-    const { capsules, prediction } = network.forward(image);
-    const inputs = network.decoder
-      .slice(0, -1)
-      .reduce((x, layer) => relu(linear(x, layer)), network.mask(capsules, prediction));
-    const { losses: start } = trained(3, inputs, image, 0);
+    const lessons = [...setting.others, setting.image].map((image) => {
+      const inputs = inputsFor(setting.network, image);
+      return { inputs, image };
+    });
+    const { losses: start } = trained(0, lessons, 0);
     const curve = makeCurve(2 * start[0]);
     const view = makeView(setting, curve.node);
     /** @type {Map<number, ReturnType<typeof trained>>} */
@@ -151,15 +166,14 @@ export const stepping = {
         view.draw(null, "what it has learned to draw");
         return "";
       }
-      if (!runs.has(option)) runs.set(option, trained(option, inputs, image));
+      if (!runs.has(option)) runs.set(option, trained(option, lessons));
       const { losses, drawing } = runs.get(option);
       curve.show(losses, options[option].right ? "right" : "wrong");
       view.say(`squared error over ${STEPS} steps; the last layer of the decoder learns`);
       view.draw(drawing, `what it draws after ${STEPS} steps`);
       const rounded = (/** @type {number} */ x) => format(x, x < 10 ? 1 : 0);
-      const result = { first: losses[0], last: losses.at(-1), least: Math.min(...losses) };
-      const words = Object.entries(result).map(([name, x]) => [name, rounded(x)]);
-      return options[option].says(Object.fromEntries(words));
+      const [first, last] = [losses[0], losses.at(-1)].map(rounded);
+      return options[option].says({ first, last });
     };
     return { node: view.node, show };
   },

@@ -2,7 +2,7 @@
 import { element, pushButton, setAttributes, write } from "../shared/ui.js";
 
 const PACES = { step: "step by step", follow: "to follow", all: "full speed" }; // as training.js
-const COUNTERS = ["of 100 right", "digits seen", "of learning"];
+const COUNTERS = ["of 100 right", "images seen", "of learning"];
 
 const inSeconds = (/** @type {number} */ seconds) =>
   `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;

@@ -1,6 +1,6 @@
-// Which digits a network learns from, and when: the sample's in an order of their own in each pass,
-// each moved a little; the reader's own at every tenth place; and a sign of the reader's own wherever
-// its digit would have stood.
+// Which pictures a network learns from, and when: the sample's in an order of their own in each
+// pass, each moved a little; the reader's own at every tenth place; and a sign of the reader's own
+// wherever its class would have stood.
 import { shift } from "./digits.js";
 import { makeRandom, shuffled } from "./random.js";
 import { signToLearn } from "./sign.js";
@@ -22,12 +22,12 @@ export class Batches {
   #order; // of the digits in a pass
   #moves;
   #choice; // among the reader's own
-  #poses; // of the reader's sign
+  #poses; // of drawings, the reader's sign among them
   #queue = new Uint32Array(0); // digits that this pass has still to show
   #count = 0; // digits so far
 
   /**
-   * @param {import("./digits.js").Digits} learn
+   * @param {import("./digits.js").Lesson} learn
    * @param {OwnDigits} own
    * @param {{ batch: number, seed: number }} settings
    */
@@ -59,7 +59,7 @@ export class Batches {
   }
 
   #nextDigit() {
-    const { images, labels } = this.#learn;
+    const { labels } = this.#learn;
     if (this.#queue.length === 0) this.#queue = shuffled(labels.length, this.#order);
     const digit = this.#queue.at(-1);
     this.#queue = this.#queue.subarray(0, -1);
@@ -67,7 +67,7 @@ export class Batches {
     if (this.own.labels.length > 0 && this.#count % OWN_EVERY === 0) return this.#ownDigit();
     if (sign?.place === labels[digit])
       return { image: signToLearn(sign, this.#poses), label: sign.place };
-    return { image: images.subarray(digit * PIXELS, (digit + 1) * PIXELS), label: labels[digit] };
+    return { image: this.#learn.picture(digit, this.#poses), label: labels[digit] };
   }
 
   #ownDigit() {

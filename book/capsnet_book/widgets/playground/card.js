@@ -12,7 +12,7 @@ const WALL_SIDE = 600; // of one network's wall; two stand over each other, half
 const MARGIN = 15;
 const GAP = 45; // between the walls and the words
 const TITLE = "A capsule network, raised from nothing";
-const CURVE_WORDS = "wrong, of 500 unseen digits · by digits seen";
+const CURVE_WORDS = "wrong, of 500 unseen images · by images seen";
 const DASHES = [[], [10, 7]]; // of the two networks' curves
 
 /** @typedef {CanvasRenderingContext2D} Brush */

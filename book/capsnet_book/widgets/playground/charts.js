@@ -99,15 +99,15 @@ export function makeCurve(widget, session) {
   /** @type {Curve[]} */
   let whole = [];
   const chart = makeChart(widget, "curve", HEIGHT, (width) => pictureOf(width, curves, whole));
-  chart.caption.textContent = "wrong, of 500 digits that it never learns from · by digits seen";
+  chart.caption.textContent = "wrong, of 500 images that it never learns from · by images seen";
 
   const renew = memoized(() => {
     const errors = curves.map((curve) => {
       const [digits, share] = curve.at(-1);
-      return `${(100 * share).toFixed(1)} % wrong after ${digits} digits`;
+      return `${(100 * share).toFixed(1)} % wrong after ${digits} images`;
     });
     const words = errors.join("; ") || "nothing yet";
-    chart.picture.setAttribute("aria-label", `Errors against digits seen: ${words}`);
+    chart.picture.setAttribute("aria-label", `Errors against images seen: ${words}`);
     chart.refresh();
   });
 

@@ -14,7 +14,7 @@ const LONG_TRAININGS = " Below the line: ten pairs, trained for 12 passes over 6
 /** Return what the pairs say. @param {number[]} differences @param {string[]} names */
 function inWords(differences, names) {
   const n = differences.length;
-  if (n === 0) return "When both have learned from 8,000 digits, the first dot falls.";
+  if (n === 0) return "When both have learned from 8,000 images, the first dot falls.";
   if (n === 1) {
     const apart = Math.abs(differences[0]).toFixed(1);
     return `1 pair, ${apart} points of error apart. Believe nothing yet.`;
@@ -82,7 +82,7 @@ function pictureOf(width, contents) {
  * @param {any} session
  */
 export function makeComparison(widget, session) {
-  const longTrainings = widget.get("records"); // differences of others, trained for long
+  const longTrainings = widget.get("records"); // differences of others, long trained on digits
   const background = new BackgroundPairs(() => session.changed());
   let pairs = []; // differences: of the networks that are watched, then of the seeds
   let records = []; // those of the long trainings that are shown
@@ -104,7 +104,7 @@ export function makeComparison(widget, session) {
   const renew = memoized((words) => {
     result.textContent = words;
     const long = records.length ? LONG_TRAININGS : "";
-    const dots = "A dot a pair, by points of error: same seed, 8,000 digits each.";
+    const dots = "A dot a pair, by points of error: same seed, 8,000 images each.";
     chart.caption.textContent = dots + long;
     chart.refresh();
   });
@@ -124,7 +124,8 @@ export function makeComparison(widget, session) {
     const difference = errorOf(frames[0].tests) - errorOf(frames[1].tests);
     const watched = Number.isNaN(difference) ? [] : [difference];
     pairs = [...watched, ...background.differences];
-    records = pairs.length < TELLING ? [] : longTrainings;
+    const joins = pairs.length >= TELLING && settings[0].data === "digits";
+    records = joins ? longTrainings : [];
     names = [nameOf(settings, 0), nameOf(settings, 1)];
     const words = inWords(pairs, names);
     renew([words, ...names], words);

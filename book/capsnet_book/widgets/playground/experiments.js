@@ -22,7 +22,7 @@ const EXPERIMENTS = [
   {
     name: "One round against three",
     change: { rounds: 1 },
-    question: "Which reads better after 8,000 digits: one round of routing, or three?",
+    question: "Which reads better after 8,000 images: one round of routing, or three?",
     guesses: ["one round", "both alike", "three rounds"],
   },
   {
@@ -40,25 +40,33 @@ const EXPERIMENTS = [
   {
     name: "Ten times the rate",
     change: { rate: 10 * SETTINGS.rate.usual },
-    question: "Ten times the learning rate: which reads better after 8,000 digits?",
+    question: "Ten times the learning rate: which reads better after 8,000 images?",
     guesses: ["ten times the rate", "both alike", "the usual rate"],
   },
 ];
 
-/** Return the two networks' settings. @param {Experiment} experiment @param {number} seed */
-const settingsOf = ({ change }, seed) => settingsWith({ ...change, seed }, { seed }).settings;
+/**
+ * Return the two networks' settings.
+ * @param {Experiment} experiment
+ * @param {{ seed: number, data: string }} common  what both have
+ */
+const settingsOf = ({ change }, { seed, data }) =>
+  settingsWith({ ...change, seed, data }, { seed, data }).settings;
 
-/** Return the experiment that these settings are, whatever their seed. @param {any[]} settings */
+/**
+ * Return the experiment that these settings are, whatever their seed and pictures.
+ * @param {any[]} settings
+ */
 function experimentOf(settings) {
   const text = JSON.stringify(settings);
   return EXPERIMENTS.find(
-    (experiment) => JSON.stringify(settingsOf(experiment, settings[0].seed)) === text,
+    (experiment) => JSON.stringify(settingsOf(experiment, settings[0])) === text,
   );
 }
 
 /**
  * Return which network came out better: FIRST, SAME or SECOND; undefined before both have learned
- * from 8,000 digits. @param {number[]} errors  in per cent, NaN before
+ * from 8,000 images. @param {number[]} errors  in per cent, NaN before
  */
 export function outcomeOf([first, second]) {
   if (Number.isNaN(first) || Number.isNaN(second)) return undefined;
@@ -84,8 +92,12 @@ export function inWords({ question, guesses }, guess, errors) {
   return guess === outcome ? `As you said. ${result}` : `You said: ${guesses[guess]}. ${result}`;
 }
 
-/** Make the cards, the question and the guesses. @param {any} session */
-export function makeExperiments(session) {
+/**
+ * Make the cards, the question and the guesses.
+ * @param {any} session
+ * @param {Element} sets  the switch between the pictures, beside the cards
+ */
+export function makeExperiments(session, sets) {
   const guesses = new Map(); // settings -> the reader's guess
   const cards = EXPERIMENTS.map((experiment) =>
     pushButton("experiment", experiment.name, () => choose(experiment)),
@@ -97,17 +109,18 @@ export function makeExperiments(session) {
   const choices = element("div", { class: "guesses" }, ...answers);
   const panel = element("div", { class: "asked" }, words, choices);
   const title = "Four experiments";
-  const row = element("div", { class: "cards" }, element("span", {}, title), ...cards);
+  const row = element("div", { class: "cards" }, sets, element("span", {}, title), ...cards);
   const about = { class: "experiments", role: "group", "aria-label": title };
   const node = element("div", about, row, panel);
 
   /** Take the experiment's settings; pressed again, only the usual network is left. */
   function choose(/** @type {Experiment} */ experiment) {
-    const [{ seed }] = session.settings;
+    const [first] = session.settings;
+    const { seed, data } = first;
     const isChosen = experimentOf(session.settings) === experiment;
     const { settings } = isChosen
-      ? settingsWith({ seed })
-      : { settings: settingsOf(experiment, seed) };
+      ? settingsWith({ seed, data })
+      : { settings: settingsOf(experiment, first) };
     session.change(settings);
   }
 

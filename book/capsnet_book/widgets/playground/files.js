@@ -59,6 +59,13 @@ function configIn(/** @type {Record<string, string>} */ metadata) {
   throw new Error("expected a file that save_weights wrote; got one without a config");
 }
 
+/** Return the set that a file's network reads. @throws {Error} where there is none such */
+function dataIn({ data = JSON.stringify(SETTINGS.data.usual) }) {
+  const name = SETTINGS.data.offers.find((offer) => JSON.stringify(offer) === data);
+  if (name) return name;
+  throw new Error(`expected a network of ${SETTINGS.data.offers.join(" or ")}; got another`);
+}
+
 /** @throws {Error} where a weight is nan or infinite: nothing could be learned from there */
 function expectFinite(/** @type {Record<string, { data: Float32Array }>} */ tensors) {
   for (const [name, { data }] of Object.entries(tensors)) {
@@ -70,7 +77,7 @@ function expectFinite(/** @type {Record<string, { data: Float32Array }>} */ tens
 /**
  * Return the network in a file, if one like it can be raised here.
  * @param {ArrayBuffer} bytes
- * @returns {{ tensors: any, types: number, rounds: number, remark: string,
+ * @returns {{ tensors: any, types: number, rounds: number, data: string, remark: string,
  *   sign: import("./sign.js").Sign | undefined }} sign: the reader's; remark: what the page does
  *   otherwise than the file says
  * @throws {Error} in words, where it cannot
@@ -89,13 +96,15 @@ export function fromSafetensors(bytes) {
     );
   expectFinite(tensors);
   const sign = fromText(metadata.sign);
+  const data = dataIn(metadata);
   const { iterations } = config;
   const { offers, usual } = SETTINGS.rounds;
-  if (offers.includes(iterations)) return { tensors, types, rounds: iterations, sign, remark: "" };
+  const network = { tensors, types, data, sign };
+  if (offers.includes(iterations)) return { ...network, rounds: iterations, remark: "" };
   const remark =
     `It was saved with ${iterations} rounds of routing, which this page does not offer: ` +
     `here it has ${usual}.`;
-  return { tensors, types, rounds: usual, sign, remark };
+  return { ...network, rounds: usual, remark };
 }
 
 /** Hand bytes to the reader as a file. */

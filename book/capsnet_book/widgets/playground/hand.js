@@ -14,6 +14,7 @@ import {
   write,
 } from "../shared/ui.js";
 import { makeNumbers } from "./numbers.js";
+import { setOf } from "./sets.js";
 import { makeSigning } from "./signing.js";
 import { J, OWN, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
@@ -35,7 +36,7 @@ class Hand {
     this.schedule = oncePerFrame(() => this.#read());
     this.says = element("p", { class: "says", "data-role": "says" });
     this.drawing = digitFigure("redrawn");
-    this.drawing.name("it draws of it", "What it draws of your digit");
+    this.drawing.name("it draws of it", "What it draws of your drawing");
     this.numbers = makeNumbers(widget, this.drawing.canvas);
     this.pad = makePad({ drawn: this.schedule, settled: this.schedule });
     this.signing = makeSigning(session, this.pad, () => this.#clear());
@@ -107,7 +108,7 @@ class Hand {
     if (this.signing.isOpen) {
       this.says.replaceChildren(this.signing.words());
     } else if (this.pad.empty()) {
-      this.says.replaceChildren("Draw a digit: it says what it sees.");
+      this.says.replaceChildren(setOf(this.#session.settings).draw);
     } else if (this.#reading) {
       this.#sayAnswer(this.#reading.lengths);
     } else {
@@ -169,7 +170,8 @@ class Hand {
         "They have every tenth place.";
       this.ownDigits.show(pictures.subarray(WALL * PIXELS), wrong, words);
     }
-    this.repaint([this.#widget.colours, this.pad.empty() || frame]);
+    const { data } = this.#session.settings[0];
+    this.repaint([this.#widget.colours, data, this.pad.empty() || frame]);
   }
 }
 

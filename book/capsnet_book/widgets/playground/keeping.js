@@ -4,6 +4,8 @@ import { download } from "./files.js";
 
 const FILE = "my_capsnet.safetensors";
 const IN_A_NOTEBOOK = "In a notebook, after raised = RaiseOne(), raised.network() returns it.";
+const NOT_FOR_OTHERS =
+  "the book’s other widgets show digits, and this network reads animals: Download keeps it";
 const USUAL_TYPES = 8; // of primary capsules: what the book's other widgets can show
 
 class Keeping {
@@ -53,9 +55,12 @@ class Keeping {
   async #keep() {
     if (this.#session.settings[0].types !== USUAL_TYPES)
       throw new Error("the other widgets show networks of 72 capsules, of 8 types");
+    const page = globalThis.capsnetOwn; // the book's page (live-host.js)
+    const isForOthers = this.#session.settings[0].data === "digits";
+    if (page && !isForOthers) throw new Error(NOT_FOR_OTHERS);
     const bytes = await this.#session.file();
     save(this.#model, { weights: new DataView(bytes.buffer) });
-    const page = globalThis.capsnetOwn; // the book's page (live-host.js)
+    if (!isForOthers) return `Kept for this notebook. ${IN_A_NOTEBOOK}`;
     const lasts = await page?.change({ bytes, asked: true });
     if (lasts === false) return "Kept while this page is open: the browser lets it store nothing.";
     return (

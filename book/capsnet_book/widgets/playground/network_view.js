@@ -7,6 +7,7 @@ import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
 import { element, figure, memoized, write } from "../shared/ui.js";
+import { setOf } from "./sets.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
 const FILTERS = 16; // that are shown, four in a row
@@ -120,9 +121,9 @@ export function makeNetworkView(widget, session) {
     part("drawing", 5, drawing, "of the answer’s 16 numbers"),
   );
 
-  const nameParts = memoized((types) => {
+  const nameParts = memoized((types, { one }) => {
     const names = [
-      "this digit",
+      one,
       `16 of ${8 * types} filters`,
       `${PLACES * types} capsules`,
       `${PLACES * types * J} votes`,
@@ -134,7 +135,8 @@ export function makeNetworkView(widget, session) {
 
   function showFirst(/** @type {Frame} */ { types, watched }) {
     node.setAttribute("aria-label", labelOf(watched, session.names()));
-    nameParts([types], types);
+    const set = setOf(session.settings);
+    nameParts([types, set], types, set);
     widget.painter.paint(digit, watched.image);
     filters.draw();
     capsules.draw();
@@ -157,7 +159,7 @@ export function makeNetworkView(widget, session) {
       show(/** @type {Frame[]} */ frames) {
         const frame = frames[session.watched.network] ?? frames[0];
         passage = { types: frame.types, filters: frame.filters, ...frame.watched };
-        renew([frame, widget.colours, session.own.sign], frame);
+        renew([frame, widget.colours, session.own.sign, session.settings[0].data], frame);
       },
     };
   });

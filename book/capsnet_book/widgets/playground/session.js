@@ -1,22 +1,27 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept.
 // The session holds no picture; its listener draws.
 import { readSafetensors } from "../shared/core.js";
+import { hundredAnimals } from "./animals.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { History } from "./history.js";
+import { unpackHundred } from "./hundred.js";
+import { setOf } from "./sets.js";
 import { SIGN, toText as signToText } from "./sign.js";
 import { startTrainees } from "./trainee.js";
 import { untrainedFrame } from "./untrained.js";
 
-const DIGITS = Array.from("0123456789");
 const FIRST_TILE = 7; // that is watched at first
+const USUAL_DATA = "digits";
 const RESTS = "It has learned for five minutes, and rests. Go on lets it learn more.";
 const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that learns, at least
+
+/** @returns {import("./batches.js").OwnDigits} */
+const nothingOfTheirs = () => ({ images: [], labels: [] });
 
 export class Session {
   /** @type {import("./trainee.js").Trainee[]} */
   trainees = []; // as many as settings, once training has begun
-  /** @type {import("./batches.js").OwnDigits} */
-  own = { images: [], labels: [] }; // the reader's digits, and their sign, if any
+  own = nothingOfTheirs(); // the reader's pictures, and their sign, if any
   pace = "follow";
   watched = { network: 0, tile: FIRST_TILE };
   running = false;
@@ -25,16 +30,19 @@ export class Session {
   history = new History();
   /** @type {number | undefined} */
   moment; // of the history, that is shown; undefined: now
-  /** @type {import("./hundred.js").Hundred | undefined} */
-  hundred; // the wall's digits as they were written, once they are unpacked
+  /** @type {Record<string, import("./hundred.js").Hundred>} */
+  hundreds = {}; // a set -> the wall's pictures as they were made, once they are unpacked
+  /** @type {Record<string, import("./animals.js").Artist[]>} */
+  artists = {}; // a set -> who drew it, where that is said
   #untrained = []; // of each network, { causes, frame }: its noise is made once
-  #sample = undefined;
+  #samples = {}; // a set -> its file's tensors and card
+  #otherOwn = {}; // a set that is not shown -> what the reader drew for it
   #generation = 0; // how often networks were put in the place of others
   #nextLook = undefined;
 
   /**
    * @param {any[]} settings  of one network, or of two
-   * @param {() => Promise<any>} fetchFile  of the digits
+   * @param {(data: string) => Promise<any>} fetchFile  of a set
    * @param {() => void} changed  called whenever there is something new to show
    */
   constructor(settings, fetchFile, changed) {
@@ -59,10 +67,25 @@ export class Session {
     this.changed();
   }
 
-  /** Return the digits' tensors; fetched once. */
-  async sample() {
-    this.#sample ??= readSafetensors(await this.fetchFile()).tensors;
-    return this.#sample;
+  /** Return a set's tensors, and the card of its file, if it has one; fetched once. */
+  async sample(data = this.settings[0].data) {
+    if (!this.#samples[data]) {
+      const { tensors, metadata } = readSafetensors(await this.fetchFile(data));
+      const card = metadata.card && JSON.parse(metadata.card);
+      this.#samples[data] = { ...tensors, card };
+      this.artists[data] = card?.artists;
+    }
+    return this.#samples[data];
+  }
+
+  /** Get the pictures that stand in the wall until the network draws over them. */
+  async getHundred() {
+    const { data } = this.settings[0];
+    if (this.hundreds[data]) return;
+    const isDigits = data === "digits"; // they come with the script
+    const hundred = isDigits ? unpackHundred() : hundredAnimals(await this.sample(data));
+    this.hundreds[data] = await hundred;
+    this.changed();
   }
 
   /** Return how each network stands at the moment that is shown. */
@@ -84,10 +107,11 @@ export class Session {
   }
 
   #untrainedFrame(/** @type {number} */ k) {
-    const causes = [this.settings[k], this.hundred, this.watched.tile];
+    const hundred = this.hundreds[this.settings[k].data];
+    const causes = [this.settings[k], hundred, this.watched.tile];
     const made = this.#untrained[k];
     if (made && causes.every((cause, n) => cause === made.causes[n])) return made.frame;
-    const frame = untrainedFrame(this.settings[k], this.hundred, this.watched.tile);
+    const frame = untrainedFrame(this.settings[k], hundred, this.watched.tile);
     this.#untrained[k] = { causes, frame };
     return frame;
   }
@@ -106,7 +130,7 @@ export class Session {
     const generation = this.#generation;
     this.set({ loading: true });
     try {
-      const sample = await this.sample();
+      const sample = await this.sample(settings[0].data);
       const trainees = await startTrainees(settings, sample, this.own, tensors);
       await this.#lookAt(trainees).catch((error) => {
         for (const trainee of trainees) trainee.stop();
@@ -188,8 +212,15 @@ export class Session {
 
   /** Take the reader's settings, and say what was wrong with them. @param {any[]} settings */
   change(settings, notice = "") {
+    const [{ data: before }] = this.settings;
+    const [{ data }] = settings;
     this.settings = settings;
     this.moment = undefined;
+    if (data !== before) {
+      this.#otherOwn[before] = this.own;
+      this.own = this.#otherOwn[data] ?? nothingOfTheirs();
+      this.act(() => this.getHundred());
+    }
     this.act(() => this.restart(), notice);
   }
 
@@ -226,7 +257,8 @@ export class Session {
   /** Return what the ten classes are called. @returns {string[]} */
   names() {
     const { sign } = this.own;
-    return sign ? DIGITS.with(sign.place, SIGN) : DIGITS;
+    const { names } = setOf(this.settings);
+    return sign ? names.with(sign.place, SIGN) : names;
   }
 
   /** Return the first network as a file's bytes. @throws {Error} where there is none to keep */
@@ -237,13 +269,21 @@ export class Session {
       throw new Error("elsewhere in the book a network with a planted bug would be misread");
     const tensors = await call("tensors");
     if (!tensors) throw new Error("another network has taken its place meanwhile");
-    return toSafetensors(tensors, configOf(settings), this.#about());
+    return toSafetensors(tensors, configOf(settings), this.#about(settings));
   }
 
-  /** Return what a file says of the network besides its sizes. @returns {Record<string, string>} */
-  #about() {
+  /**
+   * Return what a file says of the network besides its sizes.
+   * @returns {Record<string, string>}
+   */
+  #about({ data }) {
     const { sign } = this.own;
-    return sign ? { class_names: JSON.stringify(this.names()), sign: signToText(sign) } : {};
+    const isUsual = data === USUAL_DATA && !sign;
+    return {
+      ...(data === USUAL_DATA ? {} : { data: JSON.stringify(data) }),
+      ...(isUsual ? {} : { class_names: JSON.stringify(this.names()) }),
+      ...(sign ? { sign: signToText(sign) } : {}),
+    };
   }
 
   /**
@@ -252,9 +292,9 @@ export class Session {
    * @returns {Promise<string>} what the page does otherwise than the file says, if anything
    */
   async open(bytes) {
-    const { tensors, types, rounds, sign, remark } = fromSafetensors(bytes);
-    this.own = { images: [], labels: [], sign };
-    await this.begin([{ ...this.settings[0], types, rounds, bug: "" }], tensors);
+    const { tensors, types, rounds, data, sign, remark } = fromSafetensors(bytes);
+    this.own = { ...nothingOfTheirs(), sign };
+    await this.begin([{ ...this.settings[0], types, rounds, data, bug: "" }], tensors);
     return remark;
   }
 

@@ -1,5 +1,6 @@
 // What can be changed about a training: names, values, what they mean, and how an address holds
 // them.
+import { SETS, setOf } from "./sets.js";
 
 /** What can be planted: id of the catalogue of bugs -> what is wrong, in a sentence. */
 export const BUGS = {
@@ -21,6 +22,7 @@ export const BUGS = {
  * @property {number} [from]  the least of other numbers that an address may have
  * @property {number} [to]  the largest of them
  * @property {boolean} [whole]  whole numbers alone
+ * @property {boolean} [common]  whether two networks have the same value
  * @property {(value: any) => string} [words]  of a value that is offered and is no number
  *
  * @typedef {Record<string, any>} Settings  a value for each name of SETTINGS
@@ -28,6 +30,7 @@ export const BUGS = {
 
 /** @type {Record<string, Setting>} */
 export const SETTINGS = {
+  data: { label: "pictures", usual: "digits", offers: Object.keys(SETS), common: true },
   rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
   types: {
     label: "primary capsules",
@@ -51,11 +54,11 @@ export const SETTINGS = {
     from: 1e-5,
     to: 1,
   },
-  batch: { label: "digits a step", usual: 16, offers: [8, 16, 32, 64] },
+  batch: { label: "images a step", usual: 16, offers: [8, 16, 32, 64] },
   m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
   m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
   lambda: {
-    label: "weight λ of absent digits",
+    label: "weight λ of absent classes",
     usual: 0.5,
     offers: [0, 0.25, 0.5, 1],
     from: 0,
@@ -78,7 +81,7 @@ export const SETTINGS = {
 };
 
 const NAMES = Object.keys(SETTINGS);
-const PLACES = Array.from("0123456789"); // of a sign of the reader's own
+const PLACES = Array.from("0123456789"); // of a sign of the reader's own: numbers of classes
 const SIGN_STAYS =
   "This address comes from a network that reads a sign of its maker's own in the place of the ";
 const LONGEST = 40; // characters of a wrong value that are said
@@ -102,6 +105,12 @@ export function settingsWith(...others) {
     }
     return values;
   });
+  for (const name of NAMES.filter((name) => SETTINGS[name].common)) {
+    const [{ [name]: value }] = settings;
+    if (settings.some((values) => values[name] !== value))
+      problems.add(`Two networks have the same ${SETTINGS[name].label}.`);
+    for (const values of settings) values[name] = value;
+  }
   return { settings, problems: [...problems].join(" ") };
 }
 
@@ -165,14 +174,20 @@ export function fromAddress(hash) {
   const { settings, problems } = settingsWith(
     ...Array.from({ length: count }, (_, k) => valuesOf(k)),
   );
-  const remarks = [problems, ...signs.map(aboutSign)].filter(Boolean);
+  const { names } = setOf(settings);
+  const remarks = [problems, ...signs.map((place) => aboutSign(place, names))].filter(Boolean);
   return { settings, problems: remarks.join(" ") };
 }
 
-/** Return what is said of a sign that an address names. @param {string} place */
-function aboutSign(place) {
-  if (PLACES.includes(place)) return `${SIGN_STAYS}${place}. It cannot travel: draw your own.`;
-  return `For sign, expected a digit; got ${place ? shortened(place) : "nothing"}.`;
+/**
+ * Return what is said of a sign that an address names.
+ * @param {string} place
+ * @param {string[]} names  of the ten classes
+ */
+function aboutSign(place, names) {
+  if (PLACES.includes(place))
+    return `${SIGN_STAYS}${names[place]}. It cannot travel: draw your own.`;
+  return `For sign, expected a number from 0 to 9; got ${place ? shortened(place) : "nothing"}.`;
 }
 
 /**

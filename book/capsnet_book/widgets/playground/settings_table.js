@@ -2,9 +2,10 @@
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
+const NAMES = Object.keys(SETTINGS).filter((name) => !SETTINGS[name].common); // for one network
 const REMARK =
   "A change starts over. " +
-  "The same seed gives the same noise and the same digits in the same order.";
+  "The same seed gives the same noise and the same images in the same order.";
 
 /** Make the choice of one setting of the k-th network. @param {any[]} settings */
 function makeChoice(session, settings, name, k) {
@@ -53,7 +54,7 @@ export function makeSettingsTable(session) {
     settings = session.settings;
     const choices = [...table.querySelectorAll("select")];
     const focused = choices.indexOf(/** @type {any} */ (document.activeElement));
-    table.replaceChildren(...Object.keys(SETTINGS).map((name) => makeRow(session, settings, name)));
+    table.replaceChildren(...NAMES.map((name) => makeRow(session, settings, name)));
     table.querySelectorAll("select")[focused]?.focus(); // a new one, in the old one's place
     table.classList.toggle("two", settings.length === 2);
     write(beside, settings.length === 1 ? "Two at once" : "Only one");

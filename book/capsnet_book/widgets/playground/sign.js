@@ -22,9 +22,11 @@ function variantOf(/** @type {Float32Array[]} */ drawings, /** @type {() => numb
 export const signToLearn = ({ images }, random) => variantOf(images.slice(0, -UNSEEN), random);
 
 /**
- * Return the tests' digits with pictures of the sign's unseen drawings in the digit's place.
- * @param {import("./digits.js").Digits} test
+ * Return the tests with pictures of the sign's unseen drawings in the place of its class.
+ * @template {import("./digits.js").Digits} Tests
+ * @param {Tests} test
  * @param {Sign | undefined} sign
+ * @returns {Tests}
  */
 export function withSign(test, sign) {
   if (!sign) return test;
@@ -34,7 +36,7 @@ export function withSign(test, sign) {
     if (label !== sign.place) return;
     images.set(variantOf(sign.images.slice(-UNSEEN), random), n * PIXELS);
   });
-  return { images, labels: test.labels };
+  return { ...test, images };
 }
 
 /**
@@ -77,7 +79,7 @@ export function toText({ place, images }) {
  */
 export function fromText(text) {
   if (text === undefined) return undefined;
-  const expected = `expected a sign of ${DRAWINGS} drawings in the place of a digit`;
+  const expected = `expected a sign of ${DRAWINGS} drawings in the place of a class`;
   try {
     const { place, drawings } = JSON.parse(text);
     const images = drawings.map((drawing) =>

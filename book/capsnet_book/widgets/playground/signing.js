@@ -1,9 +1,10 @@
-// Your own sign: a class of the reader's own in the place of a digit, from ten drawings on the pad.
+// Your own sign: a class of the reader's own in the place of another, from ten drawings on the pad.
 import { element, pushButton, write } from "../shared/ui.js";
+import { setOf } from "./sets.js";
 import { DRAWINGS, SIGN } from "./sign.js";
 import { J } from "./sizes.js";
 
-const USUAL_PLACE = 8; // the digit that gives its place
+const USUAL_PLACE = 8; // the class that gives its place
 const DRAW = "Draw a sign of your own: a heart, a star, an initial.";
 
 class Signing {
@@ -23,11 +24,9 @@ class Signing {
     this.#pad = pad;
     this.#changed = changed;
     this.button = pushButton("sign", "", () => this.#toggle());
-    const options = Array.from({ length: J }, (_, j) =>
-      element("option", { value: j }, `in the place of the ${j}`),
-    );
-    const about = { "aria-label": "The digit that gives its place", "data-role": "place" };
-    this.place = element("select", about, ...options);
+    this.options = Array.from({ length: J }, (_, j) => element("option", { value: j }));
+    const about = { "aria-label": "The class that gives its place", "data-role": "place" };
+    this.place = element("select", about, ...this.options);
     this.place.selectedIndex = USUAL_PLACE;
     this.next = pushButton("next", "", () => this.#take());
     this.node = element("div", { class: "signing", hidden: "" }, this.place, this.next);
@@ -62,7 +61,11 @@ class Signing {
 
   show() {
     const { sign } = this.#session.own;
-    const label = sign ? `Give the ${sign.place} its place back` : `Your own sign ${SIGN}`;
+    const { names } = setOf(this.#session.settings);
+    this.options.forEach((option, j) => {
+      write(option, `in the place of the ${names[j]}`);
+    });
+    const label = sign ? `Give the ${names[sign.place]} its place back` : `Your own sign ${SIGN}`;
     write(this.button, this.isOpen ? "Leave it" : label);
     write(this.next, `That is one (${this.#drawings.length} of ${DRAWINGS})`);
     this.node.hidden = !this.isOpen;

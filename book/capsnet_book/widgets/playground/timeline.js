@@ -5,7 +5,7 @@ import { element, setAttributes } from "../shared/ui.js";
 const NOW = "now";
 
 /** Return a moment in words. @param {import("./untrained.js").Frame[]} frames */
-const inWords = ([{ seen }]) => `after ${seen.toLocaleString("en")} digits`;
+const inWords = ([{ seen }]) => `after ${seen.toLocaleString("en")} images`;
 
 /** Make the timeline. @param {any} session */
 export function makeTimeline(session) {

@@ -1,5 +1,6 @@
 // A training: how fast it goes, what is tested, and how things stand. The page calls the methods
 // of what startTraining makes by name (training.worker.js).
+import { galleryOf, unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
 import { unpackDigits } from "./digits.js";
 import { loadKernels } from "./kernels.js";
@@ -7,6 +8,7 @@ import { makeNetwork } from "./network.js";
 import { signCounts, withSign } from "./sign.js";
 import { OWN, PIXELS, WALL } from "./sizes.js";
 
+const UNPACK = { digits: unpackDigits, animals: unpackAnimals }; // by the setting "data"
 const FADE = 0.9; // factor of the learning rate
 const FADE_EVERY = 4000; // digits
 const SLICE = 4; // milliseconds of learning without a look at the messages
@@ -50,9 +52,10 @@ function bytesOf(/** @type {Float32Array} */ greys) {
 class Training {
   #network;
   #settings;
-  #digits; // for tests
-  #test; // those, with the reader's sign among them
+  #tested; // pictures for tests; of animals also those by artists whom it knows
+  #test; // the first, with the reader's sign among them
   #signed = 0; // digits seen when a sign was taken
+  #gallery; // how the last test went by artist, if the pictures have artists (animals.js)
   #signs; // how the last test went for that sign (sign.js)
   #batches;
   #plain;
@@ -66,11 +69,11 @@ class Training {
   #pace = "";
   #due = 0; // when the next step should be taken
 
-  constructor(network, settings, test, batches, plain) {
+  constructor(network, settings, tested, batches, plain) {
     this.#network = network;
     this.#settings = settings;
-    this.#digits = test;
-    this.#test = withSign(test, batches.own.sign);
+    this.#tested = tested;
+    this.#test = withSign(tested.test, batches.own.sign);
     this.#batches = batches;
     this.#plain = plain;
     this.#rate = settings.rate;
@@ -90,10 +93,15 @@ class Training {
 
   #examine() {
     const { images, labels } = this.#test;
+    const { sign } = this.#batches.own;
     const { answers } = this.#network.read(images, false);
     const wrong = answers.filter((answer, n) => answer !== labels[n]);
     this.#tests.push([this.#seen, wrong.length / answers.length]);
-    this.#signs = signCounts(this.#batches.own.sign, labels, answers);
+    this.#signs = signCounts(sign, labels, answers);
+    const { known } = this.#tested;
+    if (!known) return;
+    const { answers: knownAnswers } = this.#network.read(known.images, false);
+    this.#gallery = galleryOf(this.#test, answers, known, knownAnswers, sign?.place);
   }
 
   /** Take the steps that are due, for as long as a slice. */
@@ -149,7 +157,7 @@ class Training {
     if (!isOther) return;
     this.#rate = this.#settings.rate;
     this.#signed = this.#seen;
-    this.#test = withSign(this.#digits, own.sign);
+    this.#test = withSign(this.#tested.test, own.sign);
     this.#examine();
   }
 
@@ -184,6 +192,7 @@ class Training {
       tests: this.#tests,
       loss: this.#loss,
       signs: this.#signs,
+      gallery: this.#gallery,
       blur: error / labels.length, // in words.js
       filters: this.#network.filters(),
       plain: this.#plain,
@@ -209,15 +218,16 @@ class Training {
 /**
  * Start a training.
  * @param {any} settings  of network.js, and rate
- * @param {any} sample  tensors of the digits' file
+ * @param {any} sample  of the pictures' file: its tensors, and its card, if it has one
  * @param {import("./batches.js").OwnDigits} own
  * @param {any} [tensors]  of a network that goes on learning
  * @param {(settings: any, kernels: any) => any} make  the network; tests give another
  */
 export async function startTraining(settings, sample, own, tensors, make = makeNetwork) {
-  const [kernels, { learn, test }] = await Promise.all([loadKernels(), unpackDigits(sample)]);
+  const unpack = UNPACK[settings.data];
+  const [kernels, { learn, ...tested }] = await Promise.all([loadKernels(), unpack(sample)]);
   const network = make(settings, kernels);
   if (tensors) network.load(tensors);
   const batches = new Batches(learn, own, settings);
-  return new Training(network, settings, test, batches, !kernels.fast);
+  return new Training(network, settings, tested, batches, !kernels.fast);
 }

@@ -28,6 +28,7 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {{ margin: number, drawing: number, right: number }} [loss]  of the last batch
  * @property {number} [blur]  squared error of a drawing, mean over the tiles
  * @property {ReturnType<typeof import("./sign.js").signCounts>} [signs]  of the last test
+ * @property {import("./animals.js").Gallery} [gallery]  of the last test, where it has artists
  * @property {boolean} [plain]  whether it computes without WebAssembly
  */
 

@@ -1,15 +1,14 @@
-// Walls: digits as a network draws them at this moment. Orange: it takes that one for another.
+// Walls: images as a network draws them at this moment. Orange: it takes that one for another.
 // A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
 import { clamp, element, figure, memoized, setAttributes, write } from "../shared/ui.js";
+import { SETS, setOf } from "./sets.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // pixels, with a line around
-const WRITTEN_HINT = "A hundred handwritten digits. Arrow keys choose one.";
-const DRAWN_HINT = "Digits as it draws them at this moment. Arrow keys choose one.";
-const BEFORE = "A hundred digits, as they were written. Once it learns, it draws over them.";
+const DRAWN_HINT = "Images as it draws them at this moment. Arrow keys choose one.";
 
 /** Return the corner of the n-th tile. */
 const cornerOf = (n, columns) => ({
@@ -53,7 +52,7 @@ export function makeWall(widget, kind, most, chosen) {
     tabindex: 0,
     role: "application",
     "data-role": "wall",
-    "aria-roledescription": "wall of digits",
+    "aria-roledescription": "wall of images",
     "aria-label": DRAWN_HINT,
   });
   const caption = element("figcaption");
@@ -113,14 +112,15 @@ export function makeWall(widget, kind, most, chosen) {
   return { figure: figure(kind, canvas, caption), canvas, show, name };
 }
 
-/** Return what a wall shows. @param {any} settings  of its network @param {boolean} isPast */
-function captionOf({ drawing }, isPast) {
+/**
+ * Return what a wall shows.
+ * @param {any} settings  of its network
+ * @param {boolean} isPast
+ */
+function captionOf({ drawing, data }, isPast) {
   const draws = isPast ? "as it drew them then" : "as it draws them at this moment";
   const how = drawing > 0 ? draws : "as they are: it learns no drawing";
-  return (
-    `A hundred digits that it never learns from, ${how}. ` +
-    "Orange: taken for another. Choose one."
-  );
+  return `${SETS[data].hundred}, ${how}. Orange: taken for another. Choose one.`;
 }
 
 /** Make the wall of the k-th network. @param {any} widget @param {any} session */
@@ -129,10 +129,11 @@ export function makeHundred(widget, session, k) {
 
   const renew = memoized(({ pictures, wrong, watched }, selected) => {
     const { settings } = session;
+    const { hint, before } = setOf(settings);
     const isUntrained = watched.answer === undefined;
-    wall.name(isUntrained ? WRITTEN_HINT : DRAWN_HINT);
+    wall.name(isUntrained ? hint : DRAWN_HINT);
     const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
-    const words = isUntrained ? BEFORE : captionOf(settings[k], session.moment !== undefined);
+    const words = isUntrained ? before : captionOf(settings[k], session.moment !== undefined);
     wall.show(pictures, wrong.slice(0, WALL), name + words, selected);
   });
 

@@ -1,4 +1,6 @@
 // What is happening, in a sentence.
+
+import { setOf } from "./sets.js";
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
 import { SIGN } from "./sign.js";
 
@@ -16,21 +18,26 @@ const LEGIBLE_STAGES = [
   [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it?"],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
+/** @type {[number, string][]}  the same of animals, by artists whom it never learns from */
+const ANIMAL_STAGES = [
+  [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
+  [20, "The first animals come out of the fog."],
+  [50, "Orange: taken for another. What it draws there is what it believes that it sees."],
+];
 const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
 const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
 const LEAST = 35;
 const TOO_CLOSE = 3; // of a hundred: what one pair cannot tell
 
-const UNTRAINED =
-  "It has never seen a digit: its weights are noise, and noise is all it could draw. Press Train.";
 const SLOW = " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)";
 
 /** Return what a session is doing. @param {any} session */
 export function inWords(session) {
   const { trainees, running, notice, loading, pace, moment } = session;
   if (notice) return notice;
-  if (loading && !trainees.length) return "Fetching 4,500 handwritten digits …";
-  if (!trainees.length) return UNTRAINED;
+  const { fetching, untrained } = setOf(session.settings);
+  if (loading && !trainees.length) return fetching;
+  if (!trainees.length) return untrained;
   const [frame, other] = session.frames();
   if (moment !== undefined) return `Back then: ${stateOf(session, frame, other)}`;
   if (pace === "step" && frame.loss && running) return stepOf(session, frame);
@@ -53,7 +60,7 @@ function stepOf({ trainees }, { seen, loss }) {
   const { batch } = trainees[0].settings; // the session's may be newer
   const total = (loss.margin + loss.drawing).toFixed(3);
   return (
-    `Step ${seen / batch}: ${batch} digits went through, ${loss.right} of them rightly. ` +
+    `Step ${seen / batch}: ${batch} images went through, ${loss.right} of them rightly. ` +
     `The loss is ${total}; every weight moved a little, against its slope.`
   );
 }
@@ -62,24 +69,38 @@ function stepOf({ trainees }, { seen, loss }) {
 function stateOf({ settings, own }, frame, other) {
   if (other) return comparisonOf(settings, frame.right, other.right);
   const { bug, drawing } = settings[0];
-  if (own.sign && frame.signs) return signOf(own.sign, frame.signs);
+  if (own.sign && frame.signs) return signOf(own.sign, frame.signs, setOf(settings));
   const { right, seen, blur } = frame;
   if (bug) {
-    const after = `${right} of 100 after ${seen.toLocaleString("en")} digits`;
+    const after = `${right} of 100 after ${seen.toLocaleString("en")} images`;
     return `Planted: ${BUGS[bug]}. It reads ${after}.`;
   }
   if (seen >= LOST && right < LEAST) return "It learns nothing with these settings.";
+  if (frame.gallery) return animalsOf(frame);
   const stages = drawing > 0 && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
   const [, words] = stages.findLast(([least]) => right >= least);
   return words;
 }
 
-/** Return how well a sign of the reader's own is read. */
-function signOf({ place }, { signs, read, digits, taken }) {
+/**
+ * Return how well animals are read, by artists whom the network knows and by others.
+ * @param {import("./untrained.js").Frame} frame
+ */
+function animalsOf({ right, gallery: { known, unseen } }) {
+  const [, words] = ANIMAL_STAGES.findLast(([least]) => Number(right) >= least);
+  if (Number(right) < ANIMAL_STAGES[1][0]) return words;
   return (
-    `Your sign ${SIGN} has the place of the ${place}. It reads ${read} of ${signs} pictures ` +
-    "of two drawings that it never learns from, " +
-    `and takes ${taken} of ${digits} digits for your sign.`
+    `New pictures by artists whom it knows: ${known.toFixed(0)} % right. ` +
+    `By artists whom it never saw: ${unseen.toFixed(0)} %. ${words}`
+  );
+}
+
+/** Return how well a sign of the reader's own is read. */
+function signOf({ place }, { signs, read, digits, taken }, { names, others }) {
+  return (
+    `Your sign ${SIGN} has the place of the ${names[place]}. ` +
+    `It reads ${read} of ${signs} pictures of two drawings that it never learns from, ` +
+    `and takes ${taken} of ${digits} ${others} for your sign.`
   );
 }
 

@@ -1,0 +1,50 @@
+// The pictures that networks can be raised on: the names of their classes, and what is said of them.
+
+/**
+ * @typedef {object} PictureSet
+ * @property {string} title
+ * @property {string[]} names  of the ten classes
+ * @property {string} one  above the one that goes through the network
+ * @property {string} others  what a mistake is one of
+ * @property {string} fetching
+ * @property {string} untrained  what is said of a network that has learned nothing
+ * @property {string} hint  of the wall before it learns, for screen readers
+ * @property {string} before  the same, for all readers
+ * @property {string} hundred  what the wall shows
+ * @property {string} draw  what is said beside an empty pad
+ */
+
+/** @type {Record<string, PictureSet>}  by the setting "data" */
+export const SETS = {
+  digits: {
+    title: "Digits",
+    names: Array.from("0123456789"),
+    one: "this digit",
+    others: "digits",
+    fetching: "Fetching 4,500 handwritten digits …",
+    untrained:
+      "It has never seen a digit: its weights are noise, and noise is all it could draw. " +
+      "Press Train.",
+    hint: "A hundred handwritten digits. Arrow keys choose one.",
+    before: "A hundred digits, as they were written. Once it learns, it draws over them.",
+    hundred: "A hundred digits that it never learns from",
+    draw: "Draw a digit: it says what it sees.",
+  },
+  animals: {
+    title: "Animals",
+    names: ["bear", "cat", "cow", "frog", "koala", "monkey", "mouse", "panda", "rabbit", "tiger"],
+    one: "this animal",
+    others: "animals",
+    fetching: "Fetching ninety drawings of animals …",
+    untrained:
+      "It has never seen an animal. It will learn from six sets of drawings; those in the wall " +
+      "are by artists of three others. Press Train.",
+    hint: "A hundred animals. Arrow keys choose one.",
+    before: "A hundred animals, as they were drawn. Once it learns, it draws over them.",
+    hundred: "A hundred animals by artists that it never learns from",
+    draw: "Draw one of the ten animals: it says what it sees.",
+  },
+};
+
+/** Return the set of these settings' networks; two have the same. @param {any[]} settings */
+export const setOf = ([{ data }]) => SETS[data];
