@@ -58,7 +58,12 @@ function tieSettings({ model, stops }, session, addressed) {
   function show() {
     if (session.settings === settings) return;
     settings = session.settings;
-    if (addressed) history.replaceState(null, "", toAddress(settings, session.own));
+    if (addressed)
+      history.replaceState(
+        null,
+        "",
+        toAddress(settings, { ...session.own, hand: session.isTouched() }),
+      );
     save(model, { settings });
   }
 
@@ -72,11 +77,10 @@ function tieSettings({ model, stops }, session, addressed) {
 
   /** Return what repeats the training: this page's address, or what a notebook says. */
   function repeats() {
-    if (!addressed) return toPython(session.settings);
-    return (
-      location.href.split("#")[0] +
-      toAddress(session.settings, { always: ["seed"], ...session.own })
-    );
+    const hand = session.isTouched();
+    if (!addressed) return toPython(session.settings, hand);
+    const hash = toAddress(session.settings, { always: ["seed"], ...session.own, hand });
+    return location.href.split("#")[0] + hash;
   }
 
   return { show, repeats };
@@ -106,6 +110,7 @@ function makeScene(parts) {
     experiments.node,
     wallsAndTime,
     view.node,
+    view.glance,
     curve.node,
     comparison.node,
     hand.node,

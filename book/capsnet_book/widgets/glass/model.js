@@ -127,7 +127,7 @@ export function placeOf({ at, place }, { seen, network: { config } }) {
  * @param {any} session @param {string} part
  * @returns {Focus}
  */
-function strongestOf({ seen, answer, votes, network }, part) {
+export function strongestOf({ seen, answer, votes, network }, part) {
   const { J, config } = network;
   const { c, prediction } = answer;
   if (part === "maps") {
