@@ -171,7 +171,16 @@ def trained(widget: Any, digits: int = 1500) -> None:
     train(widget)
     has_seen(widget, digits)
     widget.locator('[data-role="train"]').click()
-    widget.page.wait_for_timeout(500)  # what was on its way
+    expect(probe(widget, "primary")).to_be_visible()
+    wall = widget.locator('[data-role="wall"]').first
+    pictures = [""]
+
+    def is_still() -> bool:  # what was on its way has come
+        widget.page.wait_for_timeout(500)
+        pictures.append(picture(wall))
+        return pictures[-1] == pictures[-2]
+
+    until(is_still)
 
 
 def probe(widget: Any, part: str) -> Any:
@@ -215,10 +224,11 @@ def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[.
     capsules = probe(widget, "primary")
     capsules.focus()
     keyboard.press("ArrowRight")
-    name = attribute(capsules, "aria-label")
-    assert re.match(r"Capsule \d+ sees .*Arrow keys; Enter holds it silent", name)
+    says = re.compile(r"Capsule \d+ sees .*Arrow keys; Enter holds it silent")
+    expect(capsules).to_have_attribute("aria-label", says)
+    name = capsules.get_attribute("aria-label")
     keyboard.press("ArrowDown")
-    assert attribute(capsules, "aria-label") != name
+    expect(capsules).not_to_have_attribute("aria-label", name)
     expect(widget.locator('[data-role="announcement"]').first).to_contain_text("Capsule")
     keyboard.press("Enter")
     looked = widget.locator('[data-role="looked"]')
@@ -238,7 +248,7 @@ def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[.
     slider = widget.locator('[data-role="timeline"]')
     slider.focus()
     for _ in range(60):
-        if "before your hand" in attribute(slider, "aria-valuetext"):
+        if "before your hand" in slider.get_attribute("aria-valuetext"):
             break
         keyboard.press("ArrowLeft")
         widget.page.wait_for_timeout(50)

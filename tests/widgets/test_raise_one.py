@@ -305,7 +305,7 @@ READ = """
     const watched = { ...reading, answer: answers[0], image: floats(data.image), drawing };
     const parts = { filters: network.filters(), matrices: network.matrices() };
     const frame = { types: data.settings.types, silent: network.silent(), watched, ...parts };
-    const { seen, answer, network: sizes, isKept, strongest } = r.readingOf(frame, data.names);
+    const { seen, answer, network: sizes, isKept, strongest } = r.readingOf(frame, data.words);
     const matrices = [0, 11, 203].map((at) => sizes.matrixOf(at));
     const numbers = [seen.edges, seen.u, seen.u_hat, answer.c[0], answer.capsules, ...matrices];
     const tensors = Object.values(network.tensors()).map(({ data }) => data);
@@ -322,7 +322,8 @@ def test_what_is_pointed_at_is_in_the_order_of_a_file(evaluate, tmp_path):
     image = digits("test", source="sample").images[7]
     image.numpy().tofile(tmp_path / "image")
     job = {
-        "settings": SETTINGS, "silent": {"maps": [4], "primary": [3]}, "names": list("0123456789"),
+        "settings": SETTINGS, "silent": {"maps": [4], "primary": [3]},
+        "words": {"names": list("0123456789"), "input": "this digit"},
         "image": str(tmp_path / "image"), "out": str(tmp_path / "out"),
     }  # fmt: skip
     report = evaluate(READ, job, **PLAYGROUND, r="playground/reading.js")

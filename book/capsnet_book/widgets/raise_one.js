@@ -100,7 +100,7 @@ function makeSession(widget) {
 
 /** Lay the parts out. On wide pages the stylesheet gives each its place, on a phone its order. */
 function makeScene(parts) {
-  const { bar, experiments, walls, timeline, view, curve, comparison, hand, artists } = parts;
+  const { bar, experiments, walls, timeline, view, curve, comparison, hand } = parts;
   const wallNodes = walls.map(({ node }) => node);
   const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, timeline.node);
   return element(
@@ -114,8 +114,6 @@ function makeScene(parts) {
     curve.node,
     comparison.node,
     hand.node,
-    hand.more,
-    artists.node,
   );
 }
 
@@ -136,20 +134,10 @@ function build(widget) {
   const sets = makeSetSwitch(session);
   const experiments = makeExperiments(session, sets.node);
   const artists = makeArtists(session);
-  const scene = makeScene({
-    bar,
-    experiments,
-    walls,
-    timeline,
-    view,
-    curve,
-    comparison,
-    hand,
-    artists,
-  });
+  const scene = makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand });
   const { say } = widget.layOut({
     stage: scene,
-    hands: [table.node, makeKeeping(widget, session)],
+    hands: [hand.more, artists.node, table.node, makeKeeping(widget, session)],
   });
   root.append(share.dialog);
   const sayOnce = memoized(say);

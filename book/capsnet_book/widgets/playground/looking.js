@@ -18,6 +18,7 @@ import {
 } from "../shared/ui.js";
 import { planOf } from "./passage_plan.js";
 import { readingOf } from "./reading.js";
+import { setOf } from "./sets.js";
 
 /** @import { Focus } from "../glass/model.js" */
 /** @import { Box } from "../glass/pen.js" */
@@ -164,7 +165,9 @@ class Looking {
   }
 
   #readingOf(frame) {
-    const reading = readingOf(frame, this.#training.names());
+    const { settings } = this.#training;
+    const words = { names: this.#training.names(), input: setOf(settings).one };
+    const reading = readingOf(frame, words);
     const setKept = (/** @type {Focus} */ part, /** @type {boolean} */ keep) =>
       this.#training.act(() => this.#training.hold(part, !keep));
     return { ...reading, setKept };

@@ -33,9 +33,10 @@ function byChannel(maps, C) {
 
 /**
  * Return the network's sizes and weights as glass/ looks them up.
- * @param {import("./untrained.js").Frame} frame @param {string[]} names  of the classes
+ * @param {import("./untrained.js").Frame} frame
+ * @param {{ names: string[], input: string }} words  of the classes, and of what it reads
  */
-function networkOf({ types, filters, matrices }, names) {
+function networkOf({ types, filters, matrices }, words) {
   const config = configOf({ types, rounds: undefined });
   const ordered = inOrder(matrices, D_IN * J * D, types);
 
@@ -47,16 +48,17 @@ function networkOf({ types, filters, matrices }, names) {
   }
 
   const conv = { O: config.conv_channels, kernel: KERNEL, columns: filters };
-  return { config, names, I: PLACES * types, J, D_in: D_IN, D_out: D, conv, matrixOf };
+  return { config, ...words, I: PLACES * types, J, D_in: D_IN, D_out: D, conv, matrixOf };
 }
 
 /**
  * Return a frame's reading: what glass/model.js calls a session, less what takes parts out.
- * @param {import("./untrained.js").Frame} frame @param {string[]} names  of the classes
+ * @param {import("./untrained.js").Frame} frame
+ * @param {{ names: string[], input: string }} words  of the classes, and of what it reads
  */
-export function readingOf(frame, names) {
+export function readingOf(frame, words) {
   const { types, silent, watched } = frame;
-  const network = networkOf(frame, names);
+  const network = networkOf(frame, words);
   const { I } = network;
   const votes = new Uint8Array(I * J).fill(1);
   for (const i of silent.primary) votes.fill(0, i * J, (i + 1) * J);
