@@ -140,7 +140,7 @@ def write_page(folder: Path, seed: int) -> Path:
     script = _sources.module("raise_one.js").encode()
     sample = asset("digits/digits.safetensors").read_bytes()
     page = HTML.format(
-        css=css_variables() + _sources.stylesheet("raise_one.css"),
+        css=css_variables() + _sources.stylesheet("glass/signs.css", "raise_one.css"),
         esm=base64.b64encode(script).decode(),
         digits=base64.b64encode(sample).decode(),
         seed=seed,

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from capsnet_check.kinds import KINDS
 from capsnet_check.report import CANNOT_BE_JUDGED, NOT_ALL_EXAMINED, RIGHT, WRONG
 from capsnet_check.worker import Outcome, check_in_a_process
+from capsnet_tutorial.cli import image_size
 
 _SIGNATURES = """\
 what is checked, and how it is called:
@@ -28,8 +29,8 @@ what is checked, and how it is called:
   reconstruction_loss   loss(reconstruction [B, 784], images [B, 1, 28, 28]) -> scalar, the 0.0005
                         included
   layer                 a module u -> v, wherever its W lives
-  network               a module of square images, of 24 to 96 pixels a side, with labels in any
-                        form or none
+  network               a module of images of 24 to 96 pixels a side, or of --image-size, with
+                        labels in any form or none
 
 FILE:NAME               a function, a class, or an expression: model.py:"DigitCaps(1152, 8)"
 FILE                    what its names say is a piece, classes as the file itself makes them; parts
@@ -73,7 +74,7 @@ def _let_every_character_be_printed() -> None:
 
 def _run(options: argparse.Namespace) -> int:
     """Check in a process of its own, and print the verdicts."""
-    names = ("place", "kind", "time_limit", "memory_limit")
+    names = ("place", "kind", "image_size", "time_limit", "memory_limit")
     outcome = check_in_a_process({name: getattr(options, name) for name in names})
     if options.json:
         print(json.dumps(_as_dict(outcome), indent=1))
@@ -154,6 +155,12 @@ def _parser() -> argparse.ArgumentParser:
         dest="kind",
         choices=KINDS,
         help="what it is (default: by its name and what is in it)",
+    )
+    parser.add_argument(
+        "--image-size",
+        type=image_size,
+        metavar="SIDE or HEIGHTxWIDTH",
+        help="of a network's images, in pixels (default: squares of 24 to 96 are tried)",
     )
     parser.add_argument(
         "--time-limit",

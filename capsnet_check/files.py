@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from capsnet_check import CHECKERS, check_layer, check_model
 from capsnet_check.calls import on_the_cpu
 from capsnet_check.kinds import kind_of
-from capsnet_check.loading import Source
+from capsnet_check.loading import Source, missing_module
 from capsnet_check.report import CANNOT_BE_JUDGED, Report
 from capsnet_tutorial.data import digits
 from capsnet_tutorial.errors import InputError
@@ -38,6 +38,8 @@ class Judgement:
     """None: it could not be had or called."""
     problem: str = ""
     """Why not."""
+    note: str = ""
+    """A likely cause, where it cannot be judged."""
 
     @property
     def status(self) -> int:
@@ -47,7 +49,10 @@ class Judgement:
     @property
     def text(self) -> str:
         """The report, or why there is none."""
-        return f"? {self.problem}" if self.report is None else str(self.report)
+        text = f"? {self.problem}" if self.report is None else str(self.report)
+        if self.note and self.status == CANNOT_BE_JUDGED:
+            text += f"\n\n{self.note}"
+        return text
 
     def as_dict(self) -> dict[str, Any]:
         """Return the judgement in types of JSON."""
@@ -59,7 +64,12 @@ class Judgement:
 
 
 def judgements(
-    place: str, kind: str | None = None, *, time_limit: float = 300, **limits: float
+    place: str,
+    kind: str | None = None,
+    *,
+    time_limit: float = 300,
+    image_size: Sequence[int] | None = None,
+    **limits: float,
 ) -> Iterator[Judgement]:
     """Yield what is found about each thing that a place names, as it is judged.
 
@@ -67,6 +77,7 @@ def judgements(
         place: FILE or FILE:NAME.
         kind: one of `KINDS`; None: by its name and what is in it.
         time_limit: seconds.
+        image_size: height and width of a network's images; None: several are tried.
         limits: others are the worker's.
     """
     torch.set_num_threads(max(1, torch.get_num_threads() // 2))
@@ -92,7 +103,8 @@ def judgements(
     parts = _types_of_parts(things.values())
     for name, thing in things.items():
         if type(thing) not in parts:  # else it is judged in the whole
-            yield _judgement(name, thing, kind, _SHARE * time_limit)
+            judgement = _judgement(name, thing, kind, _SHARE * time_limit, image_size)
+            yield replace(judgement, note=_note(source))
 
 
 def _expect_names(source: Source, path: str, name: str, names: list[str]) -> None:
@@ -105,30 +117,38 @@ def _expect_names(source: Source, path: str, name: str, names: list[str]) -> Non
     raise InputError(f"expected {expected} in {path}; got {definitions}{source.first_failure}")
 
 
+def _note(source: Source) -> str:
+    """Return a sentence about the modules that a file imports in vain; empty if there are none."""
+    return f"Perhaps since {missing_module(', '.join(source.missing))}." if source.missing else ""
+
+
 def _types_of_parts(things: Any) -> set[type]:
     """Return the types of the modules inside of others."""
     modules = [thing for thing in things if isinstance(thing, nn.Module)]
     return {type(part) for module in modules for part in module.modules() if part is not module}
 
 
-def _judgement(name: str, thing: Any, kind: str | None, seconds: float) -> Judgement:
+def _judgement(
+    name: str, thing: Any, kind: str | None, seconds: float, image_size: Sequence[int] | None
+) -> Judgement:
     try:
-        return Judgement(name, _report(thing, kind or kind_of(thing, name), seconds))
+        kind = kind or kind_of(thing, name)
+        return Judgement(name, _report(thing, kind, seconds, image_size))
     except InputError as problem:
         return Judgement(name, None, f"not examined: {problem}")
     except KeyboardInterrupt:  # nobody can press Ctrl-C here: the code itself raises it
         return Judgement(name, None, "not examined: it raises KeyboardInterrupt")
 
 
-def _report(thing: Any, kind: str, seconds: float) -> Report:
+def _report(thing: Any, kind: str, seconds: float, image_size: Sequence[int] | None) -> Report:
     if kind == "layer":
         return check_layer(thing)
     if kind == "network":
-        return _report_of_network(thing, seconds)
+        return _report_of_network(thing, seconds, image_size)
     return CHECKERS[kind](thing)
 
 
-def _report_of_network(thing: Any, seconds: float) -> Report:
+def _report_of_network(thing: Any, seconds: float, image_size: Sequence[int] | None) -> Report:
     """Return the report with images of a size that the network takes.
 
     With another size it fails before anything is examined.
@@ -139,11 +159,23 @@ def _report_of_network(thing: Any, seconds: float) -> Report:
     channels = next((convolution.in_channels for convolution in convolutions), 1)
     ends = time.monotonic() + seconds
     reports = []
-    for side in _SIDES:
-        padded = F.pad(images[:20], ((side - 28) // 2,) * 4).expand(-1, channels, -1, -1)
-        report = check_model(thing, padded, labels[:20], seconds=ends - time.monotonic())
+    sizes = [(side, side) for side in _SIDES] if image_size is None else [image_size]
+    for height, width in sizes:
+        examples = _of_size(images[:20], height, width).expand(-1, channels, -1, -1)
+        report = check_model(thing, examples, labels[:20], seconds=ends - time.monotonic())
         if report.examined or report.unexamined:
             return report
         reports.append(report)
-    tried = f"network (images of {_SIDES} pixels a side were tried)"
-    return replace(reports[0], unexamined=(tried,))
+    tried = f"images of {_SIDES} pixels a side were tried; for others: --image-size"
+    if image_size is not None:
+        tried = f"images of {height} × {width} pixels were tried"
+    return replace(reports[0], unexamined=(f"network ({tried})",))
+
+
+def _of_size(images: Tensor, height: int, width: int) -> Tensor:
+    """Return images with a frame of zeros, or without their edges: [N, 1, height, width]."""
+    left = (width - images.shape[3]) // 2
+    right = width - images.shape[3] - left
+    top = (height - images.shape[2]) // 2
+    bottom = height - images.shape[2] - top
+    return F.pad(images, (left, right, top, bottom))

@@ -57,6 +57,8 @@ class Source:
             )
         self.failed: list[str] = []
         """Statements that could not be run, and why."""
+        self.missing: list[str] = []
+        """Modules that its imports did not find."""
         self.trees = dict(self._parsed(path))
         """The code by the name of its file: one file, or a cell each."""
         self.module = _empty_module(path.resolve())
@@ -95,6 +97,8 @@ class Source:
         except (Exception, SystemExit) as problem:
             line = ast.unparse(statement).splitlines()[0]
             self.failed.append(f"{line[:60]} ({type(problem).__name__}: {problem})")
+            if isinstance(problem, ModuleNotFoundError) and problem.name:
+                self.missing.append(problem.name)
 
     def value(self, expression: str) -> Any:
         """Return what an expression gives; of a class an instance.
@@ -119,7 +123,12 @@ class Source:
 
     @property
     def first_failure(self) -> str:
-        """The first statement that could not be run, as the end of a sentence; empty if none."""
+        """The first statement that could not be run, as the end of a sentence; empty if none.
+
+        An import that failed comes first: what follows it fails because of it.
+        """
+        if self.missing:
+            return f"; {missing_module(self.missing[0])}"
         return f"; not run: {self.failed[0]}" if self.failed else ""
 
     def _calls_of(self, name: str) -> list[str]:
@@ -144,6 +153,11 @@ class Source:
             is_named_so = "caps" in name.lower() or bool(pieces_named(name))
             return is_named_so and hasattr(value, "forward")
         return bool(pieces_named(name))
+
+
+def missing_module(name: str) -> str:
+    """Return a sentence about a module that an import did not find."""
+    return f"its import of {name} failed: install {name}, or put it beside the file"
 
 
 def _is_run(statement: ast.stmt) -> bool:
@@ -196,8 +210,11 @@ def _empty_module(path: Path) -> ModuleType:
         try:
             importlib.import_module(package)
         except (Exception, SystemExit) as problem:
+            advice = ""
+            if isinstance(problem, ModuleNotFoundError) and problem.name:
+                advice = f"; {missing_module(problem.name)}"
             raise InputError(
-                f"{package} cannot be imported: {type(problem).__name__}: {problem}"
+                f"{package} cannot be imported: {type(problem).__name__}: {problem}{advice}"
             ) from problem
     module = ModuleType(".".join(names) if package else f"_checked_{path.stem}")
     module.__file__ = str(path)

@@ -329,7 +329,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     train.add_argument(
         "--size",
-        type=_size,
+        type=image_size,
         default=(32, 32),
         metavar="PIXELS",
         help="what pictures are resized to: a side, or HEIGHTxWIDTH (default: 32)",
@@ -386,7 +386,7 @@ def _path(text: str) -> Path:
     return Path(text).expanduser()
 
 
-def _size(text: str) -> tuple[int, int]:
+def image_size(text: str) -> tuple[int, int]:
     """Return the height and the width that an option names: ``32`` or ``24x48``."""
     sides = text.split("x")
     are_numbers = all(side.isdecimal() and int(side) > 0 for side in sides)

@@ -35,7 +35,7 @@ def test_runs_of_many_processes_are_joined_with_those_stored_before(tmp_path, mo
     folder = tmp_path / "runs"
     files.write_json(sizes.OUTPUT, {"runs": {"numbers-18-10-0": {"error": 0.1}}})
 
-    sizes.main(["numbers-18-10", "--seeds", "0,1", "--folder", str(folder)])
+    sizes.main(["--seeds", "0,1", "numbers-18-10", "--folder", str(folder)])
     assert [path.name for path in folder.iterdir()] == ["numbers-18-10-1.json"]
 
     sizes.main(["--collect", "--folder", str(folder)])

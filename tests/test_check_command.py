@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from capsnet_check import command, files
+from capsnet_tutorial import cli
 
 pytestmark = pytest.mark.slow
 
@@ -391,8 +392,44 @@ def test_a_bug_of_our_checkers_is_not_a_verdict(write, monkeypatch):
 
 
 def test_an_import_that_failed_is_named(write):
-    path = write("caps.py", "import not_there", "class Caps(not_there.Layer):\n    pass")
-    assert "not run: import not_there (ModuleNotFoundError" in checked(f"{path}:Caps")[1]
+    path = write("caps.py", "1 / 0", "import not_there", "class Caps(not_there.Layer):\n    pass")
+    assert "its import of not_there failed: install not_there" in checked(f"{path}:Caps")[1]
+
+
+def test_an_import_that_failed_may_be_why_something_cannot_be_judged(write):
+    path = write(
+        "caps.py", "from not_there import squared", "def squash(s):\n    return squared(s)"
+    )
+    named, said = checked(path)
+    assert named == {"squash": 2} and "NameError" in said
+    assert said.endswith(
+        "its import of not_there failed: install not_there, or put it beside the file."
+    )
+    beside = write("right.py", "import not_there", squash())
+    assert checked(beside)[1].count("not_there") == 0  # it is right without
+
+
+def test_a_package_whose_import_fails_is_told_what_is_missing(write):
+    write("package/__init__.py", "import not_there")
+    path = write("package/caps.py", squash())
+    assert "package cannot be imported" in checked(path)[1]
+    assert "install not_there" in checked(path)[1]
+
+
+@pytest.mark.parametrize("size", ["20x28", "72", "20x56"])
+def test_images_of_another_size_are_asked_for(size):
+    height, width = cli.image_size(size)
+    name = f"Sized(1, {height}, {width}, 10)"
+    place = f"{Path(__file__).parent / 'public_networks.py'}:{name}"
+    assert checked(place, image_size=(height, width))[0] == {name: 0}
+    named, said = checked(place)
+    assert named == {name: 2} and "--image-size" in said
+
+
+def test_a_size_is_one_number_or_two(capsys):
+    with pytest.raises(SystemExit):
+        run("caps.py", "--image-size", "28x28x3")
+    assert "a size such as 32 or 24x48 is wanted" in capsys.readouterr().err
 
 
 def test_the_readers_own_files_stay_whole(write, tmp_path):

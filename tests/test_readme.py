@@ -27,7 +27,7 @@ def test_every_block_of_python_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
-    assert len(blocks) == 3
+    assert len(blocks) == 5
     names: dict[str, object] = {}
     for block in blocks:
         # Two epochs do: what is tested is that it runs.

@@ -167,6 +167,130 @@ def test_time_has_a_way_back(raise_one: Any) -> None:
     has_seen(raise_one, int(now[0]) + 16)
 
 
+def trained(widget: Any, digits: int = 1500) -> None:
+    train(widget)
+    has_seen(widget, digits)
+    widget.locator('[data-role="train"]').click()
+    expect(probe(widget, "primary")).to_be_visible()
+    wall = widget.locator('[data-role="wall"]').first
+    pictures = [""]
+
+    def is_still() -> bool:  # what was on its way has come
+        widget.page.wait_for_timeout(500)
+        pictures.append(picture(wall))
+        return pictures[-1] == pictures[-2]
+
+    until(is_still)
+
+
+def probe(widget: Any, part: str) -> Any:
+    return widget.locator(f'.probe[data-part="{part}"]')
+
+
+def test_the_network_answers_to_the_pointer(raise_one: Any) -> None:
+    """As the glass does: what is pointed at lights up, says what it is, stands in a lens."""
+    looked = raise_one.locator('[data-role="looked"]')
+    expect(looked).to_contain_text("Press Train")
+    expect(probe(raise_one, "primary")).to_be_hidden()
+    trained(raise_one)
+    lens = raise_one.locator(".lens")
+    lit = raise_one.locator(".passage .signs .vote")
+    frames = raise_one.locator(".passage .signs .bold")
+    pictures = set()
+    for part, words, votes, squares in (
+        ("maps", r"Feature map \d+: one filter", 0, 2),
+        ("primary", r"Capsule \d+ sees this patch, is 0\.\d\d long", 10, 2),
+        ("predictions", r"The vote of capsule \d+ for the \d is", 1, 2),
+        ("classes", r"The \d is 0\.\d\d long\. Capsule", 72, 0),
+    ):
+        probe(raise_one, part).hover()
+        expect(looked).to_have_text(re.compile(words))
+        expect(lit).to_have_count(votes)
+        expect(frames).to_have_count(squares)
+        pictures.add(picture(lens))
+    assert len(pictures) == 4
+    raise_one.locator(".curve").hover()
+    expect(lit).to_have_count(0)
+    expect(looked).to_contain_text("long. Capsule")  # the lens keeps what was pointed at last
+    raise_one.locator('[data-role="train"]').click()
+    words = looked.inner_text()
+    until(lambda: looked.inner_text() != words, "it answers while it learns")
+
+
+def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", PAGE)
+    trained(widget)
+    keyboard = widget.page.keyboard
+    capsules = probe(widget, "primary")
+    capsules.focus()
+    keyboard.press("ArrowRight")
+    says = re.compile(r"Capsule \d+ sees .*Arrow keys; Enter holds it silent")
+    expect(capsules).to_have_attribute("aria-label", says)
+    name = capsules.get_attribute("aria-label")
+    keyboard.press("ArrowDown")
+    expect(capsules).not_to_have_attribute("aria-label", name)
+    expect(widget.locator('[data-role="announcement"]').first).to_contain_text("Capsule")
+    keyboard.press("Enter")
+    looked = widget.locator('[data-role="looked"]')
+    expect(looked).to_contain_text("is out: nobody hears it")
+    expect(capsules).to_have_attribute("aria-label", re.compile("is out: nobody hears it"))
+    expect(widget.locator(".passage .signs .out")).to_have_count(1)
+    sentence = widget.locator(".sentence")
+    expect(sentence).to_contain_text("Silent: 1 capsule")
+    assert widget.page.url.endswith("#hand=1")
+
+    seen = number(widget, "seen")
+    press = widget.locator('[data-role="train"]')
+    press.click()
+    has_seen(widget, int(seen) + 300)
+    press.click()
+    expect(widget.locator(".passage .signs .out")).to_have_count(1)  # it learned without it
+    slider = widget.locator('[data-role="timeline"]')
+    slider.focus()
+    for _ in range(60):
+        if "before your hand" in slider.get_attribute("aria-valuetext"):
+            break
+        keyboard.press("ArrowLeft")
+        widget.page.wait_for_timeout(50)
+    expect(widget.locator(".passage .signs .out")).to_have_count(0)
+    expect(press).to_contain_text("From here")
+    press.click()
+    has_seen(widget, int(seen) + 16)
+    press.click()
+    expect(widget.locator(".passage .signs .out")).to_have_count(0)
+    until(lambda: "hand" not in widget.page.url)
+
+
+def test_weights_are_nudged_by_hand_and_undone(raise_one: Any) -> None:
+    trained(raise_one)
+    now = [attribute(raise_one, "seen"), picture(raise_one.locator('[data-role="wall"]').first)]
+    probe(raise_one, "maps").click()
+    back = raise_one.locator('[data-role="back"]')
+    expect(back).to_have_attribute("aria-disabled", "true")
+    for _ in range(4):
+        raise_one.locator('[data-role="larger"]').click()
+    expect(raise_one.locator(".sentence")).to_contain_text("Changed by your hand")
+    until(lambda: picture(raise_one.locator('[data-role="wall"]').first) != now[1])
+    for _ in range(4):
+        back.click()
+    expect(back).to_have_attribute("aria-disabled", "true")
+    expect(raise_one).to_have_attribute("data-seen", now[0])
+    until(lambda: picture(raise_one.locator('[data-role="wall"]').first) == now[1])
+
+
+def test_a_finger_points_at_the_network(alone: Callable[..., Any]) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+    widget = alone("RaiseOne", PAGE, **phone)
+    trained(widget, 500)
+    probe(widget, "classes").tap()
+    looked = widget.locator('[data-role="looked"]')
+    expect(looked).to_have_text(re.compile(r"The \d is 0\.\d\d long"))
+    probe(widget, "primary").tap()
+    widget.locator('[data-role="hold"]').tap()
+    expect(looked).to_contain_text("is out")
+    assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
 def saved(widget: Any, n: int, path: Path) -> Image.Image:
     """Save the n-th of the pictures to share, and return it."""
     with widget.page.expect_download() as event:

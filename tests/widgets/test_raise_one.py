@@ -20,7 +20,14 @@ from safetensors.torch import save_file
 from scipy import stats
 from torch import Tensor
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, load_weights, save_weights
+from capsnet_tutorial import (
+    CapsNet,
+    CapsNetConfig,
+    load_weights,
+    prediction_vectors,
+    route,
+    save_weights,
+)
 from capsnet_tutorial.data import digits
 from tools import pack_digits
 from tools.refresh_notebooks import all_notebooks
@@ -36,7 +43,9 @@ STEPS = 10
 
 TRAINEE = """
     const { settings, images, labels, steps, rate } = data;
-    const kernels = data.kernels === "plain" ? k.plainKernels : await k.loadKernels();
+    const builds = data.kernels === "simd" ? [m.KERNELS_WASM] : undefined;
+    const kernels = data.kernels === "plain" ? k.plainKernels : await k.loadKernels(builds);
+    if (builds && !kernels.fast) throw new Error("no WebAssembly here");
     const network = n.makeNetwork(settings, kernels);
     const pixels = floats(images);
     const batch = (step) => {
@@ -66,6 +75,7 @@ TRAINEE = """
     return { losses, shapes: Object.entries(before).map(([name, { shape }]) => [name, shape]) };"""
 PLAYGROUND = {
     "s": "playground/settings.js", "n": "playground/network.js", "k": "playground/kernels.js",
+    "m": "playground/kernels_built.js",
     "f": "playground/files.js", "t": "playground/training.js", "c": "shared/core.js",
 }  # fmt: skip
 
@@ -192,7 +202,10 @@ PLAIN = [
 
 @pytest.mark.parametrize(
     ("settings", "kernels"),
-    [*((settings, "fast") for settings in CASES), *((settings, "plain") for settings in PLAIN)],
+    [
+        *((settings, "fast") for settings in CASES),
+        *((settings, kernels) for settings in PLAIN for kernels in ("plain", "simd")),
+    ],
     ids=lambda case: (
         case if isinstance(case, str) else ",".join(map(str, case.values())) or "default"
     ),
@@ -283,6 +296,69 @@ def test_a_hand_changes_what_it_says_and_can_be_taken_back(evaluate, tmp_path):
     image = (torch.arange(784) * 7 % 13 / 13).view(1, 1, 28, 28)
     with torch.no_grad():
         assert (network(image).lengths[0] - lengths).abs().max() < 1e-5
+
+
+READ = """
+    const network = n.makeNetwork(data.settings, await k.loadKernels());
+    network.hold(data.silent);
+    const { answers, drawings: drawing, ...reading } = network.read(floats(data.image), true);
+    const watched = { ...reading, answer: answers[0], image: floats(data.image), drawing };
+    const parts = { filters: network.filters(), matrices: network.matrices() };
+    const frame = { types: data.settings.types, silent: network.silent(), watched, ...parts };
+    const { seen, answer, network: sizes, isKept, strongest } = r.readingOf(frame, data.words);
+    const matrices = [0, 11, 203].map((at) => sizes.matrixOf(at));
+    const numbers = [seen.edges, seen.u, seen.u_hat, answer.c[0], answer.capsules, ...matrices];
+    const tensors = Object.values(network.tensors()).map(({ data }) => data);
+    save(data.out, [...numbers, ...tensors]);
+    return {
+        sizes: numbers.map(({ length }) => length),
+        kept: [isKept({ part: "primary", at: 3 }), isKept({ part: "maps", at: 4 })],
+        strongest: strongest("predictions").at,
+    };"""
+
+
+def test_what_is_pointed_at_is_in_the_order_of_a_file(evaluate, tmp_path):
+    """The lens shows maps, capsules, votes, couplings and W as a CapsNet counts them."""
+    image = digits("test", source="sample").images[7]
+    image.numpy().tofile(tmp_path / "image")
+    job = {
+        "settings": SETTINGS, "silent": {"maps": [4], "primary": [3]},
+        "words": {"names": list("0123456789"), "input": "this digit"},
+        "image": str(tmp_path / "image"), "out": str(tmp_path / "out"),
+    }  # fmt: skip
+    report = evaluate(READ, job, **PLAYGROUND, r="playground/reading.js")
+    numbers = torch.from_numpy(np.fromfile(tmp_path / "out", np.float32))
+    network = CapsNet(CapsNetConfig.small()).eval()
+    shapes = [tensor.shape for tensor in network.state_dict().values()]
+    pieces = numbers.split([*report["sizes"], *(shape.numel() for shape in shapes)])
+    edges, u, u_hat, c, v, *matrices = pieces[: len(report["sizes"])]
+    tensors = pieces[len(report["sizes"]) :]
+    network.load_state_dict(
+        {
+            name: piece.view(shape)
+            for name, piece, shape in zip(network.state_dict(), tensors, shapes, strict=True)
+        }
+    )
+    with torch.no_grad():
+        maps = network.conv(image[None]).relu()
+        capsules = network.primary(maps)
+        votes = prediction_vectors(capsules, network.routed.weight)
+        _, trace = route(votes, 3, return_trace=True)
+    assert (edges.view(64, 10, 10) - maps[0]).abs().max() < 1e-5
+    assert (u.view(72, 8) - capsules[0]).abs().max() < 1e-5
+    assert (u_hat.view(72, 10, 16) - votes[0]).abs().max() < 1e-5
+    assert (c.view(72, 10) - trace.c[-1][0]).abs().max() < 1e-5
+    assert (v.view(10, 16) - trace.v[-1][0]).abs().max() < 1e-5
+    assert not edges.view(64, 100)[4].any()
+    weight = network.routed.weight.flatten(0, 1)
+    for at, matrix in zip([0, 11, 203], matrices, strict=True):
+        expected = weight[at] * (127 / network.routed.weight.abs().max())
+        assert (matrix.view(8, 16) - expected).abs().max() < 1, "255 steps are enough for a picture"
+    assert report["kept"] == [False, False]
+    answer = int(trace.v[-1][0].norm(dim=1).argmax())
+    couplings = trace.c[-1][0, :, answer].clone()
+    couplings[3] = 0
+    assert report["strongest"] == int(couplings.argmax()) * 10 + answer
 
 
 def test_a_step_is_adams(evaluate, tmp_path):
@@ -689,6 +765,17 @@ def test_an_address_says_that_a_sign_cannot_travel(evaluate):
     assert address == "#seed=7&sign=8"
     assert "cannot travel" in words
     assert wrong == "For sign, expected a number from 0 to 9; got <b>."
+
+
+def test_an_address_says_that_a_hand_cannot_travel(evaluate):
+    body = """
+        const { settings, problems } = s.fromAddress("#seed=7&hand=1");
+        const python = s.toPython(settings, true);
+        return [s.toAddress(settings, { hand: true }), problems, python];"""
+    address, words, python = evaluate(body, **PLAYGROUND)
+    assert address == "#seed=7&hand=1"
+    assert "cannot travel" in words
+    assert python.startswith("RaiseOne(seed=7)  # without the hand")
 
 
 def test_the_interval_is_students(evaluate):

@@ -58,7 +58,12 @@ function tieSettings({ model, stops }, session, addressed) {
   function show() {
     if (session.settings === settings) return;
     settings = session.settings;
-    if (addressed) history.replaceState(null, "", toAddress(settings, session.own));
+    if (addressed)
+      history.replaceState(
+        null,
+        "",
+        toAddress(settings, { ...session.own, hand: session.isTouched() }),
+      );
     save(model, { settings });
   }
 
@@ -72,11 +77,10 @@ function tieSettings({ model, stops }, session, addressed) {
 
   /** Return what repeats the training: this page's address, or what a notebook says. */
   function repeats() {
-    if (!addressed) return toPython(session.settings);
-    return (
-      location.href.split("#")[0] +
-      toAddress(session.settings, { always: ["seed"], ...session.own })
-    );
+    const hand = session.isTouched();
+    if (!addressed) return toPython(session.settings, hand);
+    const hash = toAddress(session.settings, { always: ["seed"], ...session.own, hand });
+    return location.href.split("#")[0] + hash;
   }
 
   return { show, repeats };
@@ -96,7 +100,7 @@ function makeSession(widget) {
 
 /** Lay the parts out. On wide pages the stylesheet gives each its place, on a phone its order. */
 function makeScene(parts) {
-  const { bar, experiments, walls, timeline, view, curve, comparison, hand, artists } = parts;
+  const { bar, experiments, walls, timeline, view, curve, comparison, hand } = parts;
   const wallNodes = walls.map(({ node }) => node);
   const wallsAndTime = element("div", { class: "walls" }, ...wallNodes, timeline.node);
   return element(
@@ -106,11 +110,10 @@ function makeScene(parts) {
     experiments.node,
     wallsAndTime,
     view.node,
+    view.glance,
     curve.node,
     comparison.node,
     hand.node,
-    hand.more,
-    artists.node,
   );
 }
 
@@ -131,20 +134,10 @@ function build(widget) {
   const sets = makeSetSwitch(session);
   const experiments = makeExperiments(session, sets.node);
   const artists = makeArtists(session);
-  const scene = makeScene({
-    bar,
-    experiments,
-    walls,
-    timeline,
-    view,
-    curve,
-    comparison,
-    hand,
-    artists,
-  });
+  const scene = makeScene({ bar, experiments, walls, timeline, view, curve, comparison, hand });
   const { say } = widget.layOut({
     stage: scene,
-    hands: [table.node, makeKeeping(widget, session)],
+    hands: [hand.more, artists.node, table.node, makeKeeping(widget, session)],
   });
   root.append(share.dialog);
   const sayOnce = memoized(say);

@@ -80,7 +80,7 @@ const ROWS = {
     const spot = { x: place % side, y: Math.floor(place / side), w: 1, h: 1 };
     const patch = patchOf("maps", place, config);
     return [
-      item(1, "your digit", (pen, box) => marked(pen, box, image, config.image_size, patch)),
+      item(1, network.input, (pen, box) => marked(pen, box, image, config.image_size, patch)),
       "×",
       item(1, "the filter", (pen, box) => pen.matrix(box, filter, conv.kernel)),
       "=",

@@ -127,7 +127,7 @@ export function placeOf({ at, place }, { seen, network: { config } }) {
  * @param {any} session @param {string} part
  * @returns {Focus}
  */
-function strongestOf({ seen, answer, votes, network }, part) {
+export function strongestOf({ seen, answer, votes, network }, part) {
   const { J, config } = network;
   const { c, prediction } = answer;
   if (part === "maps") {
@@ -204,7 +204,7 @@ const SENTENCES = {
     if (!isKept(focus)) return `Feature map ${at + 1} is out: its filter answers nothing.`;
     const places = seen.edges.length / network.config.conv_channels;
     const sum = format(seen.edges[at * places + placeOf(focus, session)]);
-    const filter = `Feature map ${at + 1}: one filter slides over the digit.`;
+    const filter = `Feature map ${at + 1}: one filter slides over ${network.input}.`;
     return `${filter} Where the frame is, it answers ${sum}.`;
   },
 

@@ -1,12 +1,12 @@
 // The arithmetic of training, in AssemblyScript, LANES numbers at a time. `npm run kernels` builds
-// this file twice, into kernels_built.js: with lanes.ts to WebAssembly, four lanes; and without its
-// types, with the one lane of kernels.js, to plain JavaScript.
+// this file into kernels_built.js: with lanes.ts to WebAssembly, four lanes, with relaxed SIMD and
+// without it; and without its types, with the one lane of kernels.js, to plain JavaScript.
 //
 // A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of
 // 16 bytes.
 import {
-  add, all, at, div, exp, get, get1, LANES, max, mul, put, put1, root, spread, sub, sum, turn,
-  V, where,
+  add, all, at, div, exp, get, get1, LANES, madd, max, mul, put, put1, root, spread, sub, sum,
+  turn, V, where,
 } from "./lanes";
 
 const J: i32 = 10; // classes
@@ -19,14 +19,14 @@ const ACROSS: i32 = 10; // along a side of the first layer's maps
 
 function dot(x: usize, y: usize, n: i32): f32 {
   let total = all(0);
-  for (let k = 0; k < n; k += LANES) total = add(total, mul(get(at(x, k)), get(at(y, k))));
+  for (let k = 0; k < n; k += LANES) total = madd(get(at(x, k)), get(at(y, k)), total);
   return sum(total);
 }
 
 /** y += w x, n numbers of each. */
 function addScaled(y: usize, w: f32, x: usize, n: i32): void {
   const scale = all(w);
-  for (let k = 0; k < n; k += LANES) put(at(y, k), add(get(at(y, k)), mul(scale, get(at(x, k)))));
+  for (let k = 0; k < n; k += LANES) put(at(y, k), madd(scale, get(at(x, k)), get(at(y, k))));
 }
 
 // ------------------------------------------------------------------------------------------ layers
@@ -60,17 +60,17 @@ export function matmul(
           const x = get(from);
           const y = get(at(from, LANES));
           let w = spread(a0);
-          p0 = add(p0, mul(w, x));
-          q0 = add(q0, mul(w, y));
+          p0 = madd(w, x, p0);
+          q0 = madd(w, y, q0);
           w = spread(a1);
-          p1 = add(p1, mul(w, x));
-          q1 = add(q1, mul(w, y));
+          p1 = madd(w, x, p1);
+          q1 = madd(w, y, q1);
           w = spread(a2);
-          p2 = add(p2, mul(w, x));
-          q2 = add(q2, mul(w, y));
+          p2 = madd(w, x, p2);
+          q2 = madd(w, y, q2);
           w = spread(a3);
-          p3 = add(p3, mul(w, x));
-          q3 = add(q3, mul(w, y));
+          p3 = madd(w, x, p3);
+          q3 = madd(w, y, q3);
           a0 = at(a0, aColumn);
           a1 = at(a1, aColumn);
           a2 = at(a2, aColumn);

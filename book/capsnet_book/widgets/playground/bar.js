@@ -51,7 +51,8 @@ export function makeBar(session, share) {
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const started = session.trainees.length > 0;
-    const pausedLabel = started ? "▶ Go on" : "▶ Train";
+    const goOnLabel = session.isWayBack() ? "▶ From here" : "▶ Go on";
+    const pausedLabel = started ? goOnLabel : "▶ Train";
     write(train, session.running ? "❚❚ Pause" : pausedLabel);
     over.disabled = !started;
     const right = frames.map((frame) => frame.right).join(" | ");

@@ -7,13 +7,19 @@ const folder = import.meta.dirname;
 const target = `${folder}/kernels_built.js`;
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
 
-let binary;
-const writeFile = (_, contents) => {
-  binary = contents;
-};
-const files = ["arithmetic.ts", "--baseDir", folder, "-o", "kernels.wasm"];
-const { error, stderr } = await asc.main([...files, ...OPTIONS], { writeFile });
-if (error) throw new Error(`${error.message}\n${stderr}`);
+/** Return WebAssembly in base64. @param {string[]} more  options */
+async function compiled(...more) {
+  let binary;
+  const writeFile = (_, contents) => {
+    binary = contents;
+  };
+  const files = ["arithmetic.ts", "--baseDir", folder, "-o", "kernels.wasm"];
+  const { error, stderr } = await asc.main([...files, ...OPTIONS, ...more], { writeFile });
+  if (error) throw new Error(`${error.message}\n${stderr}`);
+  return Buffer.from(binary).toString("base64");
+}
+const simd = await compiled();
+const relaxed = await compiled("--enable", "relaxed-simd");
 
 const source = readFileSync(`${folder}/arithmetic.ts`, "utf8");
 const parts = /^.*?import \{(.*?)\bV, where,\s*\} from "\.\/lanes";(.*)$/s.exec(source);
@@ -23,10 +29,12 @@ const lanes = imported.match(/\w+/g).join(", ");
 const names = [...body.matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
 const plain = body.replace(/: (usize|i32|f32|void)\b/g, "").replace(/^export /gm, "");
 const text = `// @ts-nocheck
-// \`npm run kernels\` writes this file from arithmetic.ts: as WebAssembly in base64, and without
-// its types.
+// \`npm run kernels\` writes this file from arithmetic.ts: as WebAssembly in base64, without and
+// with relaxed SIMD, and without its types.
 export const KERNELS_WASM =
-  "${Buffer.from(binary).toString("base64")}";
+  "${simd}";
+export const KERNELS_RELAXED =
+  "${relaxed}";
 export const plain = ({ ${lanes}, where }) => {${plain}
 return { ${names.join(", ")} };
 };

@@ -16,4 +16,24 @@ export class History {
     const due = last ? GROWTH * last[0].seen + LEAST : 0;
     if (frames[0].seen >= due) this.moments.push(frames);
   }
+
+  /** Keep how the networks stand before a hand is laid on one of them. */
+  keepMark(/** @type {Frame[]} */ frames) {
+    this.moments.push(frames);
+  }
+
+  /** Return which moment is the last from which there is a way back, or -1. */
+  lastMark() {
+    return this.moments.findLastIndex(([{ mark }]) => mark !== undefined);
+  }
+
+  /** Return the first moment before a hand that has seen so many digits, at least. */
+  firstMark(/** @type {number} */ least) {
+    return this.moments.find(([{ mark, seen }]) => mark !== undefined && seen >= least);
+  }
+
+  /** Forget a moment and all that came after it. */
+  forgetFrom(/** @type {number} */ moment) {
+    this.moments.length = moment;
+  }
 }

@@ -16,6 +16,10 @@ export const LANES: i32 = 4;
 @inline export function add(x: V, y: V): V { return f32x4.add(x, y); }
 @inline export function sub(x: V, y: V): V { return f32x4.sub(x, y); }
 @inline export function mul(x: V, y: V): V { return f32x4.mul(x, y); }
+/** x y + z, in one instruction where relaxed SIMD is enabled. */
+@inline export function madd(x: V, y: V, z: V): V {
+  return ASC_FEATURE_RELAXED_SIMD ? f32x4.relaxed_madd(x, y, z) : f32x4.add(f32x4.mul(x, y), z);
+}
 @inline export function div(x: V, y: V): V { return f32x4.div(x, y); }
 @inline export function max(x: V, y: V): V { return f32x4.max(x, y); }
 @inline export function root(x: V): V { return f32x4.sqrt(x); }

@@ -214,7 +214,9 @@ class Network {
     const weights = this.#averageAt(at["routed.weight"], I * D_IN * V);
     let most = 1e-12;
     for (const weight of weights) most = Math.max(most, Math.abs(weight));
-    return Int8Array.from(weights, (weight) => Math.round((127 * weight) / most));
+    const steps = new Int8Array(weights.length);
+    for (let k = 0; k < steps.length; k++) steps[k] = (127 * weights[k]) / most;
+    return steps;
   }
 
   /**

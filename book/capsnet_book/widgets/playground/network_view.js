@@ -7,10 +7,13 @@ import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
 import { element, figure, memoized, write } from "../shared/ui.js";
+import { makeLooking } from "./looking.js";
+import { cellsIn, endsIn, filterIn } from "./passage_plan.js";
+import { FILTERS, filterShown } from "./reading.js";
 import { setOf } from "./sets.js";
+import { capsuleHere } from "./silence.js";
 import { D_IN, J, KERNEL, PLACES } from "./sizes.js";
 
-const FILTERS = 16; // that are shown, four in a row
 const PALE = 0.12; // the weight that has the full colour, at least: noise begins pale
 
 /**
@@ -20,50 +23,42 @@ const PALE = 0.12; // the weight that has the full colour, at least: noise begin
  * @typedef {{ width: number, height: number }} Size
  */
 
+/** Return the box of a whole canvas. @param {Size} size */
+const whole = ({ width, height }) => ({ x: 0, y: 0, w: width, h: height });
+
 /** Paint sixteen of the filters. @param {Pen} pen @param {Size} size @param {Passage} passage */
-function paintFilters(pen, { width, height }, { filters }) {
-  const side = Math.min(width, height) / 4;
-  const top = (height - 4 * side) / 2;
+function paintFilters(pen, size, { filters }) {
   const C = filters.length / KERNEL ** 2;
   for (let n = 0; n < FILTERS; n++) {
-    const filter = Math.floor((n * C) / FILTERS);
+    const filter = filterShown(n, C);
     const weights = Float32Array.from({ length: KERNEL ** 2 }, (_, k) => filters[k * C + filter]);
     const most = Math.max(PALE, ...weights.map(Math.abs));
-    const x = (n % 4) * side;
-    const y = top + Math.floor(n / 4) * side;
-    pen.matrix({ x, y, w: side - 4, h: side - 4 }, weights, KERNEL, undefined, most);
+    pen.matrix(filterIn(whole(size), n), weights, KERNEL, undefined, most);
   }
 }
-
-/** Return where capsule i is shown: those of a type lie together. */
-const rankOf = (i, types) => (i % types) * PLACES + Math.floor(i / types);
 
 /**
  * Paint an arrow for each capsule: as long as the capsule, in the direction of its first two
  * numbers. @param {Pen} pen @param {Size} size @param {Passage} passage
  */
-function paintArrows(pen, { width, height }, { u, types }) {
-  const columns = types >= 8 ? types / 2 : types;
-  const across = width / columns;
-  const down = (height * columns) / (types * PLACES);
-  for (let i = 0; i < types * PLACES; i++) {
-    const rank = rankOf(i, types);
-    const x = ((rank % columns) + 0.5) * across;
-    const y = (Math.floor(rank / columns) + 0.5) * down;
-    pen.capsule(x, y, Math.min(across, down) * 0.46, u.subarray(i * D_IN, (i + 1) * D_IN));
-  }
+function paintArrows(pen, size, { u, types }) {
+  cellsIn(whole(size), types).forEach(({ x, y, w, h }, i) => {
+    const from = capsuleHere(i, types) * D_IN;
+    const reach = Math.min(w, h) * 0.46;
+    pen.capsule(x + w / 2, y + h / 2, reach, u.subarray(from, from + D_IN));
+  });
 }
 
 /**
  * Paint every vote, a line from below to above.
  * @param {Pen} pen @param {Size} size @param {Passage} passage
  */
-function paintShares(pen, { width, height }, { c, answer, types }) {
-  const ends = (k) => [
-    [0, ((rankOf(Math.floor(k / J), types) + 0.5) / (types * PLACES)) * height],
-    [width, (((k % J) + 0.5) / J) * height],
-  ];
-  paintVotes(pen, { c, J, answer, ends, bend: width / 2 });
+function paintShares(pen, size, { c, answer, types }) {
+  const shares = Float32Array.from(
+    c,
+    (_, k) => c[capsuleHere(Math.floor(k / J), types) * J + (k % J)],
+  );
+  paintVotes(pen, { c: shares, J, answer, ends: endsIn(whole(size), types), bend: size.width / 2 });
 }
 
 /** Make a canvas, painted as large as it is shown. @param {(pen: Pen, size: Size) => void} paint */
@@ -91,8 +86,8 @@ const labelOf = ({ label, answer }, names) =>
 /**
  * Make the picture of a network: what it does with the digit that is watched.
  * @param {any} widget @param {any} session
- * @returns {{ node: Element, parts: { show: (frames: Frame[]) => void }[] }}  parts: each paints
- *   a half of it, in its turn
+ * @returns {{ node: Element, glance: Element, parts: { show: (frames: Frame[]) => void }[] }}
+ *   glance: what the part that is pointed at computes; parts: each paints a part of it, in its turn
  */
 export function makeNetworkView(widget, session) {
   /** @type {Passage | undefined} */
@@ -112,7 +107,7 @@ export function makeNetworkView(widget, session) {
   };
   const node = element(
     "div",
-    { class: "passage", role: "img" },
+    { class: "passage", role: "group" },
     part("digit", 0, digit, "choose another in the wall"),
     part("filters", 1, filters.node, "noise that turns into strokes"),
     part("capsules", 2, capsules.node, "an arrow each"),
@@ -120,6 +115,14 @@ export function makeNetworkView(widget, session) {
     part("lengths", 4, bars.list, "the longest is its answer"),
     part("drawing", 5, drawing, "of the answer’s 16 numbers"),
   );
+
+  const looking = makeLooking(widget, session, node, {
+    image: digit,
+    maps: filters.node,
+    primary: capsules.node,
+    predictions: votes.node,
+    classes: bars.list,
+  });
 
   const nameParts = memoized((types, { one }) => {
     const names = [
@@ -153,7 +156,8 @@ export function makeNetworkView(widget, session) {
     if (picture.length) widget.painter.paint(drawing, picture);
   }
 
-  const parts = [showFirst, showRest].map((paint) => {
+  const lookAt = (/** @type {Frame} */ frame) => looking.show(frame);
+  const parts = [showFirst, showRest, lookAt].map((paint) => {
     const renew = memoized(paint);
     return {
       show(/** @type {Frame[]} */ frames) {
@@ -163,5 +167,5 @@ export function makeNetworkView(widget, session) {
       },
     };
   });
-  return { node, parts };
+  return { node, glance: looking.node, parts };
 }

@@ -177,7 +177,7 @@ export class Session {
     clearTimeout(this.#nextLook);
     if (!this.running) return;
     const duration = performance.now() - asked;
-    const pause = Math.max(BETWEEN_LOOKS - duration, 4 * duration); // looks cost a fifth at most
+    const pause = Math.max(BETWEEN_LOOKS - duration, 9 * duration); // looks cost a tenth at most
     this.#nextLook = setTimeout(() => this.#look(), pause);
   }
 
@@ -189,7 +189,74 @@ export class Session {
     await this.#look();
   }
 
+  /** Return whether learning can go on from the moment that is shown. */
+  isWayBack() {
+    return this.moment !== undefined && this.history.moments[this.moment][0].mark !== undefined;
+  }
+
+  /** Return whether a hand that was laid on a network can be taken back. */
+  canTakeBack() {
+    return this.history.lastMark() >= 0;
+  }
+
+  /** Return whether a hand was laid on one of the networks. */
+  isTouched() {
+    return this.present().some(({ touches }) => touches > 0);
+  }
+
+  /**
+   * Hold a part of the network that is watched silent, or let it speak.
+   * @param {{ part: string, at: number }} focus @param {boolean} isSilent
+   */
+  hold({ part, at }, isSilent) {
+    return this.#touch("hold", part, at, isSilent);
+  }
+
+  /**
+   * Multiply the weights of a part of the network that is watched.
+   * @param {{ part: string, at: number }} focus @param {number} factor
+   */
+  nudge({ part, at }, factor) {
+    return this.#touch("nudge", part, at, factor);
+  }
+
+  /** Lay a hand on the network that is watched; there is a way back to the moment before. */
+  async #touch(/** @type {string} */ name, /** @type {any[]} */ ...given) {
+    const { trainees, watched } = this;
+    if (trainees.length === 0) return;
+    const marks = trainees.map(({ call }) => call("mark", watched.tile));
+    const touch = trainees[watched.network].call(name, ...given);
+    const frames = await Promise.all(marks);
+    await touch;
+    if (trainees !== this.trainees) return; // they were replaced meanwhile
+    this.history.keepMark(frames);
+    this.moment = undefined;
+    await this.#look();
+    this.settings = [...this.settings]; // the address says that a hand was laid on it
+    this.changed();
+  }
+
+  /** Take back the last hand that was laid on a network. */
+  takeBack() {
+    if (this.canTakeBack()) return this.#goBack(this.history.lastMark());
+  }
+
+  /** Let the networks stand as at a moment before a hand was laid on one of them. */
+  async #goBack(/** @type {number} */ moment) {
+    const [{ mark }] = this.history.moments[moment];
+    const { trainees } = this;
+    await Promise.all(trainees.map(({ call }) => call("goBack", mark)));
+    if (trainees !== this.trainees) return;
+    this.history.forgetFrom(moment);
+    this.moment = undefined;
+    await this.#look();
+    this.settings = [...this.settings];
+    this.changed();
+  }
+
+  /** Go on; from the moment that is shown, if there is a way back to it. */
   async train() {
+    if (this.isWayBack()) await this.#goBack(this.moment);
     this.set({ running: true, moment: undefined });
     if (this.trainees.length) await this.#run();
     else if (!this.loading) await this.begin(this.settings);

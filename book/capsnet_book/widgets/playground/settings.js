@@ -84,6 +84,9 @@ const NAMES = Object.keys(SETTINGS);
 const PLACES = Array.from("0123456789"); // of a sign of the reader's own: numbers of classes
 const SIGN_STAYS =
   "This address comes from a network that reads a sign of its maker's own in the place of the ";
+const HAND_STAYS =
+  "This address comes from a network on which its maker laid a hand, " +
+  "which cannot travel: from here it learns without.";
 const LONGEST = 40; // characters of a wrong value that are said
 
 /**
@@ -163,6 +166,8 @@ export function fromAddress(hash) {
   const parameters = new URLSearchParams(hash.slice(1));
   const signs = parameters.getAll("sign");
   parameters.delete("sign");
+  const isHanded = parameters.has("hand");
+  parameters.delete("hand");
   /** @type {[string, string[]][]} */
   const lists = [...parameters].map(([name, text]) => {
     const texts = text.split(",");
@@ -175,7 +180,9 @@ export function fromAddress(hash) {
     ...Array.from({ length: count }, (_, k) => valuesOf(k)),
   );
   const { names } = setOf(settings);
-  const remarks = [problems, ...signs.map((place) => aboutSign(place, names))].filter(Boolean);
+  const hand = isHanded ? HAND_STAYS : "";
+  const signWords = signs.map((place) => aboutSign(place, names));
+  const remarks = [problems, ...signWords, hand].filter(Boolean);
   return { settings, problems: remarks.join(" ") };
 }
 
@@ -207,24 +214,27 @@ function unusual(settings, always) {
 /**
  * Return the address that holds these settings, less the usual ones.
  * @param {Settings[]} settings
- * @param {{ always?: string[], sign?: { place: number } }} _  names of settings that it holds even
- *   so; a sign of the reader's own, of which it only says that there is one
+ * @param {{ always?: string[], sign?: { place: number }, hand?: boolean }} _  names of settings
+ *   that it holds even so; a sign of the reader's own, and whether a hand was laid on a network: of
+ *   both it only says so
  */
-export function toAddress(settings, { always = [], sign } = {}) {
+export function toAddress(settings, { always = [], sign, hand = false } = {}) {
   const parts = unusual(settings, always).map(({ name, values }) => `${name}=${values.join(",")}`);
   if (sign) parts.push(`sign=${sign.place}`);
+  if (hand) parts.push("hand=1");
   return `#${parts.join("&")}`;
 }
 
 /**
  * Return what a notebook says to have these settings, the seed among them.
- * @param {Settings[]} settings
+ * @param {Settings[]} settings @param {boolean} hand  whether one was laid on a network
  */
-export function toPython(settings) {
+export function toPython(settings, hand = false) {
   const written = unusual(settings, ["seed"]).map(({ name, values }) => {
     const texts = values.map((value) => JSON.stringify(value));
     const argument = name === "lambda" ? "lambda_" : name; // lambda is a word of Python's own
     return `${argument}=${texts.length > 1 ? `[${texts.join(", ")}]` : texts[0]}`;
   });
-  return `RaiseOne(${written.join(", ")})`;
+  const remark = hand ? "  # without the hand that was laid on it" : "";
+  return `RaiseOne(${written.join(", ")})${remark}`;
 }

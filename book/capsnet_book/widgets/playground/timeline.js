@@ -5,7 +5,10 @@ import { element, setAttributes } from "../shared/ui.js";
 const NOW = "now";
 
 /** Return a moment in words. @param {import("./untrained.js").Frame[]} frames */
-const inWords = ([{ seen }]) => `after ${seen.toLocaleString("en")} images`;
+function inWords([{ seen, mark }]) {
+  const after = `after ${seen.toLocaleString("en")} images`;
+  return mark === undefined ? after : `${after}, before your hand`;
+}
 
 /** Make the timeline. @param {any} session */
 export function makeTimeline(session) {

@@ -14,6 +14,7 @@ const FADE_EVERY = 4000; // digits
 const SLICE = 4; // milliseconds of learning without a look at the messages
 const CATCH_UP = 200; // milliseconds behind its pace that it makes up for, at most
 const LONGEST = 5 * 60; // seconds of learning; then it rests by itself
+const MARKS = 8; // that are remembered, of 7 MB each
 
 /** Digits between two tests, by the digits before which it holds. */
 const TEST_EVERY = [
@@ -68,6 +69,9 @@ class Training {
   #running = 0; // the number of the run that goes on, or 0
   #pace = "";
   #due = 0; // when the next step should be taken
+  #touches = 0; // of the reader's hand
+  #marks = new Map(); // number -> how it stood before a touch
+  #nextMark = 0;
 
   constructor(network, settings, tested, batches, plain) {
     this.#network = network;
@@ -161,6 +165,65 @@ class Training {
     this.#examine();
   }
 
+  /**
+   * Remember how it stands, before a hand is laid on it. Return the frame, with the mark's number.
+   * @param {number} tile @returns {import("./untrained.js").Frame}
+   */
+  mark(tile) {
+    this.#marks.set(this.#nextMark, {
+      network: this.#network.snapshot(),
+      seen: this.#seen,
+      seconds: this.#seconds,
+      rate: this.#rate,
+      loss: this.#loss,
+      tests: this.#tests.length,
+      touches: this.#touches,
+    });
+    this.#marks.delete(this.#nextMark - MARKS);
+    const mark = this.#nextMark;
+    this.#nextMark++;
+    return { ...this.look(tile), mark };
+  }
+
+  /** Go back to a mark. @throws {Error} where it was forgotten */
+  goBack(/** @type {number} */ number) {
+    const mark = this.#marks.get(number);
+    if (!mark) throw new Error(`only the last ${MARKS} touches can be taken back`);
+    this.#network.restore(mark.network);
+    this.#seen = mark.seen;
+    this.#seconds = mark.seconds;
+    this.#rate = mark.rate;
+    this.#loss = mark.loss;
+    this.#tests.length = mark.tests;
+    this.#touches = mark.touches;
+    for (const later of this.#marks.keys()) if (later >= number) this.#marks.delete(later);
+  }
+
+  /**
+   * Hold a filter ("maps") or a capsule ("primary") silent, or let it speak.
+   * @param {"maps" | "primary"} part @param {number} at  as a file counts
+   */
+  hold(part, at, /** @type {boolean} */ isSilent) {
+    const silent = this.#network.silent();
+    const others = silent[part].filter((other) => other !== at);
+    this.#network.hold({ ...silent, [part]: isSilent ? [...others, at] : others });
+    this.#touched();
+  }
+
+  /**
+   * Multiply the weights of a filter or a capsule.
+   * @param {"maps" | "primary"} part @param {number} at  as a file counts
+   */
+  nudge(part, at, /** @type {number} */ factor) {
+    this.#network.nudge(part, at, factor);
+    this.#touched();
+  }
+
+  #touched() {
+    this.#touches++;
+    this.#examine();
+  }
+
   /** The tiles: the hundred, then the last of the reader's own. */
   #tiles() {
     const { own } = this.#batches;
@@ -184,7 +247,7 @@ class Training {
     const right = wrong.slice(0, WALL).filter((isWrong) => !isWrong).length;
     const error = drawings.reduce((sum, grey, k) => sum + (grey - images[k]) ** 2, 0);
     const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
-    const { u, c, lengths, drawings: drawing } = this.#network.read(image);
+    const { drawings: drawing, ...reading } = this.#network.read(image);
     return {
       types: this.#settings.types,
       seen: this.#seen,
@@ -195,11 +258,14 @@ class Training {
       gallery: this.#gallery,
       blur: error / labels.length, // in words.js
       filters: this.#network.filters(),
+      matrices: this.#network.matrices(),
+      silent: this.#network.silent(),
+      touches: this.#touches,
       plain: this.#plain,
       pictures: bytesOf(greys),
       wrong,
       right,
-      watched: { label: labels[tile], answer: answers[tile], image, u, c, lengths, drawing },
+      watched: { ...reading, label: labels[tile], answer: answers[tile], image, drawing },
     };
   }
 

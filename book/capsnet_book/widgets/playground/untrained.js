@@ -12,12 +12,19 @@ const FOG = 0.5; // what it would draw, in every pixel
  * @property {number} [answer]  none before anything was computed
  * @property {Float32Array} u  primary capsules [I, D_IN]
  * @property {Float32Array} c  couplings of the last round [I, J]
+ * @property {Float32Array} [maps]  what the filters answer [100, C]; none before it was computed
+ * @property {Float32Array} [votes]  û [I, J, D]
+ * @property {Float32Array} [capsules]  of the digit, v [J, D]
  * @property {Float32Array} lengths  [J]
  * @property {Float32Array} drawing  [784], or empty where it learns no drawing
  *
  * @typedef {object} Frame  how a network stands at one moment
  * @property {number} types  of primary capsules
  * @property {Float32Array} filters  [81, C]
+ * @property {Int8Array} [matrices]  W, [I, D_IN, J, D]; none before anything was computed
+ * @property {import("./silence.js").Silent} [silent]  the parts that are held silent
+ * @property {number} [touches]  how often a hand was laid on it
+ * @property {number} [mark]  of a moment before a hand: its number, for the way back
  * @property {number | string} right  of the hundred; "" before anything was computed
  * @property {number} seen  digits
  * @property {number} seconds  of learning

@@ -27,6 +27,7 @@ const ANIMAL_STAGES = [
 const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
 const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
 const LEAST = 35;
+const RECENT = 4000; // digits after a hand was laid on it during which it is spoken of
 const TOO_CLOSE = 3; // of a hundred: what one pair cannot tell
 
 const SLOW = " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)";
@@ -53,7 +54,9 @@ export function inWords(session) {
 export function measuredWords(frames, [{ seed }]) {
   const right = frames.map((frame) => frame.right).join(" | ");
   const seconds = Math.round(Math.max(...frames.map((frame) => frame.seconds)));
-  return { right: `${right} of 100`, how: `after ${seconds} s, in my browser, seed ${seed}` };
+  const hand = frames.some(({ touches }) => touches > 0) ? ", by hand" : "";
+  const how = `after ${seconds} s, in my browser, seed ${seed}${hand}`;
+  return { right: `${right} of 100`, how };
 }
 
 function stepOf({ trainees }, { seen, loss }) {
@@ -65,8 +68,34 @@ function stepOf({ trainees }, { seen, loss }) {
   );
 }
 
+/**
+ * Return what a hand that was laid on a network has done, if it was of late.
+ * @param {import("./history.js").History} history
+ * @param {import("./untrained.js").Frame} now @param {number} k  the network's number
+ */
+function handOf(history, { silent, touches, right, seen }, k) {
+  const before = history.firstMark(seen - RECENT);
+  if (!touches || !before) return "";
+  const counts = `${before[k].right} of 100 right before, ${right} now`;
+  const held = [
+    countOf(silent.maps.length, "filter"),
+    countOf(silent.primary.length, "capsule"),
+  ].filter(Boolean);
+  if (held.length === 0) return `Changed by your hand: ${counts}. Undo takes it back.`;
+  return `Silent: ${held.join(" and ")}; ${counts}. Let it learn: do the others take over?`;
+}
+
+/** Return "3 capsules", or "" for none. */
+function countOf(/** @type {number} */ count, /** @type {string} */ thing) {
+  if (count === 0) return "";
+  return `${count} ${count === 1 ? thing : `${thing}s`}`;
+}
+
 /** Return how far one network, or two, have come. */
-function stateOf({ settings, own }, frame, other) {
+function stateOf(session, frame, other) {
+  const { settings, own, history, watched } = session;
+  const hand = handOf(history, session.frames()[watched.network] ?? frame, watched.network);
+  if (hand) return hand;
   if (other) return comparisonOf(settings, frame.right, other.right);
   const { bug, drawing } = settings[0];
   if (own.sign && frame.signs) return signOf(own.sign, frame.signs, setOf(settings));

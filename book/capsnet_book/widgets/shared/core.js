@@ -370,6 +370,7 @@ export function makeNetwork(source) {
 
   return {
     config,
+    input: "your digit",
     names,
     I,
     J,

@@ -1,0 +1,183 @@
+// The network answers: what is pointed at lights up and explains itself as in the glass network,
+// while it learns. A hand may be laid on a filter and on a capsule: hold it silent, or change its
+// weights.
+import { makeHands } from "../glass/hands.js";
+import { makeLens } from "../glass/lens.js";
+import { sentenceOn } from "../glass/model.js";
+import { lay } from "../glass/paint.js";
+import { makeMarks } from "../glass/signs.js";
+import { measure } from "../shared/controls.js";
+import {
+  element,
+  makeAnnouncer,
+  oncePerFrame,
+  pushButton,
+  rowOf,
+  setAttributes,
+  write,
+} from "../shared/ui.js";
+import { planOf } from "./passage_plan.js";
+import { readingOf } from "./reading.js";
+import { setOf } from "./sets.js";
+
+/** @import { Focus } from "../glass/model.js" */
+/** @import { Box } from "../glass/pen.js" */
+
+const HELD = "Enter holds it silent, or lets it speak.";
+const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
+const HINT = "Point at any part: a filter, a capsule, a vote, a length. ";
+const NOTHING = "Press Train: then each part of the network says what it computes.";
+const FACTOR = 2; // by which the weights of a part grow or shrink at a press
+
+/**
+ * Return where a node stands in an area.
+ * @param {Element} area @param {Element} node @returns {Box}
+ */
+function boxIn(area, node) {
+  const { left, top } = area.getBoundingClientRect();
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return { x: x - left, y: y - top, w: width, h: height };
+}
+
+/** The stage of the hands (glass/hands.js) that point at a network in training. */
+class Looking {
+  /** The part that is pointed at. @type {Focus | null} */
+  focus = null;
+  /** The part in the lens: the one that was pointed at last. @type {Focus | null} */
+  looked = null;
+  apart = false; // a touch takes nothing apart
+  cutting = []; // no line cuts votes
+  /** What the hands look at: the reading, and what lays a hand on it. @type {any} */
+  session;
+  /** Where the parts stand. @type {any} */
+  plan;
+  #widget;
+  #training; // the session of the page
+  #area;
+  #pictures; // the elements of the parts
+  #types = 0; // of primary capsules, for which the plan is
+
+  /**
+   * @param {any} widget @param {any} training  session.js
+   * @param {HTMLElement} area  of the parts
+   * @param {Record<string, Element>} pictures  by the names of the glass network's parts
+   */
+  constructor(widget, training, area, pictures) {
+    this.#widget = widget;
+    this.#training = training;
+    this.#area = area;
+    this.#pictures = pictures;
+    this.schedule = oncePerFrame(() => this.#draw());
+    this.say = makeAnnouncer(area);
+    this.marks = makeMarks();
+    this.lens = makeLens(() => this.schedule());
+    this.hands = makeHands(this, area, PARTS);
+    this.words = element("p", { class: "words", "data-role": "looked" });
+    this.buttons = this.#makeButtons();
+    const about = { class: "glance", role: "group", "aria-label": "The part that is pointed at" };
+    const right = element("div", { class: "laid" }, this.words, rowOf(...this.buttons.all));
+    this.node = element("div", about, this.lens.node, right);
+    area.append(this.marks.node, ...this.hands.map(({ node }) => node));
+    this.size = measure(area, () => this.#layOut());
+    widget.stops.push(this.size.stop, this.lens.stop, this.say.cancel, this.schedule.cancel);
+  }
+
+  #makeButtons() {
+    const touch = (work) => () => this.#training.act(() => this.looked && work(this.looked));
+    const nudge = (factor) => touch((looked) => this.#training.nudge(looked, factor));
+    const hold = pushButton(
+      "hold",
+      "",
+      touch((looked) => this.#training.hold(looked, this.session.isKept(looked))),
+    );
+    const larger = pushButton("larger", `Weights × ${FACTOR}`, nudge(FACTOR));
+    const smaller = pushButton("smaller", `÷ ${FACTOR}`, nudge(1 / FACTOR), {
+      "aria-label": `Weights ÷ ${FACTOR}`,
+    });
+    const back = pushButton("back", "Undo", () =>
+      this.#training.act(() => this.#training.takeBack()),
+    );
+    return { hold, larger, smaller, back, all: [hold, larger, smaller, back] };
+  }
+
+  #layOut() {
+    const entries = Object.entries(this.#pictures);
+    const boxes = Object.fromEntries(
+      entries.map(([part, node]) => [part, boxIn(this.#area, node)]),
+    );
+    if (!boxes.image.w || !this.#types) return;
+    this.plan = planOf(boxes, this.#types);
+    for (const { part, node } of this.hands) lay(node, boxes[part]);
+    this.schedule();
+  }
+
+  /** Point at a part, or at none; the lens keeps the last one. */
+  point(/** @type {Focus | null} */ focus) {
+    this.focus = focus;
+    if (focus) this.looked = focus;
+    const hasVotes = focus !== null && focus.part !== "maps";
+    this.#area.toggleAttribute("data-focus", hasVotes);
+    this.schedule();
+  }
+
+  /** Nothing is to be done: a hand that was laid on the network shows with its next frame. */
+  changed() {}
+
+  #draw() {
+    this.#tellButtons();
+    if (!this.session || !this.plan) return write(this.words, NOTHING);
+    const { focus, plan, session } = this;
+    const { colours } = this.#widget;
+    const looked = this.looked ?? session.strongest("predictions");
+    const hint = this.looked ? "" : HINT;
+    write(this.words, `${hint}${sentenceOn(looked, session)}`);
+    const scene = { ...session, plan, focus, colours };
+    this.marks.draw(scene);
+    return this.lens.show({ ...scene, focus: looked });
+  }
+
+  #tellButtons() {
+    const { hold, larger, smaller, back } = this.buttons;
+    const canTouch = Boolean(this.session && this.looked && PARTS[this.looked.part]);
+    const isSilent = canTouch && !this.session.isKept(this.looked);
+    write(hold, isSilent ? "Let it speak" : "Hold it silent");
+    for (const button of [hold, larger, smaller])
+      setAttributes(button, { "aria-disabled": !canTouch });
+    setAttributes(back, { "aria-disabled": !this.#training.canTakeBack() });
+  }
+
+  /** Look at a frame; one in which nothing was computed has nothing to look at. */
+  show(/** @type {import("./untrained.js").Frame} */ frame) {
+    const isComputed = frame.matrices !== undefined;
+    for (const { node } of this.hands) node.hidden = !isComputed;
+    this.marks.node.toggleAttribute("hidden", !isComputed);
+    this.session = isComputed ? this.#readingOf(frame) : undefined;
+    if (frame.types !== this.#types) {
+      this.#types = frame.types;
+      this.focus = null;
+      this.looked = null;
+      this.#layOut();
+    }
+    // Names that change ten times a second would be read out ten times a second.
+    if (isComputed && this.plan && !this.#training.running)
+      for (const { tell } of this.hands) tell();
+    this.schedule();
+  }
+
+  #readingOf(frame) {
+    const { settings } = this.#training;
+    const words = { names: this.#training.names(), input: setOf(settings).one };
+    const reading = readingOf(frame, words);
+    const setKept = (/** @type {Focus} */ part, /** @type {boolean} */ keep) =>
+      this.#training.act(() => this.#training.hold(part, !keep));
+    return { ...reading, setKept };
+  }
+}
+
+/**
+ * Let a network's picture answer to the pointer, the keys and a screen reader.
+ * @param {any} widget @param {any} training  session.js
+ * @param {HTMLElement} area @param {Record<string, Element>} pictures
+ */
+export const makeLooking = (widget, training, area, pictures) =>
+  new Looking(widget, training, area, pictures);
