@@ -51,17 +51,20 @@ class Subject:
         self.function = function
         self.wrote = False
         """Whether a call has written into its arguments."""
-        expected = f"expected a function or a module that is called as {signature}"
+        expected = f"a function or a module that is called as {signature}"
         name = getattr(function, "__name__", type(function).__name__)
         if function is ...:
             raise NotWritten
         if inspect.isclass(function):
-            raise Trouble(f"{expected}; got the class {name} itself: give an instance, {name}()")
+            raise Trouble(
+                f"expected {expected}; got the class {name} itself: give an instance, {name}()"
+            )
         if not callable(function):
-            raise Trouble(f"{expected}; got {shortened(function)}")
+            raise Trouble(f"expected {expected}; got {shortened(function)}")
         arguments = signature.partition("(")[2].rstrip(")")
         if not accepts(function, len(arguments.split(", ")) if arguments else 0):
-            raise Trouble(f"{expected}; got {name}({', '.join(parameters_of(function))})")
+            given = ", ".join(parameters_of(function))
+            raise Trouble(f"expected {expected}; got {name}({given})")
 
     def __call__(self, *arguments: Any) -> Any:
         """Return what the function returns for copies of the arguments: it may write into them."""
@@ -142,8 +145,8 @@ def called(call: Callable[[], Any], given: str) -> Any:
 def _sentence(error: BaseException, given: str) -> str:
     """Return what was raised, the line of the reader's code, and a hint for two usual errors."""
     message = textwrap.shorten(str(error), 300, placeholder=" …").rstrip(".")
-    text = f"It raises {type(error).__name__} {given}"
-    text += f": {message}." if message else "."
+    name = type(error).__name__
+    text = f"It raises {name} {given}: {message}." if message else f"It raises {name} {given}."
     line = _last_line_of_theirs(error.__traceback__)
     if line:
         text += f" The line: {line}"

@@ -27,10 +27,12 @@ class Deviation(NamedTuple):
 
     def finding(self, line: str = "") -> Finding:
         """Return the finding, with the line of code to blame."""
-        beginning = "Here" if self.bug else "Not as in the paper"
         if self.convention:
-            beginning += ", and as good"
-        text = f"{beginning}: {self.description}."
+            text = f"Not as in the paper, and as good: {self.description}."
+        elif self.bug:
+            text = f"Here: {self.description}."
+        else:
+            text = f"Not as in the paper: {self.description}."
         return Finding(self.bug, text, self.convention, topic=self.option, line=line)
 
 

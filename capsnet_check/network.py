@@ -193,12 +193,13 @@ def _examine_routings(
         yield from findings
         verdicts.append(verdict)
         sizes = verdict.site.sizes
-        counts = f"{sizes['I']} capsules below, {sizes['J']} above"
+        counts = [f"{sizes['I']} capsules below", f"{sizes['J']} above"]
         if verdict.explanation:
-            counts += f", {verdict.explanation.rounds} rounds"
+            counts.append(f"{verdict.explanation.rounds} rounds")
         if verdict.site.priors:
-            counts += f", with 0 for its learned log priors {', '.join(verdict.site.priors)}"
-        yield Coverage(f"routing ({counts})")
+            priors = ", ".join(verdict.site.priors)
+            counts.append(f"with 0 for its learned log priors {priors}")
+        yield Coverage(f"routing ({', '.join(counts)})")
     if not verdicts:
         yield Coverage("routing", "no couplings were seen that share out predictions")
     return verdicts, graph

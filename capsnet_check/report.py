@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from capsnet_check.catalogue import BUGS
 
@@ -62,6 +62,8 @@ class Coverage(NamedTuple):
 class Report:
     """The findings of a checker. In a notebook it shows itself; `print` shows the same as text."""
 
+    translate: ClassVar[Callable[[str], str]] = staticmethod(str)
+    """Returns what is shown for an English line; another language's function may stand here."""
     passed: bool
     """Nothing is wrong, and what had to be examined was."""
     bugs: tuple[str, ...] = ()
@@ -133,7 +135,7 @@ class Report:
         return self.passed
 
     def __str__(self) -> str:
-        findings = ["\n" + "\n  ".join(finding.lines) for finding in self.findings]
+        findings = ["\n" + "\n  ".join(lines) for lines in self._finding_lines]
         coverage = [f"\n{line}" for line in self._coverage_lines]
         return "\n".join([self._headline, *findings, *coverage])
 
@@ -143,8 +145,8 @@ class Report:
         colour = {RIGHT: _RIGHT, WRONG: _WRONG}.get(self.status, _MUTED)
         paragraphs = [
             _paragraph(line, stands_out=number == 0)
-            for finding in self.findings
-            for number, line in enumerate(finding.lines)
+            for lines in self._finding_lines
+            for number, line in enumerate(lines)
         ]
         quiet = f'<p style="margin:.5em 0 .2em;color:{_MUTED}">'
         paragraphs += [f"{quiet}{escape(line)}</p>" for line in self._coverage_lines]
@@ -157,26 +159,47 @@ class Report:
 
     @property
     def _headline(self) -> str:
+        """The verdict, as it is shown."""
+        return type(self).translate(self._verdict)
+
+    @property
+    def _verdict(self) -> str:
         if not self.written:
             return f"… {self.checked}: not written yet"
         if self.status == RIGHT:
-            return f"✓ {self.checked}: right" + (f". {self.agrees}" if self.agrees else "")
+            agrees = f"✓ {self.checked}: right. {self.agrees}"
+            return agrees if self.agrees else f"✓ {self.checked}: right"
         if self.status == CANNOT_BE_JUDGED:
             return f"? {self.checked}: cannot be judged"
         if self.status == NOT_ALL_EXAMINED:
             return f"? {self.checked}: nothing wrong found, but not all of it was examined"
+        return self._fault
+
+    @property
+    def _fault(self) -> str:
+        """The verdict on something that is wrong."""
         if not self.bugs:
             return f"✗ {self.checked}: not right yet"
-        plural = "s" if len(self.bugs) > 1 else ""
-        return f"✗ {self.checked}: {len(self.bugs)} known mistake{plural}"
+        if len(self.bugs) == 1:
+            return f"✗ {self.checked}: 1 known mistake"
+        return f"✗ {self.checked}: {len(self.bugs)} known mistakes"
+
+    @property
+    def _finding_lines(self) -> list[list[str]]:
+        """The lines of each finding, as they are shown."""
+        return [[type(self).translate(line) for line in finding.lines] for finding in self.findings]
 
     @property
     def _coverage_lines(self) -> list[str]:
-        """What was examined and what was not, where that is more than what was checked."""
+        """What was examined and what not, as it is shown; none if it is what was checked."""
         if not self.unexamined and self.examined in ((), (self.checked,)):
             return []
-        lists = {"Examined": self.examined, "Not examined": self.unexamined}
-        return [f"{title}: {'; '.join(items)}." for title, items in lists.items() if items]
+        lines = []
+        if self.examined:
+            lines.append(f"Examined: {'; '.join(self.examined)}.")
+        if self.unexamined:
+            lines.append(f"Not examined: {'; '.join(self.unexamined)}.")
+        return [type(self).translate(line) for line in lines]
 
 
 def without_conventions(findings: Iterable[Finding]) -> list[Finding]:

@@ -170,8 +170,10 @@ def _wrong_number_of_rounds(done: int, settable: bool) -> Iterator[Finding]:
     elif done < 3:
         yield Finding("no-update-rounds", "There is one round too few.")
     elif done > 3:
-        too_many = "is one round" if done == 4 else f"are {done - 3} rounds"
-        yield Finding(None, f"Not as in the paper: there {too_many} too many.")
+        text = f"Not as in the paper: there are {done - 3} rounds too many."
+        if done == 4:
+            text = "Not as in the paper: there is one round too many."
+        yield Finding(None, text)
 
 
 def _output_or_nan(subject: Subject, u_hat: Tensor, rounds: int) -> Tensor:

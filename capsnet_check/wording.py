@@ -33,7 +33,7 @@ def described(arguments: Sequence[Any]) -> str:
 def shortened(value: Any) -> str:
     """Return a value in a few words: its type, and its repr or its number of items."""
     if isinstance(value, (tuple, list)):
-        return f"a {type(value).__name__} of {len(value)}"
+        return f"a {type(value).__name__} of length {len(value)}"
     text = repr(value)
     if len(text) > _LONGEST:
         text = text[: _LONGEST - 3] + "..."

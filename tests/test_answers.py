@@ -114,7 +114,7 @@ def test_float64_is_no_mistake():
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (lambda v: [v, v], "a list of 2; expected a tensor. `torch.stack(…)` makes one."),
+        (lambda v: [v, v], "a list of length 2; expected a tensor. `torch.stack(…)` makes one."),
         (lambda v: v.numpy(), "a NumPy array of shape [3]; expected a tensor. `torch.from_numpy"),
         (lambda v: 3.0, "float 3.0; expected a tensor"),
     ],

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 
 import pytest
 from babel.messages.catalog import Message
-from capsnet_book.words import translated
+from capsnet_book.words import Sentences, catalogue_path, read_catalogue, translated
 
+from capsnet_check.catalogue import BUGS
+from capsnet_check.deviations import DEVIATIONS
+from capsnet_check.report import Coverage, Finding, Report
 from tools.translation import checks
 from tools.translation.catalogues import (
     current_catalogue,
@@ -17,9 +22,11 @@ from tools.translation.catalogues import (
 )
 from tools.translation.drawing import outdated
 from tools.translation.messages import MARKDOWN, rewritten, rewritten_markdown
-from tools.translation.paths import ENGLISH_OUTPUTS, catalogue_names, pages
+from tools.translation.paths import ENGLISH_OUTPUTS, LANGUAGE, WORDS, catalogue_names, pages
 from tools.translation.scripts import sentence_literals
+from tools.translation.sources import report_sentences, sentences_in
 
+HAN = re.compile(r"[\u4e00-\u9fff]")
 PAGE = """# The `title`
 
 A paragraph
@@ -129,6 +136,78 @@ def test_sentences_of_a_script_are_found_and_code_is_not() -> None:
     throw new Error("expected a number");
     """
     assert list(sentence_literals(script)) == ['"Press the eight"', "`It reads a ${digit}.`"]
+
+
+# --- sentences of reports
+
+SCRIPT = '''
+def answer(value, count):
+    """Say what is wrong."""
+    if count < 2:
+        raise ValueError("expected at least two numbers")
+    yield Coverage("mask")
+    return f"It returns {value} for {count}. " "Is that so?"
+'''
+SENTENCES = Sentences(
+    {
+        "It returns {} for {}; expected {}.": "对 {2}，它返回{1}；应为{3}。",
+        "a tensor of shape {}": "形状为 {} 的张量",
+        "The line: {}": "出错的一行：{}",
+        "mask": "掩码",
+        "no labels": "没有标签",
+        "The numbers are right.": "数都对。",
+    }
+)
+
+
+def test_sentences_of_a_program_are_found_and_errors_are_not() -> None:
+    expected = ["It returns {} for {}. Is that so?", "mask"]
+    assert sorted(sentences_in(ast.parse(SCRIPT))) == expected
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("The numbers are right. The line: f(x)", "数都对。出错的一行：f(x)"),
+        (
+            "It returns None for a tensor of shape [2, 3]; expected [2].",
+            "对形状为 [2, 3] 的张量，它返回 None；应为 [2]。",
+        ),
+        (
+            "It returns 1 for a tensor of shape [2], a tensor of shape [3]; expected 2.",
+            "对形状为 [2] 的张量、形状为 [3] 的张量，它返回 1；应为 2。",
+        ),
+        ("mask (no labels); losses", "掩码（没有标签）; losses"),
+        ("mask (no labels)", "掩码（没有标签）"),
+        ("squash · The numbers are right.", "squash · 数都对。"),
+        ("It is unknown.", "It is unknown."),
+    ],
+)
+def test_a_sentence_with_values_is_translated_by_its_form(english: str, chinese: str) -> None:
+    assert SENTENCES.translated(english) == chinese
+
+
+def test_each_sentence_of_a_report_has_a_translation() -> None:
+    """`python -m tools.translation update words` takes in a new one."""
+    dictionary = translations(stored_catalogue(WORDS))
+    assert [text for _, text in report_sentences() if text not in dictionary] == []
+
+
+def test_the_book_reads_its_catalogue_as_babel_does() -> None:
+    read = read_catalogue(catalogue_path(LANGUAGE))
+    assert read == translations(stored_catalogue(WORDS))
+
+
+def test_a_report_is_in_chinese_when_chinese_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = Sentences(read_catalogue(catalogue_path(LANGUAGE)))
+    monkeypatch.setattr(Report, "translate", staticmethod(sentences.translated))
+    findings = [Finding(bug) for bug in BUGS]
+    findings += [deviation.finding() for piece in DEVIATIONS.values() for deviation in piece]
+    report = Report.of("routing", findings, [Coverage("mask", "no labels"), Coverage("losses")])
+    lines = str(report).splitlines()
+    assert lines[0] == "✗ 路由：11 个已知的错误"
+    assert lines[-1] == "未检查：掩码（没有标签）。"
+    assert [line for line in lines if line and not HAN.search(line)] == []
 
 
 # --- checks

@@ -208,8 +208,8 @@ class _TriedAnswer:
             return str(trouble)
         if self.returned_none():
             return _NO_RETURN
-        beginning = "It returns" if self._is_function() else "It is"
-        text = f"{beginning} {_description(self.returned)}"
+        description = _description(self.returned)
+        text = f"It returns {description}" if self._is_function() else f"It is {description}"
         remedy = _remedy(self.returned)
         if remedy:
             return f"{text}; expected a tensor.{remedy}"

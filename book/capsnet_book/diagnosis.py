@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from capsnet_book.words import said
 from capsnet_tutorial.errors import expect
 from capsnet_tutorial.functional import margin_loss, reconstruction_loss
 from capsnet_tutorial.model import CapsNetOutput, named_output
@@ -45,8 +46,9 @@ class Diagnosis:
             f"{self.accuracy:.0%} of the batch right"
         )
         if not self.findings:
-            return f"✓ it learns this batch by heart ({measured})"
-        return "\n".join([f"✗ {measured}", *(f"  {finding}" for finding in self.findings)])
+            return said(f"✓ it learns this batch by heart ({measured})")
+        findings = [f"  {said(finding)}" for finding in self.findings]
+        return "\n".join([said(f"✗ {measured}"), *findings])
 
     def __repr__(self) -> str:
         return str(self)

@@ -23,7 +23,7 @@ from capsnet_tutorial.errors import expect
 VERDICTS = {"✓": "right", "✗": "not right", "…": "not written", "?": "cannot be judged"}
 """What a report begins with, and what that means."""
 
-REPORT = re.compile(rf"^([{''.join(VERDICTS)}]) ([^:\n]+):")
+REPORT = re.compile(rf"^([{''.join(VERDICTS)}]) ([^:：\n]+)[:：]")
 
 
 class Grade(NamedTuple):

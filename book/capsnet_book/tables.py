@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from IPython.display import Markdown
 
+from capsnet_book.words import said
+
 
 def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
     """Return a table in Markdown; columns of numbers are aligned right, the others left.
@@ -22,5 +24,5 @@ def table(columns: str, rows: Iterable[Iterable[object]]) -> Markdown:
         alignments.append("--:" if is_numeric else ":--")
     lines = []
     for line in (columns.split("|"), alignments, *body):
-        lines.append(f"| {' | '.join(cell.strip() for cell in line)} |")
+        lines.append(f"| {' | '.join(said(cell.strip()) for cell in line)} |")
     return Markdown("\n".join(lines))

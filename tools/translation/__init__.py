@@ -4,7 +4,7 @@ A message is a block of Markdown: a paragraph, heading, list item, row of a tabl
 alternative text, what a guess offers. Each page has a catalogue, NN-….po. What widgets, extensions
 and templates say is in interface.po: there a message is a piece of a file's source, quotes and all,
 in whose place the written copy of that file has Chinese. What figures, reports and tables say is in
-words.po (`capsnet_book/words.py`): the written copy of the book draws with these words.
+words.po (`capsnet_book/words.py`): the set-up cell of a written notebook has them spoken.
 
 A message without a translation, or with one for other words ("fuzzy"), stays English, and is marked
 so in the page. A message that is right as it is has itself as its translation. terms.csv has the
@@ -14,6 +14,7 @@ terms; a comment "# terms: length" above a message exempts it from that one.
 * `messages.py`    the messages of a page: found, and replaced by their translations
 * `catalogues.py`  what is stored of them, and brought up to date
 * `scripts.py`     the sentences in JavaScript
+* `sources.py`     the sentences of reports, in Python
 * `figures.py`     pictures of figures with Chinese words
 * `checks.py`      what a translation must have in common with the English
 * `tree.py`        the Chinese source of the book, and its build

@@ -15,6 +15,7 @@ from .figures import figure_words
 from .messages import has_words, rewritten
 from .paths import CATALOGUES, ENGLISH_OUTPUTS, INTERFACE, LANGUAGE, ROOT, WORDS, pages
 from .scripts import sentences
+from .sources import report_sentences
 
 EXEMPTION = "terms:"  # how a translator's comment begins that exempts a message from terms
 NO_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # Git knows better
@@ -83,7 +84,7 @@ def interface_catalogue() -> Catalog:
 
 
 def words_catalogue() -> Catalog:
-    """Return what the outputs of the notebooks say, and the words in figures."""
+    """Return what outputs of the notebooks say, the words in figures, and what reports can say."""
     catalog = Catalog(LANGUAGE, fuzzy=False)
     for page, path in pages().items():
         if page in ENGLISH_OUTPUTS:
@@ -94,6 +95,8 @@ def words_catalogue() -> Catalog:
     texts = {text for figure in figure_words().values() for text in figure}
     for text in sorted(filter(has_words, texts)):
         catalog.add(text, auto_comments=["in a figure"])
+    for file, text in report_sentences():
+        catalog.add(text, auto_comments=[f"said by {file}"])
     return catalog
 
 

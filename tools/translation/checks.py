@@ -13,6 +13,7 @@ from pathlib import Path
 
 from babel.messages.catalog import Message
 from bs4 import BeautifulSoup
+from capsnet_book.words import VALUE
 
 from .catalogues import entries, is_lost, stored_catalogue
 from .messages import MARKDOWN, NO_PROSE
@@ -101,9 +102,12 @@ def names_in_holes(script: str) -> set[str]:
 
 
 def same_number_of_holes(message: Message, _: Terms) -> Iterator[str]:
-    """Check that a message of words.po has as many places for numbers."""
+    """Check that a message of words.po has as many places for numbers and for values."""
     if english(message).count("#") != chinese(message).count("#"):
         yield "another number of #"
+    holes = re.findall(r"\{\d?\}", chinese(message))
+    if english(message).count(VALUE) != len(holes):
+        yield f"another number of {VALUE}"
 
 
 def same_shape(message: Message, _: Terms) -> Iterator[str]:

@@ -46,11 +46,15 @@ NOT_NEEDED = ("node_modules", "__pycache__", ".ipynb_checkpoints", "locales", "*
 # beside such boxes.
 UNBREAKABLE = re.compile(r"(?<=[（“])(?=\$)|(?<=[$)])(?=[，。、：；！？）”])")
 SET_UP = "needs = {"  # in the cell of a notebook that installs what it needs
-FIND_CHINESE_BOOK = """
+SPEAK_CHINESE = f"""
 
 import sys
 
-sys.path[:0] = needs.values()  # the book that lies there speaks Chinese"""
+sys.path[:0] = needs.values()  # the widgets of the book that lies there speak Chinese
+
+from capsnet_book.words import speak
+
+speak("{LANGUAGE}")  # figures, tables and reports"""
 
 Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
 
@@ -79,7 +83,8 @@ def write(tree: Path = TREE) -> None:
             data = chinese_still.read_bytes()
         write_if_changed(tree / relative, data)
     write_json(tree / HEADINGS, headings)
-    write_json(tree / words.WORDS.relative_to(ROOT), word_translations)
+    catalogue = words.catalogue_path(LANGUAGE)
+    write_if_changed(tree / catalogue.relative_to(ROOT), catalogue.read_bytes())
 
 
 def interface_pieces() -> Pieces:
@@ -138,12 +143,12 @@ def plain_text(markdown: str) -> str:
 
 
 def prepared(text: str) -> str:
-    """Return a notebook with Chinese pictures and a set-up cell that finds the Chinese book."""
+    """Return a notebook with Chinese pictures and a set-up cell that has Chinese spoken."""
     notebook = json.loads(text)
     show_chinese_pictures(notebook)
     for cell in notebook["cells"]:
         if SET_UP in source(cell):
-            cell["source"] = source(cell) + FIND_CHINESE_BOOK
+            cell["source"] = source(cell) + SPEAK_CHINESE
     return as_json(notebook)
 
 

@@ -43,8 +43,8 @@ def register() -> None:
 def with_phone_form(figure: Figure, **options: Any) -> tuple[dict[str, str], dict[str, Any]]:
     """Return a figure's output for IPython: no format beside the kernel's own PNG, and metadata.
 
-    The metadata are the phone's form as PNG in base64, and in a translated tree
-    (`capsnet_book/words.py`) the English texts of both forms.
+    The metadata are the phone's form as PNG in base64, and after
+    `capsnet_book.words.speak` the English texts of both forms.
 
     Raises:
         ValueError: labels of the phone's form lie on each other.

@@ -14,9 +14,6 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from capsnet_book.palette import LIGHT
-from capsnet_book.words import translate_figures
-
-translate_figures()
 
 WIDTH = 7.0
 """Inches; the page shows 100 pixels an inch, the file holds 150."""

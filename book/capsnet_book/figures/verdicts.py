@@ -17,6 +17,7 @@ from capsnet_book.experiments.verdicts import (
     Verdict,
 )
 from capsnet_book.palette import LIGHT
+from capsnet_book.words import said
 
 _COLOURS = {
     OTHER_WAY: "contrast",
@@ -66,12 +67,12 @@ class Board:
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(verdict) for verdict in self.verdicts)
-        legend = (
+        legend = said(
             f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %, with marks at 1, 10 and 30 %: "
             "distances from zero are square roots, so that small differences show. A dot is the "
             "mean, with its interval of 95 %; small dots are the seeds. Open a row for its numbers."
         )
-        ends = "<b>not so</b><b>0</b><b>as claimed</b>"
+        ends = f"<b>{said('not so')}</b><b>0</b><b>{said('as claimed')}</b>"
         return (
             f'<div class="claims"><style>{_STYLE}</style>'
             f'<div class="scale"><span>{ends}</span></div><ol>{rows}</ol><p>{legend}</p></div>'
@@ -93,9 +94,9 @@ def _row(verdict: Verdict) -> str:
     numbers = verdict.sentence.partition(". ")[2]
     return (
         '<li><details class="claim"><summary>'
-        f'<b style="color:{_colour(verdict)}">{escape(word)}</b>'
-        f"<span>{escape(verdict.text)}</span>{_scale(verdict)}</summary>"
-        f"<p>{escape(numbers)}</p></details></li>"
+        f'<b style="color:{_colour(verdict)}">{escape(said(word))}</b>'
+        f"<span>{escape(said(verdict.text))}</span>{_scale(verdict)}</summary>"
+        f"<p>{escape(said(numbers))}</p></details></li>"
     )
 
 
