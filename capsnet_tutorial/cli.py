@@ -1,4 +1,4 @@
-"""The command ``capsnet``: train a network, evaluate one, name pictures with one."""
+"""The command ``capsnet``: train a network, evaluate it, name pictures, check a project."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -262,6 +263,15 @@ def _predict(options: argparse.Namespace) -> int:
     return 0
 
 
+def _project(options: argparse.Namespace) -> int:
+    """Run ``capsnet project check``; return the exit status.
+
+    It is the checker's, in a process of its own: the module imports none of it.
+    """
+    command = [sys.executable, "-m", "capsnet_check.project", str(options.plan)]
+    return subprocess.run(command, check=False).returncode
+
+
 def _in_words(names: Sequence[str], lengths: Tensor, threshold: float | None) -> str:
     """Return classes with their lengths, the longest first.
 
@@ -365,7 +375,24 @@ def _parser() -> argparse.ArgumentParser:
         metavar="LENGTH",
         help="name all classes whose capsules are at least so long: several, or none",
     )
+    _add_project(commands)
     return parser
+
+
+def _add_project(commands: Any) -> None:
+    """Add ``capsnet project check``."""
+    project = commands.add_parser("project", help="check the plan and the results of a project")
+    steps = project.add_subparsers(required=True, metavar="STEP")
+    check = steps.add_parser(
+        "check",
+        help="say which points of the rubric a project has, as far as a command can see",
+        description="Was the plan committed before its results, and followed? Do own parts pass "
+        "capsnet-check? Are there three pairs of seeds, with an interval? Those are five of the "
+        "ten points of the book's page Projects. Exit status: 0 if all hold, 1 if not, 2 if plan "
+        "or results cannot be read.",
+    )
+    check.add_argument("plan", type=_path, metavar="PLAN", help="such as project.toml")
+    check.set_defaults(run=_project)
 
 
 def _add_data_options(parser: argparse.ArgumentParser) -> None:
