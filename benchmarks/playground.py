@@ -64,13 +64,13 @@ const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeA
 const source = bytes(document.getElementById("esm").textContent);
 const address = URL.createObjectURL(new Blob([source], {{ type: "text/javascript" }}));
 const {{ default: widget }} = await import(address);
-const values = {{ settings: [{{ seed: {seed} }}], digits: {{ digits: "" }}, records: [] }};
+const values = {{ settings: [{settings}], digits: {{}}, records: [] }};
 const nothing = () => {{}};
 const get = (name) => values[name];
 const model = {{ get, set: nothing, on: nothing, off: nothing, save_changes: nothing }};
-// a book's page has the digits from a file of their own
-const digits = new DataView(bytes("{digits}").buffer);
-const host = {{ getModel: async () => ({{ get: () => digits }}) }};
+// a book's page has the pictures from a file of their own
+const pictures = new DataView(bytes("{pictures}").buffer);
+const host = {{ getModel: async () => ({{ get: () => pictures }}) }};
 await widget.render({{ model, host, el: document.querySelector("figure div") }});
 </script>"""
 
@@ -135,15 +135,15 @@ SLIDE = """async () => {
 # --- in the page
 
 
-def write_page(folder: Path, seed: int) -> Path:
-    """Write a page that holds the widget, its digits and nothing else."""
+def write_page(folder: Path, seed: int, data: str = "digits") -> Path:
+    """Write a page that holds the widget, its digits or animals, and nothing else."""
     script = _sources.module("raise_one.js").encode()
-    sample = asset("digits/digits.safetensors").read_bytes()
+    sample = asset(f"digits/{data}.safetensors").read_bytes()
     page = HTML.format(
         css=css_variables() + _sources.stylesheet("glass/signs.css", "raise_one.css"),
         esm=base64.b64encode(script).decode(),
-        digits=base64.b64encode(sample).decode(),
-        seed=seed,
+        pictures=base64.b64encode(sample).decode(),
+        settings=json.dumps({"seed": seed, "data": data}),
     )
     path = folder / f"{seed}.html"
     path.write_text(page, encoding="utf-8")

@@ -663,3 +663,62 @@ def test_on_a_phone_the_wall_comes_first(alone: Callable[..., Any]) -> None:
     train(widget)
     has_seen(widget, 100)
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+def test_the_switch_brings_animals_and_only_when_it_is_asked(
+    visit: Callable[..., Any], address: str, tmp_path: Path
+) -> None:
+    seen = visit("about:blank", viewport={"width": 1280, "height": 900})
+    asked: list[str] = []
+    seen.page.on("request", lambda request: asked.append(request.url))
+    seen.page.goto(address + PAGE)
+    widget = seen.widget("RaiseOne")
+    seen.page.wait_for_timeout(300)
+    assert not [url for url in asked if "widget-buffers" in url]
+    digits_of_wall = picture(widget.locator('[data-role="wall"]').first)
+
+    widget.locator('[data-set="animals"]').click()
+    expect(seen.page).to_have_url(re.compile("#data=animals$"))
+    expect(widget.locator('[data-set="animals"]')).to_have_attribute("aria-pressed", "true")
+    expect(widget.locator("[data-artist]")).to_have_count(9)
+    until(lambda: picture(widget.locator('[data-role="wall"]').first) != digits_of_wall)
+    assert len([url for url in asked if "widget-buffers" in url]) == 1, "the drawings alone"
+
+    file = tmp_path / "animals.safetensors"
+    network = download(widget, file)
+    assert network.class_names[1] == "cat"
+    assert number(widget, "right") > 40, "of artists whom it never saw; chance reads ten"
+    expect(widget.locator('[data-role="sentence"]')).to_contain_text("whom it never saw")
+    widget.locator('[data-role="keep"]').click()
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("this network reads animals")
+
+    widget.locator("details").evaluate_all("(folds) => folds.forEach((f) => { f.open = true; })")
+    widget.locator('[data-role="take"]').click()
+    answer = widget.locator('[data-role="says"] b')
+    expect(answer).to_have_text(re.compile("|".join(network.class_names)))
+    expect(widget.locator("[data-artist] .result").first).to_have_text(
+        re.compile(r"reads \d+ of 50")
+    )
+
+    widget.locator('[data-set="digits"]').click()
+    expect(widget.locator('[data-role="is"]').first).to_have_text("0")
+    expect(widget.locator("[data-artist]").first).to_be_hidden()
+    open_file(widget, file, "Opened")
+    expect(widget.locator('[data-role="is"]').nth(1)).to_have_text("cat")
+    expect(seen.page).to_have_url(re.compile("data=animals"))
+
+
+def test_a_sign_takes_an_animals_place(alone: Callable[..., Any]) -> None:
+    widget = alone("RaiseOne", PAGE)
+    widget.locator('[data-set="animals"]').click()
+    widget.locator('[data-role="sign"]').click()
+    place = widget.locator('[data-role="place"]')
+    expect(place.locator("option").nth(1)).to_have_text("in the place of the cat")
+    place.select_option("1")
+    for _ in range(10):
+        write_a_one(widget.locator('[data-role="pad"]'))
+        widget.locator('[data-role="next"]').click()
+    has_seen(widget, 200)
+    expect(widget.locator('[data-role="is"]').nth(1)).to_have_text("★")
+    expect(widget.locator('[data-role="sign"]')).to_have_text("Give the cat its place back")
+    expect(widget.locator('[data-role="sentence"]')).to_contain_text("has the place of the cat")

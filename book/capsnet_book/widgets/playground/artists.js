@@ -7,6 +7,15 @@ const ABOUT =
   "Ten animals, drawn by nine artists. The drawings are in grey here, turned, shifted and " +
   "scaled; their sources and licences:";
 
+/**
+ * Return whose drawings the wall is made after, and under which licences.
+ * @param {import("./animals.js").Artist[] | undefined} artists
+ */
+export function creditsOf(artists = []) {
+  const unseen = artists.filter(({ shown }) => !shown);
+  return unseen.map(({ title, licence }) => `${title} (${licence})`).join(", ");
+}
+
 /** Return a link to another site. @param {string} href @param {string} words */
 const linkTo = (href, words) => element("a", { href, rel: "external" }, words);
 

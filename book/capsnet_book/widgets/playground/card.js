@@ -2,6 +2,7 @@
 import { css } from "../shared/digits.js";
 import { element } from "../shared/ui.js";
 import { curvesOf, errorAxes, LEFT, pointsOf, TICKS } from "./charts.js";
+import { setOf } from "./sets.js";
 import { WALL } from "./sizes.js";
 import { imageOf, inksOf } from "./wall.js";
 import { measuredWords, nameOf } from "./words.js";
@@ -11,7 +12,6 @@ const HEIGHT = 630;
 const WALL_SIDE = 600; // of one network's wall; two stand over each other, half as large
 const MARGIN = 15;
 const GAP = 45; // between the walls and the words
-const TITLE = "A capsule network, raised from nothing";
 const CURVE_WORDS = "wrong, of 500 unseen images · by images seen";
 const DASHES = [[], [10, 7]]; // of the two networks' curves
 
@@ -66,7 +66,7 @@ function makeWriter(brush, font, x, width) {
 /** Write what was measured. @param {ReturnType<typeof makeWriter>} write */
 function writeWords(write, frames, settings, address, { ink, muted, accent, contrast }) {
   const { right, how } = measuredWords(frames, settings);
-  write(TITLE, 62, 26, muted);
+  write(setOf(settings).card, 62, 26, muted);
   write(right, 140, 76, accent, 600);
   write(how, 184, 28, ink);
   if (settings.length === 2) {
@@ -82,10 +82,11 @@ function writeWords(write, frames, settings, address, { ink, muted, accent, cont
  * @param {import("./untrained.js").Frame[]} frames  of each network
  * @param {any[]} settings
  * @param {string} address  what repeats the training
- * @param {{ colours: Colours, font: string }} look  of the theme; a family
+ * @param {{ colours: Colours, font: string, credits: string }} look  of the theme; a family; whose
+ *   drawings they are, if anybody's
  * @returns {Promise<Blob>}
  */
-export function cardOf(frames, settings, address, { colours, font }) {
+export function cardOf(frames, settings, address, { colours, font, credits }) {
   const canvas = element("canvas", { width: WIDTH, height: HEIGHT });
   const brush = canvas.getContext("2d");
   brush.imageSmoothingEnabled = false;
@@ -95,7 +96,9 @@ export function cardOf(frames, settings, address, { colours, font }) {
   frames.forEach((frame, k) => drawWall(brush, frame, colours, MARGIN, MARGIN + k * side, side));
   const left = MARGIN + side + GAP;
   const width = WIDTH - left - GAP;
-  writeWords(makeWriter(brush, font, left, width), frames, settings, address, colours);
+  const write = makeWriter(brush, font, left, width);
+  writeWords(write, frames, settings, address, colours);
+  write(credits, 618, 13, colours.muted);
   brush.translate(left, 270);
   brush.font = `400 16px ${font}`;
   drawCurves(brush, curvesOf(frames), colours, { width, height: 260 });

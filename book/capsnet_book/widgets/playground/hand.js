@@ -38,12 +38,15 @@ class Hand {
     this.drawing = digitFigure("redrawn");
     this.drawing.name("it draws of it", "What it draws of your drawing");
     this.numbers = makeNumbers(widget, this.drawing.canvas);
-    this.pad = makePad({ drawn: this.schedule, settled: this.schedule });
+    const read = this.schedule;
+    this.pad = makePad({ drawn: read, settled: read, invitation: "draw here" });
     this.signing = makeSigning(session, this.pad, () => this.#clear());
     this.buttons = Array.from({ length: J }, (_, digit) => this.#button(digit));
     this.ownDigits = makeWall(widget, "own", 5, (n) => this.#showAgain(n));
     this.ownDigits.figure.hidden = true; // there are none yet
-    this.more = fold("Slide the sixteen numbers that it drew this from", this.numbers.node);
+    const take = pushButton("take", "Take the image chosen in the wall", () => this.#takeWatched());
+    const about = "Slide the sixteen numbers that it drew this from";
+    this.more = fold(about, take, this.numbers.node);
     this.node = this.#layOut();
     this.announce = makeAnnouncer(this.node);
     this.repaint = memoized(this.schedule);
@@ -141,6 +144,14 @@ class Hand {
   /** Put the n-th of the reader's own digits that are shown on the pad again. */
   #showAgain(/** @type {number} */ n) {
     const image = this.#session.own.images.slice(-OWN)[n];
+    this.pad.show(image.map((grey) => 255 * grey));
+    this.schedule();
+  }
+
+  /** Put the image that goes through the network on the pad: its numbers can be slid, too. */
+  #takeWatched() {
+    const { network } = this.#session.watched;
+    const { image } = this.#session.present()[network].watched;
     this.pad.show(image.map((grey) => 255 * grey));
     this.schedule();
   }

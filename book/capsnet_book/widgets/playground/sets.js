@@ -11,6 +11,7 @@
  * @property {string} hint  of the wall before it learns, for screen readers
  * @property {string} before  the same, for all readers
  * @property {string} hundred  what the wall shows
+ * @property {string} card  over a picture that is shared
  * @property {string} draw  what is said beside an empty pad
  */
 
@@ -28,6 +29,7 @@ export const SETS = {
     hint: "A hundred handwritten digits. Arrow keys choose one.",
     before: "A hundred digits, as they were written. Once it learns, it draws over them.",
     hundred: "A hundred digits that it never learns from",
+    card: "A capsule network, raised from nothing",
     draw: "Draw a digit: it says what it sees.",
   },
   animals: {
@@ -42,6 +44,7 @@ export const SETS = {
     hint: "A hundred animals. Arrow keys choose one.",
     before: "A hundred animals, as they were drawn. Once it learns, it draws over them.",
     hundred: "A hundred animals by artists that it never learns from",
+    card: "A capsule network reads unseen artists",
     draw: "Draw one of the ten animals: it says what it sees.",
   },
 };

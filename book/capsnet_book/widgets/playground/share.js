@@ -2,6 +2,7 @@
 // the page; nothing is sent.
 import { wantsCalm } from "../shared/controls.js";
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
+import { creditsOf } from "./artists.js";
 import { cardOf } from "./card.js";
 import { download } from "./files.js";
 import { loopOf } from "./loop.js";
@@ -83,11 +84,13 @@ class Share {
   /** Make both files, and show them. @param {import("./untrained.js").Frame[][]} moments */
   async #make(moments) {
     const { colours, root } = this.#widget;
-    const { settings } = this.#session;
+    const { settings, artists } = this.#session;
+    const credits = creditsOf(artists[settings[0].data]);
     const frames = moments.at(-1);
     const font = getComputedStyle(root).fontFamily;
     this.#measured = Object.values(measuredWords(frames, settings)).join(" ");
-    const card = await cardOf(frames, settings, seenByOthers(this.#text), { colours, font });
+    const look = { colours, font, credits };
+    const card = await cardOf(frames, settings, seenByOthers(this.#text), look);
     this.#show(card, this.#measured);
     const loop = await loopOf(moments, colours, font);
     this.#files = [

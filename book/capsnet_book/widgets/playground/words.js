@@ -18,12 +18,6 @@ const LEGIBLE_STAGES = [
   [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it?"],
   [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
 ];
-/** @type {[number, string][]}  the same of animals, by artists whom it never learns from */
-const ANIMAL_STAGES = [
-  [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
-  [20, "The first animals come out of the fog."],
-  [50, "Orange: taken for another. What it draws there is what it believes that it sees."],
-];
 const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
 const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
 const LEAST = 35;
@@ -116,11 +110,11 @@ function stateOf(session, frame, other) {
  * @param {import("./untrained.js").Frame} frame
  */
 function animalsOf({ right, gallery: { known, unseen } }) {
-  const [, words] = ANIMAL_STAGES.findLast(([least]) => Number(right) >= least);
-  if (Number(right) < ANIMAL_STAGES[1][0]) return words;
+  const [[, nothing], [first]] = STAGES;
+  if (Number(right) < first) return nothing;
   return (
-    `New pictures by artists whom it knows: ${known.toFixed(0)} % right. ` +
-    `By artists whom it never saw: ${unseen.toFixed(0)} %. ${words}`
+    `Of new pictures by artists whom it knows it reads ${known.toFixed(0)} %, ` +
+    `of those by artists whom it never saw ${unseen.toFixed(0)} %.`
   );
 }
 

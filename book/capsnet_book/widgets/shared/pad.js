@@ -56,10 +56,10 @@ class Drawing {
 
 /**
  * A pad. It calls drawn() at every step of the pen, and settled() when a stroke is finished, undone
- * or all is cleared.
- * @param {{ drawn: () => void, settled: () => void }} _
+ * or all is cleared. invitation: what an empty pad says.
+ * @param {{ drawn: () => void, settled: () => void, invitation?: string }} _
  */
-export function makePad({ drawn, settled }) {
+export function makePad({ drawn, settled, invitation = "draw a digit here" }) {
   const drawing = new Drawing();
   /** @type {Pen} */
   const pen = { x: 0.5, y: 0.5, down: false, visible: false };
@@ -118,7 +118,7 @@ export function makePad({ drawn, settled }) {
       if (pen.visible) paintPen(brush, width, pen, colours);
     }
     pointer.painted = strokes.at(-1)?.length ?? 0;
-    write(hint, drawing.isEmpty() ? "draw a digit here" : "");
+    write(hint, drawing.isEmpty() ? invitation : "");
   }
 
   return {
