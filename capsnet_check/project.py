@@ -329,10 +329,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for line in lines:
         points = 0 if line.problems else line.points
         sign = "✗" if line.problems else "✓"
-        note = f" ({line.note})" if line.note else ""
-        print(f"{sign} {points} of {line.points}  {line.text}{note}")
-        for problem in line.problems:
-            print(f"            {problem}")
+        print(f"{sign} {points} of {line.points}  {line.text}")
+        for text in (line.note, *line.problems):
+            if text:
+                print(f"          {text}")
     reached = sum(line.points for line in lines if not line.problems)
     print(f"\n{reached} of {sum(line.points for line in lines)} points that a command can see.")
     print(_FOR_PEOPLE)
