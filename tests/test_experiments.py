@@ -46,6 +46,13 @@ def tiny(tmp_path: Path) -> Experiments:
     return Experiments.read(tmp_path)
 
 
+def test_a_claim_in_an_unknown_group_is_refused(tmp_path):
+    contents = TINY.replace('group = "cnn"', 'group = "other"')
+    (tmp_path / "experiments.toml").write_text(contents, encoding="utf-8")
+    with pytest.raises(ValueError, match="a group, one of training, .*; got 'other'"):
+        Experiments.read(tmp_path)
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS.runs)
 def test_every_run_that_is_listed_can_be_run(name):
     """Its options are understood and its network is built, a large one without its numbers."""

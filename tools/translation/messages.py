@@ -28,7 +28,7 @@ SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
 NO_PROSE = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")
 ENGLISH = re.compile(r"[A-Za-z]{2}")
 OUTPUT_TEXTS = {  # of a stored output, by its type: the texts in it
-    "text/html": re.compile(r'(?<=>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
+    "text/html": re.compile(r'(?<=>)(?<!<code>)[^<>{}]+(?=<)|(?<=aria-label=")[^"]+'),
     "text/markdown": re.compile(r"(?<=\| )[^|\n]+?(?= \|)"),
 }
 UNTRANSLATED = '<span class="untranslated" lang="en">{}</span>'

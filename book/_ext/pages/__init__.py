@@ -23,7 +23,7 @@ from . import (
 )
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-SCRIPTS = ("guesses.js", "language.js", "reading.js")  # of every page, from _static
+SCRIPTS = ("guesses.js", "landscape.js", "language.js", "reading.js")  # of every page
 
 
 def add_templates(app: Sphinx, config: Any) -> None:

@@ -60,7 +60,7 @@ PUNCTUATION = re.compile(r"\u2060?[.,;:!?)’”。，；：！？）、]+")
 INNER_SPACES = re.compile(r"(?<=\d) (?=%)| (?=[=±×] [\d−])|(?<=[=±×]) (?=[\d−])")
 SYMBOL = re.compile(r"(?<!\w)([A-Za-zΣ])_([ijk]{1,2})(?!\w)")
 # HTML that a cell shows and that has symbols in its words.
-HTML_WITH_SYMBOLS = ('class="claims"', 'class="capsnet-report"')
+HTML_WITH_SYMBOLS = ('class="claims', 'class="capsnet-report"')
 AS_WRITTEN = nodes.literal | nodes.literal_block | nodes.math | nodes.math_block
 
 

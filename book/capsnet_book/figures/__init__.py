@@ -10,6 +10,7 @@ from capsnet_book.figures.colour import colour_grid
 from capsnet_book.figures.couplings import coupling_graphs
 from capsnet_book.figures.digits import digit_grid, digit_row
 from capsnet_book.figures.graph import one_round
+from capsnet_book.figures.landscape import evidence_landscape
 from capsnet_book.figures.margin import lengths_below, margin_curves
 from capsnet_book.figures.masking import ten_drawings
 from capsnet_book.figures.pairs import DrawnPair, drawn_pairs
@@ -54,6 +55,7 @@ __all__ = [
     "errors_by_clutter",
     "errors_by_concentration",
     "errors_round_the_circle",
+    "evidence_landscape",
     "follow_map",
     "growth_lines",
     "in_proportion",

@@ -19,6 +19,11 @@ from capsnet_book.experiments.verdicts import (
 from capsnet_book.palette import LIGHT
 from capsnet_book.words import said
 
+AGAINST = (
+    "The interval is of this question alone, and it leaves out zero. The verdict is by Holm's p, "
+    "among all the primary questions, and that is 0.05 or more: so no difference counts as seen."
+)
+"""What a row says where Holm decides against the interval."""
 _COLOURS = {
     OTHER_WAY: "contrast",
     PLAIN_CONTRARY: "contrast",
@@ -28,13 +33,13 @@ _COLOURS = {
     PLAIN: "accent",
     SEEN: "accent",
 }
-_EDGE = 60.0
-"""The end of a row's scale, in per cent, either way; a value beyond it is drawn as an arrow."""
-_TICKS = (1.0, 10.0, 30.0)
+EDGE = 120.0
+"""The end of the scale, in per cent, either way; in a row a value beyond it is an arrow."""
+TICKS = (1, 10, 30, 100)
 """Marks on the scale, in per cent, either way."""
 _MIDDLE, _HALF = 200.0, 190.0
 """Where zero lies in the drawing, and how far the ends are from it, in its units."""
-_STYLE = f"""
+STYLE = f"""
 div.claims.full-width {{ width: auto; max-width: 100%; }}
 .claims ol {{ list-style: none; margin: 0; padding: 0; }}
 .claims summary, .claims .scale {{ display: grid; grid-template-columns: 9em 1fr 400px; gap: 0 1em;
@@ -66,15 +71,16 @@ class Board:
         return "\n".join(f"{verdict.text}: {verdict.sentence}" for verdict in self.verdicts)
 
     def _repr_html_(self) -> str:
-        rows = "".join(_row(verdict) for verdict in self.verdicts)
+        rows = "".join(f"<li>{details(verdict)}</li>" for verdict in self.verdicts)
         legend = said(
-            f"Every line reaches from −{_EDGE:.0f} to {_EDGE:.0f} %, with marks at 1, 10 and 30 %: "
-            "distances from zero are square roots, so that small differences show. A dot is the "
-            "mean, with its interval of 95 %; small dots are the seeds. Open a row for its numbers."
+            f"Every line reaches from −{EDGE:.0f} to {EDGE:.0f} %, with marks at 1, 10, 30 and "
+            "100 %: distances from zero are square roots, so that small differences show. A dot is "
+            "the mean, with its interval of 95 %; small dots are the seeds. Open a row for its "
+            "numbers."
         )
         ends = f"<b>{said('not so')}</b><b>0</b><b>{said('as claimed')}</b>"
         return (
-            f'<div class="claims"><style>{_STYLE}</style>'
+            f'<div class="claims"><style>{STYLE}</style>'
             f'<div class="scale"><span>{ends}</span></div><ol>{rows}</ol><p>{legend}</p></div>'
         )
 
@@ -88,16 +94,34 @@ def claims_board(verdicts: Sequence[Verdict]) -> Board:
     return Board(verdicts)
 
 
-def _row(verdict: Verdict) -> str:
-    """Return a verdict's row, a `<details>` in a list."""
+def details(verdict: Verdict, *more: str, name: str = "") -> str:
+    """Return a verdict's row as a `<details>`: word, claim and drawing; opened, its numbers.
+
+    Args:
+        verdict: what the row is about.
+        more: paragraphs after the numbers, as HTML.
+        name: the id of the row's summary, if something refers to it.
+    """
     word = verdict.word[:1].upper() + verdict.word[1:]
     numbers = verdict.sentence.partition(". ")[2]
+    paragraphs = [escape(said(numbers))]
+    if is_against_its_interval(verdict):
+        paragraphs.append(said(AGAINST))
+    opened = "".join(f"<p>{paragraph}</p>" for paragraph in (*paragraphs, *more))
+    reference = f' id="{name}"' if name else ""
     return (
-        '<li><details class="claim"><summary>'
+        f'<details class="claim"><summary{reference}>'
         f'<b style="color:{_colour(verdict)}">{escape(said(word))}</b>'
-        f"<span>{escape(said(verdict.text))}</span>{_scale(verdict)}</summary>"
-        f"<p>{escape(said(numbers))}</p></details></li>"
+        f"<span>{escape(said(verdict.text))}</span>{_scale(verdict)}</summary>{opened}</details>"
     )
+
+
+def is_against_its_interval(verdict: Verdict) -> bool:
+    """Return True if no difference is seen though the verdict's own interval leaves out zero."""
+    difference = verdict.difference
+    if difference is None or verdict.word != NO_DIFFERENCE:
+        return False
+    return difference.low > 0 or difference.high < 0
 
 
 def _colour(verdict: Verdict) -> str:
@@ -109,16 +133,18 @@ def _colour(verdict: Verdict) -> str:
 def _scale(verdict: Verdict) -> str:
     """Return seeds, interval and mean of a verdict as SVG; an empty scale if it has no numbers."""
     line = f"var(--caps-line, {LIGHT['line']})"
-    ends = f"M{_place(-_EDGE):.0f} 14H{_place(_EDGE):.0f}M{_MIDDLE:.0f} 3V25"
-    ticks = [f"M{_place(tick):.0f} 10V18M{_place(-tick):.0f} 10V18" for tick in _TICKS]
+    ends = f"M{_place(-EDGE):.0f} 14H{_place(EDGE):.0f}M{_MIDDLE:.0f} 3V25"
+    ticks = [f"M{_place(tick):.0f} 10V18M{_place(-tick):.0f} 10V18" for tick in TICKS]
     shapes = [f'<path d="{ends}{"".join(ticks)}" stroke="{line}"/>']
     if not verdict.by_seed or math.isnan(verdict.reference):
         return _svg(shapes, "no numbers yet")
     colour = _colour(verdict)
     per_cent = 100 / verdict.reference
-    for difference in verdict.by_seed:
-        x = _place(per_cent * difference)
-        shapes.append(f'<circle cx="{x:.1f}" cy="21" r="2" fill="{colour}" opacity=".55"/>')
+    seeds = [f"M{_place(per_cent * difference):.1f} 21h0" for difference in verdict.by_seed]
+    shapes.append(
+        f'<path class="seeds" d="{"".join(seeds)}" stroke="{colour}" stroke-width="4" '
+        'stroke-linecap="round" opacity=".55"/>'
+    )
     if verdict.difference is None:
         mean = per_cent * sum(verdict.by_seed) / len(verdict.by_seed)
         fill = f' style="fill:var(--caps-surface, {LIGHT["surface"]})"'  # hollow
@@ -130,8 +156,8 @@ def _scale(verdict: Verdict) -> str:
         label = f"{mean:+.0f} %, interval {low:+.0f} to {high:+.0f} %"
         interval = f"M{_place(low):.1f} 12H{_place(high):.1f}"
         shapes.append(f'<path d="{interval}" stroke="{colour}" stroke-width="2.5"/>')
-        shapes += [_arrow(end, colour) for end in (low, high) if abs(end) > _EDGE]
-    if abs(mean) > _EDGE:
+        shapes += [_arrow(end, colour) for end in (low, high) if abs(end) > EDGE]
+    if abs(mean) > EDGE:
         shapes.append(_arrow(mean, colour))
     else:
         centre = f'cx="{_place(mean):.1f}" cy="12" r="4.5"'
@@ -140,9 +166,14 @@ def _scale(verdict: Verdict) -> str:
 
 
 def _place(per_cent: float) -> float:
-    """Return where a value lies on the scale of square roots, which ends at its edges."""
-    share = min(math.sqrt(abs(per_cent) / _EDGE), 1.0)
-    return _MIDDLE + _HALF * math.copysign(share, per_cent)
+    """Return where a value lies in a row's drawing, in its units."""
+    return _MIDDLE + _HALF * root(per_cent)
+
+
+def root(per_cent: float) -> float:
+    """Return a value's place on the scale of signed square roots, from −1 to 1 at its edges."""
+    share = min(math.sqrt(abs(per_cent) / EDGE), 1.0)
+    return math.copysign(share, per_cent)
 
 
 def _arrow(per_cent: float, colour: str) -> str:
