@@ -716,7 +716,7 @@ def test_a_sign_takes_an_animals_place(alone: Callable[..., Any]) -> None:
     expect(place.locator("option").nth(1)).to_have_text("in the place of the cat")
     place.select_option("1")
     for _ in range(10):
-        write_a_one(widget.locator('[data-role="pad"]'))
+        write_a_one(widget.locator(".hand"))
         widget.locator('[data-role="next"]').click()
     has_seen(widget, 200)
     expect(widget.locator('[data-role="is"]').nth(1)).to_have_text("★")
