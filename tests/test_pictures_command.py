@@ -13,6 +13,7 @@ from PIL import Image
 
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.images import bent_drawings, read_folder, read_picture, split_held_out
+from capsnet_tutorial.train import Recipe
 from capsnet_tutorial.weights import load_weights, save_weights
 
 SHORT = ["--epochs", "1", "--threads", "1", "--size", "20x24"]
@@ -65,7 +66,9 @@ def test_a_training_on_pictures_keeps_sizes_names_and_errors(run):
         assert picture.size == (8 * (3 * 24 + 4) + 4, 2 * (3 * 20 + 4) + 4)
 
 
-def test_small_sets_get_some_hundred_steps_unless_told_otherwise(pictures, monkeypatch):
+@pytest.fixture
+def recipes(monkeypatch: pytest.MonkeyPatch) -> list[Recipe]:
+    """Recipes of the trainings that begin; each is interrupted at once."""
     recipes = []
 
     def noted(network, data, recipe, *rest, **options):
@@ -73,12 +76,29 @@ def test_small_sets_get_some_hundred_steps_unless_told_otherwise(pictures, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr("capsnet_tutorial.cli.train_and_save", noted)
+    return recipes
+
+
+def test_small_sets_get_some_hundred_steps_unless_told_otherwise(pictures, recipes):
     command = ["train", "--images", str(pictures), "--size", "20"]
     for options in ([], ["--batch-size", "4"], ["--epochs", "3"], ["--seconds", "9"]):
         assert main([*command, *options]) == 130
     sizes = [(recipe.batch_size, recipe.epochs) for recipe in recipes]
     assert sizes == [(2, 50), (4, 100), (2, 3), (2, 10)]
     assert recipes[3].seconds == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "rate"),
+    [
+        ([], 0.00125),  # batches of 2 in place of 128: an eighth
+        (["--batch-size", "8"], 0.0025),
+        (["--learning-rate", "0.02"], 0.02),
+    ],
+)
+def test_small_batches_get_a_lower_rate_unless_told_otherwise(pictures, options, rate, recipes):
+    assert main(["train", "--images", str(pictures), "--size", "20", *options]) == 130
+    assert recipes[0].learning_rate == pytest.approx(rate)
 
 
 def test_a_run_goes_on_with_the_same_pictures_only(run, pictures, tmp_path, capsys):
