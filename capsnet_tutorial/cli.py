@@ -207,8 +207,10 @@ def _recipe_for_pictures(options: argparse.Namespace, count: int) -> Recipe:
     recipe = recipe_of(options)
     given = vars(options)
     if "batch_size" not in given:
-        batch_size = max(1, min(recipe.batch_size, count // FEWEST_BATCHES))
-        recipe = replace(recipe, batch_size=batch_size)
+        processes = Processes.joined().count
+        batch_size = min(recipe.batch_size, count // FEWEST_BATCHES)
+        part = max(1, batch_size // processes)  # an equal one for each process
+        recipe = replace(recipe, batch_size=part * processes)
     if "epochs" not in given and "seconds" not in given:
         steps_per_epoch = max(1, count // recipe.batch_size)
         recipe = replace(recipe, epochs=max(recipe.epochs, FEWEST_STEPS / steps_per_epoch))

@@ -19,6 +19,7 @@ import pytest
 import torch
 import torch.distributed as dist
 import training_oracle
+from PIL import Image
 from torch import Tensor
 
 import capsnet_tutorial
@@ -215,13 +216,37 @@ def test_a_recipe_that_two_processes_cannot_follow_is_refused(recipe, message):
 # --- the command
 
 
-def test_torchrun_starts_the_command(tmp_path):
+def torchrun(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``capsnet train`` with these arguments in two processes."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
-    command += ["--nproc-per-node", "2", "-m", "capsnet_tutorial", "train", "--source", "sample"]
-    command += ["--epochs", "0.1", "--output", str(tmp_path)]
+    command += ["--nproc-per-node", "2", "-m", "capsnet_tutorial", "train", *arguments]
     root = str(Path(capsnet_tutorial.__file__).parent.parent)
     environment = os.environ | {"PYTHONPATH": root, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=environment)
+
+
+def test_torchrun_trains_on_a_folder_of_pictures(tmp_path):
+    """An eighth of the 24 pictures is 3: no batch for two processes."""
+    for name, value in {"dark": 60, "light": 200}.items():
+        (tmp_path / "pictures" / name).mkdir(parents=True)
+        for k in range(15):
+            picture = Image.new("L", (20, 20), value + k)
+            picture.save(tmp_path / "pictures" / name / f"{k}.png")
+    output = tmp_path / "run"
+    done = torchrun(
+        "--images", str(tmp_path / "pictures"), "--size", "20", "--epochs", "1",
+        "--output", str(output),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("24 pictures to train on, 6 held out") == 1
+    record = json.loads((output / "result.json").read_text(encoding="utf-8"))
+    assert record["hardware"]["processes"] == 2 and record["recipe"]["batch_size"] == 2
+    assert record["steps"] == 12 and record["data"]["classes"] == ["dark", "light"]
+    assert (output / "bent.png").exists() and (output / "weights.safetensors").exists()
+
+
+def test_torchrun_starts_the_command(tmp_path):
+    done = torchrun("--source", "sample", "--epochs", "0.1", "--output", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("4,000 digits to train on (sample), 500 to validate") == 1
     assert done.stdout.count("4 steps in") == 1
