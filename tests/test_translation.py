@@ -230,7 +230,11 @@ def test_code_formulas_links_and_emphasis_are_compared(chinese: str, is_same: bo
     assert (checks.shape(ENGLISH) == checks.shape(chinese)) == is_same
 
 
-TERMS = {"class capsule": ["类胶囊"], "capsule": ["胶囊"]}
+TERMS = {
+    "class capsule": checks.Term(["类胶囊"]),
+    "capsule": checks.Term(["胶囊"]),
+    "misread": checks.Term([], ["误读"]),
+}
 
 
 @pytest.mark.parametrize(
@@ -240,6 +244,8 @@ TERMS = {"class capsule": ["类胶囊"], "capsule": ["胶囊"]}
         (checks.same_columns, "| a | b |", "| 甲 | 乙 | 丙 |"),
         (checks.same_numbers, "72 capsules of 8 numbers", "72 个胶囊"),
         (checks.terms_of_the_book, "ten class capsules", "十个类"),
+        (checks.terms_of_the_book, "ten misread", "误读了十个"),
+        (checks.nothing_banned, '"ten misread"', '"误读了十个"'),
         (checks.no_english_left, "It is as it was before", "It is as it was before。"),
         (checks.full_width_punctuation, "first, second", "第一,第二"),
         (checks.no_new_names, "`${count} left`", "`剩 ${number}`"),

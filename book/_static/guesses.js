@@ -185,6 +185,7 @@
     const guess = guessOf(controls.dataset.key);
     for (const button of controls.querySelectorAll("button"))
       button.setAttribute("aria-pressed", Number(button.value) === guess);
+    controls.toggleAttribute("data-untouched", guess === undefined);
     if (guess === undefined) return;
     if (!question.choices) {
       controls.querySelector("input").value = guess;
@@ -202,14 +203,17 @@
     guesses[key] = { said: guess, how: grade(question, guess) };
     store();
     showControls(controls);
-    showRest();
   };
 
   for (const controls of document.querySelectorAll(".guess")) {
     showControls(controls);
-    for (const event of ["input", "click"])
+    controls.addEventListener("input", ({ target }) => take(controls, target));
+    // The answer shows when the slider is let go: a hand still on it would move to the answer.
+    for (const event of ["change", "click"])
       controls.addEventListener(event, ({ target }) => {
-        if (target.matches("button, input")) take(controls, target);
+        if (!target.matches("button, input")) return;
+        take(controls, target);
+        showRest();
       });
   }
   for (const place of document.querySelectorAll(".guessed")) veil(place);

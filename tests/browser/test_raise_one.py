@@ -176,11 +176,15 @@ def trained(widget: Any, digits: int = 1500) -> None:
     pictures = [""]
 
     def is_still() -> bool:  # what was on its way has come
-        widget.page.wait_for_timeout(500)
-        pictures.append(picture(wall))
+        pictures.append(patient_picture(wall))
         return pictures[-1] == pictures[-2]
 
     until(is_still)
+
+
+def patient_picture(canvas: Any) -> str:
+    canvas.page.wait_for_timeout(500)
+    return picture(canvas)
 
 
 def probe(widget: Any, part: str) -> Any:
@@ -263,19 +267,20 @@ def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[.
 
 def test_weights_are_nudged_by_hand_and_undone(raise_one: Any) -> None:
     trained(raise_one)
-    now = [attribute(raise_one, "seen"), picture(raise_one.locator('[data-role="wall"]').first)]
+    wall = raise_one.locator('[data-role="wall"]').first
+    now = [attribute(raise_one, "seen"), picture(wall)]
     probe(raise_one, "maps").click()
     back = raise_one.locator('[data-role="back"]')
     expect(back).to_have_attribute("aria-disabled", "true")
     for _ in range(4):
         raise_one.locator('[data-role="larger"]').click()
     expect(raise_one.locator(".sentence")).to_contain_text("Changed by your hand")
-    until(lambda: picture(raise_one.locator('[data-role="wall"]').first) != now[1])
+    until(lambda: patient_picture(wall) != now[1])
     for _ in range(4):
         back.click()
     expect(back).to_have_attribute("aria-disabled", "true")
     expect(raise_one).to_have_attribute("data-seen", now[0])
-    until(lambda: picture(raise_one.locator('[data-role="wall"]').first) == now[1])
+    until(lambda: patient_picture(wall) == now[1])
 
 
 def test_a_finger_points_at_the_network(alone: Callable[..., Any]) -> None:
@@ -587,6 +592,62 @@ def test_a_kept_network_serves_other_widgets(alone: Callable[..., Any], tmp_path
     switch.click()
     expect(switch).to_contain_text("Take your own")
     expect(figure.locator(".capsnet")).not_to_have_attribute("data-lengths", own_lengths)
+
+
+def draw_a_cross(pad: Any, n: int) -> None:
+    """Draw two strokes by the mouse, the n-th a little otherwise than those before."""
+    box = pad.bounding_box()
+    mouse = pad.page.mouse
+    low = 0.25 + 0.01 * (n % 3)
+    high = 0.75 - 0.01 * (n % 4)
+    for start, end in (((low, low), (high, high)), ((low, high), (high, low))):
+        mouse.move(box["x"] + start[0] * box["width"], box["y"] + start[1] * box["height"])
+        mouse.down()
+        mouse.move(box["x"] + end[0] * box["width"], box["y"] + end[1] * box["height"], steps=12)
+        mouse.up()
+
+
+def test_a_sign_of_the_readers_own_is_learned_and_called_by_its_name(
+    alone: Callable[..., Any],
+) -> None:
+    """Ten drawings, and it reads them; in other widgets its capsule has the sign's name."""
+    widget = alone("RaiseOne", PAGE)
+    page = widget.page
+    widget.locator('[data-pace="all"]').click()
+    widget.locator('[data-role="sign"]').click()
+    says = widget.locator('[data-role="says"]')
+    expect(says).to_contain_text("Ten times")
+    pad = widget.locator(".pad")
+    pad.scroll_into_view_if_needed()
+    for n in range(10):
+        draw_a_cross(pad, n)
+        if n:
+            expect(says).to_contain_text(f"{n} of 10")
+        widget.locator('[data-role="next"]').click()
+    expect(widget).to_have_attribute("data-running", "true")  # it learns at once
+    has_seen(widget, 4000, 120)
+    sentence = widget.locator(".sentence")
+    expect(sentence).to_contain_text("Your sign ★ has the place of the 8")
+    widget.locator('[data-role="train"]').click()
+    signs = re.search(r"It reads (\d+) of (\d+) pictures", sentence.inner_text())
+    assert signs
+    assert int(signs[1]) > 0.8 * int(signs[2])
+    draw_a_cross(pad, 1)
+    expect(says).to_contain_text("It says ★")
+    expect(widget.locator(".part-lengths .digit").nth(8)).to_have_text("★")
+    assert page.url.endswith("#sign=8")
+
+    widget.locator('[data-role="keep"]').click()
+    expect(widget.locator('[data-role="kept"]')).to_contain_text("Kept")
+    page.goto(page.url.rpartition("/book/")[0] + "/book/chapters/09-training.html")
+    figure = page.locator('figure.live-widget[data-widget="BendCapsule"]')
+    wake(figure)
+    expect(figure.locator(".own-network")).to_contain_text("your own network")
+    choices = figure.locator(".choices button")
+    expect(choices.nth(8)).to_contain_text("★")
+    expect(choices.nth(7)).to_contain_text("7")
+    choices.nth(8).click()
+    expect(figure.locator(".capsnet")).to_contain_text("by capsule ★")
 
 
 SLOW_FILES = """

@@ -151,6 +151,28 @@ def test_a_guess_is_kept_told_at_its_answer_and_counted(
     expect(page.locator(".guess-tally, .guessed").locator("visible=true")).to_have_count(0)
 
 
+def test_a_first_drag_goes_on_and_its_answer_waits_for_the_end(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    page = visit(address + NUMBER).page
+    controls = page.locator(".guess:has(input)").first
+    slider = controls.locator("input")
+    slider.scroll_into_view_if_needed()
+    expect(controls).to_have_attribute("data-untouched", "")
+    box = slider.bounding_box()
+    assert box
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.2 * box["width"], y)
+    page.mouse.down()
+    expect(controls).not_to_have_attribute("data-untouched", "")
+    begun = slider.input_value()
+    page.mouse.move(box["x"] + 0.8 * box["width"], y, steps=4)
+    assert float(slider.input_value()) > float(begun)
+    expect(page.locator(".guessed").first).to_be_hidden()
+    page.mouse.up()
+    expect(page.locator(".guessed").first).to_be_visible()
+
+
 def test_an_answer_waits_for_a_guess_or_to_be_asked_for(
     visit: Callable[..., Visit], address: str
 ) -> None:

@@ -20,7 +20,8 @@ from capsnet_book.experiments.viewpoints import PARTS, Capsules, Scenes, turned
 from capsnet_book.networks import save_network, trained_network, unpack
 from capsnet_book.widgets import PartVotes, turn_scene
 from capsnet_book.widgets.face_parts import FACE, VOICE, WAVES, pose_numbers, weight
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from capsnet_tutorial import (
     capsule_lengths,
@@ -526,3 +527,31 @@ def test_animals_are_read_and_bent_as_in_pytorch(evaluate: Evaluate, tmp_path: P
     for n, answer in enumerate(answers):
         np.testing.assert_allclose(answer["lengths"], expected.lengths[n], atol=1e-4)
         np.testing.assert_allclose(answer["drawn"], drawn[n], atol=1e-4)
+
+
+def test_a_class_is_called_by_the_name_in_the_file(
+    evaluate: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A sign of the reader's own has the place of the 8: nobody calls it an 8."""
+    with safe_open(SMALL, "np") as file:
+        metadata = file.metadata() | {"class_names": '["0","1","2","3","4","5","6","7","★","9"]'}
+    save_file(load_file(SMALL), tmp_path / "sign.safetensors", metadata)
+    eight = int((digits("test", source="sample").labels == 8).nonzero()[0])
+    images = digits("test", source="sample").images[eight : eight + 1]
+    body = """
+        const network = core.makeNetwork(bytes(data.path));
+        const session = m.makeSession(network);
+        session.read(floats(data.images));
+        const part = { part: "classes", at: 8 };
+        const { lengths } = session.answer;
+        const names = b.namesOf(network);
+        const read = [m.scoreOf(session), m.sentenceOn(part, session)];
+        read.push(b.readingInWords(lengths, false, names), b.drawnBy([8], names));
+        session.setKept(part, false);
+        return [...read, m.scoreOf(session), m.sentenceOn(part, session)];"""
+    modules = {"m": "glass/model.js", "core": "shared/core.js", "b": "bend/words.js"}
+    data = {"path": str(tmp_path / "sign.safetensors"), "images": stored(images, tmp_path)}
+    sentences = evaluate(body, data, **modules)
+    for sentence in sentences:
+        assert "★" in sentence
+        assert " 8" not in sentence

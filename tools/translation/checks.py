@@ -8,8 +8,9 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from babel.messages.catalog import Message
 from bs4 import BeautifulSoup
@@ -19,7 +20,17 @@ from .catalogues import entries, is_lost, stored_catalogue
 from .messages import MARKDOWN, NO_PROSE
 from .paths import INTERFACE, TERMS, WORDS
 
-Terms = dict[str, list[str]]  # English -> what it may be called
+
+class Term(NamedTuple):
+    """What a term of the book is called in Chinese."""
+
+    names: list[str]
+    """One of them must stand in a translation; none for a term that has many."""
+    banned: Sequence[str] = ()
+    """Names that must not: they mean something else, or the book uses another."""
+
+
+Terms = dict[str, Term]  # by the English
 Check = Callable[[Message, Terms], Iterable[str]]
 
 QUOTES = "\"'`"
@@ -38,7 +49,15 @@ MAY_BE_ENGLISH = "pre, code, script, style, em, .fold.code, .math, .citation-lis
 def terms() -> Terms:
     """Return the terms of the book."""
     with TERMS.open(encoding="utf-8", newline="") as stream:
-        return {row["English"]: row["Chinese"].split("/") for row in csv.DictReader(stream)}
+        return {
+            row["English"]: Term(listed(row["Chinese"]), listed(row["Not"]))
+            for row in csv.DictReader(stream)
+        }
+
+
+def listed(names: str) -> list[str]:
+    """Return the names of a cell of terms.csv."""
+    return names.split("/") if names else []
 
 
 def problems(name: str, vocabulary: Terms) -> Iterator[str]:
@@ -112,7 +131,11 @@ def same_number_of_holes(message: Message, _: Terms) -> Iterator[str]:
 
 def same_shape(message: Message, _: Terms) -> Iterator[str]:
     """Check code, formulas, links, pictures and emphasis."""
-    before, after = shape(english(message)), shape(chinese(message))
+    before = shape(english(message))
+    after = shape(chinese(message))
+    names = chinese(message).count("“") if before["em_open  "] > after["em_open  "] else 0
+    for mark in ("em_open  ", "em_close  "):  # a button or a section may stand in “” instead
+        after[mark] += min(names, before[mark] - after[mark])
     if before != after:
         yield f"lacks {[*(before - after)]}, has besides {[*(after - before)]}"
 
@@ -131,7 +154,7 @@ def same_numbers(message: Message, _: Terms) -> Iterator[str]:
 
 
 def terms_of_the_book(message: Message, vocabulary: Terms) -> Iterator[str]:
-    """Check that each term is called what terms.csv says; longer terms come first."""
+    """Check that each term is called what terms.csv says, and not otherwise; longer ones first."""
     text = NO_PROSE.sub(" ", english(message))
     for title in kept_titles(message):
         text = text.replace(title, " ")
@@ -139,9 +162,12 @@ def terms_of_the_book(message: Message, vocabulary: Terms) -> Iterator[str]:
     for term in sorted(vocabulary, key=len, reverse=True):
         pattern = rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])"
         text, times = re.subn(pattern, " ", text, flags=re.IGNORECASE)
-        is_named = any(name in chinese(message) for name in vocabulary[term])
-        if times and not is_named and f"terms: {term}" not in exemptions:
-            yield f"{term} is {' or '.join(vocabulary[term])}"
+        if not times or f"terms: {term}" in exemptions:
+            continue
+        names, banned = vocabulary[term]
+        if names and not any(name in chinese(message) for name in names):
+            yield f"{term} is {' or '.join(names)}"
+        yield from (f"{term} is not {name}" for name in banned if name in chinese(message))
 
 
 def no_english_left(message: Message, _: Terms) -> Iterator[str]:
@@ -161,7 +187,18 @@ def full_width_punctuation(message: Message, _: Terms) -> Iterator[str]:
         yield f"half-width punctuation: {match[0]!r}"
 
 
-INTERFACE_CHECKS: tuple[Check, ...] = (still_in_its_file, no_new_names, same_quotes)
+def nothing_banned(message: Message, vocabulary: Terms) -> Iterator[str]:
+    """Check that a piece of the interface calls no term by a name that is not the book's."""
+    only_bans = {term: Term([], banned) for term, (_, banned) in vocabulary.items()}
+    return terms_of_the_book(message, only_bans)
+
+
+INTERFACE_CHECKS: tuple[Check, ...] = (
+    still_in_its_file,
+    no_new_names,
+    same_quotes,
+    nothing_banned,
+)
 PAGE_CHECKS: tuple[Check, ...] = (
     same_shape,
     same_columns,

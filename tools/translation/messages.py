@@ -112,7 +112,9 @@ def rewritten_output(text: str, kind: str, translate: Translate) -> str:
     def replaced(match: re.Match[str]) -> str:
         if kind != "text/html":
             return translated(translate, "output", match[0])
-        return html.escape(translated(translate, "output", html.unescape(match[0])))
+        english = html.unescape(match[0])
+        translation = translated(translate, "output", english)
+        return match[0] if translation == english else html.escape(translation)
 
     return OUTPUT_TEXTS[kind].sub(replaced, text)
 

@@ -9,6 +9,7 @@ beside it.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,18 @@ from .. import order
 CHINESE = "zh_CN"
 HEADINGS = "headings.json"  # in a translated tree: page -> its English headings, in order
 FIRST_CHINESE_SIGN = "\u2e80"
+LABELS = {
+    "Color mode": "明暗模式",
+    "System Settings": "跟随系统",
+    "Light": "浅色",
+    "Dark": "深色",
+    "Toggle primary sidebar": "打开或收起目录",
+    "Toggle secondary sidebar": "打开或收起本页目录",
+    "Link to this heading": "本节的链接",
+    "Search this book...": "搜索本书……",
+    "The pages before and after": "前一页与后一页",
+}
+LABEL = re.compile(rf'\b(title|aria-label|placeholder)="({"|".join(map(re.escape, LABELS))})"')
 
 logger = logging.getLogger(__name__)
 
@@ -96,8 +109,35 @@ def set_other_language(app: Sphinx, config: Config) -> None:
         }
 
 
+def name_alternate(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Name the same page of the other book in the head of a page."""
+    other = context.get("other_language")
+    if other and doctree:
+        address = context["pathto"](f"{other['root']}/{page}.html", 1)
+        link = f'<link rel="alternate" hreflang="{other["code"]}" href="{address}">'
+        context["metatags"] = f"{context.get('metatags', '')}\n{link}\n"
+
+
+def translate_labels(app: Sphinx, exception: Exception | None) -> None:
+    """Translate the labels that the theme has in English only, on the pages of a Chinese book."""
+    if exception or app.config.language != CHINESE or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        path.write_text(LABEL.sub(label_in_chinese, page), encoding="utf-8")
+
+
+def label_in_chinese(match: re.Match[str]) -> str:
+    """Return an attribute of a label in Chinese."""
+    return f'{match[1]}="{LABELS[match[2]]}"'
+
+
 def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.connect("config-inited", set_other_language)
+    app.connect("html-page-context", name_alternate)
+    app.connect("build-finished", translate_labels)
     app.add_transform(EnglishAddresses)
     app.add_transform(LatinEmphasis)

@@ -22,6 +22,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from .. import order
 from ..widgets.prompts import live_prompt
+from .languages import CHINESE
 
 FILE = "letters.css"  # in _static
 ASCENT, DESCENT = 1.036, 0.335  # a line's room above and below its base, in the book's letters
@@ -46,6 +47,11 @@ WIDTH_RATIOS = {
     "Noto Serif": (0.996, 0.941, 0.968),
     "DejaVu Serif": (0.92, 0.849, 0.861),
 }
+# What a face is for. Chinese quotation marks, dashes and dots are a character wide: they come from
+# the reader's Chinese letters.
+EVERY_SIGN = "U+0-10FFFF"
+LATIN_SIGNS = "U+20-FF, U+2013-2026"
+BESIDE_CHINESE = "U+20-B6, U+B8-FF, U+2013"
 PRELOAD = """<script>
   if (location.protocol !== "file:")
     for (const face of ["400-normal", "700-normal"])
@@ -120,11 +126,14 @@ def with_symbols(html: str) -> str:
     return SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html)
 
 
-def styles() -> str:
+def styles(language: str | None) -> str:
     """Return the styles that name the letters: the book's, a system's, and the stack of all."""
-    own_faces = "".join(map(own_face, FACES))
+    is_chinese = language == CHINESE
+    own_signs = f"{BESIDE_CHINESE}, U+100-2012, U+2190-22FF" if is_chinese else EVERY_SIGN
+    system_signs = BESIDE_CHINESE if is_chinese else LATIN_SIGNS
+    own_faces = "".join(own_face(face, own_signs) for face in FACES)
     system_faces = "".join(
-        system_face(name, face, ratio)
+        system_face(name, face, ratio, system_signs)
         for name, ratios in WIDTH_RATIOS.items()
         for face, ratio in zip(FACES, ratios, strict=True)
     )
@@ -132,29 +141,31 @@ def styles() -> str:
     return f"{own_faces}{system_faces}:root {{ --letters: {stack} }}\n"
 
 
-def own_face(face: Face) -> str:
-    """Return the rule for one of the book's files of letters."""
+def own_face(face: Face, signs: str) -> str:
+    """Return the rule for one of the book's files of letters; `signs` is a unicode-range."""
     return (
         f'@font-face {{ font-family: "Book"; font-weight: {face.rules}; font-display: swap;\n'
-        f'  src: url(fonts/source-serif-4-latin-{face.file}.woff2) format("woff2") }}\n'
+        f'  src: url(fonts/source-serif-4-latin-{face.file}.woff2) format("woff2");\n'
+        f"  unicode-range: {signs} }}\n"
     )
 
 
-def system_face(name: str, face: Face, ratio: float) -> str:
+def system_face(name: str, face: Face, ratio: float, signs: str) -> str:
     """Return the rule for a system's letters, stretched to the measures of the book's."""
     return (
         f'@font-face {{ font-family: "Like {name}"; font-weight: {face.rules}; '
         f'src: local("{name}{face.suffix}");\n'
         f"  size-adjust: {ratio:.1%}; "
         f"ascent-override: {ASCENT / ratio:.1%}; descent-override: {DESCENT / ratio:.1%};\n"
-        f"  line-gap-override: 0%; unicode-range: U+20-FF, U+2013-2026 }}\n"
+        f"  line-gap-override: 0%; unicode-range: {signs} }}\n"
     )
 
 
 def write_styles(app: Sphinx, exception: Exception | None) -> None:
     """Write the styles into the built book."""
     if not exception and app.builder.format == "html":
-        Path(app.outdir, "_static", FILE).write_text(styles(), encoding="utf-8")
+        text = styles(app.config.language)
+        Path(app.outdir, "_static", FILE).write_text(text, encoding="utf-8")
 
 
 def preload(

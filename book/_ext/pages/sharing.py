@@ -17,25 +17,43 @@ from sphinx.application import Sphinx
 from ..widgets.places import live_widget
 from ..widgets.stills import FOLDER as STILLS
 
-SHORT = 40  # characters: a paragraph of fewer says nothing of the page
-LENGTH = 160  # characters: search engines show no more
+SHORT = 40  # letters: a paragraph of fewer says nothing of the page
+LENGTH = 160  # letters: search engines show no more
+HAN = re.compile(r"[\u4e00-\u9fff]")
+HAN_WIDTH = 2  # a Chinese character says as much as two letters
+PAUSE = re.compile(r"[ ，。；：！？]")
+TAG = re.compile(r"<[^>]*>")
 FRONT_PICTURE = "_static/screenshot.png"
 # The wide form of a figure, in the HTML that notebooks/figures.py writes.
 FIGURE = re.compile(r'<img src="[./]*(_static/figures/\w+\.png)"')
 
 
 def description_of(doctree: nodes.document) -> str:
-    """Return a page's first long paragraph, cut at a word."""
+    """Return a page's first long paragraph, cut at a pause."""
     for paragraph in doctree.findall(nodes.paragraph):
-        text = paragraph.astext()
-        if len(text) > SHORT:
+        text = "".join(map(plain_text, paragraph.findall(nodes.Text)))
+        if width(text) > SHORT:
             return shortened(" ".join(text.split()))
     return ""
 
 
+def plain_text(text: nodes.Text) -> str:
+    """Return a text without markup: that of a coloured word stands as HTML."""
+    is_html = isinstance(text.parent, nodes.raw)
+    return html.unescape(TAG.sub("", text)) if is_html else text.astext()
+
+
+def width(text: str) -> int:
+    """Return how many letters a text is long."""
+    return len(text) + (HAN_WIDTH - 1) * len(HAN.findall(text))
+
+
 def shortened(text: str) -> str:
-    """Return a text of at most `LENGTH` characters, cut at a word."""
-    return text if len(text) <= LENGTH else f"{text[:LENGTH].rpartition(' ')[0]} …"
+    """Return a text of at most `LENGTH` letters, cut at a space or, in Chinese, at a mark."""
+    if width(text) <= LENGTH:
+        return text
+    pauses = [pause.start() for pause in PAUSE.finditer(text)]
+    return f"{text[: max(end for end in pauses if width(text[:end]) <= LENGTH)]} …"
 
 
 def picture_of(doctree: nodes.document, static: Path) -> str:

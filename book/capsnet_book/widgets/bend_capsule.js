@@ -2,14 +2,7 @@
 // its sixteen numbers is a slider that is named by what it does to this drawing.
 
 import { makeChoice, makePaint, makeSource, pictureRow } from "./bend/pictures.js";
-import {
-  choiceInWords,
-  drawnBy,
-  movesInWords,
-  readingInWords,
-  shortName,
-  thing,
-} from "./bend/words.js";
+import { choiceInWords, drawnBy, movesInWords, namesOf, readingInWords } from "./bend/words.js";
 import { digitFigure } from "./shared/digits.js";
 import { effectOf, pixelsChanged } from "./shared/effects.js";
 import { makeNumber, REACH } from "./shared/numbers.js";
@@ -74,9 +67,10 @@ function makeSixteen(D, side, set) {
 /** The parts of the widget. */
 function makeParts({ network, images, labels, animals, asks, hand, choose, keep, slide, reset }) {
   const side = network.config.image_size;
-  const names = labels.map((label) => `Read this: ${thing(label, animals)}`);
+  const { things, shorts } = namesOf(network);
+  const names = labels.map((label) => `Read this: ${things[label]}`);
   const choices = Array.from({ length: network.J }, (_, j) =>
-    makeChoice(j, shortName(j, animals), side, () => keep(String(j))),
+    makeChoice(j, shorts[j], side, () => keep(String(j))),
   );
   const rules = Object.entries(RULES).map(([rule, text]) =>
     pushButton("rule", text, () => keep(rule), { "data-keep": rule }),
@@ -101,6 +95,8 @@ class Bending {
   #widget;
   #network;
   #names; // by class: what Python calls the numbers
+  /** @type {import("./bend/words.js").Names} */
+  #classes;
   #labels;
   #images;
   #none; // no offsets
@@ -123,6 +119,7 @@ class Bending {
     this.#images = labels.map((_, n) => Float32Array.from(numbersAt(n), (grey) => grey / 255));
     this.#none = new Array(network.D_out).fill(0);
     this.animals = network.config.in_channels === 3;
+    this.#classes = namesOf(network);
     this.paint = makePaint(widget.painter);
     this.parts = makeParts({
       network,
@@ -200,16 +197,16 @@ class Bending {
     if (kept.includes(bent) && offsets.some(Boolean)) {
       const straight = this.#decoded(kept, bent, this.#none);
       const effect = effectOf(straight, picture, this.#network.config.image_size);
-      return movesInWords(offsets, effect, this.#network.forward(picture), this.animals);
+      return movesInWords(offsets, effect, this.#network.forward(picture), this.#classes);
     }
     const isChosen = get("rules") || get("keep") !== "longest";
     if (!this.animals && !this.#isOwn && isChosen) {
       const errors = answer.drawings.map((decoded) => squaredError(decoded, source.image()));
       return choiceInWords({ kept, keep: get("keep"), answer, label, errors });
     }
-    const reading = readingInWords(answer.lengths, source.isEmpty(), this.animals);
+    const reading = readingInWords(answer.lengths, source.isEmpty(), this.#classes);
     if (this.#isOwn || answer.prediction === label) return reading;
-    const truth = `It was meant as ${thing(label, this.animals)}.`;
+    const truth = `It was meant as ${this.#classes.things[label]}.`;
     return `${reading} ${truth} The decoder draws what the network takes it for.`;
   }
 
@@ -251,7 +248,7 @@ class Bending {
     this.#showHands(kept, bent, label);
     const picture = this.#decoded(kept, bent, get("offsets"));
     const error = squaredError(picture, image);
-    const by = drawnBy(kept, this.animals);
+    const by = drawnBy(kept, this.#classes);
     const loss = get("rules") ? `, squared error ${format(error, 1)}` : "";
     this.paint(drawing.canvas, picture);
     drawing.name(`drawn ${by}${loss}`, `The picture as drawn ${by}`);

@@ -131,9 +131,10 @@ function makeCapsuleView(capsules, painter) {
     const tip = tipOf(answer.capsule);
     const tips = way.map(([, { capsule }]) => tipOf(capsule));
     arrow.show(tip, tips, arrowInWords(tip));
-    write(caption, `the capsule of the ${label}, ${format(answer.value)} long`);
+    const name = capsules.names[label];
+    write(caption, `the capsule of the ${name}, ${format(answer.value)} long`);
     painter.paint(drawn.canvas, capsules.drawingOf(answer.capsule, label));
-    drawn.name("what this capsule draws", `What the capsule of the ${label} draws`);
+    drawn.name("what this capsule draws", `What the capsule of the ${name} draws`);
   }
   return { nodes: [figure("", arrow.picture, caption), drawn.node], begin, show };
 }
@@ -284,8 +285,10 @@ async function build(widget) {
     view.show(reading, label, record.inOrder(capsules));
     chart.show(findings, guess);
     const upright = record.read(capsules, 0).value;
-    const answer = reading.prediction;
-    say(sentenceOf({ turn, label, answer, guess, upright, side, findings }) + others.problem());
+    const { names } = capsules;
+    const answer = names[reading.prediction];
+    const words = { turn, label: names[label], answer, guess, upright, side, findings };
+    say(sentenceOf(words) + others.problem());
     root.dataset.values = findings.map(({ value }) => value.toFixed(3)).join(",");
     root.dataset.reach = findings.map(({ reach }) => reach.at?.toFixed(1) ?? "").join(",");
     return `${turnInWords(turn)}. The capsule is ${format(reading.value)} long.`;
@@ -317,7 +320,7 @@ async function build(widget) {
     dial.show(turn, turnInWords(turn));
     view.show(record.read(capsules, 0), label, []);
     chart.show([], turn || null);
-    say(question(turn, label));
+    say(question(turn, String(label)));
   };
 }
 

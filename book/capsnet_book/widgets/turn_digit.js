@@ -12,6 +12,7 @@ import { defineWidget } from "./shared/stage.js";
 import { makePoseDecoder, makeTurningNet } from "./shared/turning_net.js";
 import { element, svg, withArticle } from "./shared/ui.js";
 
+const DIGITS = Array.from("0123456789");
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
 const ALIKE = [0, 1, 8]; // these look much the same after half a turn
 
@@ -134,9 +135,9 @@ function makeVotes() {
  * Ten upright bars. show(values, best, steady): best is in colour, in another one if it is not
  * `steady`.
  */
-function makeColumns(title, says) {
+function makeColumns(title, says, names = DIGITS) {
   const bars = Array.from({ length: 10 }, () => makeBar("height"));
-  const columns = bars.map(({ rail }, j) => element("span", {}, rail, String(j)));
+  const columns = bars.map(({ rail }, j) => element("span", {}, rail, names[j]));
   const node = element("div", { class: "upright", role: "img", "data-role": says }, ...columns);
   const heading = element("p", { class: "heading" }, title);
   function show(values, best, steady) {
@@ -226,7 +227,7 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
   const dial = makePartsDial(turnTo, () => get("angle"));
   const votes = makeVotes();
   const turning = makeColumns("Capsules that turn", "turning-bars");
-  const others = makeColumns("The book's capsules", "capsule-bars");
+  const others = makeColumns("The book's capsules", "capsule-bars", capsules.names);
   const drawing = makeDrawing(widget.painter);
   const slider = turnSlider("Turn the digit", "angle", turnTo);
   const turnPose = (/** @type {number} */ pose) => set({ pose });
@@ -287,6 +288,6 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
     root.dataset.prediction = String(reading.prediction);
     root.dataset.turn = reading.turn.toFixed(1);
     root.dataset.drawn = drawnTurn.toFixed(1);
-    say(remarkOn(reading, prediction, angle, pose));
+    say(remarkOn(reading, capsules.names[prediction], angle, pose));
   };
 });

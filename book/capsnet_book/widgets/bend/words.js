@@ -19,30 +19,36 @@ const ANIMALS = [
   "a rabbit",
   "a tiger",
 ];
-/** Names class `j`, with its article. @param {number} j @param {boolean} animals */
-export const thing = (j, animals) => (animals ? ANIMALS[j] : withArticle(j));
+/** @typedef {{ things: string[], shorts: string[] }} Names
+ *   of the classes: with an article, and as a capsule is named */
 
-/** Names the capsule of class `j`. @param {number} j @param {boolean} animals */
-export const shortName = (j, animals) => (animals ? ANIMALS[j] : String(j));
+/** The names of a network's classes. @param {any} network @returns {Names} */
+export function namesOf({ config, names }) {
+  if (config.in_channels === 3) return { things: ANIMALS, shorts: ANIMALS };
+  return { things: names.map((/** @type {string} */ name) => withArticle(name)), shorts: names };
+}
 
-/** Says what the ten lengths mean. @param {Float32Array} lengths @param {boolean} animals */
-export function readingInWords(lengths, isEmpty, animals) {
+/**
+ * Says what the ten lengths mean.
+ * @param {Float32Array} lengths @param {boolean} isEmpty @param {Names} names
+ */
+export function readingInWords(lengths, isEmpty, names) {
+  const { things, shorts } = names;
   const order = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
   const [best, next] = order;
   const long = order.filter((j) => lengths[j] >= LONG);
   const length = (/** @type {number} */ j) => format(lengths[j]);
   if (isEmpty) {
-    const thought = `Of the empty page it thinks: ${thing(best, animals)}, ${length(best)} long.`;
+    const thought = `Of the empty page it thinks: ${things[best]}, ${length(best)} long.`;
     return `Nothing drawn yet. ${thought}`;
   }
-  const name = shortName(best, animals);
+  const name = shorts[best];
   if (long.length === 0)
     return `I see none of them: the longest capsule, ${name}, is only ${length(best)} long.`;
   if (long.length > 2) return `Several? ${long.length} capsules are long.`;
-  if (long.length === 2)
-    return `Two? I see ${thing(long[0], animals)} and ${thing(long[1], animals)}.`;
-  const other = `the next, ${shortName(next, animals)}, ${length(next)}`;
-  return `I see ${thing(best, animals)}: its capsule is ${length(best)} long, ${other}.`;
+  if (long.length === 2) return `Two? I see ${things[long[0]]} and ${things[long[1]]}.`;
+  const other = `the next, ${shorts[next]}, ${length(next)}`;
+  return `I see ${things[best]}: its capsule is ${length(best)} long, ${other}.`;
 }
 
 /**
@@ -90,8 +96,9 @@ export function choiceInWords({ kept, keep, answer, label, errors }) {
  * Says what has been moved, what it did to the drawing, and how the network reads that.
  * @param {number[]} offsets @param {import("../shared/effects.js").Effect} effect
  * @param {Answer} second  the network's answer to its own drawing
+ * @param {Names} _
  */
-export function movesInWords(offsets, { names, towards }, second, animals) {
+export function movesInWords(offsets, { names, towards }, second, { things }) {
   const moved = [...offsets.keys()].filter((d) => offsets[d]);
   const [d] = moved;
   const by = format(offsets[d], 2, true);
@@ -103,13 +110,14 @@ export function movesInWords(offsets, { names, towards }, second, animals) {
   if (towards.length === 1) did = `the drawing ${towards[0]}`;
   if (towards.length === 2) did = `the drawing ${towards[0]} and ${towards[1]}`;
   const length = format(second.lengths[second.prediction]);
-  const again = `Shown its own drawing, the network reads ${thing(second.prediction, animals)}`;
+  const again = `Shown its own drawing, the network reads ${things[second.prediction]}`;
   return `${start}: ${did}. ${again}, ${length}.`;
 }
 
-/** Names those who drew. @param {number[]} kept @param {boolean} animals */
-export function drawnBy(kept, animals) {
+/** Names those who drew. @param {number[]} kept @param {Names} _ */
+export function drawnBy(kept, { shorts }) {
   if (kept.length === 0) return "by none";
   if (kept.length > 1) return "by all ten";
-  return animals ? `by the capsule of ${ANIMALS[kept[0]]}` : `by capsule ${kept[0]}`;
+  const [j] = kept;
+  return shorts === ANIMALS ? `by the capsule of ${shorts[j]}` : `by capsule ${shorts[j]}`;
 }

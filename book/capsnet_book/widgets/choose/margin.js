@@ -131,7 +131,7 @@ export const margin = {
         return "";
       }
       const answer = answerOf(network, stretched(network, capsules, lengths, own));
-      view.draw(answer.drawing, `what its longest capsule draws: ${answer.prediction}`);
+      view.draw(answer.drawing, `what its longest capsule draws: ${answer.name}`);
       const next = Math.max(...own.filter((_, j) => j !== label));
       const result = { own: own[label], next, doubt: open[label], label, reads: inWords(answer) };
       return options[option].says(result);

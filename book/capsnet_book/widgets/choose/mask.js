@@ -69,7 +69,8 @@ export const masking = {
   make(/** @type {Setting} */ setting) {
     const { network, image, label } = setting;
     const { capsules, lengths, prediction } = network.forward(image);
-    const words = `lengths; it reads ${prediction}, its label is ${label}`;
+    const read = network.names[prediction];
+    const words = `lengths; it reads ${read}, its label is ${label}`;
     const row = makeRow({ count: 10, label: words, tall: 110, names: DIGITS });
     const view = makeView(setting, row.node);
     const show = (/** @type {number} */ option) => {
@@ -84,7 +85,7 @@ export const masking = {
       const drawing = network.decode(masked(capsules, kept));
       view.draw(drawing, "what is drawn");
       const error = drawing.reduce((sum, grey, k) => sum + (grey - image[k]) ** 2, 0);
-      return options[option].says({ label, read: prediction, error: format(error, 0) });
+      return options[option].says({ label, read, error: format(error, 0) });
     };
     return { node: view.node, show };
   },

@@ -156,7 +156,7 @@ export const predictions = {
         return options[option].says({});
       }
       const answer = answerOf(network, v);
-      view.draw(answer.drawing, `what it draws of it: ${answer.prediction}`);
+      view.draw(answer.drawing, `what it draws of it: ${answer.name}`);
       return options[option].says({ reads: inWords(answer) });
     };
     return { node: view.node, show };

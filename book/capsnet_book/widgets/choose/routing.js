@@ -118,7 +118,7 @@ function makePicture(setting, options, linesOf) {
       return option < 0 ? "" : options[option].says({});
     }
     const answer = answerOf(network, routed.v);
-    const read = answer.prediction < 0 ? "nothing" : `${answer.prediction}`;
+    const read = answer.prediction < 0 ? "nothing" : answer.name;
     view.draw(answer.drawing, `what it draws of it: ${read}`);
     const sums = [...gives].sort((x, y) => x - y);
     const result = { least: sums[0], most: sums.at(-1), to: receives[label], label };

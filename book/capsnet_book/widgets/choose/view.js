@@ -3,7 +3,8 @@ import { lengthsOf } from "../shared/core.js";
 import { digitFigure, PIXELS } from "../shared/digits.js";
 import { element, figure, format, setAttributes, svg, withArticle } from "../shared/ui.js";
 
-/** @typedef {{ lengths: Float32Array, prediction: number, drawing: Float32Array }} Answer */
+/** @typedef {{ lengths: Float32Array, prediction: number, name: string,
+ *   drawing: Float32Array }} Answer  name: of the class that is read */
 /** @typedef {{ code: string, right?: boolean, says: (result: any) => string }} Option */
 /** @typedef {{ network: any, image: Float32Array, label: number, painter: any,
  *   others: Float32Array[] }} Setting
@@ -18,18 +19,19 @@ export function answerOf(/** @type {any} */ network, /** @type {Float32Array} */
   const drawing = hasNan(v)
     ? new Float32Array(PIXELS).fill(Number.NaN)
     : network.decode(network.mask(v, prediction));
-  return { lengths, prediction, drawing };
+  const name = network.names[prediction] ?? String(prediction);
+  return { lengths, prediction, name, drawing };
 }
 
 export const hasNan = (/** @type {Float32Array} */ numbers) => numbers.some(Number.isNaN);
 
 /** An answer as a sentence. @param {Answer} answer */
-export function inWords({ lengths, prediction }) {
+export function inWords({ lengths, prediction, name }) {
   if (hasNan(lengths)) return "Every length is nan: it reads nothing, and draws nothing.";
   const length = format(lengths[prediction]);
   if (lengths[prediction] < 0.5)
-    return `Its longest capsule, the ${prediction}'s, is only ${length} long.`;
-  return `It reads ${withArticle(prediction)}, ${length} long.`;
+    return `Its longest capsule, the ${name}'s, is only ${length} long.`;
+  return `It reads ${withArticle(name)}, ${length} long.`;
 }
 
 /**

@@ -20,7 +20,7 @@ const FITTED = [-45, -30, -15, 0, 15, 30, 45]; // degrees, at which a capsule's 
 /** The CapsNet: it also finds the plane of a capsule, and draws. @param {any} bytes */
 export function makeCapsules(bytes) {
   const network = makeNetwork(bytes);
-  const { J, D_out } = network;
+  const { J, D_out, names } = network;
 
   const read = (/** @type {Float32Array} */ image, /** @type {number} */ label) => {
     const { lengths, prediction, capsules } = network.forward(image);
@@ -47,7 +47,7 @@ export function makeCapsules(bytes) {
     return network.decode(masked);
   }
 
-  return { key: "network", name: "CapsNet", read, planeOf, drawingOf };
+  return { key: "network", name: "CapsNet", names, read, planeOf, drawingOf };
 }
 
 /** Another network. @param {string} key @param {any} bytes @returns {Reader} */

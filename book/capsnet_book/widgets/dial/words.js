@@ -21,7 +21,7 @@ export function turnInWords(/** @type {number} */ degrees) {
 }
 
 /** What is asked before anything is shown. */
-export function question(/** @type {number} */ turn, /** @type {number} */ label) {
+export function question(/** @type {number} */ turn, /** @type {string} */ label) {
   const asked = `Turn the ${label} as far as you think its capsule follows.`;
   return turn === 0 ? `${asked} Then say so.` : `${asked} Up to ${turnInWords(turn)}?`;
 }
@@ -44,7 +44,7 @@ function aboutGuess(/** @type {number | null} */ guess, /** @type {number} */ si
 }
 
 /** While the capsule follows: how long it is. */
-function whileItFollows(/** @type {number} */ turn, /** @type {number} */ label, length) {
+function whileItFollows(/** @type {number} */ turn, /** @type {string} */ label, length) {
   const finding = `the capsule of the ${label} is ${format(length)} long`;
   return turn === 0
     ? `Upright ${finding}. Turn on.`
@@ -53,7 +53,7 @@ function whileItFollows(/** @type {number} */ turn, /** @type {number} */ label,
 
 /**
  * The sentence: how far each network follows the digit, and the reader's guess.
- * @param {{ turn: number, label: number, answer: number, guess: number | null, upright: number,
+ * @param {{ turn: number, label: string, answer: string, guess: number | null, upright: number,
  *   side: number, findings: Finding[] }} _
  *   answer: what the CapsNet reads now; upright: the capsule's length there; side: of the turn;
  *   findings: the CapsNet's first

@@ -39,6 +39,8 @@ export class Session {
   #otherOwn = {}; // a set that is not shown -> what the reader drew for it
   #generation = 0; // how often networks were put in the place of others
   #nextLook = undefined;
+  /** @type {Promise<any>} */
+  #hand = Promise.resolve(); // the last thing that a hand does
 
   /**
    * @param {any[]} settings  of one network, or of two
@@ -209,7 +211,7 @@ export class Session {
    * @param {{ part: string, at: number }} focus @param {boolean} isSilent
    */
   hold({ part, at }, isSilent) {
-    return this.#touch("hold", part, at, isSilent);
+    return this.#inTurn(() => this.#touch("hold", part, at, isSilent));
   }
 
   /**
@@ -217,7 +219,13 @@ export class Session {
    * @param {{ part: string, at: number }} focus @param {number} factor
    */
   nudge({ part, at }, factor) {
-    return this.#touch("nudge", part, at, factor);
+    return this.#inTurn(() => this.#touch("nudge", part, at, factor));
+  }
+
+  /** Do the work of a hand once what it did before is done. @param {() => Promise<any>} work */
+  #inTurn(work) {
+    this.#hand = this.#hand.catch(() => {}).then(work);
+    return this.#hand;
   }
 
   /** Lay a hand on the network that is watched; there is a way back to the moment before. */
@@ -238,7 +246,9 @@ export class Session {
 
   /** Take back the last hand that was laid on a network. */
   takeBack() {
-    if (this.canTakeBack()) return this.#goBack(this.history.lastMark());
+    return this.#inTurn(async () => {
+      if (this.canTakeBack()) await this.#goBack(this.history.lastMark());
+    });
   }
 
   /** Let the networks stand as at a moment before a hand was laid on one of them. */
@@ -256,7 +266,7 @@ export class Session {
 
   /** Go on; from the moment that is shown, if there is a way back to it. */
   async train() {
-    if (this.isWayBack()) await this.#goBack(this.moment);
+    if (this.isWayBack()) await this.#inTurn(() => this.#goBack(this.moment));
     this.set({ running: true, moment: undefined });
     if (this.trainees.length) await this.#run();
     else if (!this.loading) await this.begin(this.settings);

@@ -5,7 +5,7 @@
  * @property {string} title
  * @property {string[]} names  of the ten classes
  * @property {string} one  above the one that goes through the network
- * @property {string} others  what a mistake is one of
+ * @property {string} others  what is taken for a sign of the reader's own
  * @property {string} fetching
  * @property {string} untrained  what is said of a network that has learned nothing
  * @property {string} hint  of the wall before it learns, for screen readers
@@ -21,7 +21,7 @@ export const SETS = {
     title: "Digits",
     names: Array.from("0123456789"),
     one: "this digit",
-    others: "digits",
+    others: "digits for your sign.",
     fetching: "Fetching 4,500 handwritten digits …",
     untrained:
       "It has never seen a digit: its weights are noise, and noise is all it could draw. " +
@@ -34,9 +34,9 @@ export const SETS = {
   },
   animals: {
     title: "Animals",
-    names: ["bear", "cat", "cow", "frog", "koala", "monkey", "mouse", "panda", "rabbit", "tiger"],
+    names: "bear, cat, cow, frog, koala, monkey, mouse, panda, rabbit, tiger".split(", "),
     one: "this animal",
-    others: "animals",
+    others: "animals for your sign.",
     fetching: "Fetching ninety drawings of animals …",
     untrained:
       "It has never seen an animal. It will learn from six sets of drawings; those in the wall " +

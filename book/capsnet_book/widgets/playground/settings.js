@@ -22,7 +22,6 @@ export const BUGS = {
  * @property {number} [from]  the least of other numbers that an address may have
  * @property {number} [to]  the largest of them
  * @property {boolean} [whole]  whole numbers alone
- * @property {boolean} [common]  whether two networks have the same value
  * @property {(value: any) => string} [words]  of a value that is offered and is no number
  *
  * @typedef {Record<string, any>} Settings  a value for each name of SETTINGS
@@ -30,7 +29,7 @@ export const BUGS = {
 
 /** @type {Record<string, Setting>} */
 export const SETTINGS = {
-  data: { label: "pictures", usual: "digits", offers: Object.keys(SETS), common: true },
+  data: { label: "pictures to learn from", usual: "digits", offers: Object.keys(SETS) },
   rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
   types: {
     label: "primary capsules",
@@ -81,6 +80,7 @@ export const SETTINGS = {
 };
 
 const NAMES = Object.keys(SETTINGS);
+const SAME_PICTURES = "Two networks have the same pictures.";
 const PLACES = Array.from("0123456789"); // of a sign of the reader's own: numbers of classes
 const SIGN_STAYS =
   "This address comes from a network that reads a sign of its maker's own in the place of the ";
@@ -108,12 +108,9 @@ export function settingsWith(...others) {
     }
     return values;
   });
-  for (const name of NAMES.filter((name) => SETTINGS[name].common)) {
-    const [{ [name]: value }] = settings;
-    if (settings.some((values) => values[name] !== value))
-      problems.add(`Two networks have the same ${SETTINGS[name].label}.`);
-    for (const values of settings) values[name] = value;
-  }
+  const [{ data }] = settings;
+  if (settings.some((values) => values.data !== data)) problems.add(SAME_PICTURES);
+  for (const values of settings) values.data = data;
   return { settings, problems: [...problems].join(" ") };
 }
 

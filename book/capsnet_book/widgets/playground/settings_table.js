@@ -2,7 +2,7 @@
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
-const NAMES = Object.keys(SETTINGS).filter((name) => !SETTINGS[name].common); // for one network
+const NAMES = Object.keys(SETTINGS).filter((name) => name !== "data"); // that has a switch
 const REMARK =
   "A change starts over. " +
   "The same seed gives the same noise and the same images in the same order.";

@@ -123,7 +123,7 @@ function signOf({ place }, { signs, read, digits, taken }, { names, others }) {
   return (
     `Your sign ${SIGN} has the place of the ${names[place]}. ` +
     `It reads ${read} of ${signs} pictures of two drawings that it never learns from, ` +
-    `and takes ${taken} of ${digits} ${others} for your sign.`
+    `and takes ${taken} of ${digits} ${others}`
   );
 }
 

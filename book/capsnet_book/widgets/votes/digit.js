@@ -17,7 +17,7 @@ function largest(numbers, /** @type {number} */ count) {
  * @param {any} network  makeNetwork()'s @param {Float32Array} image
  */
 export function votesOfDigit(network, image) {
-  const { I, J, D_out } = network;
+  const { I, J, D_out, names } = network;
   const { u_hat, capsules } = network.forward(image);
   const lengths = lengthsOf(capsules, J, D_out);
   const classes = largest(Array.from(lengths), WHOLES);
@@ -31,5 +31,5 @@ export function votesOfDigit(network, image) {
   const votes = parts.map((i) =>
     classes.map((j, k) => axes[k].map((axis) => dot(voteOf(i, j), axis))),
   );
-  return { votes, parts, classes };
+  return { votes, parts, classes, names: classes.map((j) => names[j]) };
 }

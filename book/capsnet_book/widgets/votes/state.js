@@ -25,8 +25,8 @@ export function groundOf(scene, { given, names, digit }) {
   if (scene === GIVEN && given.length)
     return { votes: given, parts: counted(given), wholes: names };
   if (scene === DIGIT && digit) {
-    const { votes, parts, classes } = digit;
-    const wholes = classes.map((/** @type {number} */ j) => `the ${j}`);
+    const { votes, parts, names } = digit;
+    const wholes = names.map((/** @type {string} */ name) => `the ${name}`);
     return { votes, parts: parts.map(String), wholes };
   }
   const { votes, wholes } = SCENES[scene] ?? SCENES.camps;
