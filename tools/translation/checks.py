@@ -33,6 +33,7 @@ class Term(NamedTuple):
 Terms = dict[str, Term]  # by the English
 Check = Callable[[Message, Terms], Iterable[str]]
 
+AUTOCORRECT = "terms: AutoCorrect"  # a comment that exempts a message from its rules
 QUOTES = "\"'`"
 SHOWN_ENGLISH = 60  # characters of a message in a report
 # A paper's title is emphasised and stays English.
@@ -193,6 +194,19 @@ def nothing_banned(message: Message, vocabulary: Terms) -> Iterator[str]:
     return terms_of_the_book(message, only_bans)
 
 
+def spaces_and_marks(message: Message, _: Terms) -> Iterator[str]:
+    """Check with AutoCorrect the spaces between Chinese and Latin, and the width of marks."""
+    try:
+        from autocorrect_py import format_for
+    except ModuleNotFoundError:  # an environment that builds the pages and no more
+        return
+    corrected = format_for(chinese(message), "markdown")
+    if corrected != chinese(message) and AUTOCORRECT not in " ".join(message.user_comments):
+        pairs = zip(chinese(message), corrected, strict=False)
+        place = next((place for place, (a, b) in enumerate(pairs) if a != b), 0)
+        yield f"AutoCorrect has {corrected[max(0, place - 8) : place + 8]!r}"
+
+
 INTERFACE_CHECKS: tuple[Check, ...] = (
     still_in_its_file,
     no_new_names,
@@ -206,6 +220,7 @@ PAGE_CHECKS: tuple[Check, ...] = (
     terms_of_the_book,
     no_english_left,
     full_width_punctuation,
+    spaces_and_marks,
 )
 
 
