@@ -269,7 +269,7 @@ def test_weights_are_nudged_by_hand_and_undone(raise_one: Any) -> None:
     trained(raise_one)
     wall = raise_one.locator('[data-role="wall"]').first
     now = [attribute(raise_one, "seen"), picture(wall)]
-    probe(raise_one, "maps").click()
+    probe(raise_one, "primary").click()
     back = raise_one.locator('[data-role="back"]')
     expect(back).to_have_attribute("aria-disabled", "true")
     for _ in range(4):
@@ -632,6 +632,7 @@ def test_a_sign_of_the_readers_own_is_learned_and_called_by_its_name(
     signs = re.search(r"It reads (\d+) of (\d+) pictures", sentence.inner_text())
     assert signs
     assert int(signs[1]) > 0.8 * int(signs[2])
+    pad.scroll_into_view_if_needed()
     draw_a_cross(pad, 1)
     expect(says).to_contain_text("It says ★")
     expect(widget.locator(".part-lengths .digit").nth(8)).to_have_text("★")
