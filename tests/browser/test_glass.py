@@ -167,6 +167,10 @@ def test_a_fader_draws_anew_and_a_new_digit_sets_it_back(front: Locator) -> None
     faders.press("ArrowUp")
     expect(faders).to_have_attribute("aria-label", re.compile("Number 1 of the 7’s sixteen"))
     assert faders.get_attribute("aria-label") != label, "the number that it has now"
+    score = front.locator('[data-role="score"]')
+    expect(score).to_have_text(
+        re.compile(r"You pushed number 1 by \+\d\.\d\d\. Shown its own drawing, it reads an? \d\.")
+    )
     front.get_by_role("button", name="A handwritten 7").click()
     until(lambda: picture(canvas) == before)
 

@@ -38,7 +38,8 @@ export const largest = (numbers) =>
  * once:
  * votes [I, J]: 1 for those that count; rounds; image; seen: look() of the network; answer:
  * decide() of it; whole: the same with nothing taken out; touched: whether something is; numbers
- * [D_out] of the answer, which faders push, and the drawing from them.
+ * [D_out] of the answer, which faders push, and the drawing from them; pushed: the last push, and
+ * what the network reads in that drawing.
  * @param {any} network
  */
 export function makeSession(network) {
@@ -70,6 +71,7 @@ export function makeSession(network) {
     else session.whole = answer;
     session.numbers = capsules.slice(prediction * D_out, (prediction + 1) * D_out);
     session.drawing = reconstruction;
+    session.pushed = null;
   }
 
   /** Takes a part out, or puts it back. @param {Focus} part @param {boolean} keep */
@@ -102,8 +104,11 @@ export function makeSession(network) {
   function setNumber(/** @type {number} */ d, /** @type {number} */ number) {
     session.numbers[d] = clamp(number, -REACH, REACH);
     const capsules = new Float32Array(J * D_out);
-    capsules.set(session.numbers, session.answer.prediction * D_out);
+    const own = session.answer.prediction * D_out;
+    capsules.set(session.numbers, own);
     session.drawing = network.decode(capsules);
+    const by = session.numbers[d] - session.answer.capsules[own + d];
+    session.pushed = { at: d, by, prediction: network.forward(session.drawing).prediction };
   }
 
   const actions = { isKept, read, setKept, cut, setRounds, putTogether, setNumber };
@@ -166,8 +171,13 @@ function goneOf({ network: { I, J, config, names }, votes, rounds, isKept }) {
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
 export function scoreOf(session) {
-  const { answer, touched, image, network } = session;
+  const { answer, touched, image, network, pushed } = session;
   const { prediction, lengths } = answer;
+  if (pushed) {
+    const push = `You pushed number ${pushed.at + 1} by ${format(pushed.by, 2, true)}.`;
+    const read = withArticle(network.names[pushed.prediction]);
+    return `${push} Shown its own drawing, it reads ${read}.`;
+  }
   if (touched) return scoreWithoutParts(session);
   const length = format(lengths[prediction]);
   const name = network.names[prediction];
