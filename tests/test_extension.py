@@ -209,7 +209,7 @@ def figure(name: str) -> nodes.raw:
 
 def widget(name: str) -> live_widget:
     """Return the place of a widget."""
-    return live_widget("", name=name)
+    return live_widget("", name=name, look=name)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@
 A still stands in a widget's place until the widget is awake, and for readers without JavaScript.
 Each is taken four times: light and dark, for wide windows and for phones. The next build shows
 them, and a notebook that is executed stores a small copy. A widget that is taller on another page
-than on its still, or has none, is in `stills/heights.json`: the page reserves that much. The stage,
-which waits on some pages until it is touched, is taken in Chinese as well.
+than on its still is in `stills/heights.json`: the page reserves that much. The stage, which waits
+on some pages until it is touched, is taken in Chinese as well.
 
 The loop of a wall that clears, on the front page and in the README, is made by the button *Share*
 of the page "Raise one"; beside it lies its last moment, for readers who want nothing to move.
@@ -62,9 +62,9 @@ class View:
     theme: Literal["light", "dark"]
     theme_suffix: str
 
-    def file(self, widget: str) -> str:
-        """Return the name of a widget's still."""
-        return f"{widget}{self.width_suffix}{self.theme_suffix}.webp"
+    def file(self, look: str) -> str:
+        """Return the name of a look's still."""
+        return f"{look}{self.width_suffix}{self.theme_suffix}.webp"
 
 
 VIEWS = (
@@ -140,33 +140,29 @@ def wake_widgets(page: Page) -> None:
 def take_widgets(
     page: Page, view: View, still_heights: dict[str, int], folder: Path
 ) -> dict[str, int]:
-    """Take a still of the first widget of each class that has none in `still_heights`.
+    """Take a still of the first widget of each look that has none in `still_heights`.
 
-    Returns the heights of the other widgets that are not as high as their class's still, and of
-    those without a still.
+    Returns the heights of the other widgets that are not as high as their look's still.
     """
     others = {}
-    for name, look, place in living_widgets(page):
+    for look, place in living_widgets(page):
         height = round(place.evaluate("view => view.offsetHeight"))
-        if look != name:
+        if look not in still_heights:
+            still_heights[look] = height
+            save_still(screenshot(place), folder / view.file(look))
+        elif abs(height - still_heights[look]) > HEIGHT_TOLERANCE:
             others[look] = height
-        elif name not in still_heights:
-            still_heights[name] = height
-            save_still(screenshot(place), folder / view.file(name))
-        elif abs(height - still_heights[name]) > HEIGHT_TOLERANCE:
-            others[name] = height
     return others
 
 
-def living_widgets(page: Page) -> Iterator[tuple[str, str, Locator]]:
-    """Yield of each widget of a page its class, its look, and the element that it has drawn.
+def living_widgets(page: Page) -> Iterator[tuple[str, Locator]]:
+    """Yield the look of each widget of a page and the element that it has drawn.
 
-    The look is the class, or says which values it has: "Choose?question=squash" has no still.
+    Its look is its class, or such as "Choose-squash"; the stage has its class alone.
     """
     for widget in page.locator(LIVING).all():
-        name = widget.get_attribute("data-widget") or ""
-        look = widget.get_attribute("data-look") or name
-        yield name, look, widget.locator(".live-view")
+        look = widget.get_attribute("data-look") or widget.get_attribute("data-widget")
+        yield look or "", widget.locator(".live-view")
 
 
 def screenshot(element: Locator) -> Image.Image:

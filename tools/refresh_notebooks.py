@@ -176,14 +176,14 @@ def looks_the_same(picture: Image.Image, colours: int) -> bool:
     return shifted <= picture.width * picture.height * SHIFTED_SHARE
 
 
-def still(widget: str) -> str:
-    """Return a still of a widget's class with a sentence below: a small PNG in base64."""
-    path = STILLS / f"{widget}.webp"
+def still(look: str) -> str:
+    """Return the still of a widget's look with a sentence below: a small PNG in base64."""
+    path = STILLS / f"{look}.webp"
     if path.exists():
         whole = Image.open(path).convert("RGB")
     else:  # a new widget, before `make stills`
         whole = Image.new("RGB", (STILL_WIDTH, 1), "white")
-    width = WIDE_STILLS.get(widget, STILL_WIDTH)
+    width = WIDE_STILLS.get(look, STILL_WIDTH)
     height = whole.height * width // whole.width
     small = whole.resize((width, height), Image.Resampling.LANCZOS)
     size = (width, height + SENTENCE_HEIGHT)

@@ -18,7 +18,6 @@ PLACE = f"""
 ::::{{container}} for-read
 ```{{live-widget}} {NOTEBOOK} Choose
 :set: question=%s
-:no-still:
 ```
 ::::
 """.strip()

@@ -62,7 +62,7 @@ def picture_of(doctree: nodes.document, static: Path) -> str:
     `static` is the folder `_static` of the source.
     """
     for widget in doctree.findall(live_widget):
-        still = f"{widget['name']}.webp"
+        still = f"{widget['look']}.webp"
         if (static / Path(STILLS).name / still).exists():
             return f"{STILLS}/{still}"
     for raw in doctree.findall(nodes.raw):

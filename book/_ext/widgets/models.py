@@ -17,6 +17,8 @@ from .buffers import files_by_hash
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "capsnet_tutorial"  # the key in a notebook's and in an output's metadata
+LOOKS = {"Choose": ("question", "bugs")}
+"""A widget that looks otherwise with other values of a trait: the trait, and its usual value."""
 REFERENCE = re.compile(r"^(anywidget:|IPY_MODEL_)(\w+)$")  # how a trait names another model
 
 Model = dict[str, Any]
@@ -38,6 +40,14 @@ def shown_models(notebook: Notebook) -> Iterator[str]:
 def class_name(model: Model) -> str:
     """Return the Python class of an anywidget's model (`BendCapsule`), or "" for other models."""
     return model.get("state", {}).get("_anywidget_id", "").rpartition(".")[2]
+
+
+def look_of(model: Model) -> str:
+    """Return the name of a model's still picture: its class, or such as "Choose-squash"."""
+    name = class_name(model)
+    trait, usual = LOOKS.get(name, ("", ""))
+    value = model["state"].get(trait, usual)
+    return name if value == usual else f"{name}-{value}"
 
 
 def reachable(ids: list[str], models: Models) -> list[str]:

@@ -13,9 +13,6 @@ at each widget's place a small JSON script that names the model to show. This fi
       :set: index=4
       ```
 
-  With the option `:no-still:` there is no still picture, for values with which the widget looks
-  otherwise.
-
 No kernel, no CDN. Whatever would leave a dead widget in the page is a warning of the build, and
 `make book` makes warnings errors.
 """
@@ -23,7 +20,6 @@ No kernel, no CDN. Whatever would leave a dead widget in the page is a warning o
 from __future__ import annotations
 
 import json
-from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
@@ -38,13 +34,15 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from .. import order
-from ..notebook import read_notebook
+from ..notebook import SUFFIX, read_notebook
 from .buffers import named_buffers, publish
 from .models import (
+    REFERENCE,
     STATE,
     VIEW,
     Models,
     class_name,
+    look_of,
     network_of,
     reachable,
     shown_models,
@@ -66,19 +64,18 @@ class live_widget(nodes.General, nodes.Element):
 
     Attributes: `model` (its id), `name` (its class), `network` (the stem of the weights that the
     widget shows, or ""), `state` (JSON to add to the page, or None), `look` (the name of its still
-    picture, or only of its height).
+    picture).
     """
 
 
 class LiveWidget(SphinxDirective):
     """The directive `live-widget`: a notebook's first widget of a class, with the state it needs.
 
-    The option `:set: index=7` gives other values, written as in a prompt (`prompts.py`); the
-    option `:no-still:` leaves the still picture out.
+    The option `:set: index=7` gives other values, written as in a prompt (`prompts.py`).
     """
 
     required_arguments = 2
-    option_spec: ClassVar = {"set": directives.unchanged, "no-still": directives.flag}
+    option_spec: ClassVar = {"set": directives.unchanged}
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the widget, or a warning in its stead."""
@@ -101,7 +98,8 @@ class LiveWidget(SphinxDirective):
     def place(self, model: str, models: Models) -> list[nodes.Node]:
         """Return the place of a model, with the option's values in its state.
 
-        A model with other values is another one, with an id of its own: a page may show both.
+        A model with other values is another one, with an id of its own: a page may show both. It
+        asks the network that the page's notebook shows, if there is one: a page loads no second.
         """
         name = class_name(models[model])
         query = self.options.get("set", "")
@@ -110,16 +108,26 @@ class LiveWidget(SphinxDirective):
         if unknown:
             return self.problem(f"{name} stores no trait {', '.join(sorted(unknown))}")
 
-        needed = {key: models[key] for key in reachable([model], models)}
-        shown = needed.pop(model)
+        own_models = self.own_models()
+        networks = [str(own["state"].get("network")) for own in own_models.values()]
+        references = [network for network in networks if REFERENCE.match(network)]
+        if references and "network" in models[model]["state"]:
+            values["network"] = references[0]
+        changed = {**models[model], "state": models[model]["state"] | values}
         if query:
             model = stable_id(f"{model}?{query}")
-        needed[model] = {**shown, "state": shown["state"] | values}
+        models = models | own_models | {model: changed}
+        needed = {key: models[key] for key in reachable([model], models)}
         note_sources(self.env)
         state = json.dumps({"state": with_sources(needed)})
         network = network_of(model, needed, Path(self.env.srcdir))
-        look = f"{name}?{query}" if "no-still" in self.options else name
+        look = look_of(needed[model])
         return [live_widget("", model=model, name=name, network=network, state=state, look=look)]
+
+    def own_models(self) -> Models:
+        """Return the models of the page's own notebook; none for a page that is no notebook."""
+        page = Path(self.env.doc2path(self.env.docname))
+        return stored_models(read_notebook(page)) if page.suffix == SUFFIX else {}
 
     def problem(self, message: str) -> list[nodes.Node]:
         """Warn, and return no nodes."""
@@ -166,7 +174,8 @@ class PlaceWidgets(SphinxPostTransform):
             )
             return
         network = network_of(model, models, Path(self.env.srcdir))
-        place = live_widget("", model=model, name=name, network=network, state=None, look=name)
+        look = look_of(models[model])
+        place = live_widget("", model=model, name=name, network=network, state=None, look=look)
         script.replace_self(place)
 
 
@@ -185,7 +194,7 @@ def visit_html(writer: Any, node: live_widget) -> None:
     network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
     height = reserved_height(look, builder)
-    data = f'data-model="{model}" data-widget="{name}" data-look="{escape(look)}"{network}{height}'
+    data = f'data-model="{model}" data-widget="{name}" data-look="{look}"{network}{height}'
     writer.body.append(f'<figure class="{classes}" id="{model}" {data}>\n')
     if node["state"]:
         state = node["state"].replace("</", "<\\/")  # no text of a widget ends the script

@@ -20,7 +20,7 @@ PIXEL_DENSITY = 2  # pixels of a still for one of the page
 def stills(look: str, builder: Any) -> str:
     """Return a widget's still pictures as HTML: light and dark, each with a form for phones.
 
-    `look` is the widget's class, or "Choose?question=squash" for values without a still: "".
+    `look` is the name of their files: the widget's class, or such as "Choose-squash".
     """
     folder = stills_folder(builder)
     page = builder.get_target_uri(builder.current_docname)
@@ -52,7 +52,7 @@ def image_attributes(still: Path, page: str) -> str:
 
 
 def reserved_height(look: str, builder: Any) -> str:
-    """Return a style attribute for a widget without a still, or not as high as it on this page."""
+    """Return a style attribute for a widget that is not as high as its still on this page."""
     file = stills_folder(builder) / "heights.json"
     heights = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     page = Path(builder.current_docname).name

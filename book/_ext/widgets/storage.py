@@ -25,7 +25,7 @@ from typing import Any
 
 from ..notebook import Notebook, outputs
 from .buffers import PUBLISHED, files_by_hash
-from .models import OURS, STATE, VIEW, Model, Models, class_name, reachable, references
+from .models import OURS, STATE, VIEW, Model, Models, class_name, look_of, reachable, references
 
 LARGE = 32_768  # bytes
 TRAINED = "chapter-9"  # the file of weights that stands for a notebook's own
@@ -33,7 +33,7 @@ SOURCES = ("_esm", "_css")
 SENTENCE = "A still picture. Run this notebook to bring it alive."
 VERSION = {"version_major": 2, "version_minor": 0}  # of Jupyter's format of widgets
 
-Still = Callable[[str], str]  # a widget's class -> PNG in base64
+Still = Callable[[str], str]  # the name of a widget's look -> PNG in base64
 
 
 def pack(notebook: Notebook, name: str, assets: Path, still: Still) -> None:
@@ -58,7 +58,7 @@ def pack(notebook: Notebook, name: str, assets: Path, still: Still) -> None:
             "image/png": {"alt": f"The widget {widget}. {SENTENCE}"},
         }
         if "image/png" not in view["data"]:  # the notebook was just executed
-            view["data"]["image/png"] = still(widget)
+            view["data"]["image/png"] = still(look_of(models[model]))
 
     stored = {new: stable_model(models[old], renamed, assets) for old, new in renamed.items()}
     notebook["metadata"][OURS] = {"widgets": stored}
