@@ -587,3 +587,21 @@ def test_two_questions_of_a_page_are_answered_apart(
     sharing.get_by_role("radio").nth(1).click()
     expect(sharing.locator(".option.right")).to_have_count(1)
     expect(agreement.locator("input:checked")).to_have_count(0)
+
+
+def test_a_loss_is_found_for_each_slip(alone: Callable[..., Any]) -> None:
+    widget = alone("Choose", "book/chapters/12-when-it-does-not-learn.html")
+    sentence = widget.locator(".sentence")
+    bars = widget.locator(".outcome rect.bar-of")
+    losses = widget.get_by_role("radio")
+    expect(losses.nth(3)).to_have_accessible_name(re.compile("A loss: first 0.90, later 0.90"))
+    losses.nth(1).click()
+    expect(sentence).to_contain_text("Another slip does that.")
+    expect(bars.nth(7)).to_have_class(re.compile("wrong"))
+    for _ in range(2):
+        widget.page.keyboard.press("ArrowRight")
+    expect(sentence).to_contain_text("That is the one. It stays at 0.90")
+    expect(bars.nth(7)).to_have_class(re.compile("right"))
+    widget.locator('[data-role="next"]').click()
+    expect(widget.locator(".count")).to_have_text("2 of 4")
+    expect(widget.locator("input:checked")).to_have_count(0)

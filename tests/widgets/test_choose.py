@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from capsnet_book.experiments.breaks import BREAKS, SEVEN
+from capsnet_book.experiments.records import stored
+from capsnet_book.widgets import Choose, _parts
+from capsnet_book.widgets.choose import CURVES
 
+from capsnet_tutorial import digits
 from capsnet_tutorial.functional import route, squash
 
 SQUASH_LINES = 4
@@ -213,3 +218,28 @@ def test_each_bug_has_ten_lines_and_a_name_of_the_catalogue(evaluate):
 
 def indented(lines: list[str]) -> str:
     return "\n".join(f"    {line}" for line in lines)
+
+
+# --- losses to choose from
+
+
+def test_the_losses_are_those_of_the_record(evaluate):
+    runs = Choose("curves").runs
+    rows = {row["slip"]: row for row in stored("breaks")["breaks"]}
+    shown = {slip.slip for slip in BREAKS if slip.is_shown}
+    assert set(CURVES.values()) == shown
+    for name, slip in CURVES.items():
+        last_fifty_steps = np.mean(runs[name]["curve"][-10:])
+        assert last_fifty_steps == pytest.approx(rows[slip]["loss"], rel=0.01)
+        assert len(runs[name]["lengths"]) == 10
+    assert sorted(evaluate("return m.ORDER;", m="choose/curves.js")) == sorted(
+        runs.keys() - {"sound"}
+    )
+
+
+def test_the_digit_beside_the_losses_is_the_one_that_was_read():
+    sample = digits("test", source="sample")
+    read = _parts.pixels(sample.images[[SEVEN]])[0]
+    shown, labels = _parts.default_digits()
+    assert labels[7] == sample.labels[SEVEN] == 7
+    assert np.array_equal(shown[7], read)

@@ -1,7 +1,8 @@
 """Break a training of `my_capsnet.py` in one place at a time, and measure what one sees.
 
 ``python -m capsnet_book.experiments.breaks`` trains each broken network for one epoch on the
-sample's 4,000 digits, and writes results/breaks.json, from which chapter 12 makes its table.
+sample's 4,000 digits, and writes results/breaks.json, from which chapter 12 makes its table, and
+the widget `Choose` its four curves.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from capsnet_tutorial.train.record import versions
 
 BATCH_SIZE = 16
 LEARNING_RATE = 0.006
+CURVE_STEP = 5
+"""The steps whose mean loss is a point of a curve."""
+SEVEN = 47
+"""The place among the test digits of the one whose ten lengths are kept: the widgets' seven."""
 
 Network = Any
 """A CapsNet of `my_capsnet.py`, whose classes exist only when the page is read."""
@@ -64,6 +69,8 @@ class Break:
     learning_rate: float = LEARNING_RATE
     images: Callable[[Tensor], Tensor] = unchanged
     labels: Callable[[Tensor], Tensor] = unchanged
+    is_shown: bool = False
+    """Whether chapter 12 shows its loss as a curve, which the record keeps then."""
 
 
 # --- broken steps
@@ -243,13 +250,13 @@ def standardised(images: Tensor) -> Tensor:
 
 
 BREAKS = (
-    Break("nothing: a sound run"),
-    Break("a learning rate of 0.1", learning_rate=0.1),
+    Break("nothing: a sound run", is_shown=True),
+    Break("a learning rate of 0.1", learning_rate=0.1, is_shown=True),
     Break("`optimizer.zero_grad()` forgotten", step=step_without_zero_grad),
-    Break("`optimizer.step()` forgotten", step=step_without_step),
+    Break("`optimizer.step()` forgotten", step=step_without_step, is_shown=True),
     Break("the optimizer holds another network's weights", optimizer=optimizer_of_another),
-    Break("a `detach` below the routing", network=detached_network),
-    Break("labels shuffled without their images", labels=shuffled),
+    Break("a `detach` below the routing", network=detached_network, is_shown=True),
+    Break("labels shuffled without their images", labels=shuffled, is_shown=True),
     Break("pixels from 0 to 255", images=up_to_255),
     Break("pixels of mean 0 and deviation 1", images=standardised),
     Break("the two margins swapped", step=step_with(margins_swapped)),
@@ -272,7 +279,8 @@ def measure(slip: Break) -> dict[str, Any]:
         on 500 test digits, from 0 to 1; ``longest``, the mean length of an image's longest
         capsule; ``first_gradient``, the norm of the last gradient of the first convolution;
         ``drawings_apart``, the standard deviation of the drawings over the test digits, mean of
-        the pixels.
+        the pixels. Of a slip that is shown also ``curve``, the mean losses of 5 steps at a time,
+        [50]; ``lengths``, the ten lengths for one test digit, a seven.
     """
     images, labels, _ = digits("train", source="sample")
     test_images, test_labels, _ = digits("test", source="sample")
@@ -288,7 +296,7 @@ def measure(slip: Break) -> dict[str, Any]:
     with torch.no_grad():
         _, lengths, drawings = network(slip.images(test_images))
     accuracy = (lengths.argmax(dim=1) == test_labels).float().mean()
-    return {
+    row = {
         "slip": slip.slip,
         "first_loss": _rounded(losses[0]),
         "loss": _rounded(sum(losses[-50:]) / 50),
@@ -297,6 +305,16 @@ def measure(slip: Break) -> dict[str, Any]:
         "first_gradient": _rounded(0.0 if gradient is None else float(gradient.norm())),
         "drawings_apart": _rounded(float(drawings.std(dim=0).mean())),
     }
+    if slip.is_shown:
+        row["curve"] = curve(losses)
+        row["lengths"] = [_rounded(length) for length in lengths[SEVEN].tolist()]
+    return row
+
+
+def curve(losses: list[float]) -> list[float]:
+    """Return the mean losses of `CURVE_STEP` steps at a time."""
+    parts = torch.tensor(losses).split(CURVE_STEP)
+    return [_rounded(float(part.mean())) for part in parts]
 
 
 def _rounded(number: float) -> float:
@@ -311,7 +329,7 @@ def main() -> None:
     rows = []
     for slip in BREAKS:
         rows.append(measure(slip))
-        print(rows[-1])
+        print(rows[-1], flush=True)
     record = {
         "command": "python -m capsnet_book.experiments.breaks",
         "training_digits": 4000,

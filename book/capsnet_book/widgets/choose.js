@@ -1,7 +1,8 @@
 // One of several lines is chosen: it runs on the digit at hand, and what it does is seen.
-// A line to choose, or ten lines with a bug (chapter 11).
+// A line to choose, ten lines with a bug (chapter 11), or a loss (chapter 12).
 import { makeBugHunt } from "./choose/bug_hunt.js";
 import { capsules } from "./choose/capsules.js";
+import { makeCurves } from "./choose/curves.js";
 import { margin } from "./choose/margin.js";
 import { masking } from "./choose/mask.js";
 import { predictions } from "./choose/predictions.js";
@@ -27,6 +28,12 @@ export const QUESTIONS = {
 
 const SEVEN = 7; // its place among the digits, which are one of each class,
 const MISREAD = 10; // and one that the network takes for another
+
+/** The seven that the trainings of chapter 12 were asked about. */
+const givenSeven = ({ get, painter }) => ({
+  painter,
+  image: digitAt(greysOf(get("images")), SEVEN),
+});
 
 /** The digits and the network that lines run on. */
 function settingsOf(widget, network) {
@@ -69,17 +76,20 @@ function makeLines(widget, question, settingOf) {
   };
 }
 
+function makeQuestion(widget, /** @type {string} */ name, network) {
+  if (name === "curves") return makeCurves(widget, givenSeven(widget));
+  const settingOf = settingsOf(widget, network);
+  if (name === "bugs") return makeBugHunt(widget, settingOf);
+  return makeLines(widget, QUESTIONS[name], settingOf);
+}
+
 const LABEL = "Choose one, and see what it does";
 
 export default defineWidget("Choose", LABEL, async (widget) => {
   const { root, get, layOut } = widget;
   const name = get("question");
   root.dataset.question = name;
-  const settingOf = settingsOf(widget, await widget.network());
-  const { stage, hands, draw } =
-    name === "bugs"
-      ? makeBugHunt(widget, settingOf)
-      : makeLines(widget, QUESTIONS[name], settingOf);
+  const { stage, hands, draw } = makeQuestion(widget, name, await widget.network());
   const { say } = layOut({ stage, hands });
   return () => {
     root.dataset.chosen = get("chosen");

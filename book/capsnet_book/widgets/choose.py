@@ -1,4 +1,4 @@
-"""Choose: one of several lines of code; the page shows what it does."""
+"""Choose: one of several lines of code, or of several losses; the page shows what it does."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import traitlets
 
+from capsnet_book.experiments.records import stored
 from capsnet_book.widgets import _parts
 from capsnet_book.widgets._network import shared_network
 
@@ -22,7 +23,16 @@ LINES = (
 )
 """The questions whose answer is one of a few lines, in the order of the chapters."""
 
-QUESTIONS = (*LINES, "bugs")
+CURVES = {
+    "sound": "nothing: a sound run",
+    "labels": "labels shuffled without their images",
+    "rate": "a learning rate of 0.1",
+    "detach": "a `detach` below the routing",
+    "step": "`optimizer.step()` forgotten",
+}
+"""The trainings whose losses are shown, and the name of each in results/breaks.json."""
+
+QUESTIONS = (*LINES, "bugs", "curves")
 
 _MISREAD = 342
 """The place of a test digit of the sample that the shipped network misreads."""
@@ -33,9 +43,10 @@ class Choose(_parts.DigitsWidget):
 
     Attributes:
         question: one of `QUESTIONS`. "bugs": ten lines of which one is wrong, round after round;
-            the others: a line of that name.
-        chosen: the place of the line that is chosen; -1: none yet.
-        round: which of the bugs, from 0.
+            "curves": four losses, of which one belongs to a slip; the others: a line of that name.
+        chosen: the place of what is chosen; -1: nothing yet.
+        round: which of the bugs or slips, from 0.
+        runs: for "curves" the loss of each of `CURVES`, and its network's ten lengths for a seven.
 
     Raises:
         ValueError: another question, or a place below -1.
@@ -47,6 +58,7 @@ class Choose(_parts.DigitsWidget):
     question = traitlets.Unicode("bugs").tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
     round = traitlets.Int(0).tag(sync=True)
+    runs = traitlets.Dict().tag(sync=True)
 
     def __init__(self, question: str = "bugs") -> None:
         images, labels = _digits()
@@ -55,6 +67,7 @@ class Choose(_parts.DigitsWidget):
             images=images.tobytes(),
             labels=labels,
             question=question,
+            runs=_runs() if question == "curves" else {},
         )
 
     @traitlets.validate("question")
@@ -75,6 +88,15 @@ class Choose(_parts.DigitsWidget):
 
     def __repr__(self) -> str:
         return f"Choose({self.question!r})"
+
+
+def _runs() -> dict[str, dict[str, list[float]]]:
+    """Return the losses [50] and lengths [10] of `CURVES`, as results/breaks.json has them."""
+    rows = {row["slip"]: row for row in stored("breaks")["breaks"]}
+    return {
+        name: {key: rows[slip][key] for key in ("curve", "lengths")}
+        for name, slip in CURVES.items()
+    }
 
 
 def _digits() -> tuple[np.ndarray, list[int]]:
