@@ -296,7 +296,7 @@ def measure(slip: Break) -> dict[str, Any]:
     with torch.no_grad():
         _, lengths, drawings = network(slip.images(test_images))
     accuracy = (lengths.argmax(dim=1) == test_labels).float().mean()
-    row = {
+    row: dict[str, Any] = {
         "slip": slip.slip,
         "first_loss": _rounded(losses[0]),
         "loss": _rounded(sum(losses[-50:]) / 50),
