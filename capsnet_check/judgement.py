@@ -55,6 +55,11 @@ class Verdict(NamedTuple):
     """The length of the longest capsule of v."""
 
     @property
+    def may_be_misread(self) -> bool:
+        """Whether nothing explains it, and its axes may be others than they were taken for."""
+        return self.explanation is None and self.site.has_merged_axes
+
+    @property
     def mistakes(self) -> float:
         """The number of known mistakes that explain it; infinite where they do not."""
         return len(self.explanation.deviations) if self.explanation else float("inf")

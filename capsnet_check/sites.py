@@ -52,6 +52,8 @@ class Site:
     """Of B, I, J and D."""
     axes: Axes
     """Of û where it meets the couplings."""
+    has_merged_axes: bool
+    """Whether two axes of û are read as one, as I may be types and places. It may be by chance."""
 
     def laid_out(self, u_hat: Tensor) -> Tensor:
         """Return û [B, I, J, D] as the network computes it."""
@@ -134,9 +136,6 @@ def _first_use(graph: Graph, couplings: Operation) -> tuple[Operation | None, Te
 
 def _sites_at(graph: Graph, meeting: _Meeting, producers: Sequence[int]) -> list[Site]:
     """Return the ways to read a place's axes; none where nothing is summed, or no axes fit."""
-    s = _sum_over_capsules(graph, meeting)
-    if s is None:
-        return []
     uses = _uses(graph, meeting.producer)
     needed = [
         operation
@@ -144,43 +143,74 @@ def _sites_at(graph: Graph, meeting: _Meeting, producers: Sequence[int]) -> list
         if operation.index in graph.needed
         and memory(operation.output) not in graph.moved(meeting.producer)
     ]
-    places = _places(graph.target, meeting) if needed else None
+    sums = _sums_over_capsules(graph, meeting)
+    places = _places(graph.target, meeting) if needed and sums else None
     if places is None:
-        return []
-    candidates = _candidates(graph, needed[-1], s.numel(), producers)
-    if not candidates:
         return []
     loops = sum(
         use.place == meeting.first_use.place and use.name == meeting.first_use.name for use in uses
     )
     priors = graph.parameters_of(meeting.couplings)
     target = graph.target.with_zeros_in(priors) if priors else graph.target
-    return [
-        Site(
-            target,
-            tuple(priors),
-            meeting.couplings,
-            meeting.first_use,
-            meeting.producer,
-            places,
-            candidates,
-            loops,
-            sizes,
-            axes,
-        )
-        for sizes in _possible_sizes(graph, meeting, s)
-        for axes in axes_of(meeting.votes.shape, sizes)[:_MOST_READINGS]
-    ]
+    sites: list[Site] = []
+    for s in reversed(sums):  # what is left of two sums, first
+        candidates = _candidates(graph, needed[-1], s.numel(), producers)
+        if candidates:
+            sites += [
+                Site(
+                    target,
+                    tuple(priors),
+                    meeting.couplings,
+                    meeting.first_use,
+                    meeting.producer,
+                    places,
+                    candidates,
+                    loops,
+                    sizes,
+                    axes,
+                    has_merged_axes,
+                )
+                for sizes in _possible_sizes(graph, meeting, s)
+                for axes, has_merged_axes in _readings(meeting.votes.shape, sizes)
+            ]
+    return sites
 
 
-def _sum_over_capsules(graph: Graph, meeting: _Meeting) -> Tensor | None:
-    """Return s, the meeting's first result with fewer numbers; None where nothing is summed."""
+def _sums_over_capsules(graph: Graph, meeting: _Meeting) -> list[Tensor]:
+    """Return what may be s: the meeting's first result with fewer numbers; [] if there is none.
+
+    Where û has five axes, the next one that is smaller still, too: a sum over places and types may
+    go in two steps.
+    """
+    most = 2 if len(_long_axes(meeting.votes.shape)) == 5 else 1
+    sums: list[Tensor] = []
     numbers = meeting.votes.numel()
     for operation in graph.results(meeting.first_use):
         s = operation.output
-        if s.numel() < numbers and numbers % s.numel() == 0:
-            return s if s.numel() % len(graph.target.given) == 0 else None
-    return None
+        if s.numel() >= numbers or numbers % s.numel() != 0:
+            continue
+        if s.numel() % len(graph.target.given) != 0:
+            break
+        sums.append(s)
+        numbers = s.numel()
+        if len(sums) == most:
+            break
+    return sums
+
+
+def _long_axes(shape: Sequence[int]) -> list[int]:
+    return [size for size in shape if size > 1]
+
+
+def _readings(shape: Sequence[int], sizes: dict[str, int]) -> list[tuple[Axes, bool]]:
+    """Return ways to read the axes of û, and whether two of them are read as one."""
+    readings = [(axes, False) for axes in axes_of(shape, sizes)]
+    long = _long_axes(shape)
+    if not readings and len(long) == len(sizes) + 1:
+        for k in range(1, len(long) - 1):
+            merged = [*long[:k], long[k] * long[k + 1], *long[k + 2 :]]
+            readings += [(axes, True) for axes in axes_of(merged, sizes)]
+    return readings[:_MOST_READINGS]
 
 
 def _uses(graph: Graph, producer: Operation) -> list[Operation]:

@@ -255,11 +255,14 @@ class SharedByPlaces(nn.Module):
         self.W = nn.Parameter(0.3 * torch.randn(TYPES, J, DIM, D))
         self.in_two_steps = in_two_steps
 
+    def couplings(self, b: Tensor) -> Tensor:
+        return b.softmax(3)
+
     def forward(self, u: Tensor) -> Tensor:
         u_hat = torch.einsum("btpd,tjde->btpje", u.unflatten(1, (TYPES, -1)), self.W)
         b = torch.zeros(u_hat.shape[:4])
         for _ in range(3):
-            weighted = b.softmax(3).unsqueeze(4) * u_hat
+            weighted = self.couplings(b).unsqueeze(4) * u_hat
             s = weighted.sum(1).sum(1) if self.in_two_steps else weighted.sum((1, 2))
             v = squash(s)
             b = b + (u_hat * v[:, None, None]).sum(4)
@@ -722,8 +725,8 @@ PUBLIC = [
     Right("F.normalize, exp of log_softmax", lambda: Network(NormalisedSquash(I, DIM, J, D))),
     Right("class by class", lambda: Network(ClassByClass(I, DIM, J, D)), 3),
     Right("image by image", lambda: Network(ImageByImage(I, DIM, J, D)), 3),
-    Right("W shared by places", lambda: _shared(in_two_steps=False), 3),
-    Right("W shared by places, two sums", lambda: _shared(in_two_steps=True), 3),
+    Right("W shared by places", lambda: _shared(in_two_steps=False)),
+    Right("W shared by places, two sums", lambda: _shared(in_two_steps=True)),
     Right("checkpointed", lambda: _checkpointed(use_reentrant=False), 3),
     Right("checkpointed, reentrant", lambda: _checkpointed(use_reentrant=True), 3),
     Right("a Linear with bias each", lambda: Network(LinearForEach(I, DIM, J, D))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from public_networks import PUBLIC, ChosenCapsule
+from public_networks import PUBLIC, ChosenCapsule, SharedByPlaces
 from right_networks import (
     RIGHT,
     Decoded,
@@ -128,6 +128,20 @@ class StaleAndLazy(LazyLinears):
         return v
 
 
+class SharedOverI(SharedByPlaces):
+    """A softmax over types and places."""
+
+    def couplings(self, b):
+        return b.flatten(1, 2).softmax(1).view_as(b)
+
+
+class SharedOverPlaces(SharedByPlaces):
+    """A softmax over the places of a type, which the catalogue does not have."""
+
+    def couplings(self, b):
+        return b.softmax(2)
+
+
 class StaleParameter(Routed):
     """Its logits are a parameter, and each call adds to them."""
 
@@ -167,6 +181,8 @@ class Ignoring(Decoded):
         (lambda: Network(OverI(16, 4, 43, 4)), {"softmax-axis"}),
         (lambda: Network(OverIWithBias(16, 4, 10, 8)), {"softmax-axis"}),
         (lambda: Network(StaleAndLazy(10, 8)), {"stale-logits"}),
+        (lambda: Network(SharedOverI(in_two_steps=False)), {"softmax-axis"}),
+        (lambda: Network(SharedOverI(in_two_steps=True)), {"softmax-axis"}),
         (lambda: Network(StaleParameter(16, 4, 10, 8)), {"stale-logits"}),
         (lambda: IgnoringTheName(Routed(16, 4, 10, 8)), {"mask-prediction"}),
         (lambda: Ignoring(last(2), classes=2), {"mask-prediction"}),
@@ -181,7 +197,14 @@ def test_a_mistake_is_named_in_every_shape(make, bugs):
     assert report.status == 1
 
 
-# --- what cannot be called
+# --- what cannot be called or read
+
+
+def test_what_nothing_explains_may_be_a_wrong_reading_of_five_axes():
+    torch.manual_seed(0)
+    report = check_model(Network(SharedOverPlaces(in_two_steps=False)), IMAGES, LABELS)
+    assert (report.bugs, report.status) == ((), 3)
+    assert "it is not known which axes of û are capsules" in str(report)
 
 
 def test_a_second_argument_that_takes_no_labels_is_no_mistake():
