@@ -15,6 +15,8 @@ import capsnet_tutorial
 pytestmark = pytest.mark.slow
 
 README = Path(capsnet_tutorial.__file__).parent.parent / "README.md"
+CHINESE = README.with_name("README.zh-CN.md")
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_every_block_of_python_runs(tmp_path, monkeypatch):
@@ -26,7 +28,7 @@ def test_every_block_of_python_runs(tmp_path, monkeypatch):
             Image.fromarray(pixels).save(tmp_path / "pictures" / name / f"{k}.png")
     monkeypatch.chdir(tmp_path)
     text = README.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S)
+    blocks = BLOCK.findall(text)
     assert len(blocks) == 5
     names: dict[str, object] = {}
     for block in blocks:
@@ -37,3 +39,9 @@ def test_every_block_of_python_runs(tmp_path, monkeypatch):
     recipe = capsnet_tutorial.Recipe(epochs=1, batch_size=2)
     capsnet_tutorial.fit(network, (images, labels), recipe, progress=False, threads=1)
     assert capsnet_tutorial.evaluate(network, (images, labels)).error <= 1
+
+
+def test_the_chinese_readme_shows_the_same_module() -> None:
+    speaking, module = BLOCK.findall(CHINESE.read_text(encoding="utf-8"))
+    assert 'speak("zh_CN")' in speaking
+    assert module in BLOCK.findall(README.read_text(encoding="utf-8"))
