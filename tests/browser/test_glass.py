@@ -278,6 +278,27 @@ def test_it_says_yours_on_the_readers_own_network(front: Locator, book: Path) ->
     expect(front.get_by_role("button", name="Take your own network")).to_be_visible()
 
 
+def test_below_the_stage_capsules_that_turn_read_its_digit_upside_down(front: Locator) -> None:
+    page = front.page
+    turned = page.locator(".turned-place .capsnet[data-ready]")
+    turned.wait_for()
+    front.locator('[data-role="digit"] >> nth=4').click()
+    expect(turned).to_have_attribute("data-prediction", "4")
+    place = page.locator(".turned-place")
+    height = place.evaluate("(node) => parseFloat(getComputedStyle(node).minHeight)")
+    slider = turned.locator('[data-role="angle"]')
+    slider.press("Home")  # upside down
+    sentence = turned.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("The capsules that turn read a 4, turned by 1")
+    expect(sentence).not_to_contain_text("The network above reads a 4")
+    assert place.bounding_box()["height"] == height  # what comes into the place moves nothing
+    rules = {"preload": False, "resultTypes": ["violations"]}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+        assert Axe().run(page, {"include": [[".turned-place"]]}, rules).response["violations"] == []
+
+
 @pytest.mark.parametrize("viewport", [{"width": 1280, "height": 800}, PHONE], ids=["wide", "phone"])
 def test_nothing_moves_when_it_wakes(
     visit: Callable[..., Visit], address: str, viewport: dict[str, int]

@@ -8,6 +8,11 @@ reader's digit. A chapter has the place where its notebook has the widget `Glass
 (`notebooks/stage.py`); the chapter's part is enlarged. Each chapter has the strip above it
 (`strip.py`): a `<details>` of names and links, which works without JavaScript, and holds the stage
 when it is opened.
+
+    ```{turned}
+    ```
+
+is the place of a line below the stage, where capsules that turn read the same digit, turned.
 """
 
 from __future__ import annotations
@@ -33,6 +38,7 @@ from .strip import CHAPTER, highlighted_parts, strip
 
 CHAPTERS = "book/chapters"
 WEIGHTS = "capsnet_tutorial/assets/weights/small.safetensors"
+TURNING_WEIGHTS = "book/capsnet_book/assets/weights/small-turning.safetensors"
 FILE = "glass"  # the stem of the script and of the styles, in _static
 SAMPLES_WIDGET, SAMPLES_TRAIT = "Glass", "samples"  # where a digit of each class is stored
 SAMPLES_BYTES = 10 * 28 * 28
@@ -68,6 +74,24 @@ def visit_html(writer: Any, node: glass) -> None:
     raise nodes.SkipNode
 
 
+class turned(nodes.General, nodes.Element):
+    """The place of the turned digit (in lower case, as docutils names nodes)."""
+
+
+class Turned(SphinxDirective):
+    """The directive `turned`: the place of the digit that is turned, on a page with the stage."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place."""
+        return [turned("")]
+
+
+def visit_turned(writer: Any, node: turned) -> None:
+    """Write the place, which is as high as what the stage's script puts into it."""
+    writer.body.append('<div class="turned-place"></div>\n')
+    raise nodes.SkipNode
+
+
 def add_stage(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> str | None:
@@ -82,6 +106,8 @@ def add_stage(
     app.add_js_file("live-host.js", loading_method="defer")
     app.add_js_file(f"{FILE}.js", loading_method="defer", priority=order.STAGE_SCRIPT)
     publish(app, page, [weights_hash(app)])
+    if doctree and any(doctree.findall(turned)):
+        publish(app, page, [weights_hash(app, TURNING_WEIGHTS)])
     if not CHAPTER.match(page):
         return None
     context["strip"] = strip(app, page) | {"waits": must_wait(app, page)}
@@ -103,11 +129,11 @@ def other_weights(app: Sphinx, page: str) -> int:
     return sum(file.stat().st_size for file in files if file.parent.name != "digits")
 
 
-def weights_hash(app: Sphinx) -> str:
-    """Return the SHA-256 under which the stage's weights are published."""
-    weights = Path(app.srcdir, WEIGHTS)
+def weights_hash(app: Sphinx, file: str = WEIGHTS) -> str:
+    """Return the SHA-256 under which weights are published, by default the stage's."""
+    weights = Path(app.srcdir, file)
     files = files_by_hash(Path(app.srcdir))
-    return next(key for key, file in files.items() if file == weights)
+    return next(key for key, path in files.items() if path == weights)
 
 
 @cache
@@ -144,6 +170,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
     places = 'document.querySelector("figure.glass"), document.querySelector(".network-strip")'
     settings = (
         f'bytes: () => capsnetBuffer("{weights_hash(app)}"), own: capsnetOwn, '
+        f'turning: () => capsnetBuffer("{weights_hash(app, TURNING_WEIGHTS)}"), '
         f'samples: "{samples(Path(app.srcdir, CHAPTERS))}"'
     )
     script = joined_sources().script("glass/glass.js")
@@ -159,5 +186,7 @@ def setup(app: Sphinx) -> None:
     """Register with Sphinx."""
     app.add_node(glass, html=(visit_html, skip), latex=(skip, skip), text=(skip, skip))
     app.add_directive("glass", Glass)
+    app.add_node(turned, html=(visit_turned, skip), latex=(skip, skip), text=(skip, skip))
+    app.add_directive("turned", Turned)
     app.connect("html-page-context", add_stage)
     app.connect("build-finished", write_files)

@@ -9,25 +9,18 @@ import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
 import { wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
+import { seenInWords, turnInWords } from "./shared/turned_words.js";
 import { makePoseDecoder, makeTurningNet } from "./shared/turning_net.js";
 import { element, svg, withArticle } from "./shared/ui.js";
 
 const DIGITS = Array.from("0123456789");
 const FAMILIAR = 45; // degrees, either way: as both networks were trained
-const ALIKE = [0, 1, 8]; // these look much the same after half a turn
 
 // ---------------------------------------------------------------------------------------- in words
 
-const turnInWords = (/** @type {number} */ degrees) => {
-  const whole = Math.round(degrees);
-  if (whole === 0) return "held upright";
-  return whole > 0 ? `turned by ${whole}° anticlockwise` : `turned by ${-whole}° clockwise`;
-};
-
 /** What has happened, in a sentence. */
-function remarkOn({ prediction, turn }, other, angle, pose) {
-  const half = ALIKE.includes(prediction) ? ", or the other way up" : "";
-  const seen = `${withArticle(prediction)}, ${turnInWords(turn)}${half}`;
+function remarkOn(reading, other, angle, pose) {
+  const seen = seenInWords(reading);
   if (pose !== 0) {
     const along = "You turned its pose alone: the drawing turns along, and keeps its form.";
     return `The capsules that turn see ${seen}. ${along}`;

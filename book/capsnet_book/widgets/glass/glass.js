@@ -7,6 +7,7 @@ import { element, pushButton } from "../shared/ui.js";
 import { fromBase64, keepDigit, keptDigit } from "./kept.js";
 import { hasInk } from "./model.js";
 import { Stage } from "./stage.js";
+import { makeTurned } from "./turned.js";
 
 const FIRST = 7; // the digit of a reader who has not chosen one yet
 const REST = 120; // milliseconds without a change before the stage follows another pad
@@ -45,8 +46,8 @@ function makeSmallPictures(strip) {
 
 // ------------------------------------------------------------------------------- the stage
 
-/** A stage that keeps the reader's digit, and shows its answers in the strip as well. */
-function makeStage(figure, strip, /** @type {Uint8Array} */ samples) {
+/** A stage that keeps the reader's digit, and shows its answers elsewhere in the page as well. */
+function makeStage(figure, strip, turned, /** @type {Uint8Array} */ samples) {
   const copySmall = strip && makeSmallPictures(strip);
   const stills = figure?.querySelectorAll(":scope > :not(.live-view)") ?? [];
   return new Stage({
@@ -57,6 +58,7 @@ function makeStage(figure, strip, /** @type {Uint8Array} */ samples) {
     answered(stage) {
       strip?.setAttribute("data-prediction", stage.session.answer.prediction);
       copySmall?.(stage);
+      turned?.show(stage.session.image, stage.session.network);
       for (const still of stills) still.remove();
       for (const part of [figure, strip]) part?.setAttribute("data-live", "true");
     },
@@ -99,12 +101,16 @@ function makeBench(/** @type {HTMLElement} */ strip) {
 }
 
 /**
- * Wakes a stage in the place of `figure`, and the strip above the page.
+ * Wakes a stage in the place of `figure`, and the strip above the page; where the page has a place
+ * for the turned digit, it follows.
  * @param {HTMLElement | null} figure @param {HTMLElement | null} strip
- * @param {{ bytes: () => Promise<ArrayBuffer>, samples: string, own: any }} _
- *   bytes(): of the book's network; samples: digits in base64; own: the reader's own network
+ * @param {{ bytes: () => Promise<ArrayBuffer>, turning: () => Promise<ArrayBuffer>,
+ *   samples: string, own: any }} _
+ *   bytes(): of the book's network; turning(): of the capsules that turn; samples: digits in
+ *   base64; own: the reader's own network
  */
-export function start(figure, strip, { bytes, samples, own }) {
+export function start(figure, strip, { bytes, turning, samples, own }) {
+  const place = /** @type {HTMLElement | null} */ (document.querySelector(".turned-place"));
   const fold = strip?.querySelector("details");
   const view = /** @type {HTMLElement} */ (
     figure ? figure.querySelector(".live-view") : makeBench(strip)
@@ -116,7 +122,8 @@ export function start(figure, strip, { bytes, samples, own }) {
 
   async function wake() {
     const weights = await bytes();
-    stage = makeStage(figure, strip, fromBase64(samples));
+    const turned = place && makeTurned(place, turning);
+    stage = makeStage(figure, strip, turned, fromBase64(samples));
     seat();
     await offerOwnNetwork(stage, own, weights);
     followOtherPads(stage);
