@@ -41,6 +41,8 @@ FEWEST_BATCHES = 8
 """In an epoch of pictures, unless the size of a batch is given."""
 FEWEST_STEPS = 400
 """In a training on pictures, unless epochs or seconds are given."""
+ENOUGH_IN_A_BATCH = 32
+"""Pictures in a batch, from which on the usual rate is taken."""
 MOST_EXAMPLES = 12
 """Rows of the picture of bent examples, one for each class."""
 
@@ -218,13 +220,12 @@ def _recipe_for_pictures(options: argparse.Namespace, count: int) -> Recipe:
 
 
 def _with_rate_for_batches(recipe: Recipe, network: CapsNet) -> Recipe:
-    """Return a recipe with a rate that falls as the root of the size of a batch.
+    """Return a recipe with a rate that falls as the root of a batch's size, below 32 images.
 
     A step of Adam is as long for a small batch as for a large one, and follows fewer images. With
     batches of 4 at the usual rate, a network learned two plain classes, and lost them again.
     """
-    usual = Recipe()
-    share = math.sqrt(min(1.0, recipe.batch_size / usual.batch_size))
+    share = math.sqrt(min(1.0, recipe.batch_size / ENOUGH_IN_A_BATCH))
     return replace(recipe, learning_rate=share * usual_rate(network))
 
 

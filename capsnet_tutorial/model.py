@@ -47,9 +47,9 @@ class CapsNetConfig:
     """Sizes of a CapsNet. The defaults are the paper's.
 
     Large images make many primary capsules, and s adds up all of them. With 3,200 for two classes,
-    at a learning rate of 0.01, both class capsules became 1 long within a few steps, and the margin
-    loss stayed at ½·0.9². So `fit` takes a lower rate beyond 320 primary capsules for each class,
-    unless `Recipe` names one: 0.002 there, with which the same networks learned.
+    at a learning rate of 0.01, both class capsules can become 1 long within a few steps, and the
+    margin loss stays at ½·0.9². So `fit` takes a lower rate beyond 320 primary capsules for each
+    class, unless `Recipe` names one: 0.002 there.
     """
 
     image_size: int | tuple[int, int] = 28

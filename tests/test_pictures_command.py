@@ -91,8 +91,9 @@ def test_small_sets_get_some_hundred_steps_unless_told_otherwise(pictures, recip
 @pytest.mark.parametrize(
     ("options", "rate"),
     [
-        ([], 0.00125),  # batches of 2 in place of 128: an eighth
-        (["--batch-size", "8"], 0.0025),
+        ([], 0.0025),  # batches of 2, a sixteenth of 32: a quarter of 0.01
+        (["--batch-size", "8"], 0.005),
+        (["--batch-size", "64"], 0.01),
         (["--learning-rate", "0.02"], 0.02),
     ],
 )
