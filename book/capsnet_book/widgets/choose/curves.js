@@ -94,7 +94,7 @@ function makeAnswer(/** @type {Seven} */ { image, painter }) {
   );
   const show = (/** @type {number[]} */ lengths, /** @type {string} */ kind) => {
     painter.paint(given.canvas, image);
-    given.name("a digit of the test", "A handwritten 7");
+    given.name("a digit of the test", "The digit at hand");
     row.show(lengths, (j) => (j === LABEL ? kind : ""));
     caption.textContent = kind
       ? "what the network of this loss says to it, after 4,000 digits"
