@@ -71,18 +71,17 @@ function handOf(history, { silent, touches, right, seen }, k) {
   const before = history.firstMark(seen - RECENT);
   if (!touches || !before) return "";
   const counts = `${before[k].right} of 100 right before, ${right} now`;
-  const held = [
-    countOf(silent.maps.length, "filter"),
-    countOf(silent.primary.length, "capsule"),
-  ].filter(Boolean);
+  const held = heldOf(silent);
   if (held.length === 0) return `Changed by your hand: ${counts}. Undo takes it back.`;
   return `Silent: ${held.join(" and ")}; ${counts}. Let it learn: do the others take over?`;
 }
 
-/** Return "3 capsules", or "" for none. */
-function countOf(/** @type {number} */ count, /** @type {string} */ thing) {
-  if (count === 0) return "";
-  return `${count} ${count === 1 ? thing : `${thing}s`}`;
+/** Return which parts are silent. @param {import("./silence.js").Silent} silent */
+function heldOf({ maps, primary }) {
+  const words = [];
+  if (maps.length) words.push(maps.length === 1 ? "1 filter" : `${maps.length} filters`);
+  if (primary.length) words.push(primary.length === 1 ? "1 capsule" : `${primary.length} capsules`);
+  return words;
 }
 
 /** Return how far one network, or two, have come. */
