@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from _ext.widgets.sources import sources_of
 from capsnet_book import widgets
 from capsnet_book.palette import DARK, LIGHT
 from capsnet_book.widgets import _sources
@@ -280,3 +281,12 @@ def test_what_the_text_tells_to_press_is_a_label():
         named |= set(NAMED.findall(text))
     assert {"Picasso", "Clear"} <= named
     assert not {label for label in named if label.split(" by ")[0] not in sources}
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_a_page_of_the_book_has_a_widgets_own_styles_and_script(name: str) -> None:
+    """The build of the book finds both by the class's name, without the class."""
+    kind = getattr(widgets, name)
+    identifier = f"{kind.__module__}.{name}"
+    sources = sources_of({"state": {"_anywidget_id": identifier}})
+    assert sources == {"_esm": kind._esm, "_css": kind._css}

@@ -174,7 +174,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
         f'samples: "{samples(Path(app.srcdir, CHAPTERS))}"'
     )
     script = joined_sources().script("glass/glass.js")
-    styles = joined_sources().stylesheet("glass/signs.css", "glass.css", "glass/glass.css")
+    styles = joined_sources().stylesheet("glass.css", "glass/glass.css")
     static = Path(app.outdir, "_static")
     static.joinpath(f"{FILE}.js").write_text(
         f"{script}.start({places}, {{ {settings} }});\n", encoding="utf-8"

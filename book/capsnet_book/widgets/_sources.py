@@ -20,6 +20,9 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
 _UNSUPPORTED = re.compile(r"^(?:import\b|export (?!default )).*$", re.MULTILINE)
 
+BUILT_UPON = {"glass.css": ("glass/signs.css",), "raise_one.css": ("glass/signs.css",)}
+"""A widget's stylesheet -> those that stand before it, here and in the built book."""
+
 
 def module(name: str) -> str:
     """Return a file of this folder, with its imports, as one ES module with its exports."""
@@ -34,9 +37,14 @@ def script(name: str) -> str:
 
 
 def stylesheet(*names: str) -> str:
-    """Return the palette, the rules that all widgets share, and those of these files."""
-    rules = [_read(name) for name in ("shared/widgets.css", *names)]
-    return css_variables() + "".join(rules)
+    """Return the palette, the rules that all widgets share, and those of these files.
+
+    Before a file stand those whose rules it builds upon.
+    """
+    files = ["shared/widgets.css"]
+    for name in names:
+        files += [*BUILT_UPON.get(name, ()), name]
+    return css_variables() + "".join(_read(file) for file in files)
 
 
 def _files(name: str) -> list[tuple[str, str]]:

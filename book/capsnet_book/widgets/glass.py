@@ -29,7 +29,7 @@ class Glass(anywidget.AnyWidget):
     """
 
     _esm = _parts.module("glass.js")
-    _css = _parts.stylesheet("glass/signs.css", "glass.css")
+    _css = _parts.stylesheet("glass.css")
 
     network = anywidget.WidgetTrait().tag(sync=True)
     samples = traitlets.Bytes().tag(sync=True)

@@ -43,7 +43,7 @@ class RaiseOne(anywidget.AnyWidget):
     """
 
     _esm = _parts.module("raise_one.js")
-    _css = _parts.stylesheet("glass/signs.css", "raise_one.css")
+    _css = _parts.stylesheet("raise_one.css")
 
     # References that the page follows when it needs the pictures, by the setting `data`.
     digits = traitlets.Dict().tag(sync=True)
