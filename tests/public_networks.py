@@ -682,9 +682,8 @@ def _weight_norm() -> Network:
     return Network(layer)
 
 
-def _above_first(count: int) -> Network:
-    """A network of layers of equal sizes, with the classes above them."""
-    return Network(*(AboveFirst(I, DIM, I, DIM) for _ in range(count)), AboveFirst(I, DIM, J, D))
+def _above_first_twice() -> Network:
+    return Network(AboveFirst(I, DIM, I, DIM), AboveFirst(I, DIM, J, D))
 
 
 def _sized(*image: int, classes: int) -> Right:
@@ -748,8 +747,7 @@ PUBLIC = [
     Right("votes by a grouped convolution", lambda: Network(GroupedVotes(I, DIM, J, D))),
     Right("numbers of something else", lambda: Network(Numbered(I, DIM, J, D))),
     Right("the upper layer first", UpsideDown),
-    Right("capsules above first, two layers", lambda: _above_first(1)),
-    Right("capsules above first, three layers", lambda: _above_first(2)),
+    Right("capsules above first, two layers", _above_first_twice),
     Right("W with a weight norm", _weight_norm),
     Right("shares after training", lambda: SharesAfterTraining(last())),
     Right("lengths and shares", lambda: LengthsAndShares(last())),
