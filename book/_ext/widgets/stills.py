@@ -22,6 +22,7 @@ def stills(look: str, builder: Any) -> str:
 
     `look` is the name of their files: the widget's class, or such as "Choose-squash".
     """
+    widget = look.partition("-")[0]
     folder = stills_folder(builder)
     page = builder.get_target_uri(builder.current_docname)
     html = ""
@@ -35,7 +36,7 @@ def stills(look: str, builder: Any) -> str:
             address = image_attributes(narrow, page)
             phone = f'<source media="(max-width: 600px)" srcset={address}>'
         address = image_attributes(wide, page)
-        description = f'alt="The widget {look}"'
+        description = f'alt="The widget {widget}"'
         picture = f'<img class="dark-light" src={address} loading="lazy" {description}>'
         html += f'<picture class="live-still in-{theme}">{phone}{picture}</picture>\n'
     return html
