@@ -17,6 +17,21 @@ CHAPTER = "book/chapters/18-does-routing-matter.html"
 DOTS = ".landscape .lines a"
 ROWS = ".landscape li"
 SEEN = "visible=true"
+FAR_FROM_ABOVE = """(dots) => {
+    // [number, x, y] of the dot that is farthest to the side of the one on the line above it.
+    const places = dots.map((dot) => {
+        const { left, top, width, height } = dot.getBoundingClientRect();
+        const share = dot.style.getPropertyValue("--mean") / 100;
+        return [left + share * width, top + height / 2];
+    });
+    const away = (number) => {
+        const isFirst = dots[number].previousElementSibling === null;
+        return isFirst ? 0 : Math.abs(places[number][0] - places[number - 1][0]);
+    };
+    const numbers = dots.map((_, number) => number);
+    const farthest = numbers.reduce((best, number) => (away(number) > away(best) ? number : best));
+    return [farthest, ...places[farthest]];
+}"""
 
 
 def row_of(dot: Locator) -> Locator:
@@ -61,16 +76,12 @@ def test_arrow_keys_and_buttons_go_from_dot_to_dot(
 def test_a_finger_near_a_dot_shows_its_row(visit: Callable[..., Visit], address: str) -> None:
     phone = {"viewport": {"width": 375, "height": 700}, "has_touch": True}
     page = visit(address + RESULTS, **phone).page
-    dot = page.locator(DOTS).nth(1)
+    dots = page.locator(DOTS)
+    number, *_ = dots.evaluate_all(FAR_FROM_ABOVE)
+    dot = dots.nth(number)
     dot.scroll_into_view_if_needed()
-    place = dot.evaluate(
-        """(dot) => {
-            const { left, top, width } = dot.getBoundingClientRect();
-            return [left + (width * dot.style.getPropertyValue("--mean")) / 100, top + 4];
-        }"""
-    )
-    x, y = place
-    page.touchscreen.tap(x + 2, y - 5)  # on the line above, and nearer to this dot
+    _, x, y = dots.evaluate_all(FAR_FROM_ABOVE)
+    page.touchscreen.tap(x, y - 5)  # on the line above, whose dot is far
     expect(row_of(dot)).to_be_visible()
 
 
