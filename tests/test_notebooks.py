@@ -235,17 +235,28 @@ def test_the_set_up_cell_installs_what_the_notebook_imports(path: Path) -> None:
             )
 
 
-def test_a_notebook_without_its_project_says_what_to_do(
+def set_up(monkeypatch: pytest.MonkeyPatch, folder: Path, lacking: str = "") -> None:
+    """Run the first notebook's set-up cell in a folder; nothing is installed."""
+    cell = re.sub(r"%pip.*", "pass", code(NOTEBOOKS[0])[0].source)
+    monkeypatch.chdir(folder)
+    exec(cell.replace(f'"{lacking}":', '"not_there":'), {})
+
+
+def test_a_notebook_without_its_project_says_where_it_is_and_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = re.sub(r"%pip.*", "pass", code(NOTEBOOKS[0])[0].source).replace(
-        '"capsnet_tutorial":', '"not_there":'
-    )
-    monkeypatch.chdir(NOTEBOOKS[0].parent)
-    exec(cell, {})
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(OSError, match="pyproject.toml and book"):
-        exec(cell, {})
+    set_up(monkeypatch, NOTEBOOKS[0].parent)
+    with pytest.raises(
+        OSError, match=f"^{re.escape(str(tmp_path))} is not in the project: download all of"
+    ):
+        set_up(monkeypatch, tmp_path, lacking="capsnet_tutorial")
+
+
+def test_an_install_that_failed_says_of_what_and_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(OSError, match=r"^pip could not install \.\./\.\./book .* run this cell"):
+        set_up(monkeypatch, NOTEBOOKS[0].parent, lacking="capsnet_book")
 
 
 def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:

@@ -240,7 +240,7 @@ def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[.
     expect(capsules).to_have_attribute("aria-label", re.compile("is out: nobody hears it"))
     expect(widget.locator(".passage .signs .out")).to_have_count(1)
     sentence = widget.locator(".sentence")
-    expect(sentence).to_contain_text("Silent: 1 capsule")
+    expect(sentence).to_contain_text("Silent: one capsule")
     assert widget.page.url.endswith("#hand=1")
 
     seen = number(widget, "seen")

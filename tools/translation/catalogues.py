@@ -13,7 +13,7 @@ from capsnet_book import words
 
 from .figures import figure_words
 from .messages import has_words, rewritten
-from .paths import CATALOGUES, ENGLISH_OUTPUTS, INTERFACE, LANGUAGE, ROOT, WORDS, pages
+from .paths import CATALOGUES, INTERFACE, LANGUAGE, ROOT, WORDS, pages
 from .scripts import sentences
 from .sources import report_sentences
 
@@ -87,8 +87,6 @@ def words_catalogue() -> Catalog:
     """Return what outputs of the notebooks say, the words in figures, and what reports can say."""
     catalog = Catalog(LANGUAGE, fuzzy=False)
     for page, path in pages().items():
-        if page in ENGLISH_OUTPUTS:
-            continue
         for kind, text in messages_of(path):
             if kind == "output":
                 catalog.add(words.message(text), auto_comments=[page])

@@ -16,7 +16,7 @@ from ..refresh_notebooks import execute, with_a_palette
 from .catalogues import stored_catalogue, translations
 from .figures import Figure, digest, figure_words, figures_of, page_figures
 from .messages import has_words
-from .paths import ENGLISH_OUTPUTS, FIGURE_WORDS, FIGURES, ROOT, TREE, WORDS, pages
+from .paths import FIGURE_WORDS, FIGURES, ROOT, TREE, WORDS, pages
 from .tree import python_path, write
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -34,8 +34,6 @@ def outdated() -> dict[str, int]:
     }
     counts = {}
     for name, path in pages().items():
-        if name in ENGLISH_OUTPUTS:
-            continue
         old = sum(digest(figure) not in current for figure in page_figures(path))
         if old:
             counts[name] = old

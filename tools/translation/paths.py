@@ -20,7 +20,6 @@ STILLS = CATALOGUES / "stills"  # of stages that wait for a touch
 TREE = ROOT / "_build" / LANGUAGE  # the Chinese source
 HTML = ROOT / "_build" / "html" / LANGUAGE  # the Chinese pages
 
-ENGLISH_OUTPUTS = {"results"}  # pages whose cells print English in both editions
 PAGE_SUFFIXES = (SUFFIX, ".md")
 
 

@@ -19,7 +19,6 @@ from .catalogues import entries, stored_catalogue, translations
 from .figures import show_chinese_pictures
 from .messages import MARKDOWN, as_json, rewritten
 from .paths import (
-    ENGLISH_OUTPUTS,
     HTML,
     INTERFACE,
     LANGUAGE,
@@ -70,8 +69,7 @@ def write(tree: Path = TREE) -> None:
         data = path.read_bytes()
         if path in page_names:
             name = page_names[path]
-            output_words = {} if name in ENGLISH_OUTPUTS else word_translations
-            text, page_headings = in_chinese(data.decode(), path.suffix, name, output_words)
+            text, page_headings = in_chinese(data.decode(), path.suffix, name, word_translations)
             headings[relative.rpartition(".")[0]] = page_headings
             data = text.encode()
         if relative in pieces:

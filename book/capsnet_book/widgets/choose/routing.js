@@ -109,7 +109,8 @@ function makePicture(setting, options, linesOf) {
       routed?.c ?? new Float32Array(network.I * network.J),
       network.J,
     );
-    const kind = options[option]?.right ? "right" : "wrong";
+    const verdict = options[option]?.right ? "right" : "wrong";
+    const kind = option < 0 ? "" : verdict;
     givers.show(gives, () => kind);
     takers.show(receives, (j) => (j === label ? kind : ""));
     view.say(hasNan(gives) ? "the shares: nan" : "the shares after three rounds; dashed: 1");

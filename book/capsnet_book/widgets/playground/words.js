@@ -79,8 +79,9 @@ function handOf(history, { silent, touches, right, seen }, k) {
 /** Return which parts are silent. @param {import("./silence.js").Silent} silent */
 function heldOf({ maps, primary }) {
   const words = [];
-  if (maps.length) words.push(maps.length === 1 ? "1 filter" : `${maps.length} filters`);
-  if (primary.length) words.push(primary.length === 1 ? "1 capsule" : `${primary.length} capsules`);
+  if (maps.length) words.push(maps.length === 1 ? "one filter" : `${maps.length} of its filters`);
+  if (primary.length)
+    words.push(primary.length === 1 ? "one capsule" : `${primary.length} of its capsules`);
   return words;
 }
 
