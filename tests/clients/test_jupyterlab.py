@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from _ext.widgets.models import OURS
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from .conftest import CHAPTERS, ROOT
 
@@ -23,6 +23,7 @@ RUN = [
     path for path in CHAPTERS if path.stem.endswith(("try-it", "routing"))
 ]  # test_versions.py runs all
 PICTURES = '.jp-OutputArea-output img[src^="data:image/png"][alt^="The widget"]'
+WIDGETS = '.jp-OutputArea-output .capsnet[data-ready="true"]'
 TROUBLE = (
     "Loading widget",
     "Error displaying widget",
@@ -106,6 +107,14 @@ def opened(page: Page, lab: str, path: Path) -> int:
     )
 
 
+def run_all(page: Page) -> None:
+    """Run all cells of the notebook that is open, without waiting for their ends."""
+    page.evaluate("window.jupyterapp.serviceManager.ready")
+    kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
+    page.wait_for_function(f"{kernel}?.status === 'idle'", timeout=120_000)
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+
+
 def said(page: Page) -> str:
     """What the notebook says."""
     return page.locator(".jp-Notebook").inner_text()
@@ -123,13 +132,8 @@ def test_before_it_runs_each_widget_is_a_picture(page: Page, lab: str, path: Pat
 @pytest.mark.parametrize("path", RUN, ids=lambda path: path.stem)
 def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None:
     widgets = opened(page, lab, path)
-    page.evaluate("window.jupyterapp.serviceManager.ready")
-    kernel = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
-    page.wait_for_function(f"{kernel}?.status === 'idle'", timeout=120_000)
-    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.locator('.jp-OutputArea-output .capsnet[data-ready="true"]').nth(widgets - 1).wait_for(
-        timeout=300_000
-    )
+    run_all(page)
+    page.locator(WIDGETS).nth(widgets - 1).wait_for(timeout=300_000)
     assert page.locator(PICTURES).count() == 0
     assert "Error displaying widget" not in said(page)
     prompt = page.locator('.jp-Notebook a[href^="#try-BendCapsule?offsets.15=0.25"]')
@@ -146,3 +150,18 @@ def test_after_it_ran_the_widgets_live(page: Page, lab: str, path: Path) -> None
         page.wait_for_function(
             "document.querySelector('[data-widget=RaiseOne]').dataset.seen > 200", timeout=120_000
         )
+
+
+@pytest.mark.parametrize(
+    ("link", "heading"),
+    [("#does-it-take-agreement", "Does it take agreement?"), ("#four-promises", "Four promises")],
+    ids=["in the same notebook", "in another notebook"],
+)
+def test_links_move_to_sections(page: Page, lab: str, link: str, heading: str) -> None:
+    path = next(path for path in CHAPTERS if path.stem.endswith("does-routing-matter"))
+    opened(page, lab, path)
+    run_all(page)
+    page.locator(WIDGETS).first.wait_for(timeout=300_000)
+    page.locator(f'.jp-Notebook a[href$="{link}"]').first.click()
+    shown = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook h2")
+    expect(shown.filter(has_text=heading)).to_be_in_viewport(timeout=60_000)

@@ -257,3 +257,22 @@ def test_what_is_given_stays_and_weights_come_as_they_do(evaluate):
         const samePredictions = predictions.every((prediction) => prediction === first.prediction);
         return [sameImage && sameCapsules && samePredictions, m.squash([0, 0])];"""
     assert evaluate(body, str(SHIPPED), m="shared/core.js") == [True, [0, 0]]
+
+
+# --- links to sections
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("does-it-take-agreement", 1), ("a-cnn-doesnt", 2), ("one-round", 0), ("round", None)],
+)
+def test_a_section_is_found_by_its_name_in_a_link(
+    evaluate: Callable[..., Any], name: str, expected: int | None
+) -> None:
+    headings = ["One *round*¶", "Does it take agreement?¶", "A CNN doesn’t"]
+    body = """
+        const headings = data.headings.map((textContent) => ({ textContent }));
+        const place = headings.indexOf(m.findSection(headings, data.name));
+        return place < 0 ? null : place;"""
+    sample = {"headings": headings, "name": name}
+    assert evaluate(body, sample, m="shared/sections.js") == expected

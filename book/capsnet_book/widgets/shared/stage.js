@@ -4,6 +4,7 @@ import { glide } from "./controls.js";
 import { makeNetwork } from "./core.js";
 import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
+import { followSections } from "./sections.js";
 import { element, listen, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
 
 const MOVEMENT = 450; // milliseconds
@@ -19,7 +20,8 @@ const FRAMES_TO_WAIT = 60; // for a widget that is not in the page yet
 export const defineWidget = (name, label, build) => ({
   async render({ model, el, host }) {
     const root = makeRoot(name, label);
-    const stops = [followPrompts(name, model, el)]; // called when the widget is taken down
+    // Called when the widget is taken down.
+    const stops = [followPrompts(name, model, el), followSections(el)];
     el.append(root);
     try {
       await untilConnected(root);
