@@ -108,6 +108,7 @@ DRAWN = {  # a figure of every kind
     ),
     "follow_map": lambda: figures.follow_map(torch.linspace(-1, 1, 96).view(6, 16), CHANGES),
     "growth_lines": lambda: figures.growth_lines(SPEED["growth"], "ms"),
+    "intervals_around_zero": lambda: figures.intervals_around_zero([(-2, 1), (0.1, 2), (-1, -0.1)]),
     "layer_bars": lambda: figures.layer_bars(LAYER),
     "length_and_direction": lambda: figures.length_and_direction(
         IMAGES,
@@ -167,6 +168,11 @@ def test_a_figure_fits_the_page_and_is_closed_and_its_labels_stand_apart(kind):
     shrunk = min(1, PHONE / (phone.get_tightbbox().width + edge))
     least = min((text.get_fontsize() * shrunk for text in labels(phone)), default=SMALLEST)
     assert least > 7.5, "10.5 of a phone's pixels"
+
+
+def test_an_interval_has_a_cross_if_it_misses_zero():
+    axes = figures.intervals_around_zero([(-2, 1), (0.1, 2), (-1, -0.1), (0, 1)]).axes[0]
+    assert [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "X"] == [2, 3]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])

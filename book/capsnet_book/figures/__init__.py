@@ -10,6 +10,7 @@ from capsnet_book.figures.colour import colour_grid
 from capsnet_book.figures.couplings import coupling_graphs
 from capsnet_book.figures.digits import digit_grid, digit_row
 from capsnet_book.figures.graph import one_round
+from capsnet_book.figures.intervals import intervals_around_zero
 from capsnet_book.figures.landscape import evidence_landscape
 from capsnet_book.figures.margin import lengths_below, margin_curves
 from capsnet_book.figures.masking import ten_drawings
@@ -59,6 +60,7 @@ __all__ = [
     "follow_map",
     "growth_lines",
     "in_proportion",
+    "intervals_around_zero",
     "layer_bars",
     "length_and_direction",
     "lengths_below",
