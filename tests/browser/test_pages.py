@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import re
 from collections.abc import Callable
 from html import unescape
@@ -11,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from capsnet_book.networks import TRAINED
+from capsnet_book.assets import asset
 from fontTools.ttLib import TTFont
 from playwright.sync_api import Page, expect
 
@@ -270,11 +271,14 @@ BASE64 = re.compile(r"[A-Za-z0-9+/]{1000,}")
 
 
 def test_networks_lie_in_the_book_once(book: Path) -> None:
-    buffers = sorted(path.suffix for path in (book / "_static" / "widget-buffers").iterdir())
-    large = len({*TRAINED} - {"paper"}) + 1  # and the playground's digits
-    assert buffers == [".js"] * large + [".safetensors"] * large, (
-        "for the disk, as a script, and for a server"
-    )
+    assets = ROOT / "book" / "capsnet_book" / "assets"
+    files = [path for path in assets.glob("weights/*.safetensors") if path.stem != "paper"]
+    files += [*assets.glob("digits/*.safetensors"), asset("weights/small.safetensors")]
+    hashes = {hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    buffers = [path.name for path in (book / "_static" / "widget-buffers").iterdir()]
+    for_the_disk = [f"{digest}.js" for digest in hashes]
+    for_a_server = [f"{digest}.safetensors" for digest in hashes]
+    assert sorted(buffers) == sorted(for_the_disk + for_a_server)
     for page in book.rglob("*.html"):
         longest = max(map(len, BASE64.findall(page.read_text(encoding="utf-8"))), default=0)
         assert longest < 100_000, f"{page.name} holds a buffer of {longest:,} letters"

@@ -136,7 +136,7 @@ export const capsules = {
       const answer = answerOf(network, capsulesBy(option, network, features));
       const { capsules, most } = counts(option);
       view.say(`filled: from the middle of the image; at most ${most} of a capsule's 8`);
-      view.draw(answer.drawing, `what it draws of it: ${answer.name}`);
+      view.draw(answer.drawing, `what the network draws: ${answer.name}`);
       return options[option].says({ capsules, reads: inWords(answer) });
     };
     return { node: view.node, show };

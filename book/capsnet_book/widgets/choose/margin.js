@@ -90,7 +90,7 @@ const options = [
     code: "L = (1 - T) * missing**2 + 0.5 * T * excess**2",
     says: ({ label }) =>
       `The halves are swapped: all capsules grow but that of the ${label}. ` +
-      "The drawing is of nobody.",
+      "The drawing is of no digit.",
   },
 ];
 

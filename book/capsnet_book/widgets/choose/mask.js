@@ -37,7 +37,7 @@ const options = [
     says: ({ label, read, error }) =>
       `The capsule of the ${read} draws, ` +
       `and is blamed for not drawing the ${label} (squared error ${error}): ` +
-      `it would learn to draw a ${label}. The ${label}'s own learns nothing.`,
+      `it would learn to draw a ${label}. The ${label}'s own capsule learns nothing.`,
   },
   {
     code: "keep = F.one_hot(labels, 10)",
@@ -49,7 +49,8 @@ const options = [
   {
     code: "keep = 1 - F.one_hot(labels, 10)",
     says: ({ label, error }) =>
-      `Upside down: all draw but the ${label}. A drawing of nobody, squared error ${error}.`,
+      `The mask is inverted: all capsules draw but that of the ${label}. ` +
+      `The drawing is of no digit, squared error ${error}.`,
   },
   {
     code: "keep = lengths.softmax(dim=1)",

@@ -115,14 +115,14 @@ const options = [
     says: ({ reads }) =>
       "Here u has another letter than the weight: " +
       "every matrix gets the sum of all 72 parts. " +
-      `The shape is right, and no part speaks for itself. ${reads}`,
+      `The shape is right, but no part speaks for itself. ${reads}`,
   },
   {
     code: 'u_hat = torch.einsum("bid,ijde->bijd", u, weight)',
     says: () =>
       "The e is summed over instead of the d: " +
-      "each prediction has 8 numbers, and its matrix only stretched the part's own. " +
-      "The decoder waits for 16.",
+      "each prediction has 8 numbers, the part's own, each multiplied by one factor. " +
+      "The decoder expects 16.",
   },
 ];
 
@@ -156,7 +156,7 @@ export const predictions = {
         return options[option].says({});
       }
       const answer = answerOf(network, v);
-      view.draw(answer.drawing, `what it draws of it: ${answer.name}`);
+      view.draw(answer.drawing, `what the network draws: ${answer.name}`);
       return options[option].says({ reads: inWords(answer) });
     };
     return { node: view.node, show };

@@ -120,7 +120,7 @@ function makePicture(setting, options, linesOf) {
     }
     const answer = answerOf(network, routed.v);
     const read = answer.prediction < 0 ? "nothing" : answer.name;
-    view.draw(answer.drawing, `what it draws of it: ${read}`);
+    view.draw(answer.drawing, `what the network draws: ${read}`);
     const sums = [...gives].sort((x, y) => x - y);
     const result = { least: sums[0], most: sums.at(-1), to: receives[label], label };
     return options[option].says({ ...result, reads: inWords(answer) });
@@ -133,7 +133,7 @@ const sharingOptions = [
   {
     code: "c = b.softmax(dim=1)",
     says: ({ least, most, reads }) =>
-      "The shares sum to 1 over the wrong side. Every class receives exactly 1, " +
+      "The shares sum to 1 over the parts, not the classes. Every class receives exactly 1, " +
       `and a part gives ${least.toFixed(2)} to ${most.toFixed(2)} in all. ${reads}`,
   },
   {
@@ -165,7 +165,7 @@ const agreeingOptions = [
   {
     code: "a = (u_hat - v[:, None]).square().sum(dim=3)",
     says: ({ to, label, reads }) =>
-      "A distance: who is farthest away gets most. " +
+      "That is a distance: the vote that fits worst gets the largest share. " +
       `The ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
   },
   {

@@ -145,7 +145,7 @@ const options = [
   {
     code: "v = squared / (1 + squared) * s / squared.sqrt().clamp_min(1e-8)",
     says: () =>
-      "The value at zero is right, and it would read. " +
+      "The value at zero is right, and the network would read the digit. " +
       "But on the way back the root at 0 has an infinite slope, " +
       "and 0 times infinity is nan: after one step nothing is left.",
   },

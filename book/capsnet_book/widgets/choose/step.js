@@ -131,17 +131,17 @@ const options = [
     code: "loss.backward()\noptimizer.zero_grad()\noptimizer.step()",
     says: () =>
       "The gradients are cleared just before they would be used: every step is zero. " +
-      "Grey for ever.",
+      "The drawing stays grey.",
   },
   {
     code: "optimizer.zero_grad()\nloss.backward()",
-    says: () => "The gradient is there, and nobody goes along it. Grey for ever.",
+    says: () => "The gradient is computed, but no step is taken. The drawing stays grey.",
   },
   {
     code: "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
     right: true,
     says: ({ first, last }) =>
-      `Clear, go back, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
+      `Clear, backward, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
   },
 ];
 

@@ -225,8 +225,8 @@ const SENTENCES = {
     if (!isKept(focus)) return `Capsule ${at} is out: nobody hears it.`;
     const length = format(Math.hypot(...seen.u.subarray(at * D_in, (at + 1) * D_in)));
     const { vote, coupling } = strongestVote(focus, session);
-    const share = `${percent(coupling)} for the ${names[vote % J]}`;
-    return `Capsule ${at} sees this patch, is ${length} long, and votes ${share}.`;
+    const share = `its largest share, ${percent(coupling)}, to the ${names[vote % J]}`;
+    return `Capsule ${at} sees this patch, is ${length} long, and gives ${share}.`;
   },
 
   predictions(focus, { answer, network: { J, names }, isKept }) {
@@ -243,7 +243,7 @@ const SENTENCES = {
     const name = network.names[at];
     if (!isKept(focus)) return `The ${name} is held down: no vote reaches it.`;
     const { vote, coupling } = strongestVote(focus, session);
-    const feeder = `Capsule ${Math.floor(vote / network.J)} gives it the most of itself`;
+    const feeder = `Capsule ${Math.floor(vote / network.J)} gives it the largest share of itself`;
     return `The ${name} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
   },
 

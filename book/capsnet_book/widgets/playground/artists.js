@@ -4,7 +4,7 @@ import { fold } from "../shared/stage.js";
 import { element, memoized, write } from "../shared/ui.js";
 
 const ABOUT =
-  "Ten animals, drawn by nine artists. The drawings are in grey here, turned, shifted and " +
+  "Ten animals, from nine sets of drawings. The drawings are in grey here, turned, shifted and " +
   "scaled; their sources and licences:";
 
 /**

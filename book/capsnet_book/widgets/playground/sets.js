@@ -40,7 +40,7 @@ export const SETS = {
     fetching: "Fetching ninety drawings of animals …",
     untrained:
       "It has never seen an animal. It will learn from six sets of drawings; those in the wall " +
-      "are by artists of three others. Press Train.",
+      "are from three other sets. Press Train.",
     hint: "A hundred animals. Arrow keys choose one.",
     before: "A hundred animals, as they were drawn. Once it learns, it draws over them.",
     hundred: "A hundred animals by artists that it never learns from",
