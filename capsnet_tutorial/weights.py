@@ -9,6 +9,7 @@ from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from functools import partial
 from importlib import resources
+from math import isqrt
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,6 +25,9 @@ Network = TypeVar("Network", bound=nn.Module)
 
 MOST_ROUNDS = 10
 """The most rounds of routing that `as_capsnet` can infer from a network's answers."""
+
+LARGEST_STRIDE = 4
+"""The largest stride of the first convolution that `as_capsnet` tries."""
 
 
 # --- loading
@@ -202,9 +206,9 @@ def as_capsnet(network: nn.Module) -> CapsNet:
     Wrappers for compiling and for several GPUs are taken off.
 
     Raises:
-        ValueError: weights whose names and shapes are not those of the small or of the paper's
-            network, or answers that are not those of such a network with 1 to 10 rounds; a subclass
-            that answers otherwise than a CapsNet with its weights.
+        ValueError: weights whose names and shapes are not those of a CapsNet for square images, or
+            answers that are not those of such a network with 1 to 10 rounds; a subclass that
+            answers otherwise than a CapsNet with its weights.
     """
     network = getattr(network, "_orig_mod", network)  # torch.compile wraps it
     if isinstance(network, (nn.DataParallel, DistributedDataParallel)):
@@ -245,7 +249,11 @@ def _from_stranger(network: nn.Module) -> CapsNet:
         ValueError: other weights than those of a CapsNet, or other answers.
     """
     tensors = network.state_dict() if isinstance(network, nn.Module) else {}
-    config = _preset_of(tensors, f"{type(network).__name__}, whose weights are others")
+    config = _config_by_shapes(tensors)
+    if config is None:
+        wanted = "a CapsNet, or a network whose weights have the names and shapes of one"
+        others = f"{type(network).__name__}, whose weights are others"
+        raise InputError(f"expected {wanted}; got {others}")
     config_of_all_rounds = replace(config, iterations=MOST_ROUNDS)
     plain = filled(lambda: CapsNet(config_of_all_rounds), tensors, "the network")
     images = _noise(config).to(plain.conv.weight)
@@ -295,11 +303,57 @@ def _preset_of(tensors: dict[str, Tensor], others: str) -> CapsNetConfig:
     Raises:
         ValueError: neither.
     """
-    shapes = {name: tensor.shape for name, tensor in tensors.items()}
     for config in (CapsNetConfig.small(), CapsNetConfig.paper()):
-        with torch.device("meta"):
-            state = CapsNet(config).state_dict()
-        if shapes == {name: tensor.shape for name, tensor in state.items()}:
+        if _has_sizes(tensors, config):
             return config
     wanted = "a CapsNet, or a network whose weights have the names and shapes of the small or of"
     raise InputError(f"expected {wanted} the paper's one; got {others}")
+
+
+def _config_by_shapes(tensors: dict[str, Tensor]) -> CapsNetConfig | None:
+    """Return the sizes that a network's tensors, by name, have; None if they are no CapsNet's.
+
+    No tensor tells the strides: the second is the paper's, and the first follows from the number of
+    primary capsules.
+    """
+    try:
+        maps, channels, kernel, _ = tensors["conv.weight"].shape
+        _, _, primary_kernel, _ = tensors["primary.conv.weight"].shape
+        _, classes, primary_dim, class_dim = tensors["routed.weight"].shape
+        *hidden, pixels = _decoder_widths(tensors)
+    except (KeyError, ValueError):
+        return None
+    sizes: dict[str, Any] = {
+        "image_size": isqrt(pixels // channels),
+        "in_channels": channels,
+        "conv_channels": maps,
+        "conv_kernel": kernel,
+        "primary_types": len(tensors["primary.conv.weight"]) // primary_dim,
+        "primary_dim": primary_dim,
+        "primary_kernel": primary_kernel,
+        "classes": classes,
+        "class_dim": class_dim,
+        "decoder_hidden": tuple(hidden),
+    }
+    for stride in range(1, LARGEST_STRIDE + 1):
+        try:
+            config = CapsNetConfig(**sizes, conv_stride=stride)
+        except InputError:  # the second convolution does not fit any more
+            return None
+        if _has_sizes(tensors, config):
+            return config
+    return None
+
+
+def _decoder_widths(tensors: dict[str, Tensor]) -> list[int]:
+    """Return the widths of the decoder's layers, the pixels last."""
+    names = [name for name in tensors if name.startswith("decoder.") and name.endswith(".weight")]
+    return [len(tensors[name]) for name in names]
+
+
+def _has_sizes(tensors: dict[str, Tensor], config: CapsNetConfig) -> bool:
+    """Return True if the tensors have the names and shapes of a CapsNet of these sizes."""
+    with torch.device("meta"):
+        state = CapsNet(config).state_dict()
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    return shapes == {name: tensor.shape for name, tensor in state.items()}

@@ -61,6 +61,7 @@ class Halves(nn.Module):
         (..., lambda x: True, "not written yet"),
         ("a", lambda x: x + 1, "It is str 'a', and the test can do nothing"),
         (lambda x: None, lambda f: f(1).shape, "It returns None. Is its `return` missing"),
+        (lambda x: x or None, lambda f: f(1) == 1 and (f(0) == 0 or "Zero, too."), "Zero, too."),
         (lambda x: x.nonsense, lambda f: f(1), "It raises AttributeError"),
         (Halves, lambda Made: Made("half")(torch.ones(3)).shape == (3,), "✓ Halves"),
         (

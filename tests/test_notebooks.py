@@ -20,9 +20,11 @@ from _ext.pages.citations import address
 from _ext.widgets.buffers import files_by_hash
 from _ext.widgets.models import OURS, VIEW, stored_models
 from _ext.widgets.storage import LARGE, SOURCES, stored_buffer
+from capsnet_book.widgets import BendCapsule
 from markdown_it import MarkdownIt
 from pybtex.database import parse_file
 
+from capsnet_tutorial import CapsNet, CapsNetConfig
 from tools.refresh_notebooks import all_notebooks, normalise
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -257,6 +259,20 @@ def test_an_install_that_failed_says_of_what_and_what_to_do(
 ) -> None:
     with pytest.raises(OSError, match=r"^pip could not install \.\./\.\./book .* run this cell"):
         set_up(monkeypatch, NOTEBOOKS[0].parent, lacking="capsnet_book")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_the_readers"), [({"primary_types": 4}, True), ({"class_dim": 12}, False)]
+)
+def test_chapter_9_goes_on_with_a_network_of_other_sizes(
+    sizes: dict[str, int], is_the_readers: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chapter = ROOT / "book" / "chapters" / "09-training.ipynb"
+    (cell,) = [cell for cell in code(chapter) if "BendCapsule(network)" in cell.source]
+    names = {"BendCapsule": BendCapsule, "network": CapsNet(CapsNetConfig.small(**sizes))}
+    exec(cell.source, names)
+    assert isinstance(names["drawing"], BendCapsule)
+    assert ("not yours" in capsys.readouterr().out) is not is_the_readers
 
 
 def test_chapter_9s_network_stands_for_one_that_a_notebook_trained() -> None:

@@ -167,9 +167,9 @@ def test_two_networks_loaded_with_the_same_parts_share_none(tmp_path):
 class Stranger(torch.nn.Module):
     """The small network under another name, with answers of its own for the second image."""
 
-    def __init__(self, off: float) -> None:
+    def __init__(self, off: float, config: CapsNetConfig | None = None) -> None:
         super().__init__()
-        inner = CapsNet(CapsNetConfig.small(iterations=2))
+        inner = CapsNet(config or CapsNetConfig.small(iterations=2))
         self.conv = inner.conv
         self.primary = inner.primary
         self.routed = inner.routed
@@ -191,6 +191,36 @@ def test_a_network_of_the_same_structure_is_converted_with_its_number_of_rounds(
     assert converted.config == CapsNetConfig.small(iterations=2)
     images = digits("test", source="sample").images[:2]
     torch.testing.assert_close(converted(images).lengths, network(images).lengths)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"primary_types": 4},
+        {"conv_channels": 32, "decoder_hidden": (64,), "iterations": 2},
+        {"class_dim": 12, "primary_dim": 6, "classes": 3},
+        {"conv_stride": 1, "conv_kernel": 5, "primary_kernel": 9, "iterations": 1},
+        {"image_size": 20, "in_channels": 3},
+    ],
+    ids=str,
+)
+def test_a_network_of_other_sizes_is_converted_too(sizes):
+    torch.manual_seed(0)
+    config = CapsNetConfig.small(**sizes)
+    assert as_capsnet(Stranger(off=0.0, config=config)).config == config
+
+
+@pytest.mark.parametrize(
+    "tensors", [{}, {"conv.weight": torch.ones(3)}, {"decoder.0.weight": None}], ids=str
+)
+def test_weights_of_another_structure_are_not_converted(tensors):
+    stranger = Stranger(off=0.0)
+    state = tensors and stranger.state_dict() | tensors
+    stranger.state_dict = lambda: {
+        name: value for name, value in state.items() if value is not None
+    }
+    with pytest.raises(ValueError, match=r"names and shapes of one; got Stranger, whose weights"):
+        as_capsnet(stranger)
 
 
 @pytest.mark.parametrize("off", [0.01, 0.5])

@@ -152,12 +152,14 @@ class _TriedAnswer:
 
     Attributes:
         returned: the last result of a function or class; of another answer the answer itself.
+        has_returned: whether a function, or a module, returned anything but None so far.
         running: whether the answer, or a module of it, is being called: what is raised is its own.
     """
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
         self.returned = answer
+        self.has_returned = False
         self.running = False
 
     def observed(self) -> Any:
@@ -178,6 +180,7 @@ class _TriedAnswer:
             if isinstance(output, nn.Module):
                 self._observe(output)
             self.returned = output
+            self.has_returned |= not (output is None or isinstance(output, nn.Module))
             return _in_float32(output)
 
         return observed_answer
@@ -196,6 +199,7 @@ class _TriedAnswer:
             if not is_same(originals.pop(), inputs):
                 raise Trouble(CHANGED)
             self.returned = output
+            self.has_returned |= output is not None
             return _in_float32(output)
 
         module.register_forward_pre_hook(before)
@@ -216,8 +220,8 @@ class _TriedAnswer:
         return f"{text}, and the test can do nothing with that ({trouble.__cause__})."
 
     def returned_none(self) -> bool:
-        """Return True if the last call returned None: right where a test asks for that alone."""
-        return callable(self.answer) and self.returned is None
+        """Return True if all calls returned None: some of them may do so on purpose."""
+        return callable(self.answer) and self.returned is None and not self.has_returned
 
     def _is_function(self) -> bool:
         """Return True for a function or a class, False for a module and other values."""

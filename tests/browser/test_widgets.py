@@ -289,6 +289,37 @@ def test_a_digit_is_guessed_turned_and_lost(alone: Callable[..., Any]) -> None:
     expect(handle).to_have_attribute("aria-valuetext", re.compile("The capsule is 0.97 long"))
 
 
+PATCH = "book/chapters/02-why-capsules.html"
+
+
+def test_a_patch_is_turned_and_made_faint(alone: Callable[..., Any]) -> None:
+    widget = alone("TurnDial", PATCH, reduced_motion="reduce")
+    sentence = widget.locator('[data-role="sentence"]')
+    expect(sentence).to_contain_text("this is the patch that it looks for")
+    for _ in range(2):
+        widget.locator('[data-role="turn"]').click()
+    expect(sentence).to_contain_text("as it does to a patch of contrast 0.50 that is not turned.")
+    expect(sentence).to_contain_text("The capsule is 1.00 long and points to 60°.")
+    handle = widget.get_by_role("slider", name=re.compile("^Turn the patch"))
+    expect(handle).to_have_attribute("aria-valuetext", "turned by 60°")
+    press_keys(widget, '[data-role="handle"]', ("Shift+ArrowRight", "ArrowLeft"))
+    expect(handle).to_have_attribute("aria-valuenow", "72")
+    press_keys(widget, '[data-role="contrast"]', ("ArrowLeft",) * 10)
+    expect(sentence).to_contain_text("The capsule is 0.50 long and points to 72°.")
+    drag = Drag('[data-role="handle"]', end=(-3, 0.5))  # along the ring's foot, to the left
+    expect_change(widget, data("values"), lambda: drag_by_mouse(widget, drag))
+    expect(sentence).to_contain_text("The capsule is 0.50 long")
+
+
+def test_a_patch_is_turned_by_a_finger(alone: Callable[..., Any]) -> None:
+    widget = alone("TurnDial", PATCH, color_scheme="dark", reduced_motion="reduce", **PHONE)
+    drag = Drag('[data-role="handle"]', end=(0, 3))
+    expect_change(widget, data("values"), lambda: drag_by_finger(widget, drag))
+    assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375
+    touch = widget.locator('[data-role="handle"] .touch').bounding_box()
+    assert min(touch["width"], touch["height"]) >= 40
+
+
 def test_the_digit_that_the_page_keeps_is_on_the_dial(
     alone: Callable[..., Any], addresses: dict[str, str]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from capsnet_book import figures
 from capsnet_book.assets import asset
 from capsnet_book.experiments.cnn import class_scores
 from capsnet_book.networks import trained_network
@@ -19,6 +22,7 @@ from capsnet_tutorial import digits, mask_capsules
 from capsnet_tutorial.augment import Pose, transform
 
 Evaluate = Callable[..., Any]
+CHAPTER = Path(__file__).parents[2] / "book" / "chapters" / "02-why-capsules.ipynb"
 TURNS = (-75, -40, 0, 20, 60)  # degrees
 FITTED = (-45, -30, -15, 0, 15, 30, 45)  # degrees, at which the plane is found
 
@@ -194,3 +198,61 @@ def test_networks_are_data_and_others_are_refused() -> None:
         TurnDial("paper")
     with pytest.raises(ValueError, match="others of small-cnn"):
         TurnDial(others=("small",))
+
+
+@pytest.fixture(scope="module")
+def chapter() -> dict[str, Any]:
+    """What chapter 2 defines in the cells of "A number and a vector"."""
+    cells = json.loads(CHAPTER.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names: dict[str, Any] = {"math": math, "torch": torch, "figures": figures}
+    for function in ("patch", "neuron", "capsule"):
+        definition = next(source for source in sources if f"def {function}(" in source)
+        exec(definition, names)
+    return names
+
+
+@pytest.mark.parametrize("contrast", [1.0, 0.5, 0.05])
+@pytest.mark.parametrize("turn", [0, 60, 90, 137, 180, -45, -180])
+def test_a_patch_is_read_as_by_the_code_of_chapter_2(
+    evaluate: Evaluate, chapter: dict[str, Any], turn: int, contrast: float
+) -> None:
+    body = """
+        const patch = m.patchOf(data.turn, data.contrast);
+        const { length, points } = m.readingOf(data.turn, data.contrast);
+        return { patch, neuron: m.neuron(patch), capsule: m.capsule(patch), length, points };"""
+    answer = evaluate(body, {"turn": turn, "contrast": contrast}, m="dial/patch.js")
+    patch = chapter["patch"](turn, contrast)
+    capsule = chapter["capsule"](patch)
+    np.testing.assert_allclose(answer["patch"], patch.flatten(), atol=1e-5)
+    np.testing.assert_allclose(answer["neuron"], chapter["neuron"](patch), atol=1e-6)
+    np.testing.assert_allclose(answer["capsule"], capsule, atol=1e-6)
+    assert answer["length"] == pytest.approx(float(capsule.norm()), abs=1e-6)
+    assert (answer["points"] - turn) % 360 == 0
+
+
+@pytest.mark.parametrize(
+    ("turn", "contrast", "words"),
+    [
+        (0, 1.0, "says 1.00: this is the patch that it looks for. The capsule is 1.00 long"),
+        (60, 1.0, "to a patch of contrast 0.50 that is not turned. The capsule is 1.00 long and"),
+        (0, 0.5, "full contrast turned by 60°. The capsule is 0.50 long and points to 0°."),
+        (120, 0.8, "as if nothing were there. The capsule is 0.80 long and points to 120°."),
+        (60, 0.0, "the capsule has neither length nor direction"),
+    ],
+)
+def test_the_sentence_names_another_patch_to_which_the_neuron_says_the_same(
+    evaluate: Evaluate, turn: int, contrast: float, words: str
+) -> None:
+    body = "return m.aboutPatch(m.readingOf(data.turn, data.contrast));"
+    assert words in evaluate(body, {"turn": turn, "contrast": contrast}, m="dial/patch.js")
+
+
+def test_a_patch_turns_all_around_and_has_no_network() -> None:
+    widget = TurnDial.patch()
+    widget.turn = -180
+    assert widget.network is None
+    with pytest.raises(ValueError, match="turn from -180 to 180; got 181"):
+        widget.turn = 181
+    with pytest.raises(ValueError, match=r"contrast from 0 to 1; got 1\.5"):
+        widget.contrast = 1.5

@@ -61,8 +61,8 @@ def network_of(model: Any) -> Network:
 
     Args:
         model: a `CapsNet` of the paper's parts, of any size for digits; or any module whose weights
-            have the names and shapes of the small or the paper's one and that answers as it does,
-            such as ``book/my_capsnet.py``.
+            have the names and shapes of one and that answers as it does, such as
+            ``book/my_capsnet.py``.
 
     Raises:
         ValueError: another network.

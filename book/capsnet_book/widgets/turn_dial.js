@@ -1,8 +1,9 @@
 // One digit, one dial: a digit turns under the reader's hand. How long its capsule stays, and what
 // share other networks give its class, is drawn while it turns. First the reader says how far the
-// capsule will follow.
+// capsule will follow. In chapter 2 a patch is on the dial instead.
 import { arrowInWords, makeCapsuleArrow } from "./dial/capsule.js";
 import { makeChart } from "./dial/chart.js";
+import { buildPatch } from "./dial/patch.js";
 import { makeCapsules, makeOther } from "./dial/readers.js";
 import { makeRecord, reachOf, turnedDigit } from "./dial/record.js";
 import { question, sentenceOf, sideOf, turnInWords } from "./dial/words.js";
@@ -231,7 +232,7 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
 
 const LABEL = "Turn a digit, and see how far its capsule follows";
 
-async function build(widget) {
+async function buildDigit(widget) {
   const { root, get, set, layOut, painter, stops, halt } = widget;
   const redraw = () => widget.redraw(); // which start() sets later
   const capsules = makeCapsules(await widget.weights("network"));
@@ -324,4 +325,6 @@ async function build(widget) {
   };
 }
 
-export default defineWidget("TurnDial", LABEL, build);
+export default defineWidget("TurnDial", LABEL, (widget) =>
+  widget.get("thing") === "patch" ? buildPatch(widget) : buildDigit(widget),
+);

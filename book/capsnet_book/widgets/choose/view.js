@@ -31,7 +31,7 @@ export function inWords({ lengths, prediction, name }) {
   const length = format(lengths[prediction]);
   if (lengths[prediction] < 0.5)
     return `Its longest capsule, the ${name}'s, is only ${length} long.`;
-  return `It reads ${withArticle(name)}, ${length} long.`;
+  return `It reads ${withArticle(name)}; that capsule is ${length} long.`;
 }
 
 /**

@@ -30,10 +30,17 @@ export function arcOf(/** @type {number} */ from, /** @type {number} */ to, radi
  * A dial. show(degrees, words) puts the handle, and says its place to screen readers; marks lie
  * under the handle.
  * @param {{ limit: number, marks?: Element[], label?: string,
- *   turnTo: (degrees: number) => void, turnNow: () => number }} _
- *   limit: degrees either way, 180 for all around
+ *   zero?: number, turnTo: (degrees: number) => void, turnNow: () => number }} _
+ *   limit: degrees either way, 180 for all around; zero: where 0° stands, from the ring's top
  */
-export function makeDial({ limit, marks = [], label = "Turn the digit", turnTo, turnNow }) {
+export function makeDial({
+  limit,
+  marks = [],
+  label = "Turn the digit",
+  zero = 0,
+  turnTo,
+  turnNow,
+}) {
   const isWhole = limit === 180;
   const canvas = digitCanvas("turned", "");
   const handle = grip({
@@ -61,7 +68,7 @@ export function makeDial({ limit, marks = [], label = "Turn the digit", turnTo, 
     area: picture,
     focus: handle,
     move: (/** @type {{ x: number, y: number }} */ { x, y }) =>
-      turn(angleOf((x - 0.5) * 2 * REACH, REACH - y * height) - 90),
+      turn(angleOf((x - 0.5) * 2 * REACH, REACH - y * height) - 90 - zero),
   };
   drag(handle, follow);
   drag(along, { ...follow, start: follow.move });
@@ -75,7 +82,7 @@ export function makeDial({ limit, marks = [], label = "Turn the digit", turnTo, 
   );
 
   function show(/** @type {number} */ degrees, /** @type {string} */ words) {
-    const [x, y] = onRing(degrees);
+    const [x, y] = onRing(degrees + zero);
     setAttributes(handle, {
       transform: `translate(${x} ${y})`,
       "aria-valuenow": -degrees || 0, // to the right is more
