@@ -167,6 +167,36 @@ def test_time_has_a_way_back(raise_one: Any) -> None:
     has_seen(raise_one, int(now[0]) + 16)
 
 
+def test_the_chosen_tile_is_the_one_in_the_passage_at_every_moment(raise_one: Any) -> None:
+    trained(raise_one, 500)
+    framed = """(canvas) => {  // tiles in a frame of the accent
+        const accent = getComputedStyle(canvas).getPropertyValue("--caps-accent").trim();
+        const brush = canvas.getContext("2d");
+        const probe = document.createElement("canvas").getContext("2d");
+        probe.fillStyle = accent;
+        probe.fillRect(0, 0, 1, 1);
+        const [red, green, blue] = probe.getImageData(0, 0, 1, 1).data;
+        return Array.from({ length: 100 }, (_, n) => n).filter((n) => {
+            const pixel = brush.getImageData((n % 10) * 30 + 15, Math.floor(n / 10) * 30 + 1, 1, 1);
+            const [r, g, b] = pixel.data;
+            return Math.abs(r - red) + Math.abs(g - green) + Math.abs(b - blue) < 12;
+        });
+    }"""
+    wall = raise_one.locator('[data-role="wall"]').first
+    digit = raise_one.locator(".part-digit canvas")
+    first = picture(digit)
+    until(lambda: wall.evaluate(framed) == [7])
+    wall.focus()
+    raise_one.page.keyboard.press("ArrowRight")
+    until(lambda: picture(digit) != first)
+    until(lambda: wall.evaluate(framed) == [8])
+    raise_one.locator('[data-role="timeline"]').focus()
+    raise_one.page.keyboard.press("Home")
+    expect(raise_one).to_have_attribute("data-seen", "0")
+    until(lambda: picture(digit) == first)
+    until(lambda: wall.evaluate(framed) == [7], "what that moment has is the way of the 7")
+
+
 def trained(widget: Any, digits: int = 1500) -> None:
     train(widget)
     has_seen(widget, digits)
@@ -283,6 +313,47 @@ def test_weights_are_nudged_by_hand_and_undone(raise_one: Any) -> None:
     until(lambda: patient_picture(wall) == now[1])
 
 
+def test_a_click_keeps_a_part_on_the_way_to_its_buttons(raise_one: Any) -> None:
+    """The way from a capsule to the buttons crosses the votes, on which no hand can be laid."""
+    trained(raise_one)
+    looked = raise_one.locator('[data-role="looked"]')
+    hold = raise_one.locator('[data-role="hold"]')
+    mouse = raise_one.page.mouse
+    probe(raise_one, "primary").click()
+    expect(looked).to_contain_text("Kept here; Esc lets go")
+    capsule = looked.inner_text()
+    hold.scroll_into_view_if_needed()
+    probe(raise_one, "predictions").hover()
+    box = hold.bounding_box()
+    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=30)
+    assert looked.inner_text() == capsule
+    expect(raise_one.locator(".passage .signs .vote")).to_have_count(10)  # it stays lit
+    expect(hold).to_have_attribute("aria-disabled", "false")
+    mouse.down()
+    mouse.up()
+    expect(looked).to_contain_text("is out: nobody hears it")
+
+    raise_one.page.keyboard.press("Escape")
+    expect(looked).not_to_contain_text("Kept here")
+    probe(raise_one, "classes").click()
+    expect(looked).to_contain_text("Kept here")
+    raise_one.locator(".sentence").click()
+    expect(looked).not_to_contain_text("Kept here")
+
+
+def test_a_grey_button_does_nothing(raise_one: Any) -> None:
+    trained(raise_one, 500)
+    train(raise_one)
+    probe(raise_one, "predictions").click()
+    for role in ("hold", "larger", "smaller", "back"):
+        button = raise_one.locator(f'[data-role="{role}"]')
+        expect(button).to_have_attribute("aria-disabled", "true")
+        button.dispatch_event("click")
+    has_seen(raise_one, int(number(raise_one, "seen")) + 300)
+    expect(raise_one).to_have_attribute("data-running", "true")
+    expect(raise_one.locator(".sentence")).not_to_contain_text("did not work")
+
+
 def test_a_finger_points_at_the_network(alone: Callable[..., Any]) -> None:
     phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
     widget = alone("RaiseOne", PAGE, **phone)
@@ -291,6 +362,7 @@ def test_a_finger_points_at_the_network(alone: Callable[..., Any]) -> None:
     looked = widget.locator('[data-role="looked"]')
     expect(looked).to_have_text(re.compile(r"The \d is 0\.\d\d long"))
     probe(widget, "primary").tap()
+    expect(looked).to_contain_text("Kept here")
     widget.locator('[data-role="hold"]').tap()
     expect(looked).to_contain_text("is out")
     assert widget.page.evaluate("document.documentElement.scrollWidth") <= 375

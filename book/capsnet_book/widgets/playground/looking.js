@@ -1,12 +1,12 @@
 // The network answers: what is pointed at lights up and explains itself as in the glass network,
-// while it learns. A hand may be laid on a filter and on a capsule: hold it silent, or change its
-// weights.
+// while it learns. A click keeps a part, so that the way to the buttons may cross others. A hand may
+// be laid on a filter and on a capsule: hold it silent, or change its weights.
 import { makeHands } from "../glass/hands.js";
 import { makeLens } from "../glass/lens.js";
 import { sentenceOn } from "../glass/model.js";
 import { lay } from "../glass/paint.js";
 import { makeMarks } from "../glass/signs.js";
-import { measure } from "../shared/controls.js";
+import { ARROWS, measure } from "../shared/controls.js";
 import {
   element,
   makeAnnouncer,
@@ -25,8 +25,10 @@ import { setOf } from "./sets.js";
 
 const HELD = "Enter holds it silent, or lets it speak.";
 const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
-const HINT = "Point at any part: a filter, a capsule, a vote, a length. ";
+const HINT = "Point at any part: a filter, a capsule, a vote, a length. Click to keep it here. ";
+const PINNED = " Kept here; Esc lets go.";
 const NOTHING = "Press Train: then each part of the network says what it computes.";
+const BUSY = "button, input, select, a, summary, label, dialog, .wall, .pad, .glance"; // not beside
 const FACTOR = 2; // by which the weights of a part grow or shrink at a press
 
 /**
@@ -43,8 +45,9 @@ function boxIn(area, node) {
 class Looking {
   /** The part that is pointed at. @type {Focus | null} */
   focus = null;
-  /** The part in the lens: the one that was pointed at last. @type {Focus | null} */
-  looked = null;
+  /** The part that was clicked. @type {Focus | null} */
+  pinned = null;
+  #last = /** @type {Focus | null} */ (null); // the part that was pointed at last
   apart = false; // a touch takes nothing apart
   cutting = []; // no line cuts votes
   /** What the hands look at: the reading, and what lays a hand on it. @type {any} */
@@ -78,12 +81,39 @@ class Looking {
     const right = element("div", { class: "laid" }, this.words, rowOf(...this.buttons.all));
     this.node = element("div", about, this.lens.node, right);
     area.append(this.marks.node, ...this.hands.map(({ node }) => node));
+    this.#pinOnClick();
     this.size = measure(area, () => this.#layOut());
     widget.stops.push(this.size.stop, this.lens.stop, this.say.cancel, this.schedule.cancel);
   }
 
+  /** The part in the lens, on which a hand is laid: the one that is kept, or pointed at last. */
+  get looked() {
+    return this.pinned ?? this.#last;
+  }
+
+  /** A click on a part keeps it, and so do the arrow keys; Escape or a click beside it lets go. */
+  #pinOnClick() {
+    const { root } = this.#widget;
+    const isPart = (/** @type {Event} */ { target }) =>
+      target instanceof Element && target.matches(".probe");
+    this.#area.addEventListener("click", (event) => isPart(event) && this.#pin(this.focus));
+    this.#area.addEventListener("keydown", (event) => {
+      if (isPart(event) && event.key in ARROWS) this.#pin(this.focus);
+    });
+    root.addEventListener("click", ({ target }) => {
+      if (!target.closest(BUSY)) this.#pin(null);
+    });
+    root.addEventListener("keydown", ({ key }) => key === "Escape" && this.#pin(null));
+  }
+
+  #pin(/** @type {Focus | null} */ part) {
+    if (!part && !this.pinned) return;
+    this.pinned = part;
+    this.point(part);
+  }
+
   #makeButtons() {
-    const touch = (work) => () => this.#training.act(() => this.looked && work(this.looked));
+    const touch = (work) => () => this.#canTouch() && this.#training.act(() => work(this.looked));
     const nudge = (factor) => touch((looked) => this.#training.nudge(looked, factor));
     const hold = pushButton(
       "hold",
@@ -111,11 +141,12 @@ class Looking {
     this.schedule();
   }
 
-  /** Point at a part, or at none; the lens keeps the last one. */
+  /** Point at a part, or at none; the lens keeps the last one, or the one that was clicked. */
   point(/** @type {Focus | null} */ focus) {
     this.focus = focus;
-    if (focus) this.looked = focus;
-    const hasVotes = focus !== null && focus.part !== "maps";
+    if (focus) this.#last = focus;
+    const lit = focus ?? this.pinned;
+    const hasVotes = lit !== null && lit.part !== "maps";
     this.#area.toggleAttribute("data-focus", hasVotes);
     this.schedule();
   }
@@ -126,19 +157,25 @@ class Looking {
   #draw() {
     this.#tellButtons();
     if (!this.session || !this.plan) return write(this.words, NOTHING);
-    const { focus, plan, session } = this;
+    const { plan, session } = this;
     const { colours } = this.#widget;
     const looked = this.looked ?? session.strongest("predictions");
     const hint = this.looked ? "" : HINT;
-    write(this.words, `${hint}${sentenceOn(looked, session)}`);
-    const scene = { ...session, plan, focus, colours };
+    const kept = this.pinned ? PINNED : "";
+    write(this.words, `${hint}${sentenceOn(looked, session)}${kept}`);
+    const scene = { ...session, plan, focus: this.focus ?? this.pinned, colours };
     this.marks.draw(scene);
     return this.lens.show({ ...scene, focus: looked });
   }
 
+  /** Return whether a hand can be laid on the part in the lens. */
+  #canTouch() {
+    return Boolean(this.session && this.looked && PARTS[this.looked.part]);
+  }
+
   #tellButtons() {
     const { hold, larger, smaller, back } = this.buttons;
-    const canTouch = Boolean(this.session && this.looked && PARTS[this.looked.part]);
+    const canTouch = this.#canTouch();
     const isSilent = canTouch && !this.session.isKept(this.looked);
     write(hold, isSilent ? "Let it speak" : "Hold it silent");
     for (const button of [hold, larger, smaller])
@@ -155,7 +192,8 @@ class Looking {
     if (frame.types !== this.#types) {
       this.#types = frame.types;
       this.focus = null;
-      this.looked = null;
+      this.pinned = null;
+      this.#last = null;
       this.#layOut();
     }
     // Names that change ten times a second would be read out ten times a second.
