@@ -265,7 +265,7 @@ class Training {
       pictures: bytesOf(greys),
       wrong,
       right,
-      watched: { ...reading, label: labels[tile], answer: answers[tile], image, drawing },
+      watched: { ...reading, tile, label: labels[tile], answer: answers[tile], image, drawing },
     };
   }
 

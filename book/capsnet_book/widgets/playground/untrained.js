@@ -8,6 +8,7 @@ const FOG = 0.5; // what it would draw, in every pixel
 /**
  * @typedef {object} Watched  one digit's way through a network
  * @property {Float32Array} image  [784]
+ * @property {number} tile  of the wall
  * @property {number} [label]
  * @property {number} [answer]  none before anything was computed
  * @property {Float32Array} u  primary capsules [I, D_IN]
@@ -66,6 +67,7 @@ export function untrainedFrame({ types, seed }, hundred, tile) {
     wrong: new Array(WALL).fill(false),
     pictures: hundred ? bytesOf(hundred.images) : new Uint8Array(WALL * PIXELS).fill(255 * FOG),
     watched: {
+      tile,
       image: hundred ? digitAt(hundred.images, tile) : new Float32Array(PIXELS),
       label: hundred?.labels[tile],
       u: noise(PLACES * types * D_IN, 1 / 20),
