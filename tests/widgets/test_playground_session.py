@@ -180,6 +180,27 @@ def test_the_history_keeps_some_fifty_moments_further_and_further_apart(
 
 # --- the experiments
 
+
+def test_what_came_out_of_an_experiment_is_said_in_one_place(evaluate: Callable[..., Any]) -> None:
+    """The hundred of the wall cannot tell what the five hundred of the test do."""
+    body = """
+        const { settings } = o.settingsWith({ bug: "softmax-axis" }, { bug: "" });
+        const frames = [95, 98].map((right) => ({ right, seen: 9000 }));
+        const session = {
+            settings,
+            trainees: [{}, {}],
+            running: true,
+            own: {},
+            watched: { network: 0 },
+            history: { firstMark() {} },
+            frames: () => frames,
+        };
+        return [w.inWords(session), w.nameOf(settings, 0), w.nameOf(settings, 1)];"""
+    said, first, second = evaluate(body, o="playground/settings.js", w="playground/words.js")
+    assert "95 and 98" in said
+    assert "tell" not in said
+    assert [first, second] == ["with the bug", "without the bug"]
+
 ERRORS = "const errors = data.errors.map((error) => error ?? Number.NaN);"
 
 

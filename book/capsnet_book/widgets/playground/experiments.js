@@ -57,7 +57,7 @@ const settingsOf = ({ change }, { seed, data }) =>
  * Return the experiment that these settings are, whatever their seed and pictures.
  * @param {any[]} settings
  */
-function experimentOf(settings) {
+export function experimentOf(settings) {
   const text = JSON.stringify(settings);
   return EXPERIMENTS.find(
     (experiment) => JSON.stringify(settingsOf(experiment, settings[0])) === text,

@@ -36,7 +36,7 @@ class Hand {
     this.schedule = oncePerFrame(() => this.#read());
     this.says = element("p", { class: "says", "data-role": "says" });
     this.drawing = digitFigure("redrawn");
-    this.drawing.name("drawn by the network", "Your drawing, drawn again by the network");
+    this.drawing.name("its drawing", "Your drawing, drawn again by the network");
     this.numbers = makeNumbers(widget, this.drawing.canvas);
     const read = this.schedule;
     this.pad = makePad({ drawn: read, settled: read, invitation: "draw here" });

@@ -55,7 +55,9 @@ export function makeWall(widget, kind, most, chosen) {
     "aria-roledescription": "wall of images",
     "aria-label": DRAWN_HINT,
   });
-  const caption = element("figcaption");
+  const title = element("strong");
+  const about = element("span");
+  const caption = element("figcaption", {}, title, about);
   const brush = canvas.getContext("2d");
   let count = 0; // tiles
   let columns = most;
@@ -93,7 +95,7 @@ export function makeWall(widget, kind, most, chosen) {
       if (isWrong) frame(n, colours.contrast);
     });
     if (selected >= 0) frame(selected, colours.accent);
-    write(caption, words);
+    write(about, words);
   }
 
   function choose(/** @type {number} */ n) {
@@ -109,7 +111,7 @@ export function makeWall(widget, kind, most, chosen) {
   });
   arrowKeys(canvas, (dx, dy) => choose(current < 0 ? 0 : current + dx + columns * dy));
   const name = (/** @type {string} */ label) => setAttributes(canvas, { "aria-label": label });
-  return { figure: figure(kind, canvas, caption), canvas, show, name };
+  return { figure: figure(kind, canvas, caption), canvas, title, show, name };
 }
 
 /**
@@ -132,16 +134,17 @@ export function makeHundred(widget, session, k) {
     const { hint, before } = setOf(settings);
     const isUntrained = watched.answer === undefined;
     wall.name(isUntrained ? hint : DRAWN_HINT);
-    const name = settings.length === 2 ? `${nameOf(settings, k)}. ` : "";
+    write(wall.title, settings.length === 2 ? nameOf(settings, k) : "");
     const words = isUntrained ? before : captionOf(settings[k], session.moment !== undefined);
-    wall.show(pictures, wrong.slice(0, WALL), name + words, selected);
+    wall.show(pictures, wrong.slice(0, WALL), words, selected);
   });
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const { settings, watched } = session;
-    const selected = watched.network === k ? watched.tile : -1;
     if (!frames[k] || k >= settings.length) return; // frames may be older than the settings
     const isPast = session.moment !== undefined;
+    const { tile } = isPast ? frames[k].watched : watched; // a moment has one tile's way alone
+    const selected = watched.network === k ? tile : -1;
     renew([frames[k], settings, selected, widget.colours, isPast], frames[k], selected);
   }
 

@@ -1,5 +1,6 @@
 // What is happening, in a sentence.
 
+import { experimentOf } from "./experiments.js";
 import { setOf } from "./sets.js";
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
 import { SIGN } from "./sign.js";
@@ -130,6 +131,8 @@ function signOf({ place }, { signs, read, digits, taken }, { names, others }) {
 function comparisonOf(settings, one, other) {
   const most = Math.max(one, other);
   const least = Math.min(one, other);
+  // What came out of an experiment stands below it, by more digits than the wall's.
+  if (experimentOf(settings)) return `Side by side, ${one} and ${other} of these 100 right.`;
   if (most - least <= TOO_CLOSE)
     return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
   const leader = nameOf(settings, one > other ? 0 : 1);
@@ -140,6 +143,8 @@ function comparisonOf(settings, one, other) {
 export function nameOf(settings, k) {
   const names = differences(settings[0], settings[1]);
   if (names.length === 0) return k === 0 ? "one" : "the same again";
+  const isOneBug = names.join() === "bug" && settings.some(({ bug }) => !bug);
+  if (isOneBug) return settings[k].bug ? "with the bug" : "without the bug";
   const values = names.map((name) => {
     const { label } = SETTINGS[name];
     return `${label}: ${valueInWords(name, settings[k][name])}`;
