@@ -159,12 +159,15 @@ def test_a_first_drag_goes_on_and_its_answer_waits_for_the_end(
     slider = controls.locator("input")
     slider.scroll_into_view_if_needed()
     expect(controls).to_have_attribute("data-untouched", "")
+    expect(controls.locator("output")).to_have_text("slide to guess")
     box = slider.bounding_box()
     assert box
     y = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 0.2 * box["width"], y)
     page.mouse.down()
     expect(controls).not_to_have_attribute("data-untouched", "")
+    expect(controls.locator("output")).to_have_text(slider.input_value())
+    assert slider.bounding_box() == box, "it does not move under the hand"
     begun = slider.input_value()
     page.mouse.move(box["x"] + 0.8 * box["width"], y, steps=4)
     assert float(slider.input_value()) > float(begun)

@@ -127,7 +127,7 @@ def slider(guess: Guess) -> str:
     low, high, step, unit = (escape(str(guess[key])) for key in ("from", "to", "step", "unit"))
     return (
         f'<input type="range" min="{low}" max="{high}" step="{step}" '
-        f'aria-label="Your guess, {unit}"><output>?</output> {unit}'
+        f'aria-label="Your guess, {unit}"><output>slide to guess</output> {unit}'
     )
 
 
