@@ -25,7 +25,7 @@ import { setOf } from "./sets.js";
 
 const HELD = "Enter holds it silent, or lets it speak.";
 const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
-const HINT = "Point at any part: a filter, a capsule, a vote, a length. Click to keep it here. ";
+const HINT = "Point at any part; a click keeps it. ";
 const PINNED = " Kept here; Esc lets go.";
 const NOTHING = "Press Train: then each part of the network says what it computes.";
 /** A click on one of these lets no part go. */
