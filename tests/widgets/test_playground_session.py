@@ -201,6 +201,7 @@ def test_what_came_out_of_an_experiment_is_said_in_one_place(evaluate: Callable[
     assert "tell" not in said
     assert [first, second] == ["with the bug", "without the bug"]
 
+
 ERRORS = "const errors = data.errors.map((error) => error ?? Number.NaN);"
 
 

@@ -26,6 +26,7 @@ from .page import Page
 
 QUESTION = re.compile(r"guess|predict", re.IGNORECASE)
 EXERCISES = "## Exercises"
+UNTOUCHED = "slide to guess"  # where the number of a guess will stand
 
 Guess = dict[str, Any]  # the metadata of a question
 
@@ -127,7 +128,7 @@ def slider(guess: Guess) -> str:
     low, high, step, unit = (escape(str(guess[key])) for key in ("from", "to", "step", "unit"))
     return (
         f'<input type="range" min="{low}" max="{high}" step="{step}" '
-        f'aria-label="Your guess, {unit}"><output>slide to guess</output> {unit}'
+        f'aria-label="Your guess, {unit}"><output>{UNTOUCHED}</output> {unit}'
     )
 
 

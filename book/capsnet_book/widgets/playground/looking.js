@@ -25,10 +25,21 @@ import { setOf } from "./sets.js";
 
 const HELD = "Enter holds it silent, or lets it speak.";
 const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
-const HINT = "Point at any part: a filter, a capsule, a vote, a length. Click to keep it here. ";
+const HINT = "Point at any part; a click keeps it. ";
 const PINNED = " Kept here; Esc lets go.";
 const NOTHING = "Press Train: then each part of the network says what it computes.";
-const BUSY = "button, input, select, a, summary, label, dialog, .wall, .pad, .glance"; // not beside
+/** A click on one of these lets no part go. */
+const CONTROLS = [
+  "button",
+  "input",
+  "select",
+  "a",
+  "summary",
+  "dialog",
+  ".wall",
+  ".pad",
+  ".glance",
+];
 const FACTOR = 2; // by which the weights of a part grow or shrink at a press
 
 /**
@@ -101,7 +112,7 @@ class Looking {
       if (isPart(event) && event.key in ARROWS) this.#pin(this.focus);
     });
     root.addEventListener("click", ({ target }) => {
-      if (!target.closest(BUSY)) this.#pin(null);
+      if (!target.closest(CONTROLS.join())) this.#pin(null);
     });
     root.addEventListener("keydown", ({ key }) => key === "Escape" && this.#pin(null));
   }
