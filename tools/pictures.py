@@ -49,6 +49,16 @@ LOOP_SEED = 7
 LOOP_BYTES = 400_000
 
 LIVING = "figure.live-widget, figure.glass"
+QUIET_MS = 1000  # that heights stand still before they are measured: a first answer may add lines
+HEIGHTS_STAND_STILL = """(quiet) => {
+    const views = [...document.querySelectorAll(".live-view")];
+    const heights = views.map((view) => view.offsetHeight).join();
+    if (heights !== globalThis.lastHeights) {
+        globalThis.lastHeights = heights;
+        globalThis.changedAt = performance.now();
+    }
+    return performance.now() - globalThis.changedAt > quiet;
+}"""
 
 Heights = dict[str, dict[str, dict[str, int]]]  # page -> look -> suffix of the window -> pixels
 
@@ -128,13 +138,14 @@ def open_page(browser: Browser, path: Path, view: View) -> Page:
 
 
 def wake_widgets(page: Page) -> None:
-    """Wait until all widgets of a page are alive, and return to its top."""
+    """Wait until all widgets of a page are alive and have their height, and return to its top."""
     for widget in page.locator(LIVING).all():
         widget.scroll_into_view_if_needed()
         widget.dispatch_event("pointerenter")  # a stage may wait for a reader
         widget.and_(page.locator("[data-live]")).wait_for()
     page.evaluate("scrollTo(0, 0)")
     page.wait_for_load_state("networkidle")
+    page.wait_for_function(HEIGHTS_STAND_STILL, arg=QUIET_MS)
 
 
 def take_widgets(
