@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,8 @@ HEIGHTS_STAND_STILL = """(quiet) => {
     return performance.now() - globalThis.changedAt > quiet;
 }"""
 
-Heights = dict[str, dict[str, dict[str, int]]]  # page -> look -> suffix of the window -> pixels
+# page -> look, with a number from its second widget on -> suffix of the window -> pixels
+Heights = dict[str, dict[str, dict[str, int]]]
 
 
 @dataclass(frozen=True)
@@ -156,13 +158,16 @@ def take_widgets(
     Returns the heights of the other widgets that are not as high as their look's still.
     """
     others = {}
+    counts: Counter[str] = Counter()
     for look, place in living_widgets(page):
+        counts[look] += 1
         height = round(place.evaluate("view => view.offsetHeight"))
         if look not in still_heights:
             still_heights[look] = height
             save_still(screenshot(place), folder / view.file(look))
         elif abs(height - still_heights[look]) > HEIGHT_TOLERANCE:
-            others[look] = height
+            key = look if counts[look] == 1 else f"{look} {counts[look]}"
+            others[key] = height
     return others
 
 

@@ -193,7 +193,8 @@ def visit_html(writer: Any, node: live_widget) -> None:
     name, model, look, builder = node["name"], node["model"], node["look"], writer.builder
     network = f' data-network="{node["network"]}"' if node["network"] else ""
     classes = "live-widget full-width"  # the theme makes room for what is wider than the text
-    height = reserved_height(look, builder)
+    of_this_look = [place for place in node.document.findall(live_widget) if place["look"] == look]
+    height = reserved_height(look, of_this_look.index(node) + 1, builder)
     data = f'data-model="{model}" data-widget="{name}" data-look="{look}"{network}{height}'
     writer.body.append(f'<figure class="{classes}" id="{model}" {data}>\n')
     if node["state"]:

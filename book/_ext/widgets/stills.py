@@ -52,12 +52,16 @@ def image_attributes(still: Path, page: str) -> str:
     return f'"{address}" width="{width}" height="{height}"'
 
 
-def reserved_height(look: str, builder: Any) -> str:
-    """Return a style attribute for a widget that is not as high as its still on this page."""
+def reserved_height(look: str, number: int, builder: Any) -> str:
+    """Return a style attribute for a widget that is not as high as its still on this page.
+
+    `number` counts the widgets of a look on the page, from 1; the second has a height of its own.
+    """
     file = stills_folder(builder) / "heights.json"
     heights = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     page = Path(builder.current_docname).name
-    own_heights = heights.get(page, {}).get(look, {})
+    key = look if number == 1 else f"{look} {number}"
+    own_heights = heights.get(page, {}).get(key, {})
     style = "".join(f"--awake{window}: {height}px;" for window, height in own_heights.items())
     return f' style="{style}"' if style else ""
 
