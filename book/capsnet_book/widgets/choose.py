@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from capsnet_book.experiments.records import stored
 from capsnet_book.widgets import _parts
 from capsnet_book.widgets._network import shared_network
 
@@ -92,6 +91,8 @@ class Choose(_parts.DigitsWidget):
 
 def _runs() -> dict[str, dict[str, list[float]]]:
     """Return the losses [50] and lengths [10] of `CURVES`, as results/breaks.json has them."""
+    from capsnet_book.experiments.records import stored  # here, because it brings torch along
+
     rows = {row["slip"]: row for row in stored("breaks")["breaks"]}
     return {
         name: {key: rows[slip][key] for key in ("curve", "lengths")}
