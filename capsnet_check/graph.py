@@ -82,8 +82,9 @@ class Graph:
         """Return the names of the parameters that an operation's output is computed from."""
         wanted = {memory(tensor) for tensor in operation.inputs}
         for earlier in reversed(self.operations):
-            computes_some = any(memory(tensor) in wanted for tensor in earlier.outputs)
-            if earlier.index < operation.index and computes_some:
+            if earlier.index >= operation.index or _takes_only_the_shape(earlier):
+                continue
+            if any(memory(tensor) in wanted for tensor in earlier.outputs):
                 wanted |= {memory(tensor) for tensor in earlier.inputs}
         return [name for place, name in self.parameters.items() if place in wanted]
 

@@ -246,3 +246,23 @@ def test_a_layer_with_an_attribute_of_minus_1_whose_input_is_not_found():
     report = check_layer(NoLayer())
     assert report.status == 2 and "not these capsules" in str(report)
     assert str(report).startswith("? layer: cannot be judged")
+
+
+@pytest.mark.parametrize("zeros", ["new_zeros", "zeros_like"])
+def test_zeros_of_the_shape_of_the_votes_are_no_learned_log_priors(zeros):
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(0.1 * torch.randn(6, 3, 4, 5))
+
+        def forward(self, u):
+            u_hat = torch.einsum("bid,ijde->bije", u, self.weight)
+            first = u_hat[..., 0]
+            b = first.new_zeros(first.shape) if zeros == "new_zeros" else torch.zeros_like(first)
+            for _ in range(3):
+                v = squash((b.softmax(2).unsqueeze(3) * u_hat).sum(1))
+                b = b + (u_hat * v.unsqueeze(1)).sum(3)
+            return v
+
+    report = check_layer(Layer())
+    assert report.status == 0 and "log priors" not in str(report)
