@@ -247,8 +247,7 @@ def test_the_network_answers_to_the_pointer(raise_one: Any) -> None:
     expect(lit).to_have_count(0)
     expect(looked).to_contain_text("long. Capsule")  # the lens keeps what was pointed at last
     raise_one.locator('[data-role="train"]').click()
-    words = looked.inner_text()
-    until(lambda: looked.inner_text() != words, "it answers while it learns")
+    expect(looked).not_to_have_text(looked.inner_text(), timeout=20_000)  # also while it learns
 
 
 def test_a_part_is_held_silent_by_keys_and_time_has_a_way_back(alone: Callable[..., Any]) -> None:
