@@ -314,18 +314,11 @@ class UntilStill(Routed):
         return v
 
 
-class Vmapped(Routed):
+class Vmapped(ImageByImage):
     """The routing of one image, mapped over the batch."""
 
     def forward(self, u: Tensor) -> Tensor:
         return torch.func.vmap(self.routed)(self.votes(u))
-
-    def routed(self, votes: Tensor) -> Tensor:
-        b = torch.zeros(votes.shape[:2])
-        for _ in range(self.rounds):
-            v = squash((b.softmax(1).unsqueeze(2) * votes).sum(0))
-            b = b + (votes * v).sum(2)
-        return v
 
 
 @torch.jit.script
