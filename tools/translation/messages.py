@@ -21,8 +21,8 @@ CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 MARKDOWN = create_md_parser(
     MdParserConfig(enable_extensions=set(CONFIG["parse"]["myst_enable_extensions"])), RendererHTML
 )
-# A fence; of some directives, which hold Markdown, with their name and argument.
-FENCE = re.compile(r"(`{3,}|:{3,})(?:\{(grid|grid-item-card|glossary)\} *(.*))?")
+# A fence; of a glossary, which holds Markdown, with its directive.
+FENCE = re.compile(r"(`{3,}|:{3,})(\{glossary\})?")
 SUMMARY = re.compile(r"(?<=<summary>).*?(?=</summary>)")
 # What is no prose: code, formulas, addresses, substitutions, tags, roles.
 NO_PROSE = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|\{\{.*?\}\}|<[^>]*>|\{\w+\}")
@@ -175,12 +175,12 @@ def translate_block(lines: list[str], token: Token, kind: str, translate: Transl
 
 
 def without_fences(lines: list[str], translate: Translate) -> list[str]:
-    """Return the lines with fences of directives that hold Markdown left empty.
+    """Return the lines with fences of glossaries, which hold Markdown, left empty.
 
-    In `lines` itself the titles of cards and the terms of glossaries are translated.
+    In `lines` itself the terms of glossaries are translated.
     """
-    directives: list[tuple[str, str]] = []  # (fence, name) of those that are open
     plain = []
+    glossary = ""  # the fence of a glossary that is open
     code = ""  # the fence of a block of code that is open
     for number, line in enumerate(lines):
         bare = line.strip()
@@ -188,29 +188,21 @@ def without_fences(lines: list[str], translate: Translate) -> list[str]:
         is_text = True
         if code:
             code = "" if bare == code else code
-        elif directives and bare == directives[-1][0]:
-            directives.pop()
+        elif glossary and bare == glossary:
+            glossary = ""
             is_text = False
         elif fence and fence[2]:
-            directives.append((fence[1], fence[2]))
-            lines[number] = with_title(line, fence, translate)
+            glossary = fence[1]
             is_text = False
         elif fence:
             code = fence[1]
-        elif directives and bare.startswith(":"):  # an option
+        elif glossary and bare.startswith(":"):  # an option
             is_text = False
-        elif directives and directives[-1][1] == "glossary" and bare and line[0] != " ":
+        elif glossary and bare and line[0] != " ":
             lines[number] = with_both_terms(line, translate)
             is_text = False
         plain.append(line if is_text else "")
     return plain
-
-
-def with_title(line: str, fence: re.Match[str], translate: Translate) -> str:
-    """Return the opening of a directive; a card has a title."""
-    if fence[2] != "grid-item-card":
-        return line
-    return line.replace(fence[3], translated(translate, "heading of a card", fence[3]))
 
 
 def with_both_terms(term: str, translate: Translate) -> str:
