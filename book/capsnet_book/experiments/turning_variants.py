@@ -106,6 +106,21 @@ class Wholes(nn.Module):
         return self.last(self.network(images))
 
 
+def closeness_of(agreement: Coincidence, votes: Tensor, presence: Tensor) -> Tensor:
+    """Return how close any two votes for a class lie, [B, J, V, V]; 0 for two of one kind of part.
+
+    Args:
+        agreement: of the votes, with its width.
+        votes: [B, T, N, m, J, 6].
+        presence: [B, T, N].
+    """
+    left, right = agreement.factors(votes, presence)  # [B, J, T, N · m, 8]
+    kinds, count = left.shape[2:4]
+    closeness = (left.flatten(2, 3) @ right.flatten(2, 3).transpose(2, 3)).exp()
+    kind = torch.arange(kinds).repeat_interleave(count)
+    return closeness * (kind != kind.unsqueeze(1))
+
+
 class Clusters(Coincidence):
     """A vote counts with the square of what supports it, so one group of ten votes is more than
     five groups of two.
@@ -113,12 +128,7 @@ class Clusters(Coincidence):
 
     def forward(self, votes: Tensor, presence: Tensor) -> Tensor:
         """Compute scores [B, J] of votes [B, T, N, m, J, 6] and presences [B, T, N]."""
-        left, right = self.factors(votes, presence)
-        kinds, count = left.shape[2:4]
-        closeness = (left.flatten(2, 3) @ right.flatten(2, 3).transpose(2, 3)).exp()
-        kind = torch.arange(kinds).repeat_interleave(count)
-        others = (kind != kind.unsqueeze(1)).to(closeness.dtype)
-        support = (closeness * others).sum(dim=3)
+        support = closeness_of(self, votes, presence).sum(dim=3)
         return self.gain * (self.EPSILON + support.square().sum(dim=2)).log()
 
 
@@ -150,11 +160,7 @@ class SecondLayer(nn.Module):
         agreement = self.lower.agreement
         assert isinstance(agreement, Coincidence)
         votes = self.lower.votes(poses)
-        left, right = agreement.factors(votes, presence)  # [B, H, T, N, 8]
-        kinds, count = left.shape[2:4]
-        closeness = (left.flatten(2, 3) @ right.flatten(2, 3).transpose(2, 3)).exp()
-        kind = torch.arange(kinds).repeat_interleave(count)
-        closeness = closeness * (kind != kind.unsqueeze(1))  # [B, H, V, V]
+        closeness = closeness_of(agreement, votes, presence)  # [B, H, V, V]
         support = closeness.sum(dim=3)
         v = votes.permute(0, 4, 1, 2, 3, 5).flatten(2, 4)  # [B, H, V, 6]
         apart = torch.cdist(v.detach(), v.detach()) / agreement.width.detach()
