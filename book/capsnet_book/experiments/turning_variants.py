@@ -1,8 +1,10 @@
-"""What holds capsules that turn back on handwritten digits: one change of the network at a time.
+"""What holds capsules that turn back on handwritten digits: one change of the network at a time,
+and what helped, put together.
 
-Exploratory, as results/turning.toml says; every variant is trained for `STEPS` steps with the same
-seed and measured on validation digits. `python -m capsnet_book.experiments.turning_variants` does
-the runs that results/turning_variants.json lacks.
+Exploratory, as results/turning.toml says; a variant is trained for `STEPS` steps where its summary
+names no other number, and measured on validation digits.
+`python -m capsnet_book.experiments.turning_variants` does the runs that
+results/turning_variants.json lacks.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ import argparse
 import math
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from capsnet_book.experiments import arms, records
@@ -41,6 +45,8 @@ RATE = 0.02
 TEST_SEED = 50_000
 VIEWS = {"straight": (0.0, 0.0), "new": NEW}
 """Between which angles in degrees the validation digits of a view are turned."""
+WEIGHTS = Path("runs") / "turning_variants"
+"""Where a run leaves its network."""
 DRAWING_WEIGHT = 0.01
 """Of a drawing's squared error, summed over pixels, in the loss."""
 DROPPED = 0.2
@@ -92,11 +98,13 @@ class Wholes(nn.Module):
 
     Args:
         wholes: how many.
+        network: makes the network that scores so many wholes; None: the digits' network.
     """
 
-    def __init__(self, wholes: int) -> None:
+    def __init__(self, wholes: int, network: Callable[[int], nn.Module] | None = None) -> None:
         super().__init__()
-        self.network = TurningCapsules(wholes, Coincidence(wholes))
+        build = network or (lambda count: TurningCapsules(count, Coincidence(count)))
+        self.network = build(wholes)
         self.last = nn.Linear(wholes, 10)
         if wholes == 10:
             nn.init.eye_(self.last.weight)
@@ -137,11 +145,12 @@ class SecondLayer(nn.Module):
     kinds of parts vote for the classes.
 
     Args:
+        classes: J.
         larger: H, kinds of larger parts.
         count: N₂, of each kind at most.
     """
 
-    def __init__(self, larger: int = 16, count: int = 4) -> None:
+    def __init__(self, classes: int = 10, larger: int = 16, count: int = 4) -> None:
         super().__init__()
         middle = STANDARD._replace(matrices=1)
         self.count = count
@@ -149,8 +158,9 @@ class SecondLayer(nn.Module):
         self.level = nn.Parameter(torch.zeros(larger, 1))
         self.slope = nn.Parameter(torch.ones(()))
         top = STANDARD._replace(kinds=STANDARD.kinds + larger, count=count)
-        self.weight = nn.Parameter(torch.randn(top.kinds, 1, top.matrices, 10, 3, 3) / math.sqrt(3))
-        self.agreement = Coincidence(10, top)
+        shape = (top.kinds, 1, top.matrices, classes, 3, 3)
+        self.weight = nn.Parameter(torch.randn(shape) / math.sqrt(3))
+        self.agreement = Coincidence(classes, top)
 
     def larger_parts(self, poses: Tensor, presence: Tensor) -> tuple[Tensor, Tensor]:
         """Return poses [B, H, N₂, 2, 3] and presences [B, H, N₂] of the larger parts.
@@ -181,7 +191,7 @@ class SecondLayer(nn.Module):
         return meeting.unflatten(3, (2, 3)), torch.sigmoid(self.slope * (logarithm - self.level))
 
     def forward(self, images: Tensor, labels: Tensor | None = None) -> Tensor:
-        """Compute scores [B, 10] of images [B, 1, H, W]. The labels are of no use here."""
+        """Compute scores [B, J] of images [B, 1, H, W]. The labels are of no use here."""
         poses, presence = self.lower.parts(images)
         larger_poses, larger_presence = self.larger_parts(poses, presence)
         poses = torch.cat([poses, larger_poses], dim=1)
@@ -257,6 +267,14 @@ VARIANTS = {
     "count-2": Variant("2 peaks of each filter", sized(count=2)),
     "matrices-1": Variant("1 matrix for each filter and class", sized(matrices=1)),
     "steps-2000": Variant("twice as many steps", steps=2 * STEPS),
+    "together": Variant(
+        "the second layer and the 20 wholes together", partial(Wholes, 20, SecondLayer)
+    ),
+    "together-2500": Variant(
+        "both together, two and a half times as many steps",
+        partial(Wholes, 20, SecondLayer),
+        steps=5 * STEPS // 2,
+    ),
 }
 """Every variant, by its name, in the order of the runs."""
 
@@ -310,11 +328,13 @@ def measure(network: nn.Module) -> dict[str, Any]:
 
 
 def run(name: str, seed: int) -> dict[str, Any]:
-    """Train a variant and measure it."""
+    """Train a variant, keep its weights in runs/turning_variants, and measure it."""
     commit = records.code_version()
     start = time.process_time()
     network = train(VARIANTS[name], seed)
     seconds = time.process_time() - start
+    WEIGHTS.mkdir(parents=True, exist_ok=True)
+    save_file(network.state_dict(), WEIGHTS / f"{name}-{seed}.safetensors")
     return {
         "parameters": sum(parameter.numel() for parameter in network.parameters()),
         "processor_seconds": round(seconds, 1),
