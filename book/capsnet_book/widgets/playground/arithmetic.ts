@@ -1,13 +1,13 @@
 // The arithmetic of training, in AssemblyScript, LANES numbers at a time. `npm run kernels` builds
-// this file into kernels_built.js: with lanes.ts to WebAssembly, four lanes, with relaxed SIMD and
-// without it; and without its types, with the one lane of kernels.js, to plain JavaScript.
+// this file into kernels_built.js: with shared/lanes.ts to WebAssembly, four lanes, with relaxed SIMD and
+// without it; and without its types, with the one lane of shared/kernels.js, to plain JavaScript.
 //
 // A pointer is in bytes; sizes and strides are in numbers (float32). All rows begin at multiples of
 // 16 bytes.
 import {
   add, all, at, div, exp, get, get1, LANES, madd, max, mul, put, put1, root, spread, sub, sum,
   turn, V, where,
-} from "./lanes";
+} from "../shared/lanes";
 
 const J: i32 = 10; // classes
 const D: i32 = 16; // numbers in a digit capsule

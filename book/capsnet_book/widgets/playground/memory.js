@@ -1,8 +1,7 @@
 // One memory for all numbers of a training: WebAssembly's, or an ArrayBuffer of the same plan.
+import { allocated } from "../shared/kernels.js";
 import { parameterList } from "./parameters.js";
 import { D, D_IN, HIDDEN, J, MAPS, PIXELS, PLACES, ROW } from "./sizes.js";
-
-const PAGE = 65536; // bytes; WebAssembly's
 
 /**
  * @typedef {Record<string, Float32Array>} Layers  numbers of each layer for a batch, by name
@@ -46,13 +45,6 @@ function layerSizes({ types, batch: B, rounds }) {
     hidden2: B * HIDDEN[1],
     drawing: B * PIXELS,
   };
-}
-
-/** Allocate bytes: WebAssembly's memory, or a buffer that looks like one where that is refused. */
-function allocated(/** @type {number} */ bytes) {
-  const pages = Math.ceil(bytes / PAGE);
-  const wasm = globalThis.WebAssembly;
-  return wasm ? new wasm.Memory({ initial: pages }) : { buffer: new ArrayBuffer(pages * PAGE) };
 }
 
 /**

@@ -1,4 +1,4 @@
-// What arithmetic.ts calculates with, in AssemblyScript: four numbers at a time, WebAssembly's
+// What an arithmetic.ts calculates with, in AssemblyScript: four numbers at a time, WebAssembly's
 // 128-bit SIMD. kernels.js has the same for plain JavaScript, a number at a time.
 
 export type V = v128;
@@ -12,6 +12,8 @@ export const LANES: i32 = 4;
 @inline export function spread(pointer: usize): V { return v128.load32_splat(pointer); }
 @inline export function get1(pointer: usize): f32 { return load<f32>(pointer); }
 @inline export function put1(pointer: usize, x: f32): void { store<f32>(pointer, x); }
+@inline export function getInteger(pointer: usize): i32 { return load<i32>(pointer); }
+@inline export function putInteger(pointer: usize, n: i32): void { store<i32>(pointer, n); }
 @inline export function all(x: f32): V { return f32x4.splat(x); }
 @inline export function add(x: V, y: V): V { return f32x4.add(x, y); }
 @inline export function sub(x: V, y: V): V { return f32x4.sub(x, y); }
