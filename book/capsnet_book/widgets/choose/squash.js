@@ -166,8 +166,8 @@ const options = [
 
 export const squashing = {
   asks:
-    "One of this digit's 72 capsules sees nothing: its s is zero. " +
-    "Which line can stand that, on the way back too?",
+    "One of this digit's 72 capsules sees nothing: its s is all zeros. " +
+    "With which line are v and its gradient numbers there, too, and not nan?",
   before: { code: "squared = (s * s).sum(dim=-1, keepdim=True)  # ‖s‖²" },
   options,
   make(/** @type {Setting} */ setting) {
