@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 from capsnet_book.words import VALUE
 
 from .catalogues import entries, is_lost, stored_catalogue
+from .code import PRINTED
 from .messages import MARKDOWN, NO_PROSE
 from .paths import INTERFACE, TERMS, WORDS
 
@@ -66,7 +67,7 @@ def problems(name: str, vocabulary: Terms) -> Iterator[str]:
     for message in entries(stored_catalogue(name)):
         if not message.string or message.fuzzy or message.string == message.id:
             continue
-        for check in checks_of(name):
+        for check in checks_of_message(message, name):
             for problem in check(message, vocabulary):
                 yield f"{name}: {english(message)[:SHOWN_ENGLISH]!r}: {problem}"
 
@@ -76,6 +77,12 @@ def checks_of(name: str) -> tuple[Check, ...]:
     if name == INTERFACE:
         return INTERFACE_CHECKS
     return (same_number_of_holes, *PAGE_CHECKS) if name == WORDS else PAGE_CHECKS
+
+
+def checks_of_message(message: Message, name: str) -> tuple[Check, ...]:
+    """Return the checks of a message of a catalogue."""
+    is_printed = PRINTED in message.auto_comments
+    return (same_number_of_values, *checks_of(name)) if is_printed else checks_of(name)
 
 
 def english(message: Message) -> str:
@@ -125,6 +132,11 @@ def same_number_of_holes(message: Message, _: Terms) -> Iterator[str]:
     """Check that a message of words.po has as many places for numbers and for values."""
     if english(message).count("#") != chinese(message).count("#"):
         yield "another number of #"
+    yield from same_number_of_values(message, _)
+
+
+def same_number_of_values(message: Message, _: Terms) -> Iterator[str]:
+    """Check that a message has as many places for values."""
     holes = re.findall(r"\{\d?\}", chinese(message))
     if english(message).count(VALUE) != len(holes):
         yield f"another number of {VALUE}"

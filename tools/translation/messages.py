@@ -15,6 +15,7 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
+from .code import rewritten_code, rewritten_prints
 from .paths import ROOT
 
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
@@ -57,6 +58,8 @@ def rewritten(text: str, suffix: str, translate: Translate) -> str:
         if cell["cell_type"] == "markdown":
             markdown = rewritten_markdown(source(cell), translate)
             cell["source"] = markdown.splitlines(keepends=True)
+        if cell["cell_type"] == "code":
+            rewrite_code(cell, translate)
         rewrite_metadata(cell["metadata"], translate)
     rewrite_outputs(notebook, translate)
     return as_json(notebook)
@@ -67,7 +70,17 @@ def as_json(notebook: Notebook) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-# --- a notebook's metadata and outputs
+# --- a notebook's code, metadata and outputs
+
+
+def rewrite_code(cell: dict[str, Any], translate: Translate) -> None:
+    """Translate the words of a cell's code, and what it has printed, in place."""
+    code = source(cell)
+    for output in cell["outputs"]:
+        if output["output_type"] == "stream":
+            text = rewritten_prints("".join(output["text"]), code, translate)
+            output["text"] = text.splitlines(keepends=True)
+    cell["source"] = rewritten_code(code, translate).splitlines(keepends=True)
 
 
 def rewrite_metadata(metadata: dict[str, Any], translate: Translate) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from _ext.notebook import SUFFIX, read_notebook, source
 from capsnet_book.words import VALUE
 
+from .code import COMMAND_OF_JUPYTER
 from .messages import has_words
 from .paths import ROOT, pages
 
 PROGRAMS = ("capsnet_check/*.py", "book/capsnet_book/answers.py", "book/capsnet_book/diagnosis.py")
 # The commands speak to a terminal, in English like their options.
 NOT_IN_REPORTS = {"command.py", "files.py", "kinds.py", "loading.py", "project.py", "worker.py"}
-COMMAND_OF_JUPYTER = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 # What a reader who calls wrongly is told is an error in English, as Python's are.
 NAMING_CALLS = {"Coverage", "examine"}  # their first argument is shown, a single word too
 ERROR = re.compile(r"expect(_\w+)?|\w*Error")

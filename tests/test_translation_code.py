@@ -1,0 +1,125 @@
+"""The words in notebooks' code: translated, and nothing else changed."""
+
+from __future__ import annotations
+
+import ast
+import json
+from textwrap import dedent
+
+import pytest
+
+from tools.translation.catalogues import messages_of, stored_catalogue, translations
+from tools.translation.code import COMMAND_OF_JUPYTER, rewritten_code, rewritten_prints
+from tools.translation.messages import rewritten
+from tools.translation.paths import pages
+
+NOTEBOOKS = {name: path for name, path in pages().items() if path.suffix == ".ipynb"}
+CHINESE = {
+    "the longest": "最长的",
+    "Return the answer.": "返回答案。",
+    "{} of {} right": "{2} 个中对 {1} 个",
+    "lengths:": "长度：",
+    "in all": "总共",
+    ", then": "，然后",
+}
+
+
+def in_chinese(kind: str, english: str) -> str | None:
+    """Return the translation of `CHINESE`."""
+    return CHINESE.get(english)
+
+
+def code(text: str) -> str:
+    """Return code without the indent that it has in this file."""
+    return dedent(text).strip("\n")
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("v = x.max()  # the longest", "v = x.max()  # 最长的"),
+        ('x = "# the longest"', 'x = "# the longest"'),
+        ("# model.load(path)", "# model.load(path)"),
+        ("u = w(x)  # [B, types, H, W]", "u = w(x)  # [B, types, H, W]"),
+        ('print("é", "lengths:", v)', 'print("é", "长度：", v)'),
+        ("print(f\"{k:2} of {d['n']} right\")", "print(f\"{d['n']} 个中对 {k:2} 个\")"),
+        ('print(", ".join(a) or "in all")', 'print(", ".join(a) or "总共")'),
+        ('print(a, end=", then ")', 'print(a, end="，然后 ")'),
+        ('say("in all")', 'say("in all")'),
+        ("%pip install x\nv = x  # the longest", "%pip install x\nv = x  # 最长的"),
+        ("two words # the longest", "two words # the longest"),
+    ],
+)
+def test_words_are_translated_and_code_is_not(english: str, chinese: str) -> None:
+    assert rewritten_code(english, in_chinese) == chinese
+
+
+def test_a_docstring_is_translated() -> None:
+    function = code('''
+        def f(x):
+            """Return the answer."""
+            return "Return the answer."
+        ''')
+
+    assert rewritten_code(function, in_chinese) == function.replace(
+        '"""Return the answer."""', '"""返回答案。"""'
+    )
+
+
+@pytest.mark.parametrize(
+    ("program", "printed", "chinese"),
+    [
+        ('print(f"{k} of {n} right")', "3 of 5 right\n", "5 个中对 3 个\n"),
+        ('print("lengths:", v)', "lengths: [1, 2]\nother", "长度： [1, 2]\nother"),
+        (
+            'print(k, end=", then ")\nprint(f"{k} of {n} right")',
+            "7, then 3 of 5 right",
+            "7，然后 5 个中对 3 个",
+        ),
+        ("print(v)", "tensor([1])", "tensor([1])"),
+    ],
+)
+def test_what_was_printed_is_translated(program: str, printed: str, chinese: str) -> None:
+    assert rewritten_prints(printed, program, in_chinese) == chinese
+
+
+@pytest.mark.parametrize("name", sorted(NOTEBOOKS))
+def test_chinese_code_does_what_the_english_does(name: str) -> None:
+    dictionary = translations(stored_catalogue(name))
+    text = NOTEBOOKS[name].read_text(encoding="utf-8")
+    chinese = rewritten(text, ".ipynb", lambda kind, english: dictionary.get(english))
+
+    for before, after in zip(code_cells(text), code_cells(chinese), strict=True):
+        assert without_words(before) == without_words(after)
+
+
+def code_cells(text: str) -> list[str]:
+    """Return the code of a notebook's cells, as Python can parse it."""
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    return [COMMAND_OF_JUPYTER.sub(r"\1pass", "".join(cell["source"])) for cell in cells]
+
+
+def without_words(program: str) -> str:
+    """Return a program's structure with neither docstrings nor what `print` is given as text."""
+    tree = ast.parse(program)
+    for node in ast.walk(tree):
+        is_print = isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+        if is_print or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            forget_texts(node)
+    return ast.dump(tree)
+
+
+def forget_texts(node: ast.AST) -> None:
+    """Empty the strings below a node, and sort what its f-strings fill in."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            part.value = ""
+        elif isinstance(part, ast.JoinedStr):
+            values = [value for value in part.values if isinstance(value, ast.FormattedValue)]
+            part.values = sorted(values, key=ast.dump)  # type: ignore[arg-type]
+
+
+def test_the_chapters_have_words_in_their_code() -> None:
+    kinds = {kind for path in NOTEBOOKS.values() for kind, _ in messages_of(path)}
+
+    assert {"comment", "docstring", "printed"} <= kinds
