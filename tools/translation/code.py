@@ -259,7 +259,8 @@ def printed_parts(
         message = message_of(match[3], match[1]) if match else VALUE
         yield Part(message, with_translation(message, translate))
     for end in ends(call):
-        yield Part(end.value, with_translation(end.value, translate))
+        text = str(end.value)
+        yield Part(text, with_translation(text, translate))
     if not ends(call):
         yield Part("", "", is_end=True)
 
