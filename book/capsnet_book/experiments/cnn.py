@@ -9,7 +9,6 @@ from typing import Protocol
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsnet_tutorial.model import CapsNet
 from capsnet_tutorial.train import over_batches
 
 
@@ -118,7 +117,7 @@ def cross_entropy(scores: Tensor, images: Tensor, targets: Tensor) -> Tensor:
     return losses.sum(dim=1).mean()
 
 
-def recognising_and_drawing(network: CapsNet | ConvNet) -> tuple[int, int]:
+def recognising_and_drawing(network: nn.Module) -> tuple[int, int]:
     """Count a network's parameters: those that it recognises with, and those of its decoder."""
     recognising = drawing = 0
     for name, parameter in network.named_parameters():

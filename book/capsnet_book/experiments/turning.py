@@ -307,10 +307,10 @@ def measure(network: nn.Module, task: Task, seed: int) -> dict[str, Any]:
             "all": wrong_among(scores, labels, everything),
             "apart": wrong_among(scores, labels, task.apart),
         }
-        errors[view] = {"all": _share(found["all"], labels, everything)}
-        errors[view]["apart"] = _share(found["apart"], labels, task.apart)
+        errors[view] = {"all": share_of(found["all"], labels, everything)}
+        errors[view]["apart"] = share_of(found["apart"], labels, task.apart)
         if task.classes == 10:
-            errors[view]["one"] = _share(_six_is_nine(scores, labels), labels, everything)
+            errors[view]["one"] = share_of(_six_is_nine(scores, labels), labels, everything)
         wrong[view] = {
             name: pack_wrong(each.nonzero().flatten().tolist(), TESTED)
             for name, each in found.items()
@@ -324,7 +324,7 @@ def measure(network: nn.Module, task: Task, seed: int) -> dict[str, Any]:
         images, labels = task.test_pictures(angles, first, generator)
         scores = scores_of(network, images)
         for name, classes in (("all", everything), ("apart", task.apart)):
-            by_angle[name].append(_share(wrong_among(scores, labels, classes), labels, classes))
+            by_angle[name].append(share_of(wrong_among(scores, labels, classes), labels, classes))
     return {"errors": errors, "by_angle": by_angle, "wrong": wrong}
 
 
@@ -333,7 +333,14 @@ def _six_is_nine(scores: Tensor, labels: Tensor) -> Tensor:
     return torch.where(answers == 9, 6, answers) != torch.where(labels == 9, 6, labels)
 
 
-def _share(wrong: Tensor, labels: Tensor, classes: Sequence[int]) -> float:
+def share_of(wrong: Tensor, labels: Tensor, classes: Sequence[int]) -> float:
+    """Return which share of the pictures of these classes is misread, 0 to 1.
+
+    Args:
+        wrong: bool [N], of `wrong_among` these classes.
+        labels: int64 [N].
+        classes: some of 0 to J − 1.
+    """
     count = int(torch.isin(labels, torch.tensor(classes)).sum())
     return round(int(wrong.sum()) / count, 6)
 
@@ -388,7 +395,7 @@ def measure_changes(network: nn.Module) -> dict[str, float]:
     errors = {}
     for name, change in CHANGES.items():
         wrong = wrong_among(scores_of(network, change(images)), labels, range(10))
-        errors[name] = _share(wrong, labels, range(10))
+        errors[name] = share_of(wrong, labels, range(10))
     return errors
 
 

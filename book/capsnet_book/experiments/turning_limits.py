@@ -1,0 +1,149 @@
+"""What bounds capsules that turn on handwritten digits: which digits they confuse, at which angles,
+in which strokes, and whether they read the digits of training better.
+
+Measured of the networks that `turning_variants` left in runs/turning_variants.
+`python -m capsnet_book.experiments.turning_limits VARIANT --seeds 40` adds what
+results/turning_limits.json lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from capsnet_book.experiments import arms, records
+from capsnet_book.experiments.arms import between
+from capsnet_book.experiments.cnn import scores_of
+from capsnet_book.experiments.turning import (
+    DIGITS,
+    NEW,
+    measure_changes,
+    share_of,
+    wrong_among,
+)
+from capsnet_book.experiments.turning_variants import (
+    VARIANTS,
+    WEIGHTS,
+    moved,
+    validation_digits,
+)
+from capsnet_tutorial.data import Digits, digits
+
+ANGLES = tuple(range(0, 360, 36))
+"""Degrees by which validation digits are turned for the curve."""
+ON_THE_CURVE = 1000
+"""Validation digits at each angle, the same at all of them."""
+SEED = 51_000
+QUARTERS = 4
+
+
+@cache
+def digits_of_training() -> Digits:
+    """Return as many digits of training as there are validation digits, turned to new angles."""
+    data = digits("train", "mnist")
+    count = digits("validation", "mnist").count
+    generator = torch.Generator().manual_seed(SEED)
+    some = data._replace(images=data.images[:count], labels=data.labels[:count])
+    return moved(some, between(NEW, count, generator), generator)
+
+
+def quarters_by_ink(images: Tensor, labels: Tensor) -> Tensor:
+    """Return in which quarter of its class each digit lies, 0 to 3: 0 has the least ink.
+
+    Args:
+        images: [N, 1, H, W].
+        labels: int64 [N].
+    """
+    ink = images.flatten(1).sum(dim=1)
+    quarters = torch.empty_like(labels)
+    for label in labels.unique():
+        of_class = (labels == label).nonzero().flatten()
+        rank = ink[of_class].argsort().argsort()
+        quarters[of_class] = QUARTERS * rank // len(of_class)
+    return quarters
+
+
+def confusion(scores: Tensor, labels: Tensor) -> list[list[int]]:
+    """Count answers: the row is the true class, the column the answer.
+
+    Args:
+        scores: [N, J].
+        labels: int64 [N].
+    """
+    classes = scores.shape[1]
+    pairs = classes * labels + scores.argmax(dim=1)
+    return torch.bincount(pairs, minlength=classes**2).view(classes, classes).tolist()
+
+
+def _errors(network: nn.Module, data: Digits) -> dict[str, float]:
+    """Measure error rates, 0 to 1: of ``all`` classes, and of those ``apart`` from 6 and 9."""
+    scores = scores_of(network, data.images)
+    errors = {}
+    for name, classes in (("all", range(10)), ("apart", DIGITS.apart)):
+        wrong = wrong_among(scores, data.labels, classes)
+        errors[name] = share_of(wrong, data.labels, classes)
+    return errors
+
+
+def _round_the_circle(network: nn.Module) -> dict[str, list[float]]:
+    """Measure the errors of `_errors` at each of `ANGLES`."""
+    data = digits("validation", "mnist")
+    some = data._replace(images=data.images[:ON_THE_CURVE], labels=data.labels[:ON_THE_CURVE])
+    curve: dict[str, list[float]] = {"all": [], "apart": []}
+    for angle in ANGLES:
+        generator = torch.Generator().manual_seed(SEED + 1)
+        turned = moved(some, torch.full((ON_THE_CURVE,), float(angle)), generator)
+        for name, error in _errors(network, turned).items():
+            curve[name].append(error)
+    return curve
+
+
+def measure(network: nn.Module) -> dict[str, Any]:
+    """Measure what bounds a network.
+
+    Returns:
+        ``confusion`` of validation digits at new angles, as the function; ``quarters``, their
+        errors by `quarters_by_ink`; ``training``, the errors of as many digits of training at new
+        angles; ``by_angle``, errors at each of `ANGLES`; ``changes``, as
+        `turning.measure_changes`. Errors are 0 to 1.
+    """
+    data = validation_digits("new")
+    scores = scores_of(network, data.images)
+    wrong = wrong_among(scores, data.labels, range(10)).double()
+    quarter = quarters_by_ink(digits("validation", "mnist").images, data.labels)
+    return {
+        "confusion": confusion(scores, data.labels),
+        "quarters": [round(wrong[quarter == k].mean().item(), 6) for k in range(QUARTERS)],
+        "training": _errors(network, digits_of_training()),
+        "by_angle": _round_the_circle(network),
+        "changes": measure_changes(network),
+    }
+
+
+def run(name: str, seed: int) -> dict[str, Any]:
+    """Measure the stored network of a variant and seed."""
+    network = VARIANTS[name].build()
+    network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
+    return {"commit": records.code_version(), **measure(network.eval())}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what the file lacks."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="+", metavar="VARIANT")
+    parser.add_argument("--seeds", nargs="+", type=int, required=True)
+    options = parser.parse_args(arguments)
+    about = {"angles": list(ANGLES), "on_the_curve": ON_THE_CURVE}
+    jobs = list(product(options.seeds, options.names))
+    arms.do_missing("turning_limits", VARIANTS, about, run, jobs)
+
+
+if __name__ == "__main__":
+    main()

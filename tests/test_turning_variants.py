@@ -1,0 +1,123 @@
+"""turning_variants.py, turning_limits.py: changes of the network turn along; tables say what the
+records hold.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+from capsnet_book.experiments import records
+from capsnet_book.experiments import turning_limits as limits
+from capsnet_book.experiments import turning_variants as variants
+from capsnet_book.experiments.evidence import pack_wrong
+
+from capsnet_tutorial.data import digits
+
+IMAGES = digits("test", "sample").images[:4].double()
+OTHER_NETWORKS = ("second-layer", "together", "two-scales", "clusters", "drawing")
+"""Variants that are other networks, not other sizes."""
+
+
+@pytest.mark.parametrize("name", OTHER_NETWORKS)
+def test_a_quarter_turn_of_the_picture_changes_no_score_of_a_variant(name):
+    torch.manual_seed(0)
+    network = variants.VARIANTS[name].build().double().eval()
+    with torch.no_grad():
+        scores = network(IMAGES)
+        after = network(torch.rot90(IMAGES, 1, (2, 3)))
+    assert scores.shape == (4, 10)
+    torch.testing.assert_close(after, scores)
+
+
+def test_larger_parts_are_the_votes_with_most_support_and_lie_apart():
+    torch.manual_seed(0)
+    network = variants.SecondLayer(larger=3, count=2).double()
+    with torch.no_grad():
+        poses, presence = network.lower.parts(IMAGES)
+        larger, larger_presence = network.larger_parts(poses, presence)
+        votes = network.lower.votes(poses)
+        labels = torch.full((len(IMAGES),), 1)
+        support = network.lower.agreement.support(votes, presence, labels)
+    assert larger.shape == (4, 3, 2, 2, 3)
+    assert (larger_presence[:, :, 0] >= larger_presence[:, :, 1]).all()
+    most = torch.sigmoid(network.slope * (support.flatten(1).amax(dim=1) + 1e-3).log())
+    torch.testing.assert_close(larger_presence[:, 1, 0], most.detach())
+
+
+def run(arm, seed, wrong, processor_seconds=100.0):
+    """A record of a run that misreads these validation digits, at new angles and upright."""
+    packed = pack_wrong(wrong, variants.TESTED)
+    share = len(wrong) / variants.TESTED
+    return {
+        "arm": arm,
+        "seed": seed,
+        "parameters": 5155,
+        "processor_seconds": processor_seconds,
+        "errors": {view: {"all": share, "apart": share / 2} for view in variants.VIEWS},
+        "wrong": {view: packed for view in variants.VIEWS},
+    }
+
+
+def test_a_difference_is_paired_by_digit_over_the_seeds_that_both_have():
+    record = {
+        "runs": [
+            run("base", 40, range(300)),
+            run("base", 41, range(100, 500)),
+            run("wholes", 40, range(100)),
+            run("wholes", 41, range(400)),
+            run("wholes", 42, range(5000)),
+        ]
+    }
+    difference, error = variants.fewer(record, "wholes")
+    assert difference == pytest.approx(100 * (200 + 0) / 2 / 5000)
+    # 100 to 300: once fewer in seed 40; 0 to 100: once more in 41; 400 to 500: once fewer in 41.
+    by_digit = torch.zeros(5000, dtype=torch.float64)
+    by_digit[:100], by_digit[100:300], by_digit[400:500] = -50, 50, 50
+    assert error == pytest.approx(float(by_digit.std()) / 5000**0.5)
+
+
+def test_the_table_sorts_by_the_difference_and_bold_is_above_two_standard_errors():
+    record = {
+        "runs": [
+            run("kinds-32", 40, [*range(1, 300), *range(4000, 4001)]),
+            run("together", 40, range(200), 400),
+            run("together", 41, range(210), 500),
+            run("base", 40, range(300)),
+            run("base", 41, range(310)),
+        ]
+    }
+    first, second, third = variants.variant_table(record).splitlines()[2:]
+    assert first == "| as it stands | 5,155 | 100 | 6.1 | 6.1 | 3.0 |  | 2 |"
+    assert second.endswith("| 5,155 | 450 | 4.1 | 4.1 | 2.0 | **+2.0 ± 0.2** | 2 |")
+    assert third.endswith("| 5,155 | 100 | 6.0 | 6.0 | 3.0 | +0.0 ± 0.0 | 1 |")
+
+
+def test_confusion_counts_answers_by_the_true_class():
+    scores = torch.tensor([[0.0, 1, 0], [2, 1, 0], [0, 0, 1], [0, 1, 0]])
+    labels = torch.tensor([1, 1, 2, 0])
+    assert limits.confusion(scores, labels) == [[0, 1, 0], [1, 1, 0], [0, 0, 1]]
+
+
+def test_quarters_are_of_each_class_by_its_ink():
+    ink = torch.tensor([4.0, 1, 3, 2, 40, 10, 30, 20])
+    images = ink.view(-1, 1, 1, 1).expand(-1, 1, 2, 2)
+    labels = torch.tensor([0] * 4 + [1] * 4)
+    assert limits.quarters_by_ink(images, labels).tolist() == [3, 0, 2, 1, 3, 0, 2, 1]
+
+
+@pytest.mark.slow
+def test_a_run_leaves_a_network_that_its_limits_are_measured_of(mnist, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "folder", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    short = variants.VARIANTS["kinds-8"]._replace(steps=2)
+    monkeypatch.setitem(variants.VARIANTS, "kinds-8", short)
+    variants.main(["kinds-8", "--seeds", "3"])
+    limits.main(["kinds-8", "--seeds", "3"])
+    (made,) = json.loads((tmp_path / "turning_variants.json").read_text())["runs"]
+    (measured,) = json.loads((tmp_path / "turning_limits.json").read_text())["runs"]
+    confusion = torch.tensor(measured["confusion"])
+    wrong = confusion.sum() - confusion.diag().sum()
+    assert int(wrong) / variants.TESTED == pytest.approx(made["errors"]["new"]["all"])
+    assert len(measured["by_angle"]["all"]) == len(limits.ANGLES)
