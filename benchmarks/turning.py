@@ -46,7 +46,7 @@ READ = """async ({ network, core, weights, pixels, repetitions }) => {
     };
     const { makeTurningNet } = await load(network);
     const { convolve } = await load(core);
-    const { forward, about: { kinds, turns } } = makeTurningNet(bytes(weights).buffer);
+    const { forward, about: { kinds, turns } } = await makeTurningNet(bytes(weights).buffer);
     const images = pixels.map((image) => Float32Array.from(image));
     const fastest = (work) => images.map((image) => {
         const milliseconds = Array.from({ length: repetitions }, () => {

@@ -49,8 +49,8 @@ def test_each_network_reads_the_turned_digit_as_in_pytorch(
     body = """
         const image = floats(data.image);
         const capsules = m.makeCapsules(bytes(data.capsnet));
-        const cnn = m.makeOther("cnn", bytes(data.cnn));
-        const turning = m.makeOther("turning", bytes(data.turning));
+        const cnn = await m.makeOther("cnn", bytes(data.cnn));
+        const turning = await m.makeOther("turning", bytes(data.turning));
         return data.turns.map((turn) => {
           const turned = record.turnedDigit(image, turn);
           const readings = [capsules, cnn, turning].map(({ read }) => read(turned, data.label));

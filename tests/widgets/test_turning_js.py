@@ -1,4 +1,4 @@
-"""shared/turning_net.js against PyTorch, and its speed."""
+"""Capsules that turn, as the page reads with them, against PyTorch; and their speed."""
 
 from __future__ import annotations
 
@@ -42,15 +42,16 @@ def test_filters_are_turned_as_in_pytorch(evaluate: Evaluate) -> None:
     filters = torch.randn(2, 11, 11, generator=torch.Generator().manual_seed(0))
     expected = turned_filters(filters, 12).numpy()
     body = """
-        const turned = ({ filter, angle }) => m.turnedFilter(Float32Array.from(filter), 11, angle);
-        return data.map(turned);"""
-    asked = [
-        {"filter": filters[kind].flatten(), "angle": 2 * math.pi * turn / 12}
-        for kind in range(2)
-        for turn in range(12)
-    ]
-    turned = evaluate(body, asked, m="shared/turning_net.js")
-    np.testing.assert_allclose(np.reshape(turned, expected.shape), expected, atol=1e-5)
+        const turns = new m.Turns(11, 12);
+        const copiesOf = (filter) => {
+          const copies = new Float32Array(11 * 11 * 12); // [S · S, K]
+          for (let turn = 0; turn < 12; turn++) turns.turn(Float32Array.from(filter), copies, turn);
+          return copies;
+        };
+        return data.map(copiesOf);"""
+    copies = np.array(evaluate(body, filters.flatten(1), m="turning/filters.js"))
+    turned = copies.reshape(2, 11, 11, 12).transpose(0, 3, 1, 2)
+    np.testing.assert_allclose(turned, expected, atol=1e-5)
 
 
 def test_scores_parts_and_turn_are_pytorchs(
@@ -61,7 +62,7 @@ def test_scores_parts_and_turn_are_pytorchs(
     save_reader(reader, tmp_path / "reader.safetensors")
     images.numpy().astype(np.float32).tofile(tmp_path / "images")
     body = """
-        const { forward } = m.makeTurningNet(bytes(data.weights));
+        const { forward } = await m.makeTurningNet(bytes(data.weights));
         const pixels = floats(data.images);
         const image = (k) => pixels.subarray(k * 784, (k + 1) * 784);
         const answers = Array.from({ length: 20 }, (_, k) => forward(image(k)));
@@ -112,7 +113,7 @@ def test_the_drawing_from_pixels_is_pytorchs(evaluate: Evaluate, tmp_path: Path)
         )
         expected = decoder(pose, scores.argmax(dim=1), turned)
     body = """
-        const { forward } = m.makeTurningNet(bytes(data.reader));
+        const { forward } = await m.makeTurningNet(bytes(data.reader));
         const { draw } = m.makePoseDecoder(bytes(data.decoder));
         const pixels = floats(data.images);
         return Array.from({ length: 12 }, (_, k) => {

@@ -159,7 +159,7 @@ function makeOthers({ get, host }, /** @type {() => void} */ changed) {
     try {
       for (const [key, reference] of Object.entries(get("others"))) {
         if (here.some((reader) => reader.key === key)) continue;
-        here.push(makeOther(key, (await host.getModel(reference)).get("weights")));
+        here.push(await makeOther(key, (await host.getModel(reference)).get("weights")));
         changed();
       }
       problem = "";

@@ -207,7 +207,7 @@ const LABEL = "Turn a digit to any angle: capsules that turn, and the book's";
 
 export default defineWidget("TurnDigit", LABEL, async (widget) => {
   const { root, get, set, layOut, stops } = widget;
-  const turningNet = makeTurningNet(await widget.weights("turning"));
+  const turningNet = await makeTurningNet(await widget.weights("turning"));
   const decoder = makePoseDecoder(await widget.weights("decoder"));
   const capsules = await widget.network();
   let straightAnswers = ""; // of which digit the next two are

@@ -50,9 +50,9 @@ export function makeCapsules(bytes) {
   return { key: "network", name: "CapsNet", names, read, planeOf, drawingOf };
 }
 
-/** Another network. @param {string} key @param {any} bytes @returns {Reader} */
-export function makeOther(key, bytes) {
-  const { forward } = MAKE[key](bytes);
+/** Another network. @param {string} key @param {any} bytes @returns {Promise<Reader>} */
+export async function makeOther(key, bytes) {
+  const { forward } = await MAKE[key](bytes);
   const read = (/** @type {Float32Array} */ image, /** @type {number} */ label) => {
     const { probabilities, prediction } = forward(image);
     return { value: probabilities[label], prediction };

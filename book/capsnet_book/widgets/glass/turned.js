@@ -27,7 +27,7 @@ export function makeTurned(place, bytes) {
   let image;
   /** @type {any} */
   let network;
-  /** @type {ReturnType<typeof makeTurningNet> | undefined} */
+  /** @type {Awaited<ReturnType<typeof makeTurningNet>> | undefined} */
   let turningNet;
 
   const root = makeRoot("Turned", LABEL);
@@ -73,7 +73,7 @@ export function makeTurned(place, bytes) {
     image = newImage;
     network = newNetwork;
     if (!turningNet) {
-      turningNet = makeTurningNet(await bytes());
+      turningNet = await makeTurningNet(await bytes());
       place.append(root);
     }
     redraw();

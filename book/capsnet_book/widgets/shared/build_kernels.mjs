@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import asc from "assemblyscript/asc";
 
 const widgets = dirname(import.meta.dirname);
-const FOLDERS = ["playground"];
+const FOLDERS = ["playground", "turning"];
 const OPTIONS = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd", "--importMemory"];
 
 /** Return WebAssembly in base64. @param {string} folder @param {string[]} more  options */
@@ -23,13 +23,13 @@ async function compiled(folder, ...more) {
 /** Return a folder's arithmetic without its types, as a function of lanes. */
 function untyped(folder) {
   const source = readFileSync(`${widgets}/${folder}/arithmetic.ts`, "utf8");
-  const parts = /^.*?import \{(.*?)\bV, where,\s*\} from "\.\.\/shared\/lanes";(.*)$/s.exec(source);
+  const parts = /^.*?import \{([^}]*)\} from "\.\.\/shared\/lanes";(.*)$/s.exec(source);
   if (!parts) throw new Error(`${folder}/arithmetic.ts begins otherwise than expected`);
   const [, imported, body] = parts;
-  const lanes = imported.match(/\w+/g).join(", ");
+  const lanes = imported.match(/\w+/g).filter((name) => name !== "V"); // the type of all lanes
   const names = [...body.matchAll(/^export function (\w+)/gm)].map(([, name]) => name);
-  const plain = body.replace(/: (usize|i32|f32|void|V)\b/g, "").replace(/^export /gm, "");
-  return `({ ${lanes}, where }) => {${plain}
+  const plain = body.replace(/: (usize|i32|f32|void)\b/g, "").replace(/^export /gm, "");
+  return `({ ${lanes.join(", ")} }) => {${plain}
 return { ${names.join(", ")} };
 }`;
 }
