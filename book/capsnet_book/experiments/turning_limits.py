@@ -1,9 +1,9 @@
 """What bounds capsules that turn on handwritten digits: which digits they confuse, at which angles,
 in which strokes, and whether they read the digits of training better.
 
-Measured of the networks that `turning_variants` left in runs/turning_variants.
-`python -m capsnet_book.experiments.turning_limits VARIANT --seeds 40` adds what
-results/turning_limits.json lacks.
+Measured of the networks that `turning_variants` left in runs/turning_variants, and of the one that
+the book's pages use. `python -m capsnet_book.experiments.turning_limits VARIANT --seeds 40` adds
+what results/turning_limits.json lacks; the pages' network is `digits-long` with seed 20.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from capsnet_book.experiments import arms, records
 from capsnet_book.experiments.arms import between
 from capsnet_book.experiments.cnn import scores_of
 from capsnet_book.experiments.turning import (
+    ARMS,
     DIGITS,
     NEW,
     measure_changes,
@@ -34,8 +35,11 @@ from capsnet_book.experiments.turning_variants import (
     moved,
     validation_digits,
 )
+from capsnet_book.turning import trained_reader
 from capsnet_tutorial.data import Digits, digits
 
+SHIPPED = ("digits-long", 20)
+"""Arm and seed of `trained_reader`."""
 ANGLES = tuple(range(0, 360, 36))
 """Degrees by which validation digits are turned for the curve."""
 ON_THE_CURVE = 1000
@@ -128,9 +132,13 @@ def measure(network: nn.Module) -> dict[str, Any]:
 
 
 def run(name: str, seed: int) -> dict[str, Any]:
-    """Measure the stored network of a variant and seed."""
-    network = VARIANTS[name].build()
-    network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
+    """Measure the stored network of a variant and seed, or the pages' network."""
+    network: nn.Module
+    if (name, seed) == SHIPPED:
+        network = trained_reader()
+    else:
+        network = VARIANTS[name].build()
+        network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
     return {"commit": records.code_version(), **measure(network.eval())}
 
 
@@ -142,7 +150,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     about = {"angles": list(ANGLES), "on_the_curve": ON_THE_CURVE}
     jobs = list(product(options.seeds, options.names))
-    arms.do_missing("turning_limits", VARIANTS, about, run, jobs)
+    everything = {**VARIANTS, SHIPPED[0]: ARMS[SHIPPED[0]]}
+    arms.do_missing("turning_limits", everything, about, run, jobs)
 
 
 if __name__ == "__main__":
