@@ -100,6 +100,13 @@ def test_confusion_counts_answers_by_the_true_class():
     assert limits.confusion(scores, labels) == [[0, 1, 0], [1, 1, 0], [0, 0, 1]]
 
 
+def test_pairs_are_counted_both_ways_and_the_rest_is_all_others():
+    counts = [[80, 5, 1], [7, 90, 0], [2, 0, 815]]
+    assert limits.most_confused(counts, 2) == [(0, 1), (0, 2)]
+    confused = limits.digits_confused(counts, [(0, 1)])
+    assert confused == {"0 and 1": 12, "all other pairs": 3}
+
+
 def test_quarters_are_of_each_class_by_its_ink():
     ink = torch.tensor([4.0, 1, 3, 2, 40, 10, 30, 20])
     images = ink.view(-1, 1, 1, 1).expand(-1, 1, 2, 2)
@@ -117,7 +124,7 @@ def test_a_run_leaves_a_network_that_its_limits_are_measured_of(mnist, tmp_path,
     limits.main(["kinds-8", "--seeds", "3"])
     (made,) = json.loads((tmp_path / "turning_variants.json").read_text())["runs"]
     (measured,) = json.loads((tmp_path / "turning_limits.json").read_text())["runs"]
-    confusion = torch.tensor(measured["confusion"])
+    confusion = torch.tensor(measured["confusion"]["new"])
     wrong = confusion.sum() - confusion.diag().sum()
     assert int(wrong) / variants.TESTED == pytest.approx(made["errors"]["new"]["all"])
     assert len(measured["by_angle"]["all"]) == len(limits.ANGLES)

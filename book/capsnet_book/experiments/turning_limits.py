@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import torch
@@ -31,6 +31,7 @@ from capsnet_book.experiments.turning import (
 )
 from capsnet_book.experiments.turning_variants import (
     VARIANTS,
+    VIEWS,
     WEIGHTS,
     moved,
     validation_digits,
@@ -113,17 +114,17 @@ def measure(network: nn.Module) -> dict[str, Any]:
     """Measure what bounds a network.
 
     Returns:
-        ``confusion`` of validation digits at new angles, as the function; ``quarters``, their
-        errors by `quarters_by_ink`; ``training``, the errors of as many digits of training at new
-        angles; ``by_angle``, errors at each of `ANGLES`; ``changes``, as
+        ``confusion`` of validation digits by view, as the function; ``quarters``, their errors at
+        new angles by `quarters_by_ink`; ``training``, the errors of as many digits of training at
+        new angles; ``by_angle``, errors at each of `ANGLES`; ``changes``, as
         `turning.measure_changes`. Errors are 0 to 1.
     """
-    data = validation_digits("new")
-    scores = scores_of(network, data.images)
-    wrong = wrong_among(scores, data.labels, range(10)).double()
-    quarter = quarters_by_ink(digits("validation", "mnist").images, data.labels)
+    upright = digits("validation", "mnist")
+    scores = {view: scores_of(network, validation_digits(view).images) for view in VIEWS}
+    wrong = wrong_among(scores["new"], upright.labels, range(10)).double()
+    quarter = quarters_by_ink(upright.images, upright.labels)
     return {
-        "confusion": confusion(scores, data.labels),
+        "confusion": {view: confusion(scores[view], upright.labels) for view in VIEWS},
         "quarters": [round(wrong[quarter == k].mean().item(), 6) for k in range(QUARTERS)],
         "training": _errors(network, digits_of_training()),
         "by_angle": _round_the_circle(network),
@@ -140,6 +141,43 @@ def run(name: str, seed: int) -> dict[str, Any]:
         network = VARIANTS[name].build()
         network.load_state_dict(load_file(WEIGHTS / f"{name}-{seed}.safetensors"))
     return {"commit": records.code_version(), **measure(network.eval())}
+
+
+Pair = tuple[int, int]
+"""Two classes, the smaller first."""
+
+
+def most_confused(counts: Sequence[Sequence[int]], count: int = 5) -> list[Pair]:
+    """Return the pairs of classes that are most often taken for one another, the first most often.
+
+    Args:
+        counts: of `confusion`.
+        count: how many pairs.
+    """
+    pairs = list(combinations(range(len(counts)), 2))
+    pairs.sort(key=lambda pair: -_taken_for_one_another(counts, pair))
+    return pairs[:count]
+
+
+def digits_confused(counts: Sequence[Sequence[int]], pairs: Sequence[Pair]) -> dict[str, float]:
+    """Return how many of 1,000 digits are misread within these pairs of classes, and outside them.
+
+    Args:
+        counts: of `confusion`.
+        pairs: of `most_confused`.
+    """
+    total = sum(map(sum, counts))
+    right = sum(row[label] for label, row in enumerate(counts))
+    confused = {}
+    for pair in pairs:
+        confused[f"{pair[0]} and {pair[1]}"] = _taken_for_one_another(counts, pair)
+    confused["all other pairs"] = total - right - sum(confused.values())
+    return {name: 1000 * digits / total for name, digits in confused.items()}
+
+
+def _taken_for_one_another(counts: Sequence[Sequence[int]], pair: Pair) -> int:
+    first, second = pair
+    return counts[first][second] + counts[second][first]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
