@@ -25,6 +25,14 @@ def test_a_row_has_ten_seeds_or_says_so(rows):
     assert few == {("overlapping digits", "small")}
 
 
+def test_the_row_of_pictures_is_that_of_the_table_in_results(rows):
+    row = rows["a bar and a wedge, in noise", "small"]
+    assert f"{row.in_training.before:.1f} {row.in_training.after:.1f}" == "71.9 51.5"
+    assert f"{row.at_inference.after:.1f}" == "49.5"
+    gain = row.at_inference.difference
+    assert f"{gain.value:.1f} {gain.low:.1f} {gain.high:.1f}" == "2.1 -0.5 4.7"
+
+
 def test_an_interval_around_zero_is_no_difference():
     around_zero = Difference(0.1, -0.1, 0.3, 0.3, 0.4)
     assert str(Effect(2.0, 1.9, around_zero)) == "no difference seen"

@@ -85,8 +85,9 @@ class Row(NamedTuple):
 
 
 def trial(experiments: Experiments) -> list[Row]:
-    """Return the rows of the trial: digits from the runs' records, then parts with true poses."""
-    return [*(_row_of_digits(experiments, test) for test in TESTS), _row_of_true_poses()]
+    """Return the rows of the trial: digits from the runs' records, pictures, true poses."""
+    digits = [_row_of_digits(experiments, test) for test in TESTS]
+    return [*digits, _row_of_pictures(), _row_of_true_poses()]
 
 
 def _row_of_digits(experiments: Experiments, test: Test) -> Row:
@@ -114,6 +115,27 @@ def _effect_over_images(before: np.ndarray, after: np.ndarray) -> Effect:
     difference = two_way(after, before)
     points = None if difference is None else difference.times(100)
     return Effect(100 * float(before.mean()), 100 * float(after.mean()), points)
+
+
+def _row_of_pictures() -> Row:
+    """Return the row of drawn pictures in noise; their interval holds the luck of the seeds."""
+    never = _picture_errors("capsnet-r1", rounds=1)
+    learned = _picture_errors("capsnet-r3", rounds=1)
+    routed = _picture_errors("capsnet-r3", rounds=3)
+    return Row(
+        "a bar and a wedge, in noise",
+        "small",
+        len(never),
+        in_training=_effect_over_seeds(never, learned),
+        at_inference=_effect_over_seeds(learned, routed),
+    )
+
+
+def _picture_errors(arm: str, rounds: int) -> list[float]:
+    """Return an arm's share of noisy pictures misread, by seed."""
+    runs = [run for run in stored("pictures")["runs"] if run["arm"] == arm]
+    runs = sorted(runs, key=lambda run: run["seed"])
+    return [run["noisy_after"][rounds - 1] for run in runs]
 
 
 def _row_of_true_poses() -> Row:
