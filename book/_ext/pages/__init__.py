@@ -14,6 +14,7 @@ from . import (
     formulas,
     languages,
     letters,
+    part_drawings,
     prints,
     repository,
     results,
@@ -23,7 +24,7 @@ from . import (
 )
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-SCRIPTS = ("guesses.js", "landscape.js", "language.js", "reading.js")  # of every page
+SCRIPTS = ("bar.js", "guesses.js", "landscape.js", "language.js", "reading.js")  # of every page
 
 
 def add_templates(app: Sphinx, config: Any) -> None:
@@ -45,6 +46,7 @@ def setup(app: Sphinx) -> None:
     folds.setup(app)
     prints.setup(app)
     cards.setup(app)
+    part_drawings.setup(app)
     sharing.setup(app)
     for script in SCRIPTS:
         app.add_js_file(script, loading_method="defer")

@@ -253,8 +253,13 @@ def emblem(chapter: str) -> str:
     """Return the drawing of a chapter (`06-routing`) as an SVG; one without lines for others."""
     name = chapter.partition("-")[2]
     shapes = EMBLEMS[name]() if name in EMBLEMS else ""
+    return svg(shapes, WIDTH, HEIGHT)
+
+
+def svg(shapes: str, width: int, height: int) -> str:
+    """Return shapes as an SVG, their classes as styles."""
     styled = re.sub(r'class="([^"]*)"', lambda match: f'style="{styles_of(match[1])}"', shapes)
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{styled}</svg>'
+    return f'<svg viewBox="0 0 {width} {height}" aria-hidden="true">{styled}</svg>'
 
 
 def styles_of(classes: str) -> str:

@@ -94,24 +94,19 @@ def visit_turned(writer: Any, node: turned) -> None:
 
 def add_stage(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
-) -> str | None:
-    """Give a page with a stage, or with the strip, its script and weights.
-
-    Returns the template with the strip for a chapter.
-    """
+) -> None:
+    """Give a page with a stage, or with the strip, its script and weights."""
     has_stage = doctree and any(doctree.findall(glass))
     if not (has_stage or CHAPTER.match(page)):
-        return None
+        return
     app.add_css_file(f"{FILE}.css")
     app.add_js_file("live-host.js", loading_method="defer")
     app.add_js_file(f"{FILE}.js", loading_method="defer", priority=order.STAGE_SCRIPT)
     publish(app, page, [weights_hash(app)])
     if doctree and any(doctree.findall(turned)):
         publish(app, page, [weights_hash(app, TURNING_WEIGHTS)])
-    if not CHAPTER.match(page):
-        return None
-    context["strip"] = strip(app, page) | {"waits": must_wait(app, page)}
-    return "with_strip.html"
+    if CHAPTER.match(page):
+        context["strip"] = strip(app, page) | {"waits": must_wait(app, page)}
 
 
 def must_wait(app: Sphinx, page: str) -> bool:
