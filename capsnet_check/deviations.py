@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from capsnet_check.report import Finding
+from capsnet_tutorial.functional import squash
 
 
 class Deviation(NamedTuple):
@@ -81,10 +82,45 @@ _SQUASHED_LENGTH = {
     ),
     "the 1 + is missing, so that every capsule gets the length 1": torch.ones_like,
     "the 1 + is missing, and s is not divided by its length": _root,
+    "‖s‖² is not divided by 1 + ‖s‖²": lambda square: square,
+    "1 − ‖s‖² below the line, where 1 + ‖s‖² belongs": lambda square: square / (1 - square),
+    "the tanh of the length, not ‖s‖² / (1 + ‖s‖²)": lambda square: _root(square).tanh(),
+}
+
+
+def _squared(s: Tensor) -> Tensor:
+    return (s * s).sum(dim=-1, keepdim=True)
+
+
+def _of_the_squared_sum(s: Tensor) -> Tensor:
+    """Return squash with (Σ s)² in place of Σ s²."""
+    square = s.sum(dim=-1, keepdim=True).square()
+    return square / (1 + square) * s / _root(square)
+
+
+def _without_brackets(s: Tensor) -> Tensor:
+    """Return what q / 1 + q * s / length gives, where q is ‖s‖²."""
+    square = _squared(s)
+    return square + square * s / _root(square)
+
+
+def _after_a_relu(s: Tensor) -> Tensor:
+    """Return squash without its negative numbers."""
+    square = _squared(s)
+    return square / (1 + square) * s.relu() / _root(square)
+
+
+_INSTEAD_OF_SQUASH = {
+    "the square of the sum stands for ‖s‖², the sum of the squares": _of_the_squared_sum,
+    "the brackets around 1 + ‖s‖² are missing": _without_brackets,
+    "a ReLU, so that no number of v is negative": _after_a_relu,
+    "a tanh of each number, not a squash of the vector": torch.tanh,
+    "a softmax of the numbers, not a squash of the vector": lambda s: s.softmax(dim=-1),
 }
 _SQUASH_SLIPS = [
     *_slips("squashed_length", _SQUASHED_LENGTH),
     *_slips("of_squares", {"the mean of the squares stands for ‖s‖², their sum": torch.mean}),
+    *_slips("instead", _INSTEAD_OF_SQUASH),
 ]
 
 NO_COUPLINGS = torch.ones_like
@@ -130,8 +166,24 @@ _ROUTING = [
     ),
     *_slips(
         "couplings",
-        {"there is no softmax: b, which begins at 0, weighs the votes": lambda b: b},
+        {
+            "there is no softmax: b, which begins at 0, weighs the votes": lambda b: b,
+            "the exponentials of b are not divided by their sum": torch.exp,
+            "c is the logarithm of the softmax": lambda b: b.log_softmax(dim=2),
+        },
     ),
+    *_slips(
+        "update",
+        {
+            "twice the agreement is added to b": lambda b, a: b + 2 * a,
+            "the agreement is added to c, not to b": lambda b, a: b.softmax(dim=2) + a,
+            "b itself goes through the softmax": lambda b, a: (b + a).softmax(dim=2),
+            "the agreement is multiplied by the coupling before it is added": (
+                lambda b, a: b + b.softmax(dim=2) * a
+            ),
+        },
+    ),
+    *_slips("returned", {"v is squashed twice": lambda s, v: squash(v)}),
     *_slips(
         "gathered",
         {
@@ -149,6 +201,12 @@ _ROUTING = [
                 lambda u_hat, v: (u_hat * v).mean(-1)
             ),
             "the agreement is a negative distance": lambda u_hat, v: -(u_hat - v).norm(dim=-1),
+            "the agreement is a negative squared distance": (
+                lambda u_hat, v: -(u_hat - v).square().sum(dim=-1)
+            ),
+            "the length of v is added to b, whatever the vote": (
+                lambda u_hat, v: v.norm(dim=-1).expand(u_hat.shape[:3])
+            ),
         },
     ),
     *_SQUASH_SLIPS,
@@ -223,6 +281,13 @@ _MARGIN_LOSS = [
     ),
     *_slips("margins", {"0.9 and 0.1 are swapped": (0.1, 0.9)}),
     *_slips("direction", {"the differences are the other way round": -1}),
+    *_slips("joined", {"the two halves are multiplied by each other": torch.mul}),
+    *_slips(
+        "over_classes",
+        {"the largest over the classes instead of their sum": lambda terms: terms.amax(dim=1)},
+    ),
+    *_slips("over_batch", {"the root of the loss": lambda losses: losses.mean(dim=0).sqrt()}),
+    *_slips("instead", {"that is the cross-entropy of the lengths": F.cross_entropy}),
 ]
 _PIXELS = {"the mean over the pixels, not the sum": lambda squares: squares.mean(dim=1)}
 _RECONSTRUCTION_LOSS = [
@@ -235,6 +300,16 @@ _RECONSTRUCTION_LOSS = [
             "absolute differences in place of squares": lambda r, x: (r - x).abs(),
             "the squares are squared again": lambda r, x: (r - x) ** 4,
             "the difference is not squared": lambda r, x: r - x,
+            "that is the cross-entropy of the pixels": (
+                lambda r, x: F.binary_cross_entropy(r, x, reduction="none")
+            ),
+        },
+    ),
+    *_slips(
+        "over_batch",
+        {
+            "the root of the sum over all images": lambda losses: losses.sum(dim=0).sqrt(),
+            "the root of the mean over the images": lambda losses: losses.mean(dim=0).sqrt(),
         },
     ),
     *_slips(

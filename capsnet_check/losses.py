@@ -80,8 +80,10 @@ def check_margin_loss(function: Any, *, strict: bool = False) -> Report:
 
     def steps() -> Iterator[Finding | Coverage]:
         loss = function if strict else _with_labels_last(function)
-        yield from _examine(Subject(loss, signature), "margin_loss", forms)
-        if strict and "lambda_" in parameters_of(function):
+        results = list(_examine(Subject(loss, signature), "margin_loss", forms))
+        yield from results
+        is_right = not any(isinstance(result, Finding) for result in results)
+        if strict and is_right and "lambda_" in parameters_of(function):
             with_lambda_1 = Subject(partial(function, lambda_=1.0), signature)
             yield from _lambda_findings(with_lambda_1, forms[0][1])
 
@@ -103,9 +105,7 @@ def _lambda_findings(with_lambda_1: Subject, batch: tuple[Tensor, Tensor]) -> It
     output = with_lambda_1.tensor((), *batch)
     right = margin_loss(*batch, lambda_=1.0)
     if not torch.isclose(output, right.double(), rtol=1e-4):
-        text = (
-            "With lambda_=1.0 it is as with 0.5, or otherwise wrong: is λ written in as a number?"
-        )
+        text = "With lambda_=1.0 it is not the loss with λ = 1: is λ written in as a number?"
         yield Finding(None, text)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from capsnet_check.calls import CHANGED, Subject, Trouble
 from capsnet_check.examination import examine
@@ -32,8 +33,9 @@ def check_mask(function: Any, *, strict: bool = False) -> Report:
 
     def steps() -> Iterator[Finding]:
         subject = Subject(function, "mask(v, labels)")
-        yield from _examine(subject)
-        if strict:
+        findings = list(_examine(subject))
+        yield from findings
+        if strict and all(finding.convention for finding in findings):
             yield from _examine_fewer_capsules(subject)
 
     return examine("mask", steps, agrees, strict=strict)
@@ -70,7 +72,11 @@ def _examine(subject: Subject) -> Iterator[Finding]:
         return
     if not close(unlabelled, expected("mask", (v, None))):
         text = "Without labels it should keep the longest capsule of each image."
-        slip = _slip(v, longest, unlabelled) or difference("mask", (v, None), unlabelled)
+        slip = (
+            _slip_without_labels(v, unlabelled)
+            or _slip(v, longest, unlabelled)
+            or difference("mask", (v, None), unlabelled)
+        )
         yield Finding(None, f"{text} {slip.text}")
     elif right:
         yield from gradient_findings(subject, "mask", (v, labels))
@@ -94,7 +100,33 @@ def _slip(v: Tensor, labels: Tensor, output: Tensor) -> Finding | None:
         "It keeps the capsule after the one of the label.": expected(
             "mask", (v, (labels + 1) % 10)
         ),
+        "In each image it keeps the capsules of all images' labels.": (
+            v.double() * F.one_hot(labels, 10).amax(dim=0)[:, None]
+        ),
+        "The mask runs along the 16 numbers, not along the 10 capsules.": (
+            v.double() * F.one_hot(labels, 16)[:, None]
+        ),
     }
+    return _matching(slips, output)
+
+
+def _slip_without_labels(v: Tensor, output: Tensor) -> Finding | None:
+    """Return the finding for a capsule that was chosen by another rule than its length."""
+    lengths = v.norm(dim=-1)
+    longest_of_all = lengths.flatten().argmax() // v.shape[1]
+    slips = {
+        "It keeps the capsule whose numbers have the largest sum.": v.sum(dim=-1).argmax(dim=1),
+        "It keeps the capsule with the largest number.": v.amax(dim=-1).argmax(dim=1),
+        "It keeps the same class in every image, that of the longest capsule of all.": (
+            lengths[longest_of_all].argmax().expand(len(v))
+        ),
+    }
+    outputs = {sentence: expected("mask", (v, chosen)) for sentence, chosen in slips.items()}
+    return _matching(outputs, output)
+
+
+def _matching(slips: dict[str, Tensor], output: Tensor) -> Finding | None:
+    """Return the finding of the slip that gives the output, or None."""
     for sentence, wanted in slips.items():
         if close(output, wanted):
             return Finding(None, sentence)

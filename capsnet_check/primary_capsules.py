@@ -31,6 +31,7 @@ def check_primary_capsules(function: Any) -> Report:
     def steps() -> Iterator[Finding]:
         subject = Subject(function, SIGNATURE)
         yield from primary_findings(subject, (24, 4, 5), 8)
+        subject.gradient((1, 60, 8), torch.ones(1, 24, 4, 5), 8)  # raises where it is cut off
         if subject.wrote:
             yield Finding(None, CHANGED)
 

@@ -121,7 +121,7 @@ def _examine(subject: Subject) -> Iterator[Finding]:
     explanation = explain([output], u_hat, 3)
     if explanation is None:
         yield difference("routing", (u_hat, 3), output)
-        others_changed = torch.cat([u_hat[:1], u_hat[1:].flip(-1)])
+        others_changed = torch.cat([u_hat[:1], u_hat[1:].flip(1)])
         if not close(subject.tensor(_SHAPE, others_changed, 3)[:1], output[:1]):
             text = "An image's output depends on the images beside it in the batch."
             yield Finding("batch-agreement", text)

@@ -35,6 +35,7 @@ def squash(  # noqa: PLR0913 (an option for each place that people get wrong)
     divided: bool = True,
     squashed_length: Callable[[Tensor], Tensor] = lambda square: square / (1 + square),
     of_squares: Callable[..., Tensor] = torch.sum,
+    instead: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Compute equation 1.
 
@@ -45,9 +46,12 @@ def squash(  # noqa: PLR0913 (an option for each place that people get wrong)
         divided: whether s is divided by its length.
         squashed_length: from ‖s‖² to ‖v‖.
         of_squares: from the squares to ‖s‖².
+        instead: another function of s [..., D]; None: squash.
     """
     if over is None:
         return s
+    if instead is not None:
+        return instead(s)
     square = of_squares(s * s, over, keepdim=True) if over else s * s
     unit = square if unit_over is None else (s * s).sum(unit_over, keepdim=True)
     length = unit.clamp_min(1e-16).sqrt() if divided else 1
@@ -112,8 +116,10 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
     weights: Callable[[Tensor, float], tuple[Tensor, Tensor]] = _halves,
     margins: tuple[float, float] = (0.9, 0.1),
     direction: int = 1,
+    joined: Callable[[Tensor, Tensor], Tensor] = torch.add,
     over_classes: Callable[[Tensor], Tensor] = lambda terms: terms.sum(dim=1),
     over_batch: Callable[[Tensor], Tensor] = lambda losses: losses.mean(dim=0),
+    instead: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Compute equation 4.
 
@@ -127,17 +133,21 @@ def margin_loss(  # noqa: PLR0913 (an option for each line that people get wrong
         weights: from T and λ to the weights of both margins, [B, J].
         margins: m⁺ and m⁻.
         direction: -1 where both differences are taken the other way round.
+        joined: from both halves, [B, J], to the terms.
         over_classes: from [B, J] to [B].
         over_batch: from [B] to a scalar.
+        instead: another loss of the lengths and T, both [B, J]; None: the margin loss.
     """
     lengths = scores if scores.dim() == 2 else scores.flatten(2).norm(dim=2)
     lengths = lengths_of(lengths)
     one_hot = labels if labels.dim() == 2 else F.one_hot(labels, lengths.shape[1])
     present = one_hot.to(lengths)
+    if instead is not None:
+        return instead(lengths, present)
     missing = _margin(direction * (margins[0] - lengths), floor[0], power[0])
     exceeding = _margin(direction * (lengths - margins[1]), floor[1], power[1])
     weight_present, weight_absent = weights(present, lambda_)
-    terms = weight_present * missing + weight_absent * exceeding
+    terms = joined(weight_present * missing, weight_absent * exceeding)
     return over_batch(over_classes(terms))
 
 
