@@ -386,6 +386,29 @@ def test_on_a_phone_all_fits_and_can_be_hit(visit: Callable[..., Visit], address
         assert part.bounding_box()["width"] > 30
 
 
+def test_on_a_phone_the_answer_stands_above_the_pad_while_one_draws(
+    visit: Callable[..., Visit], address: str
+) -> None:
+    options = {"viewport": PHONE, "has_touch": True, "reduced_motion": "reduce"}
+    stage = stage_of(visit(address + "book/index.html", **options).page)
+    mouse, reading = stage.page.mouse, stage.locator(".reading")
+    stage.locator('[data-role="digit"]').nth(3).click()
+    expect(reading).to_have_text("reads 3")
+    pad = stage.locator('[data-role="pad"]')
+    pad.scroll_into_view_if_needed()
+    box = pad.bounding_box()
+    middle = box["x"] + box["width"] / 2
+    mouse.move(middle, box["y"] + 20)
+    mouse.down()
+    mouse.move(middle, box["y"] + box["height"] - 20, steps=20)
+    expect(reading).to_have_text("reads 1")  # before the hand rests
+    full, length = (stage.locator(f".signs .{part}").bounding_box() for part in ("rail", "length"))
+    answer = stage.locator('.signs .part-name[text-anchor="end"]').first.inner_text()
+    assert length["width"] / full["width"] == pytest.approx(float(answer), abs=0.01)
+    assert box["y"] - 40 < full["y"] < box["y"]
+    mouse.up()
+
+
 def test_axe_finds_nothing_in_both_themes(visit: Callable[..., Visit], address: str) -> None:
     seen = visit(address + VOTES, color_scheme="light", reduced_motion="reduce").page
     places = {"include": [[".network-strip"], ["figure.glass"]]}

@@ -1,6 +1,6 @@
 // The signs over the parts of the glass network: names, the arrows between parts, crosses over what
 // is taken out, and the receptive field of the part that is pointed at.
-import { clamp, memoized, setAttributes, svg } from "../shared/ui.js";
+import { clamp, format, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { placeOf, votesOf } from "./model.js";
 import { lookOf } from "./votes.js";
@@ -75,11 +75,7 @@ function namesOf({ network, seen, answer, plan, lit }) {
   const name = network.names[answer.prediction];
   const side = Math.sqrt(seen.edges.length / conv.O); // of a map
   const names = {
-    // In a high stage the answer stands far below: here it is in sight of the hand.
-    image: [
-      "your digit",
-      plan.high ? `reads ${name}` : `${config.image_size} × ${config.image_size}`,
-    ],
+    image: ["your digit", `${config.image_size} × ${config.image_size}`],
     maps: [`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
     primary: [`${I} capsules`, `${I} × ${D_in}`],
     predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],
@@ -87,7 +83,8 @@ function namesOf({ network, seen, answer, plan, lit }) {
     reconstruction: ["its drawing", `from ${D_out} numbers`],
     faders: ["", `the ${name}’s ${D_out} numbers`],
   };
-  const parts = Object.keys(names).filter((part) => part !== "faders" || !plan.high);
+  const hasName = (/** @type {string} */ part) => !plan.high || !["image", "faders"].includes(part);
+  const parts = Object.keys(names).filter(hasName);
   return parts.flatMap((part) => {
     const [name, shape] = names[part];
     const { x, y, w } = plan.boxes[part];
@@ -106,6 +103,26 @@ function namesOf({ network, seen, answer, plan, lit }) {
       svg("text", { class: "shape", y: top - 9, ...at }, shape),
     ];
   });
+}
+
+/**
+ * In a high stage the answer stands far below the pad: here it is above it, in sight of the hand.
+ * @param {Scene} scene
+ */
+function readingOf({ plan, answer, network }) {
+  const { prediction, lengths } = answer;
+  if (!plan.high || lengths[prediction] === 0) return [];
+  const { x, y, w } = plan.boxes.image;
+  const length = lengths[prediction];
+  const name = network.names[prediction];
+  const rail = { x, y: y - 16, height: 6 };
+  const value = { class: "part-name", x: x + w, y: y - 21, "text-anchor": "end" };
+  return [
+    svg("text", { class: "part-name reading", x, y: y - 21 }, `reads ${name}`),
+    svg("text", value, format(length)),
+    svg("rect", { class: "rail", width: w, ...rail }),
+    svg("rect", { class: "length", width: w * length, ...rail }),
+  ];
 }
 
 // ------------------------------------------------------------------- what changes by a touch
@@ -215,8 +232,9 @@ export function makeMarks() {
 export function makeSigns() {
   const marks = makeMarks();
   const fixed = makeGroup((scene) => [...arrowsOf(scene), ...namesOf(scene)]);
+  const reading = makeGroup(readingOf);
   const scissors = line("bold", ""); // the line that cuts votes
-  marks.frames.node.before(fixed.node);
+  marks.frames.node.before(fixed.node, reading.node);
   marks.node.append(scissors);
 
   function draw(/** @type {Scene} */ scene) {
@@ -224,6 +242,7 @@ export function makeSigns() {
     const aim = plan.high || answer.prediction; // in a high stage no arrow follows the answer
     const isRead = answer.lengths[answer.prediction] > 0;
     fixed.show([plan, aim, isRead], scene);
+    reading.show([plan, answer], scene);
     marks.draw(scene);
     setAttributes(scissors, { d: cutting.length > 1 ? through(...cutting.flat()) : "" });
   }
