@@ -136,7 +136,7 @@ def mask_findings(
     if isinstance(network.thing, nn.Module):
         modes.append(True)  # many mask by labels in training alone
     if not any(_depends_on_labels(network, classes, long, train) for train in modes):
-        yield Finding("mask-prediction", "With other labels it reconstructs the very same.")
+        yield Finding("mask-prediction", "With other labels its reconstruction stays the same.")
 
 
 def _depends_on_labels(

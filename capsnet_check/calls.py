@@ -17,8 +17,8 @@ from torch import Tensor
 from capsnet_check.wording import described, shortened
 
 CHANGED = (
-    "It changes its argument, in place: whoever reads that afterwards finds other numbers. Work on "
-    "a copy."
+    "It changes its argument in place, so code that reads the argument afterwards finds other "
+    "numbers. Work on a copy."
 )
 _CPU = torch.device("cpu")
 _HERE = Path(__file__).parent

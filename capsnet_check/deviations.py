@@ -145,7 +145,7 @@ _ROUTING = [
         "couplings",
         torch.sigmoid,
         None,
-        "a sigmoid in place of the softmax: the shares sum to nothing",
+        "a sigmoid in place of the softmax: the shares need not sum to 1",
     ),
     *_named("batch-agreement", "agreement", _AGREEMENT),
     *_SQUASH,

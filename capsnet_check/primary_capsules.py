@@ -95,7 +95,7 @@ def _squash_findings(
     squashed = not close(output, s)
     wrong = recognise("squash", [((s,), output)], at_most=2) if squashed else ()
     if depends_on_others and not wrong:
-        text = "With a batch of one image it gives other capsules than beside others."
+        text = "With a batch of one image it gives other capsules than with several images."
         yield Finding(None, text)
     elif wrong is None and _is_relu(s, output):
         text = (

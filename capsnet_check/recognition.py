@@ -82,7 +82,7 @@ def factor_words(pairs: Sequence[tuple[Tensor, Tensor]]) -> str:
     if factor == 0 or abs(factor - 1) < 1e-3 or not close(output, factor * wanted):
         return ""
     if abs(factor + 1) < 1e-3:
-        return " Everywhere the sign is the other."
+        return " Every number has the opposite sign."
     return f" Everywhere it is {factor:.4g} times what is expected."
 
 

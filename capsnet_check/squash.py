@@ -24,7 +24,7 @@ def check_squash(function: Any) -> Report:
     Returns:
         A `Report`; bugs that it knows: squash-axis, squash-nan.
     """
-    agrees = "It is equation 1, the zero vector gives zero, and its gradient is a number."
+    agrees = "It is equation 1. The zero vector gives zero, and the gradient there is a number."
     return examine("squash", lambda: _examine(Subject(function, "squash(s)")), agrees)
 
 
