@@ -146,3 +146,48 @@ def test_a_factor_and_a_slip_are_said():
 def test_nan_is_not_called_a_matter_of_places():
     report = check_function(lambda v: v * float("nan"), lambda v: v, (torch.ones(3),))
     assert "came nan" in str(report) and "places" not in str(report)
+
+
+TABLE = torch.tensor([[3.0, -1.0], [2.0, 0.5], [4.0, -2.0]])
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (torch.square, "the square of what is expected"),
+        (torch.abs, "The signs are lost"),
+        (torch.relu, "as after a ReLU"),
+        (lambda v: v.softmax(dim=-1), "a softmax of what is expected"),
+        (lambda v: v.mean(0, keepdim=True).expand_as(v), "the mean of what is expected"),
+        (lambda v: v[:1].expand_as(v), "the first of what is expected"),
+        (lambda v: torch.stack([v[:, 0] ** 2, v[:, 1]], dim=1), "Only the numbers at [:, 0]"),
+        (lambda v: torch.stack([v[:, 0] ** 2, v[:, 1]], dim=1), "the square of what is expected"),
+    ],
+)
+def test_a_relation_to_the_right_result_is_said(function, sentence):
+    assert sentence in str(check_function(function, lambda v: v, (TABLE,)))
+
+
+def test_a_relation_of_single_numbers_is_seen_over_all_examples():
+    examples = [(0.2,), (0.5,), (0.7,)]
+    report = check_function(lambda x: 1 - x, lambda x: x, *examples)
+    assert "1 minus what is expected" in str(report)
+    report = check_function(lambda x: 100 * x, lambda x: x, *examples)
+    assert "Everywhere it is 100 times" in str(report)
+    report = check_function(lambda x: 0.2, lambda x: x, *examples)
+    assert "the same for every example" in str(report)
+    report = check_function(lambda x: 1 - x, lambda x: x, examples[0])
+    assert "1 minus" not in str(report), "one number tells nothing"
+
+
+def test_an_example_that_fails_after_a_wrong_one_does_not_hide_it():
+    report = check_function(lambda x: 1 / (x - 1), lambda x: x, (3.0,), (1.0,))
+    assert "for 3.0: expected 3, came 0.5" in str(report)
+
+
+def test_whole_numbers_are_told_to_be_floating_point():
+    def test(function):
+        return torch.allclose(function(torch.ones(3)), torch.ones(3))
+
+    report = check_answer(lambda v: v.argsort(), test)
+    assert "whole numbers; expected floating point" in str(report)

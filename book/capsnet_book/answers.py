@@ -19,8 +19,37 @@ from capsnet_check.recognition import factor_words
 from capsnet_check.report import Finding, Report
 from capsnet_check.wording import rounded, shortened
 
+Pair = tuple[Tensor, Tensor]
+"""A result and the expected one, float64, of one shape."""
+
 _TOLERANCE = 1e-4
+_FEWEST = 3
+"""Numbers from which a relation is said: fewer may have it by chance."""
+_MOST_COLUMNS = 4
+"""Of a table whose columns mean different things."""
 _NO_RETURN = "It returns None. Is its `return` missing?"
+
+
+RELATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "Each number is the square of what is expected.": torch.square,
+    "Each number is the root of what is expected.": torch.sqrt,
+    "Each number is 1 minus what is expected.": lambda expected: 1 - expected,
+    "Each number is 1 over what is expected.": torch.reciprocal,
+    "The signs are lost: what should be negative is positive.": torch.abs,
+    "What should be negative is 0, as after a ReLU.": torch.relu,
+}
+"""What wrong numbers often are, seen from the right ones: a sentence, and the function."""
+
+OF_TENSORS: dict[str, Callable[[Tensor], Tensor]] = {
+    "It is a softmax of what is expected.": lambda expected: expected.softmax(dim=-1),
+    "Along the first axis all are equal: they are the mean of what is expected.": (
+        lambda expected: expected.mean(dim=0, keepdim=True).expand_as(expected)
+    ),
+    "Along the first axis all are equal: they are the first of what is expected.": (
+        lambda expected: expected[:1].expand_as(expected)
+    ),
+}
+"""The same of tensors as wholes."""
 
 
 def check_function(
@@ -49,20 +78,41 @@ def check_function(
     call = f"{name}({', '.join(_kind(argument) for argument in examples[0])})"
 
     def compare(subject: Subject) -> list[Finding]:
-        results = []
-        for example in examples:
-            expected = _in_float64(reference(*copied(example)))
-            results.append(_numbers(subject(*example), expected))
-            if subject.wrote:
-                return [Finding(None, CHANGED)]
-            if not _is_close(results[-1], expected).all():
-                slip = _matching_slip(slips or {}, examples, results)
-                return [slip or _furthest(example, expected, results[-1])]
-        return []
+        pairs = _pairs(subject, reference, examples)
+        if subject.wrote:
+            return [Finding(None, CHANGED)]
+        wrong = [k for k, pair in enumerate(pairs) if not _is_close(*pair).all()]
+        if not wrong:
+            return []
+        slip = _matching_slip(slips or {}, examples, [result for result, _ in pairs])
+        return [slip or _furthest(examples[wrong[0]], pairs, wrong[0])]
 
     count = "1 example" if len(examples) == 1 else f"{len(examples)} examples"
     agrees = f"It agrees with the right one on {count}."
     return examine(name, lambda: compare(Subject(function, call)), agrees)
+
+
+def _pairs(
+    subject: Subject, reference: Callable[..., Any], examples: tuple[tuple[Any, ...], ...]
+) -> list[Pair]:
+    """Return result and expected result of each example, to the first that fails after a wrong one.
+
+    Raises:
+        Trouble: an example fails, and all before it are right.
+    """
+    pairs: list[Pair] = []
+    for example in examples:
+        expected = _in_float64(reference(*copied(example)))
+        try:
+            result = _numbers(subject(*example), expected)
+        except Trouble:
+            if all(_is_close(*pair).all() for pair in pairs):
+                raise
+            break
+        pairs.append((result, expected))
+        if subject.wrote:
+            break
+    return pairs
 
 
 def _matching_slip(
@@ -70,7 +120,7 @@ def _matching_slip(
     examples: tuple[tuple[Any, ...], ...],
     results: list[Tensor],
 ) -> Finding | None:
-    """Return the finding of the first slip that gives the results of these first examples."""
+    """Return the finding of the first slip that gives these results, of the first examples."""
     for sentence, slip in slips.items():
         pairs = zip(examples, results, strict=False)
         if all(_agrees(slip, example, result) for example, result in pairs):
@@ -217,6 +267,8 @@ class _TriedAnswer:
         remedy = _remedy(self.returned)
         if remedy:
             return f"{text}; expected a tensor.{remedy}"
+        if _is_whole(self.returned) and "did not match" in str(trouble.__cause__):
+            return f"{text} of whole numbers; expected floating point."
         return f"{text}, and the test can do nothing with that ({trouble.__cause__})."
 
     def returned_none(self) -> bool:
@@ -247,6 +299,11 @@ def _remedy(value: Any) -> str:
     return ""
 
 
+def _is_whole(value: Any) -> bool:
+    """Return True for a tensor of integers, or of True and False."""
+    return isinstance(value, Tensor) and not (value.is_floating_point() or value.is_complex())
+
+
 def _description(value: Any) -> str:
     """Describe a value in a few words."""
     if isinstance(value, np.ndarray):
@@ -258,24 +315,69 @@ def _description(value: Any) -> str:
     return shortened(value)
 
 
-def _furthest(example: tuple[Any, ...], expected: Tensor, result: Tensor) -> Finding:
-    """Return a finding on the number of a result that is furthest off."""
+def _furthest(example: tuple[Any, ...], pairs: list[Pair], place: int) -> Finding:
+    """Return a finding on the number that is furthest off in one of the pairs.
+
+    Args:
+        example: the arguments.
+        pairs: result and expected result of all examples.
+        place: of the example's pair.
+    """
+    result, expected = pairs[place]
     worst = (result - expected).abs().nan_to_num(torch.inf).argmax()
     index = tuple(int(i) for i in torch.unravel_index(worst, expected.shape))
-    place = f"[{', '.join(map(str, index))}]" if index else ""
+    where = f"[{', '.join(map(str, index))}]" if index else ""
     can_be_written = example and not any(isinstance(argument, Tensor) for argument in example)
     which = f"for {', '.join(map(str, example))}" if can_be_written else "furthest off"
     text = (
-        f"The output{place} {which}: expected {rounded(expected[index])}, "
+        f"The output{where} {which}: expected {rounded(expected[index])}, "
         f"came {rounded(result[index])}."
     )
-    text += factor_words([(result, expected)])
+    text += _relation_words(pairs)
     differences = (_sorted(expected) - _sorted(result)).abs()
     if expected.dim() and differences.le(_TOLERANCE).all():  # nan is not
         text += " The numbers are right, their places are not."
     if 0 < expected.dim() <= 2 and expected.numel() <= 24:
         text += f" The whole output: expected {rounded(expected)}, came {rounded(result)}."
     return Finding(None, text)
+
+
+def _relation_words(pairs: list[Pair]) -> str:
+    """Return what wrong results have to do with the right ones, in words; empty if unknown."""
+    columns = _wrong_columns(pairs)
+    words = ""
+    if columns:
+        pairs = [(result[:, columns], expected[:, columns]) for result, expected in pairs]
+        words = f" Only the numbers at [:, {', '.join(map(str, columns))}] are wrong."
+    factor = factor_words(pairs)
+    if factor:
+        return words + factor
+    if sum(expected.numel() for _, expected in pairs) < _FEWEST:
+        return words
+    are_tensors = pairs[0][1].dim() > 0
+    relations = RELATIONS | OF_TENSORS if are_tensors else RELATIONS
+    for sentence, relation in relations.items():
+        if all(_is_close(result, relation(expected)).all() for result, expected in pairs):
+            return f"{words} {sentence}"
+    results = [result for result, _ in pairs]
+    if not are_tensors and all(torch.equal(result, results[0]) for result in results):
+        return f"{words} It returns the same for every example."
+    return words
+
+
+def _wrong_columns(pairs: list[Pair]) -> list[int]:
+    """Return the columns of a table in which a number is wrong; none if all are, or no table is."""
+    if any(expected.dim() != 2 for _, expected in pairs):
+        return []
+    count = pairs[0][1].shape[1]
+    wrong = [
+        column
+        for column in range(count)
+        if not all(
+            _is_close(result[:, column], expected[:, column]).all() for result, expected in pairs
+        )
+    ]
+    return wrong if len(wrong) < count <= _MOST_COLUMNS else []
 
 
 def _sorted(numbers: Tensor) -> Tensor:
