@@ -14,17 +14,14 @@ from capsnet_check.catalogue import BUGS
 from capsnet_check.deviations import DEVIATIONS
 from capsnet_check.report import Coverage, Finding, Report
 from tools.translation import checks
-from tools.translation.catalogues import (
-    current_catalogue,
-    entries,
-    stored_catalogue,
-    translations,
-)
+from tools.translation.catalogues import entries, stored_catalogue, translations
+from tools.translation.current import current_catalogue
 from tools.translation.drawing import outdated
 from tools.translation.messages import MARKDOWN, rewritten, rewritten_markdown
 from tools.translation.paths import LANGUAGE, WORDS, catalogue_names, pages
-from tools.translation.scripts import sentence_literals
+from tools.translation.scripts import messages_in
 from tools.translation.sources import report_sentences, sentences_in
+from tools.translation.unwrapped import unwrapped, unwrapped_texts
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
 PAGE = """# The `title`
@@ -125,17 +122,56 @@ def test_numbers_take_their_places() -> None:
     assert translated("unknown 1", dictionary) == "unknown 1"
 
 
-def test_sentences_of_a_script_are_found_and_code_is_not() -> None:
-    script = """
-    const size = "12px";
-    const part = document.querySelector("figure.glass");
-    words.textContent = "Press the eight";
-    words.textContent = `It reads a ${digit}.`;
-    element.className = "one two";
-    const options = [{ code: "for image in images:", mended: "return image or None" }];
-    throw new Error("expected a number");
-    """
-    assert list(sentence_literals(script)) == ['"Press the eight"', "`It reads a ${digit}.`"]
+# --- sentences of scripts
+
+WIDGET = r"""
+const names = [t`nose`, t`mouth`];
+words.textContent = t`It reads a ${digit}: ${digit > 4 ? t`one of \`five\`` : "five"} are
+  ${Math.max(right / 2, 1)} right.`;
+const other = `no ${sentence}`;
+"""
+SHOWN = [
+    'words.textContent = "eight";',
+    'words.textContent = isEight ? "eight" : t`nine`;',
+    'element("button", {}, "Reset");',
+    'element("p", { "aria-label": `Digit ${digit}` });',
+    'picture.setAttribute("aria-label", "Digits");',
+    'pushButton("reset", "Reset", reset);',
+    'const remark = "Press the eight";',
+    "say(t`It reads ${count === 1 ? `one` : count}.`);",
+]
+NOT_SHOWN = """
+words.textContent = t`Press the eight`;
+words.textContent = name === "eight" ? t`Eight` : `${number}`;
+const part = document.querySelector("figure.glass a");
+const node = element("p", { class: "one two", style: "top: 1px", "aria-label": t`Digits` }, "–");
+element.className = "one two";
+const options = [{ code: "for image in images:", mended: "return image or None" }];
+throw new Error("a number is missing");
+"""
+
+
+def test_the_messages_of_a_script_have_numbers_for_values() -> None:
+    assert list(messages_in(WIDGET)) == [
+        "nose",
+        "mouth",
+        "It reads a {0}: {1} are {2} right.",
+        "one of `five`",
+    ]
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_a_text_that_is_shown_stands_behind_the_tag(line: str) -> None:
+    assert len(list(unwrapped_texts(line))) == 1
+
+
+def test_what_is_no_text_needs_no_tag() -> None:
+    assert list(unwrapped_texts(NOT_SHOWN)) == []
+
+
+def test_scripts_show_nothing_that_has_no_translation() -> None:
+    """`python -m tools.translation check interface` says the same."""
+    assert list(unwrapped()) == []
 
 
 # --- sentences of reports
@@ -194,12 +230,12 @@ def test_each_sentence_of_a_report_has_a_translation() -> None:
 
 
 def test_the_book_reads_its_catalogue_as_babel_does() -> None:
-    read = read_catalogue(catalogue_path(LANGUAGE))
+    read = read_catalogue(catalogue_path(LANGUAGE, WORDS))
     assert read == translations(stored_catalogue(WORDS))
 
 
 def test_a_report_is_in_chinese_when_chinese_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences = Sentences(read_catalogue(catalogue_path(LANGUAGE)))
+    sentences = Sentences(read_catalogue(catalogue_path(LANGUAGE, WORDS)))
     monkeypatch.setattr(Report, "translate", staticmethod(sentences.translated))
     findings = [Finding(bug) for bug in BUGS]
     findings += [deviation.finding() for piece in DEVIATIONS.values() for deviation in piece]
@@ -248,7 +284,7 @@ TERMS = {
         (checks.nothing_banned, '"ten misread"', '"误读了十个"'),
         (checks.no_english_left, "It is as it was before", "It is as it was before。"),
         (checks.full_width_punctuation, "first, second", "第一,第二"),
-        (checks.no_new_names, "`${count} left`", "`剩 ${number}`"),
+        (checks.same_values, "{0} left of {1}", "剩 {0}"),
         (checks.same_quotes, '"Press"', "“按”"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -22,5 +22,6 @@ MARK_PRINTS = 230  # after DROP_BLANKS
 LINK_CITATIONS = 500
 
 # Scripts of a page; Sphinx's default is 500.
+WORDS_SCRIPT = 50  # before all that say something
 READING_MODE_SCRIPT = 100  # before the page is painted
 STAGE_SCRIPT = 900  # after live-host.js, which loads the weights

@@ -5,12 +5,13 @@
      { from, to, step, unit, answer }  the guess: a number */
 
 (() => {
+  const t = globalThis.capsnetT; // words.js
   const KEY = "capsnet:guesses"; // all projects of one github.io account share the storage
   const OLD_KEY = "guesses";
   const RIGHT = 0;
   const NEAR = 1;
   const FAR = 2;
-  const ENDINGS = ["As good as right.", "Not far off.", "A good way off: worth a second look."];
+  const ENDINGS = [t`As good as right.`, t`Not far off.`, t`A good way off: worth a second look.`];
 
   // --- The store ---------------------------------------------------------------------------------
 
@@ -72,12 +73,12 @@
     if (question.choices) {
       const word = (k) => `“${question.choices[k]}”`;
       return how === RIGHT
-        ? `You said ${word(guess)}. So it is.`
-        : `You said ${word(guess)}. It is ${word(question.answer)}.`;
+        ? t`You said ${word(guess)}. So it is.`
+        : t`You said ${word(guess)}. It is ${word(question.answer)}.`;
     }
     const ending = ENDINGS[how];
     const answer = show(question.answer);
-    return `You said ${show(guess)}. It is ${answer} (${question.unit}). ${ending}`;
+    return t`You said ${show(guess)}. It is ${answer} (${question.unit}). ${ending}`;
   };
 
   /** Draw the scale as a line: above it the reader's number and mark, below it the answer's. */
@@ -111,16 +112,15 @@
     const near = count(NEAR);
     const far = count(FAR);
     place.hidden = !grades.length;
-    place.textContent =
-      `Of the ${place.dataset.total} guesses in this book you made ${grades.length}: ` +
-      `${right} right, ${near} near, ${far} far off. ` +
-      "A guess that was far off is remembered longest. ";
+    place.textContent = t`Of the ${place.dataset.total} guesses in this book you made
+      ${grades.length}: ${right} right, ${near} near, ${far} far off. A guess that was far off is
+      remembered longest. `;
     const onclick = () => {
       guesses = {};
       store();
       location.reload();
     };
-    place.append(make("button", { textContent: "Forget them", onclick }));
+    place.append(make("button", { textContent: t`Forget them`, onclick }));
   };
 
   // --- Answers wait ------------------------------------------------------------------------------
@@ -166,7 +166,7 @@
       part.classList.add("veiled");
     }
     const onclick = () => lift(key);
-    const button = make("button", { type: "button", textContent: "Show the answer", onclick });
+    const button = make("button", { type: "button", textContent: t`Show the answer`, onclick });
     const cover = make("div", { className: "veil" });
     cover.append(button);
     parts[0].before(cover);
@@ -192,7 +192,7 @@
       controls.querySelector("output").textContent = show(guess);
     }
     controls.querySelector("small").textContent =
-      "Kept. How far off it was stands where the answer is.";
+      t`Kept. How far off it was stands where the answer is.`;
   };
 
   /** Keep the guess that the controls show; `touched` is the button or slider that was used. */

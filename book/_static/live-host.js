@@ -13,6 +13,7 @@
 globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file:// only
 
 (() => {
+  const t = globalThis.capsnetT; // words.js
   const STATES = 'script[type="application/vnd.jupyter.widget-state+json"]';
   const REFERENCE = "anywidget:"; // "anywidget:<model id>" in a widget's state names another model
   const BUFFERS = new URL("widget-buffers/", document.currentScript.src);
@@ -199,8 +200,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
     caption.textContent = "";
     if (!fits) return;
     const words = own.asked
-      ? "It runs on your own network. Take the book’s"
-      : "Take your own network";
+      ? t`It runs on your own network. Take the book’s`
+      : t`Take your own network`;
     const change = () => changeOwn({ asked: !own.asked });
     caption.append(makeButton(words, "live-prompt own-network", change));
   };
@@ -217,7 +218,7 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
   const wake = once(async (figure) => {
     const caption = figure.querySelector("figcaption");
     const el = Object.assign(document.createElement("div"), { className: "live-view" });
-    caption.textContent = "Waking the widget …";
+    caption.textContent = t`Waking the widget …`;
     figure.append(el);
     try {
       const model = await getModel(figure.dataset.model);
@@ -231,8 +232,8 @@ globalThis.capsnetBuffers = {}; // filled by widget-buffers/<sha256>.js, on file
       figure.dataset.live = "true";
     } catch (error) {
       el.remove();
-      const again = makeButton("Try again", "live-prompt", () => wake(figure).catch(() => {}));
-      caption.replaceChildren(`This widget could not start (${error.message}). `, again);
+      const again = makeButton(t`Try again`, "live-prompt", () => wake(figure).catch(() => {}));
+      caption.replaceChildren(t`This widget could not start (${error.message}). `, again);
       console.error(error);
       throw error;
     }

@@ -1,7 +1,8 @@
-"""What figures, tables and reports say, in another language.
+"""What widgets, figures, tables and reports say, in another language.
 
 A translated notebook calls `speak` in its set-up cell. The messages and their translations stand in
-words.po, which `tools/translation` keeps:
+two catalogues, which `tools/translation` keeps: interface.po has the sentences of widgets, as
+`widgets/shared/t.js` looks them up, and words.po all others:
 
 * a text of a figure or a table is one line with "#" for each number;
 * a sentence of a program has "{}" for each value that the program fills in.
@@ -20,9 +21,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from capsnet_check import Report
-
-CATALOGUE = "words.po"
 NUMBER_OR_SUBJECT = re.compile(r"[-+−]?\d+(?:[.,]\d+)*|(?<=^[✓✗…] )[^:]+(?=: )")
 """The parts of a text that vary: numbers, and the name of the function that a report is about."""
 ENTRY = re.compile(r'^msgid (".*"(?:\n".*")*)\nmsgstr (".*"(?:\n".*")*)', re.MULTILINE)
@@ -50,10 +48,13 @@ FONTS = (
 )
 
 _translate: Callable[[str], str] = str
+_language = ""  # English
 
 
 def speak(language: str) -> None:
-    """Let figures, tables and reports say what they say in another language.
+    """Let widgets, figures, tables and reports say what they say in another language.
+
+    A widget has the language that is spoken when its class is imported.
 
     Args:
         language: "zh_CN", or another with a catalogue.
@@ -61,8 +62,11 @@ def speak(language: str) -> None:
     Raises:
         FileNotFoundError: there is no catalogue for it.
     """
-    global _translate
-    translations = read_catalogue(catalogue_path(language))
+    from capsnet_check import Report  # here, because it brings torch along
+
+    global _translate, _language
+    _language = language
+    translations = read_catalogue(catalogue_path(language, "words"))
     _translate = Sentences(translations).translated
     Report.translate = staticmethod(_translate)
     translate_figures(translations)
@@ -73,11 +77,22 @@ def said(text: str) -> str:
     return _translate(text)
 
 
-def catalogue_path(language: str) -> Path:
-    """Return the path of a language's messages: in the checkout, or in an installed package."""
+def widget_words() -> str:
+    """Return the line of JavaScript that gives a widget its catalogue; "" in English."""
+    return script(_language) if _language else ""
+
+
+def script(language: str) -> str:
+    """Return the catalogue of a language's widgets as a line of JavaScript."""
+    catalogue = read_catalogue(catalogue_path(language, "interface"))
+    return f"const capsnetWords = {json.dumps(catalogue, ensure_ascii=False)};\n"
+
+
+def catalogue_path(language: str, name: str) -> Path:
+    """Return the path of a language's catalogue: in the checkout, or in an installed package."""
     package = Path(__file__).parent
-    installed = package / "assets" / "locales" / language / CATALOGUE
-    in_checkout = package.parent / "locales" / language / CATALOGUE
+    installed = package / "assets" / "locales" / language / f"{name}.po"
+    in_checkout = package.parent / "locales" / language / f"{name}.po"
     return installed if installed.exists() else in_checkout
 
 

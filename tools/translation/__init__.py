@@ -1,10 +1,11 @@
 """The book in another language, from catalogues of messages over the English source.
 
 A message is a block of Markdown: a paragraph, heading, list item, row of a table, summary, an
-alternative text, what a guess offers. Each page has a catalogue, NN-….po. What widgets, extensions
-and templates say is in interface.po: there a message is a piece of a file's source, quotes and all,
-in whose place the written copy of that file has Chinese. What figures, reports and tables say is in
-words.po (`capsnet_book/words.py`): the set-up cell of a written notebook has them spoken.
+alternative text, what a guess offers. Each page has a catalogue, NN-….po. What widgets say is in
+interface.po: a sentence of theirs stands in t`…` (`widgets/shared/t.js`), and is looked up where it
+is shown. What figures, reports and tables say is in words.po (`capsnet_book/words.py`). The set-up
+cell of a written notebook has both spoken. What extensions and templates say is in pieces.po: there
+a message is a piece of a file's source, in whose place the written copy of that file has Chinese.
 
 A message without a translation, or with one for other words ("fuzzy"), stays English, and is marked
 so in the page. A message that is right as it is has itself as its translation. terms.csv has the
@@ -12,8 +13,10 @@ terms; a comment "# terms: length" above a message exempts it from that one.
 
 * `paths.py`       the folders and files of an edition
 * `messages.py`    the messages of a page: found, and replaced by their translations
-* `catalogues.py`  what is stored of them, and brought up to date
+* `catalogues.py`  what is stored of them
+* `current.py`     what the book says now; brings what is stored up to date
 * `scripts.py`     the sentences in JavaScript
+* `unwrapped.py`   what JavaScript shows and is no sentence in t`…`
 * `sources.py`     the sentences of reports, in Python
 * `figures.py`     pictures of figures with Chinese words
 * `checks.py`      what a translation must have in common with the English

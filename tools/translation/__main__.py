@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from .catalogues import current_catalogue, entries, stored_catalogue, translations, update
-from .checks import problems, terms
+from .catalogues import entries, stored_catalogue, translations
 from .paths import catalogue_names
 from .tree import build, write
 
@@ -62,6 +61,8 @@ def run(command: str, chosen: list[str], list_all: bool) -> int:
 
 def update_all(chosen: list[str]) -> None:
     """Bring catalogues up to date, with what any of them has translated."""
+    from .current import update  # needs a parser of scripts, as the next two do
+
     dictionary: dict[str, str] = {}
     for name in catalogue_names():
         dictionary |= translations(stored_catalogue(name))
@@ -71,6 +72,8 @@ def update_all(chosen: list[str]) -> None:
 
 def print_missing(chosen: list[str], list_all: bool) -> None:
     """Print how much of each catalogue is translated; with `list_all` the messages that are not."""
+    from .current import current_catalogue
+
     total = missing = 0
     for name in chosen:
         messages = [str(message.id) for message in entries(current_catalogue(name))]
@@ -98,6 +101,8 @@ def print_outdated_figures() -> None:
 
 def check(chosen: list[str]) -> int:
     """Print the problems of the translations; return 1 if there are some."""
+    from .checks import problems, terms
+
     vocabulary = terms()
     lines = [problem for name in chosen for problem in problems(name, vocabulary)]
     print("\n".join(lines))

@@ -10,7 +10,8 @@ from _ext.pages.languages import CHINESE as LANGUAGE
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUES = ROOT / "book" / "locales" / LANGUAGE
-INTERFACE, WORDS = "interface", "words"  # the catalogues that belong to no page
+# The catalogues that belong to no page.
+INTERFACE, PIECES, WORDS = "interface", "pieces", "words"
 TERMS = CATALOGUES / "terms.csv"
 
 FIGURES = CATALOGUES / "figures"  # pictures by the digests of the English ones
@@ -36,4 +37,4 @@ def pages() -> dict[str, Path]:
 
 def catalogue_names() -> list[str]:
     """Return the names of all catalogues."""
-    return [INTERFACE, WORDS, *pages()]
+    return [INTERFACE, PIECES, WORDS, *pages()]

@@ -22,6 +22,7 @@ from .paths import (
     HTML,
     INTERFACE,
     LANGUAGE,
+    PIECES,
     ROOT,
     STILLS,
     TREE,
@@ -47,13 +48,9 @@ UNBREAKABLE = re.compile(r"(?<=[（“])(?=\$)|(?<=[$)])(?=[，。、：；！�
 SET_UP = "needs = {"  # in the cell of a notebook that installs what it needs
 SPEAK_CHINESE = f"""
 
-import sys
-
-sys.path[:0] = needs.values()  # the widgets of the book that lies there speak Chinese
-
 from capsnet_book.words import speak
 
-speak("{LANGUAGE}")  # figures, tables and reports"""
+speak("{LANGUAGE}")  # widgets, figures, tables and reports"""
 
 Pieces = dict[str, list[tuple[str, str]]]  # file -> (piece of its source, translation)
 
@@ -62,7 +59,7 @@ def write(tree: Path = TREE) -> None:
     """Write the pages, and all that a build of them needs, where anything of it changed."""
     page_names = {path: name for name, path in pages().items()}
     word_translations = translations(stored_catalogue(WORDS))
-    pieces = interface_pieces()
+    pieces = pieces_of_files()
     headings: dict[str, list[str]] = {}
     for path in needed_files():
         relative = path.relative_to(ROOT).as_posix()
@@ -81,14 +78,15 @@ def write(tree: Path = TREE) -> None:
             data = chinese_still.read_bytes()
         write_if_changed(tree / relative, data)
     write_json(tree / HEADINGS, headings)
-    catalogue = words.catalogue_path(LANGUAGE)
-    write_if_changed(tree / catalogue.relative_to(ROOT), catalogue.read_bytes())
+    for name in (INTERFACE, WORDS):
+        catalogue = words.catalogue_path(LANGUAGE, name)
+        write_if_changed(tree / catalogue.relative_to(ROOT), catalogue.read_bytes())
 
 
-def interface_pieces() -> Pieces:
+def pieces_of_files() -> Pieces:
     """Return the pieces of each file's source that are translated."""
     pieces: Pieces = {}
-    catalog = stored_catalogue(INTERFACE)
+    catalog = stored_catalogue(PIECES)
     dictionary = translations(catalog)
     for message in entries(catalog):
         english = str(message.id)

@@ -1,14 +1,15 @@
-"""Widgets of notebooks, alive in static pages: storage, places, prompts, and the stage."""
+"""Widgets of notebooks, alive in static pages: storage, places, prompts, stage and language."""
 
 from __future__ import annotations
 
 from sphinx.application import Sphinx
 
-from . import places, prompts, stage
+from . import places, prompts, stage, words
 
 
 def setup(app: Sphinx) -> None:
-    """Register the places of widgets, the prompts in the text and the stage."""
+    """Register the language, the places of widgets, the prompts in the text and the stage."""
+    words.setup(app)
     places.setup(app)
     prompts.setup(app)
     stage.setup(app)

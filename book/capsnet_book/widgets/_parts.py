@@ -9,6 +9,7 @@ import anywidget
 import numpy as np
 import traitlets
 
+from capsnet_book import words
 from capsnet_book.widgets import _reload, _sources
 
 SIDE = 28
@@ -19,10 +20,13 @@ _PLAIN = (1, 3, 7, 4, 6, 0, 6, 4, 1, 2)
 
 
 def module(name: str) -> str | Path:
-    """Return a widget's script; during development the path of a file that follows its sources."""
+    """Return a widget's script; during development the path of a file that follows its sources.
+
+    Above it stands the catalogue of the language that is spoken.
+    """
     if _reload.is_developing():
-        return _reload.joined_copy(name, lambda: _sources.module(name))
-    return _sources.module(name)
+        return _reload.joined_copy(name, lambda: words.widget_words() + _sources.module(name))
+    return words.widget_words() + _sources.module(name)
 
 
 def stylesheet(*names: str) -> str | Path:

@@ -7,9 +7,10 @@ import { digitFigure } from "./shared/digits.js";
 import { effectOf, pixelsChanged } from "./shared/effects.js";
 import { makeNumber, REACH } from "./shared/numbers.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { bytesOf, element, format, memoized, pushButton, rowOf } from "./shared/ui.js";
 
-const RULES = { longest: "Longest", label: "True label", all: "All ten", none: "None" };
+const RULES = { longest: t`Longest`, label: t`True label`, all: t`All ten`, none: t`None` };
 
 /**
  * The capsules that the mask lets through.
@@ -68,7 +69,7 @@ function makeSixteen(D, side, set) {
 function makeParts({ network, images, labels, animals, asks, hand, choose, keep, slide, reset }) {
   const side = network.config.image_size;
   const { things, shorts } = namesOf(network);
-  const names = labels.map((label) => `Read this: ${things[label]}`);
+  const names = labels.map((label) => t`Read this: ${things[label]}`);
   const choices = Array.from({ length: network.J }, (_, j) =>
     makeChoice(j, shorts[j], side, () => keep(String(j))),
   );
@@ -76,7 +77,7 @@ function makeParts({ network, images, labels, animals, asks, hand, choose, keep,
     pushButton("rule", text, () => keep(rule), { "data-keep": rule }),
   );
   const drawing = digitFigure("redrawn", "result", side);
-  const about = { class: "choices", role: "group", "aria-label": "The capsules" };
+  const about = { class: "choices", role: "group", "aria-label": t`The capsules` };
   return {
     source: makeSource(animals, side, hand),
     choices,
@@ -86,7 +87,7 @@ function makeParts({ network, images, labels, animals, asks, hand, choose, keep,
     sixteen: makeSixteen(network.D_out, side, slide),
     ten: element("div", about, ...choices.map(({ button }) => button)),
     ruleRow: asks ? [rowOf(...rules)] : [],
-    reset: rowOf(pushButton("reset", "Reset", reset)),
+    reset: rowOf(pushButton("reset", t`Reset`, reset)),
   };
 }
 
@@ -206,8 +207,8 @@ class Bending {
     }
     const reading = readingInWords(answer.lengths, source.isEmpty(), this.#classes);
     if (this.#isOwn || answer.prediction === label) return reading;
-    const truth = `It was meant as ${this.#classes.things[label]}.`;
-    return `${reading} ${truth} The decoder draws what the network takes it for.`;
+    const truth = t`It was meant as ${this.#classes.things[label]}.`;
+    return t`${reading} ${truth} The decoder draws what the network takes it for.`;
   }
 
   /** Shows the choices, the rules and the sliders. @param {number[]} kept */
@@ -249,9 +250,9 @@ class Bending {
     const picture = this.#decoded(kept, bent, get("offsets"));
     const error = squaredError(picture, image);
     const by = drawnBy(kept, this.#classes);
-    const loss = get("rules") ? `, squared error ${format(error, 1)}` : "";
+    const loss = get("rules") ? t`, squared error ${format(error, 1)}` : "";
     this.paint(drawing.canvas, picture);
-    drawing.name(`drawn ${by}${loss}`, `The picture as drawn ${by}`);
+    drawing.name(t`drawn ${by}${loss}`, t`The picture as drawn ${by}`);
     const decimals = Array.from(lengths, (length) => length.toFixed(6)).join(",");
     Object.assign(root.dataset, { index, label, prediction, lengths: decimals });
     root.dataset.squaredError = error.toFixed(4);
@@ -259,7 +260,7 @@ class Bending {
   }
 }
 
-const LABEL = "Choose a capsule, and bend what it draws by its sixteen numbers";
+const LABEL = t`Choose a capsule, and bend what it draws by its sixteen numbers`;
 
 export default defineWidget("BendCapsule", LABEL, async (widget) => {
   const { root, get, layOut, host } = widget;
@@ -272,7 +273,7 @@ export default defineWidget("BendCapsule", LABEL, async (widget) => {
     stage: element("div", { class: "bending" }, source.node, ten, drawing.node),
     hands: [...ruleRow, row.row],
     more: [sixteen.node, reset],
-    about: "Its sixteen numbers",
+    about: t`Its sixteen numbers`,
   });
   rest.open = !get("rules");
   root.toggleAttribute("data-animals", bending.animals);

@@ -12,6 +12,7 @@ import { squashing } from "./choose/squash.js";
 import { stepping } from "./choose/step.js";
 import { digitAt, greysOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { element } from "./shared/ui.js";
 
 /** The questions whose answers are lines, by their names. @type {Record<string, any>} */
@@ -71,7 +72,7 @@ function makeLines(widget, question, settingOf) {
       const verdict = options[chosen]?.right ? "right" : "wrong";
       list.show(chosen, verdict);
       const words = picture.show(chosen in options ? chosen : -1);
-      return words || "Press a line: it runs on this digit, and you see what it does.";
+      return words || t`Press a line: it runs on this digit, and you see what it does.`;
     },
   };
 }
@@ -83,9 +84,9 @@ function makeQuestion(widget, /** @type {string} */ name, network) {
   return makeLines(widget, QUESTIONS[name], settingOf);
 }
 
-const LABEL = "Choose one, and see what it does";
+const LABEL = t`Choose one, and see what it does`;
 
-export default defineWidget("Choose", LABEL, async (widget) => {
+export default defineWidget(t`Choose`, LABEL, async (widget) => {
   const { root, get, layOut } = widget;
   const name = get("question");
   root.dataset.question = name;

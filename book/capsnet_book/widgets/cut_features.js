@@ -2,6 +2,7 @@
 // flattened at once, which mixes places.
 import { arrowKeys, drag } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { clamp, element, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
 const TYPES = 2;
@@ -60,21 +61,21 @@ function placesInCapsules(way) {
 }
 
 const SAYS = {
-  maps: "Six channels, 100 to 600, at four places. A colour is a place. Cut capsules of three.",
-  group:
-    "Split, carry, flatten: each capsule has one colour. Its three numbers come from one place.",
-  view: "Flattened at once: the shape is right, and each capsule is made of three places.",
+  maps: t`Six channels, 100 to 600, at four places. A colour is a place. Cut capsules of three.`,
+  group: t`Split, carry, flatten: each capsule has one colour. Its three numbers come from one
+    place.`,
+  view: t`Flattened at once: the shape is right, and each capsule is made of three places.`,
 };
 
-const LABEL = "Cut feature maps into capsules, the right and the wrong way";
+const LABEL = t`Cut feature maps into capsules, the right and the wrong way`;
 
 export default defineWidget("CutFeatures", LABEL, (widget) => {
   const { root, get, set, layOut } = widget;
   const choose = (/** @type {string} */ way) => set({ way });
   const buttons = {
-    group: pushButton("group", "Split, carry, flatten", () => choose("group")),
-    view: pushButton("view", "Flatten at once", () => choose("view")),
-    maps: pushButton("maps", "Back to the maps", () => choose("maps")),
+    group: pushButton("group", t`Split, carry, flatten`, () => choose("group")),
+    view: pushButton("view", t`Flatten at once`, () => choose("view")),
+    maps: pushButton("maps", t`Back to the maps`, () => choose("maps")),
   };
   const tiles = Array.from({ length: COUNT }, (_, n) => makeTile(n));
   const frames = Array.from({ length: COUNT / DIM }, () =>
@@ -83,7 +84,7 @@ export default defineWidget("CutFeatures", LABEL, (widget) => {
   const head = svg("text", { class: "label", x: VIEW.width / 2, y: 22, "text-anchor": "middle" });
   const view = { viewBox: `0 0 ${VIEW.width} ${VIEW.height}`, class: "cut", "data-role": "cut" };
   const about = { tabindex: 0, role: "slider", "aria-valuemin": 0, "aria-valuemax": 2 };
-  const named = { "aria-label": "The numbers: as maps, cut rightly, cut wrongly" };
+  const named = { "aria-label": t`The numbers: as maps, cut rightly, cut wrongly` };
   const picture = svg("svg", { ...view, ...about, ...named }, head, ...frames, ...tiles);
   const { say } = layOut({
     stage: element("div", {}, picture),
@@ -108,7 +109,7 @@ export default defineWidget("CutFeatures", LABEL, (widget) => {
       frame.classList.toggle("away", way === "maps");
       frame.classList.toggle("mixed", places[capsule].size > 1);
     });
-    head.textContent = way === "maps" ? "6 channels × 4 places" : "8 capsules of 3 numbers";
+    head.textContent = way === "maps" ? t`6 channels × 4 places` : t`8 capsules of 3 numbers`;
     for (const [name, button] of Object.entries(buttons))
       setAttributes(button, { "aria-pressed": name === way });
     setAttributes(picture, { "aria-valuenow": at(), "aria-valuetext": SAYS[way] });

@@ -5,6 +5,7 @@ import { carry } from "./shared/controls.js";
 import { norm, predictionVectors, route } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import {
   bytesOf,
   clamp,
@@ -18,9 +19,14 @@ import {
 
 /** @typedef {number[]} Pose  x, y, turn in degrees, size */
 
-const PARTS = ["left eye", "right eye", "nose", "mouth"];
+const PARTS = [t`left eye`, t`right eye`, t`nose`, t`mouth`];
 const NOSE = 2;
-const KINDS = { eye: [0, 1], nose: [2], mouth: [3] }; // to a bag both eyes are the same kind
+/** To a bag both eyes are the same kind. @type {[string, number[]][]}  name, parts */
+const KINDS = [
+  [t`eye`, [0, 1]],
+  [t`nose`, [2]],
+  [t`mouth`, [3]],
+];
 /** @type {Pose[]} */
 const FACE = [
   [-0.38, -0.22, 0, 1],
@@ -101,7 +107,7 @@ export function judge(poses, shown, weight, waves) {
     Array.from(all.subarray(i * J * D_in, i * J * D_in + D_in)),
   );
   // The bag takes the maximum over the parts of a kind.
-  const found = Object.values(KINDS).map((parts) => Number(parts.some((i) => shown[i])));
+  const found = KINDS.map(([, parts]) => Number(parts.some((i) => shown[i])));
   return {
     opinions,
     couplings,
@@ -126,37 +132,33 @@ export function remarkOn(judgement, shown) {
   const distances = opinions.map((opinion) => Math.hypot(...opinion.map((x, d) => x - face[d])));
   const apart = PARTS.filter((_, i) => distances[i] > NEAR);
   if (apart.length === 0 && Math.abs(turn) > 5) {
-    const agreed = `All agree, and all say “turned by ${inDegrees(turn)}”.`;
-    const same = "The length is what it was for the upright face; the pose has turned along.";
-    return `${agreed} ${same}`;
+    const agreed = t`All agree, and all say “turned by ${inDegrees(turn)}”.`;
+    const same = t`The length is what it was for the upright face; the pose has turned along.`;
+    return t`${agreed} ${same}`;
   }
   if (apart.length === 0) {
-    return (
-      "Four opinions, one face: " +
-      "the outlines lie on top of each other, and the capsule is long."
-    );
+    return t`Four opinions, one face: the outlines lie on top of each other, and the capsule is
+      long.`;
   }
   if (apart.length === 1) {
-    const elsewhere = "thinks the face is somewhere else, or turned, or of another size";
-    return `Three parts agree; the ${apart[0]} ${elsewhere}. The other three still make a face.`;
+    const elsewhere = t`thinks the face is somewhere else, or turned, or of another size`;
+    return t`Three parts agree; the ${apart[0]} ${elsewhere}. The other three still make a face.`;
   }
   if (length > SURE)
-    return "Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.";
-  return (
-    "Everything is there, so the bag is content. But each part believes in another face: " +
-    "their vectors point different ways, and the sum stays short."
-  );
+    return t`Some parts still agree, and the capsule is not sure. The bag is: nothing is missing.`;
+  return t`Everything is there, so the bag is content. But each part believes in another face: their
+    vectors point different ways, and the sum stays short.`;
 }
 
 /** The same where parts are missing. @param {ReturnType<typeof judge>} judgement */
 function remarkOnMissing({ lengths, bag }, shown) {
-  if (!shown.includes(true)) return "No parts, no opinions: both say 0.";
+  if (!shown.includes(true)) return t`No parts, no opinions: both say 0.`;
   const missing =
     bag === 1
-      ? "The bag misses nothing: one eye is as good as two for a maximum."
-      : "What is missing, the bag notices: that is what it is good at.";
-  const agreement = lengths[0] > SURE ? "still agree on one" : "make no";
-  return `${missing} The parts that are left ${agreement} face.`;
+      ? t`The bag misses nothing: one eye is as good as two for a maximum.`
+      : t`What is missing, the bag notices: that is what it is good at.`;
+  const agreement = lengths[0] > SURE ? t`still agree on one` : t`make no`;
+  return t`${missing} The parts that are left ${agreement} face.`;
 }
 
 const inDegrees = (/** @type {number} */ angle) => `${format(angle, 0)}°`;
@@ -207,7 +209,7 @@ function makePart(name, i) {
     tabindex: 0,
     role: "slider",
     "data-part": i,
-    "aria-label": `${capital(name)}. Arrow keys move it.`,
+    "aria-label": t`${capital(name)}. Arrow keys move it.`,
     "aria-valuemin": -REACH,
     "aria-valuemax": REACH,
   };
@@ -253,11 +255,11 @@ function makePicture(currentPoses, move) {
     setAttributes(centres[i], { cx: to[0], cy: to[1] });
     for (const node of [ghosts[i], threads[i], centres[i]])
       node.toggleAttribute("hidden", !isThere);
-    const where = `${format(x)} across, ${format(y)} down, turned ${format(turn, 0)} degrees`;
+    const where = t`${format(x)} across, ${format(y)} down, turned ${format(turn, 0)} degrees`;
     setAttributes(parts[i], {
       transform: `translate(${from})`,
       "aria-valuenow": x.toFixed(2),
-      "aria-valuetext": isThere ? where : `taken away, ${where}`,
+      "aria-valuetext": isThere ? where : t`taken away, ${where}`,
     });
     parts[i].classList.toggle("away", !isThere);
     parts[i].lastElementChild.setAttribute("transform", inOwnAxes(pose));
@@ -287,24 +289,24 @@ function makeVerdict(role, title, question) {
   const show = (/** @type {number} */ x, /** @type {string} */ words) => {
     bar.show(x);
     more.textContent = words;
-    return `${title} ${format(x)}, ${words}.`;
+    return t`${title} ${format(x)}, ${words}.`;
   };
   return { node, show };
 }
 
 /** The two verdicts side by side. */
 function makeVerdicts() {
-  const bag = makeVerdict("bag", "Bag of parts", "Is each kind of part somewhere?");
-  const capsule = makeVerdict("capsule", "Face capsule", "Do the parts agree on a face?");
+  const bag = makeVerdict("bag", t`Bag of parts`, t`Is each kind of part somewhere?`);
+  const capsule = makeVerdict("capsule", t`Face capsule`, t`Do the parts agree on a face?`);
   const node = element("div", { class: "verdicts" }, bag.node, capsule.node);
 
   /** Returns what they say. @param {ReturnType<typeof judge>} judgement @param {Pose} face */
   function show({ bag: score, found, lengths }, face) {
     const [x, y, turn, size] = face;
-    const place = `at (${format(x)}, ${format(y)})`;
-    const where = `${place}, turned ${inDegrees(turn)}, size ${format(size)}`;
-    const pose = lengths[0] < SURE ? "no pose worth naming" : where;
-    const kinds = Object.keys(KINDS).map((kind, k) => `${kind} ${found[k] ? "✓" : "✗"}`);
+    const place = t`at (${format(x)}, ${format(y)})`;
+    const where = t`${place}, turned ${inDegrees(turn)}, size ${format(size)}`;
+    const pose = lengths[0] < SURE ? t`no pose worth naming` : where;
+    const kinds = KINDS.map(([kind], k) => `${kind} ${found[k] ? "✓" : "✗"}`);
     return [bag.show(score, kinds.join(" ")), capsule.show(lengths[0], pose)];
   }
   return { node, show };
@@ -322,7 +324,7 @@ const tidy = (/** @type {Pose} */ [x, y, turn, size]) =>
 const turned = (poses, angle) =>
   poses.map(([x, y, turn, size]) => [...turnedPoint([x, y], angle), turn + angle, size]);
 
-const LABEL = "Move the parts of a face; a bag of parts and a face capsule judge";
+const LABEL = t`Move the parts of a face; a bag of parts and a face capsule judge`;
 
 export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, animate, halt }) => {
   const floatsOf = (name) => new Float32Array(bytesOf(get(name)).slice().buffer);
@@ -346,12 +348,12 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
   });
   const verdicts = makeVerdicts();
   const nose = pushButton("nose", "", toggleNose);
-  const picasso = pushButton("picasso", "Picasso", () => go(PICASSO));
+  const picasso = pushButton("picasso", t`Picasso`, () => go(PICASSO));
   const isPicasso = () => poses().every((pose, i) => pose.every((x, k) => x === PICASSO[i][k]));
   const buttons = rowOf(
     picasso,
-    pushButton("face", "A face", () => go(FACE)),
-    pushButton("turn-whole", "Turn the whole", turnAll),
+    pushButton("face", t`A face`, () => go(FACE)),
+    pushButton("turn-whole", t`Turn the whole`, turnAll),
     nose,
   );
   const { say } = layOut({
@@ -366,7 +368,7 @@ export default defineWidget("FaceParts", LABEL, ({ root, get, set, layOut, anima
     const face = poseOf(judgement.face);
     picture.show(poses(), shown, judgement.opinions.map(poseOf), face, length);
     picasso.classList.toggle("primary-action", !isPicasso());
-    nose.textContent = shown[NOSE] ? "No nose" : "The nose again";
+    nose.textContent = shown[NOSE] ? t`No nose` : t`The nose again`;
     root.dataset.length = length.toFixed(4);
     const verdictWords = verdicts.show(judgement, face);
     const remark = remarkOn(judgement, shown);

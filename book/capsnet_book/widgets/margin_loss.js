@@ -1,6 +1,7 @@
 // Ten lengths to drag, and the margin loss of each: its curve, its gradient, the step downhill.
 import { arrowKeys, axes, drag, makeArrow } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import {
   clamp,
   element,
@@ -46,15 +47,15 @@ const NEAR = 0.005; // rounds to 0.00
 /** Says what the loss does to a class. @param {boolean} isPresent @param {number} length */
 function aboutClass(isPresent, length) {
   if (isPresent && length > M_PLUS - NEAR)
-    return "Present and long enough: the curve is flat here, and nothing pulls any more.";
+    return t`Present and long enough: the curve is flat here, and nothing pulls any more.`;
   if (isPresent) {
-    const short = `Present and ${format(M_PLUS - length)} short of m⁺`;
-    return `${short}: pulled up, ever more gently towards the margin.`;
+    const short = t`Present and ${format(M_PLUS - length)} short of m⁺`;
+    return t`${short}: pulled up, ever more gently towards the margin.`;
   }
   if (length < M_MINUS + NEAR)
-    return "Absent and short enough: the curve is flat here, and nothing pushes.";
-  const beyond = `Absent and ${format(length - M_MINUS)} beyond m⁻`;
-  return `${beyond}: pushed down, with weight λ = ${format(LAMBDA)}.`;
+    return t`Absent and short enough: the curve is flat here, and nothing pushes.`;
+  const beyond = t`Absent and ${format(length - M_MINUS)} beyond m⁻`;
+  return t`${beyond}: pushed down, with weight λ = ${format(LAMBDA)}.`;
 }
 
 /**
@@ -62,9 +63,9 @@ function aboutClass(isPresent, length) {
  * @param {Set<number>} present
  */
 function aboutPresence(k, present, total) {
-  const presence = present.has(k) ? "present" : "absent";
-  const none = present.size ? "" : " No digit is there: every capsule is asked to be short.";
-  return `Class ${k} is ${presence}: the loss is ${format(total, 3)}.${none}`;
+  const presence = present.has(k) ? t`present` : t`absent`;
+  const none = present.size ? "" : t` No digit is there: every capsule is asked to be short.`;
+  return t`Class ${k} is ${presence}: the loss is ${format(total, 3)}.${none}`;
 }
 
 /**
@@ -74,25 +75,26 @@ function aboutPresence(k, present, total) {
  */
 function aboutStep(before, after, lost, left) {
   const moved = after.filter((length, k) => Math.abs(length - before[k]) > 1e-4).length;
-  if (!moved) return "A step moves nothing: no arrow is left.";
-  return `A step: ${moved} of ten lengths moved, and the margin loss went from ${lost} to ${left}.`;
+  if (!moved) return t`A step moves nothing: no arrow is left.`;
+  return t`A step: ${moved} of ten lengths moved, and the margin loss went from ${lost} to
+    ${left}.`;
 }
 
 /** Asks for the lengths that a picture should have. @param {Set<number>} present */
 function asking(present) {
   const named = [...present].map((digit) => withArticle(digit)).join(" and ");
-  const what = present.size ? `${named[0].toUpperCase()}${named.slice(1)}` : "Nothing";
-  const be = present.size > 1 ? "lie on one another" : "is on the sheet";
-  return `${what} ${be}. How long should each capsule be? Set the bars, then show the loss.`;
+  const what = present.size ? `${named[0].toUpperCase()}${named.slice(1)}` : t`Nothing`;
+  const be = present.size > 1 ? t`lie on one another` : t`is on the sheet`;
+  return t`${what} ${be}. How long should each capsule be? Set the bars, then show the loss.`;
 }
 
 /** Says what a guess costs, and whether a softmax could say it. @param {number[]} lengths */
 function aboutGuess(lengths, lost) {
   const sum = lengths.reduce((total, length) => total + length, 0);
   const isShare = Math.abs(sum - 1) < NEAR;
-  const softmax = isShare ? "so do the shares of a softmax" : "the shares of a softmax sum to 1";
-  const words = `Your ten lengths sum to ${format(sum)}; ${softmax}.`;
-  return `${words} The margin loss of your guess is ${lost}.`;
+  const softmax = isShare ? t`so do the shares of a softmax` : t`the shares of a softmax sum to 1`;
+  const words = t`Your ten lengths sum to ${format(sum)}; ${softmax}.`;
+  return t`${words} The margin loss of your guess is ${lost}.`;
 }
 
 // ------------------------------------------------------------------------------ the widget
@@ -101,7 +103,7 @@ const MARGINS = [M_PLUS, M_MINUS];
 const GRAPH = { width: 330, height: 236, left: 34, right: 12, top: 22, bottom: 34 };
 const percents = (/** @type {number} */ x) => `${100 * x}%`;
 
-const LABEL = "Ten capsule lengths and their margin loss";
+const LABEL = t`Ten capsule lengths and their margin loss`;
 
 export default defineWidget("MarginLoss", LABEL, (widget) => {
   const { root, get, set, layOut } = widget;
@@ -109,8 +111,8 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
   const termsOf = (/** @type {number[]} */ lengths) => marginTerms(lengths, presentNow());
   const lossOf = (/** @type {number[]} */ lengths) => format(termsOf(lengths).total, 3);
   const start = () => {
-    const lost = `${lossOf(get("lengths"))} is lost`;
-    return `${lost}: each arrow shows where a step would move that class. Take one.`;
+    const lost = t`${lossOf(get("lengths"))} is lost`;
+    return t`${lost}: each arrow shows where a step would move that class. Take one.`;
   };
   if (!get("guessing")) widget.news = start();
 
@@ -136,23 +138,23 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
   const ten = makeTen(get("lengths").map((_, k) => makeBar(k, { get, set, setLength, flip })));
   const show = pushButton(
     "show-loss",
-    "Show the loss",
+    t`Show the loss`,
     () => set({ guessing: false }, aboutGuess(get("lengths"), lossOf(get("lengths")))),
     { class: "primary-action" },
   );
-  const down = pushButton("step-margin", "Step down the margin loss", step);
+  const down = pushButton("step-margin", t`Step down the margin loss`, step);
   /** Lets other digits be there. @param {number[]} present */
   const scene = (present, lengths = get("lengths")) => set({ present, lengths, selected: 3 });
   const hesitate = () => {
     scene([3], get("hesitant"));
     widget.news = start();
   };
-  const hesitant = pushButton("scene-hesitant", "A 3, and the network hesitates", hesitate);
+  const hesitant = pushButton("scene-hesitant", t`A 3, and the network hesitates`, hesitate);
   const buttons = rowOf(
     show,
     down,
-    pushButton("scene-both", "A 3 on an 8", () => scene([3, 8])),
-    pushButton("scene-blank", "An empty sheet", () => scene([])),
+    pushButton("scene-both", t`A 3 on an 8`, () => scene([3, 8])),
+    pushButton("scene-blank", t`An empty sheet`, () => scene([])),
     hesitant,
   );
   const { say } = layOut({
@@ -185,7 +187,7 @@ export default defineWidget("MarginLoss", LABEL, (widget) => {
     if (!widget.news && flipped.length === 1)
       widget.news = aboutPresence(flipped[0], present, terms.total);
     const watched = aboutClass(present.has(selected), lengths[selected]);
-    say(widget.news || `Class ${selected}. ${watched}`);
+    say(widget.news || t`Class ${selected}. ${watched}`);
   };
 });
 
@@ -215,8 +217,8 @@ function makeCurve() {
   const axis = svg("path", { class: "axis", d: `M${left} ${top - 8}V${floor}H${end}` });
   const labels = [
     ...chart.beside([1, 0.5, 0], 7),
-    chart.text("loss", left - 12, top - 12),
-    chart.text("length ‖v‖", end, height - 4, { class: "label v", "text-anchor": "end" }),
+    chart.text(t`loss`, left - 12, top - 12),
+    chart.text(t`length ‖v‖`, end, height - 4, { class: "label v", "text-anchor": "end" }),
   ];
   const ground = [flat, axis, ...edges, ...names, ...labels];
   // Hidden from screen readers: the bars say what it shows.
@@ -232,8 +234,8 @@ function makeCurve() {
 
   /** @param {number} k @param {boolean} isPresent @param {number} length @param {Terms} terms */
   function show(k, isPresent, length, { losses, gradients }) {
-    const wish = isPresent ? "present: it should be long" : "absent: it should be short";
-    title.textContent = `Class ${k} is ${wish}`;
+    const wish = isPresent ? t`present: it should be long` : t`absent: it should be short`;
+    title.textContent = t`Class ${k} is ${wish}`;
     const [from, to] = isPresent ? [M_PLUS, 1] : [0, M_MINUS]; // where nothing is lost
     setAttributes(flat, { x: atX(from), width: Math.max(0, atX(to) - atX(from)) });
     graph.setAttribute("d", pathOf(isPresent));
@@ -254,14 +256,14 @@ function makeTen(bars) {
   const lines = MARGINS.map((at) =>
     element("span", { class: "line", style: `bottom: ${percents(at)}` }),
   );
-  const lead = "Drag a bar. Press a digit to put it into the image, or out.";
+  const lead = t`Drag a bar. Press a digit to put it into the image, or out.`;
   const heading = element("p", { class: "heading" }, lead);
   const allRails = bars.map(({ rail }) => rail);
   const rails = element("div", { class: "rails", "data-role": "bars" }, ...lines, ...allRails);
   const losses = element("div", { class: "under" }, ...bars.map(({ loss }) => loss));
   const buttons = element("div", { class: "under" }, ...bars.map(({ button }) => button));
   const total = element("strong", { "data-role": "total" });
-  const words = element("span", {}, "margin loss, the sum of the ten");
+  const words = element("span", {}, t`margin loss, the sum of the ten`);
   const sum = element("p", { class: "sum" }, words, total);
   const panel = element("div", { class: "ten" }, heading, rails, losses, buttons, sum);
 
@@ -317,7 +319,7 @@ function makeBar(/** @type {number} */ k, { get, set, setLength, flip }) {
     pull.className = `pull ${directionOf(target - length)}`;
     setAttributes(rail, {
       "aria-valuenow": length.toFixed(3),
-      "aria-valuetext": `${format(length)}, loss ${format(lost, 3)}`,
+      "aria-valuetext": t`${format(length)}, loss ${format(lost, 3)}`,
     });
     loss.textContent = lost < NEAR ? "0" : format(lost).replace(/^0/, "");
     loss.classList.toggle("zero", lost < NEAR);
@@ -326,9 +328,9 @@ function makeBar(/** @type {number} */ k, { get, set, setLength, flip }) {
   function mark(/** @type {boolean} */ isPresent, /** @type {boolean} */ isSelected) {
     rail.classList.toggle("present", isPresent);
     rail.classList.toggle("selected", isSelected);
-    const presence = isPresent ? "present" : "absent";
-    setAttributes(rail, { "aria-label": `Length of class ${k}, ${presence}` });
-    setAttributes(button, { "aria-pressed": isPresent, "aria-label": `Class ${k} is present` });
+    const presence = isPresent ? t`present` : t`absent`;
+    setAttributes(rail, { "aria-label": t`Length of class ${k}, ${presence}` });
+    setAttributes(button, { "aria-pressed": isPresent, "aria-label": t`Class ${k} is present` });
   }
   return { rail, button, loss, show, mark };
 }

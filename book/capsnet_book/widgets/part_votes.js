@@ -4,12 +4,18 @@ import { arrowKeys, carry, drag, grip } from "./shared/controls.js";
 import { predictionVectors } from "./shared/core.js";
 import { angleOf, direction, turnedPoint, wayTo, within, wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { element, figure, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Pose  angle in degrees, x, y */
 
 const PARTS = ["triangle", "rectangle"];
 const WHOLES = ["house", "boat"];
+const NAMES = { triangle: t`triangle`, rectangle: t`rectangle`, house: t`house`, boat: t`boat` };
+const MOVES = {
+  triangle: t`The triangle. Arrow keys move it.`,
+  rectangle: t`The rectangle. Arrow keys move it.`,
+};
 const FARTHEST = 2.1; // from the middle to a part
 const AGREE = 0.25; // two predictions this close count as the same
 const NEARLY = 1; // and these are close to agreeing
@@ -65,22 +71,20 @@ export const turned = (poses, degrees) => poses.map((pose) => placed([degrees, 0
 
 /** Says what there is to see. @param {number[]} distances  of the house and of the boat */
 function remarkOn([house, boat]) {
-  if (house < AGREE) return aboutAgreement("house", "boat");
-  if (boat < AGREE) return aboutAgreement("boat", "house");
+  if (house < AGREE) return aboutAgreement(NAMES.house, NAMES.boat);
+  if (boat < AGREE) return aboutAgreement(NAMES.boat, NAMES.house);
   if (Math.min(house, boat) < NEARLY) {
-    const nearer = house < boat ? "house" : "boat";
-    const together = `The two predictions of the ${nearer} come together`;
-    return `Nearly. ${together}; push or turn a part until they coincide.`;
+    const nearer = house < boat ? NAMES.house : NAMES.boat;
+    const together = t`The two predictions of the ${nearer} come together`;
+    return t`Nearly. ${together}; push or turn a part until they coincide.`;
   }
-  return (
-    "Both parts are here, but they expect different houses and different boats. " +
-    "Parts alone are no whole."
-  );
+  return t`Both parts are here, but they expect different houses and different boats. Parts alone
+    are no whole.`;
 }
 
 function aboutAgreement(one, other) {
-  const same = `Both parts predict the same ${one}: same place, same angle.`;
-  return `${same} About a ${other} they disagree. So a ${one} it is.`;
+  const same = t`Both parts predict the same ${one}: same place, same angle.`;
+  return t`${same} About a ${other} they disagree. So a ${one} it is.`;
 }
 
 // ----------------------------------------------------------------------------- the pictures
@@ -115,7 +119,7 @@ function makeBody(part) {
     tabindex: 0,
     role: "slider",
     "data-role": part,
-    "aria-label": `The ${part}. Arrow keys move it.`,
+    "aria-label": MOVES[part],
     "aria-valuemin": -FARTHEST,
     "aria-valuemax": FARTHEST,
   };
@@ -127,7 +131,7 @@ function makeKnob(part) {
   const about = {
     class: `handle ${part}`,
     "data-role": `turn-${part}`,
-    "aria-label": `Angle of the ${part}. Arrow keys turn it.`,
+    "aria-label": t`Angle of the ${NAMES[part]}. Arrow keys turn it.`,
     "aria-valuemin": -180,
     "aria-valuemax": 180,
   };
@@ -167,12 +171,12 @@ function makeScene(poseOf, move) {
     const [cos, sin] = direction(angle);
     const { up, knob } = SHAPES[PARTS[i]];
     const above = (by) => onView(x - sin * by, y + cos * by);
-    const turn = `turned by ${format(angle, 0)}°; ${distances}`;
+    const turn = t`turned by ${format(angle, 0)}°; ${distances}`;
     join(arms[i], above(up), above(knob));
     setAttributes(bodies[i], {
       transform: placeAt([cos, sin, x, y]),
       "aria-valuenow": x.toFixed(2),
-      "aria-valuetext": `at ${format(x, 1)}, ${format(y, 1)}, ${turn}`,
+      "aria-valuetext": t`at ${format(x, 1)}, ${format(y, 1)}, ${turn}`,
     });
     setAttributes(knobs[i], {
       transform: `translate(${above(knob)})`,
@@ -183,8 +187,8 @@ function makeScene(poseOf, move) {
 
   /** @param {Pose[]} poses @param {number[]} distances  between the predictions of each whole */
   function show(poses, [house, boat]) {
-    const houses = `house predictions ${format(house)} apart`;
-    const boats = `boat predictions ${format(boat)} apart`;
+    const houses = t`house predictions ${format(house)} apart`;
+    const boats = t`boat predictions ${format(boat)} apart`;
     poses.forEach((pose, i) => showPart(i, pose, `${houses}, ${boats}`));
   }
   return { scene, show };
@@ -201,9 +205,9 @@ function makePanel(whole) {
   const picture = svg("svg", { ...VIEW, class: "plane", role: "img" }, ...layers);
   const verdict = element("span", { class: "verdict-word" });
   const distance = element("output");
-  const caption = element("figcaption", {}, verdict, element("span", {}, "distance ", distance));
+  const caption = element("figcaption", {}, verdict, element("span", {}, t`distance `, distance));
   const panel = figure("panel", picture, caption);
-  panel.prepend(element("p", { class: "heading" }, `Predicted: a ${whole}`));
+  panel.prepend(element("p", { class: "heading" }, t`Predicted: a ${NAMES[whole]}`));
 
   /**
    * @param {Pose[]} poses  of the parts
@@ -213,10 +217,11 @@ function makePanel(whole) {
   function show(poses, votes, apart) {
     const agree = apart < AGREE;
     panel.classList.toggle("agree", agree);
-    verdict.textContent = agree ? "they agree" : "they disagree";
+    verdict.textContent = agree ? t`they agree` : t`they disagree`;
     distance.textContent = format(apart);
-    const both = `The ${whole} that the triangle predicts and the one that the rectangle predicts`;
-    picture.setAttribute("aria-label", `${both}: ${format(apart)} apart`);
+    const name = NAMES[whole];
+    const both = t`The ${name} that the triangle predicts and the one that the rectangle predicts`;
+    picture.setAttribute("aria-label", t`${both}: ${format(apart)} apart`);
     poses.forEach((pose, i) => {
       bodies[i].setAttribute("transform", placeAt(capsuleOf(pose)));
       ghosts[i].setAttribute("transform", placeAt(votes[i]));
@@ -228,10 +233,9 @@ function makePanel(whole) {
 
 // ------------------------------------------------------------------------------- the widget
 
-const TURNED =
-  `Both parts turned by ${TURN}° about the middle, and all four predictions turned with them. ` +
-  "The distances are what they were, and no matrix changed.";
-const LABEL = "Drag two parts and watch the wholes that they predict";
+const TURNED = t`Both parts turned by ${TURN}° about the middle, and all four predictions turned
+  with them. The distances are what they were, and no matrix changed.`;
+const LABEL = t`Drag two parts and watch the wholes that they predict`;
 
 export default defineWidget("PartVotes", LABEL, (widget) => {
   const { root, get, set, layOut, animate, halt } = widget;
@@ -253,11 +257,11 @@ export default defineWidget("PartVotes", LABEL, (widget) => {
   const panels = WHOLES.map(makePanel);
   const arrange = (j) => () => go(arranged(j, poses(), get("places")));
   const buttons = rowOf(
-    pushButton("make-house", "Make a house", arrange(0)),
-    pushButton("make-boat", "Make a boat", arrange(1)),
-    pushButton("turn-both", `Turn both by ${TURN}°`, () => go(turned(poses(), TURN), TURNED)),
+    pushButton("make-house", t`Make a house`, arrange(0)),
+    pushButton("make-boat", t`Make a boat`, arrange(1)),
+    pushButton("turn-both", t`Turn both by ${TURN}°`, () => go(turned(poses(), TURN), TURNED)),
   );
-  const heading = element("p", { class: "heading" }, "Two parts");
+  const heading = element("p", { class: "heading" }, t`Two parts`);
   const left = element("div", { class: "parts-side" }, heading, parts.scene);
   const right = element("div", { class: "panels" }, ...panels.map(({ panel }) => panel));
   const { say } = layOut({

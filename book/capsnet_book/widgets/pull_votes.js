@@ -4,6 +4,7 @@ import { makeNetwork } from "./shared/core.js";
 import { greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { element, pushButton, save, setAttributes } from "./shared/ui.js";
 import { blended } from "./votes/blend.js";
 import { votesOfDigit } from "./votes/digit.js";
@@ -24,10 +25,10 @@ import { sentenceOf } from "./votes/words.js";
 
 const PLAY = 6500; // milliseconds for all rounds
 const RULE_NAMES = {
-  product: "scalar product",
-  direction: "direction alone",
-  nearness: "nearness (EM)",
-  wrong: "the wrong axis",
+  product: t`scalar product`,
+  direction: t`direction alone`,
+  nearness: t`nearness (EM)`,
+  wrong: t`the wrong axis`,
 };
 const STRENGTH_NAMES = ["× ¼", "× 1", "× 4"];
 const FIRST_ROUND = 3; // of a scene that has no other one
@@ -45,7 +46,7 @@ function makeChoice(role, about, choices, choose) {
     pushButton(role, words, () => choose(value), { "data-value": value }),
   );
   const name = element("span", { class: "choice-name" }, about);
-  const group = { class: "choice", role: "group", "aria-label": about || "Scene" };
+  const group = { class: "choice", role: "group", "aria-label": about || t`Scene` };
   const node = element("div", group, ...(about ? [name] : []), ...buttons);
   const show = (/** @type {any} */ chosen) =>
     buttons.forEach((button, n) =>
@@ -57,21 +58,21 @@ function makeChoice(role, about, choices, choose) {
 /** The scenes that there are here. @returns {[string, string][]} */
 function scenesOf(hasGiven) {
   const scenes = Object.entries(SCENES).map(([scene, { label }]) => [scene, label]);
-  const given = hasGiven ? [[GIVEN, "These votes"]] : [];
-  return /** @type {[string, string][]} */ ([...given, ...scenes, [DIGIT, "Votes of your digit"]]);
+  const given = hasGiven ? [[GIVEN, t`These votes`]] : [];
+  return /** @type {[string, string][]} */ ([...given, ...scenes, [DIGIT, t`Votes of your digit`]]);
 }
 
 /** All buttons. `act` has what they do. */
 function makeControls({ get, set }, act) {
-  const play = pushButton("play", "Route", act.play, { class: "primary-action play" });
-  const back = pushButton("back", "Put the votes back", act.putBack, { class: "put-back" });
+  const play = pushButton("play", t`Route`, act.play, { class: "primary-action play" });
+  const back = pushButton("back", t`Put the votes back`, act.putBack, { class: "put-back" });
   const scenes = makeChoice("scene", "", scenesOf(get("given").length > 0), act.takeScene);
   const ruleNames = Object.entries(RULE_NAMES);
-  const rules = makeChoice("rule", "Agreement is", ruleNames, (rule) => set({ rule }));
+  const rules = makeChoice("rule", t`Agreement is`, ruleNames, (rule) => set({ rule }));
   const counts = STRENGTHS.map((strength, n) => [strength, STRENGTH_NAMES[n]]);
   const strengths = makeChoice(
     "strength",
-    "Agreement is multiplied",
+    t`Agreement is multiplied`,
     /** @type {[any, string][]} */ (counts),
     (strength) => set({ strength }),
   );
@@ -79,7 +80,7 @@ function makeControls({ get, set }, act) {
   rules.node.append(back);
 
   function show(/** @type {boolean} */ playing, /** @type {boolean} */ pulled) {
-    play.textContent = playing ? "Pause" : "Route";
+    play.textContent = playing ? t`Pause` : t`Route`;
     setAttributes(back, { "aria-disabled": !pulled });
     scenes.show(get("scene"));
     rules.show(get("rule"));
@@ -125,7 +126,7 @@ function makeDigit(widget, /** @type {() => void} */ drawnHere) {
     read,
     votes: () => votes,
     sentence: () =>
-      problem ? `The network cannot be fetched: ${problem}` : "The network reads the digit …",
+      problem ? t`The network cannot be fetched: ${problem}` : t`The network reads the digit …`,
     paint: () => pad.paint(painter, widget.colours),
   };
 }
@@ -267,7 +268,7 @@ function makeHands({ get, set }, player, numbers, stateNow) {
   };
 }
 
-const LABEL = "Pull the votes: parts vote for wholes, and routing shares them out";
+const LABEL = t`Pull the votes: parts vote for wholes, and routing shares them out`;
 
 function build(widget) {
   const { root, get, layOut, stops } = widget;
@@ -298,7 +299,7 @@ function build(widget) {
     stage: picture.node,
     hands: controls.rows,
     more: [controls.strengths, digit.node],
-    about: "How much agreement counts, and a digit of your own",
+    about: t`How much agreement counts, and a digit of your own`,
   });
   stops.push(picture.stop);
 

@@ -18,9 +18,10 @@ import { makeTimeline } from "./playground/timeline.js";
 import { makeHundred } from "./playground/wall.js";
 import { inWords } from "./playground/words.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { element, listen, makeTurns, memoized, oncePerFrame, save } from "./shared/ui.js";
 
-const NO_ADDRESS = "This address names no setting and no place of this page.";
+const NO_ADDRESS = t`This address names no setting and no place of this page.`;
 
 /** Let a session rest while its tab is hidden. @returns {() => void} what ends that */
 function restWhileHidden(session) {
@@ -172,6 +173,6 @@ function build(widget) {
 
 export default defineWidget(
   "RaiseOne",
-  "Raise a capsule network: trained from nothing, in this page",
+  t`Raise a capsule network: trained from nothing, in this page`,
   build,
 );

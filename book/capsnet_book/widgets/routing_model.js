@@ -2,9 +2,11 @@
 // Time runs from 0 to LAST: at k, step k is done; between k − 1 and k it moves.
 import { eased, mixed } from "./shared/controls.js";
 import { agreements, norm, route, softmaxOverJ, weightedSums } from "./shared/core.js";
-import { clamp, format } from "./shared/ui.js";
+import { t } from "./shared/t.js";
+import { clamp, format, listed } from "./shared/ui.js";
 
 export const PARTS = ["bar", "stem", "speck"];
+export const PART_NAMES = [t`bar`, t`stem`, t`speck`];
 export const WHOLES = [7, 1];
 const ROUNDS = 3;
 
@@ -177,18 +179,14 @@ export function pointsOf(trace) {
 
 // -------------------------------------------------------------------------------- in words
 
-/** "a", "a and b", "a, b and c". @param {string[]} words */
-const listed = (words) =>
-  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
-
 /** Lists a number for each whole. @param {number[]} values */
-const ofEach = (values) => listed(values.map((x, j) => `${format(x)} for the ${WHOLES[j]}`));
+const ofEach = (values) => listed(values.map((x, j) => t`${format(x)} for the ${WHOLES[j]}`));
 
 /**
  * Lists what say() makes of each part's number for the first whole.
  * @param {ArrayLike<number>} numbers  [I · J] @param {(number: number, part: string) => string} say
  */
-const ofParts = (numbers, say) => listed(PARTS.map((part, i) => say(numbers[i * J], part)));
+const ofParts = (numbers, say) => listed(PART_NAMES.map((part, i) => say(numbers[i * J], part)));
 
 /**
  * Title and text of each kind of step.
@@ -196,39 +194,39 @@ const ofParts = (numbers, say) => listed(PARTS.map((part, i) => say(numbers[i * 
  */
 const WORDS = {
   parts: () => [
-    "Three parts",
-    "A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?",
+    t`Three parts`,
+    t`A bar, a stem and a speck of dirt. What do they belong to: a 7, or a 1?`,
   ],
   votes: () => [
-    "Each part votes twice",
-    "“If I belong to a 7, its pose is this. If I belong to a 1, it is that.” One arrow for each.",
+    t`Each part votes twice`,
+    t`“If I belong to a 7, its pose is this. If I belong to a 1, it is that.” One arrow for each.`,
   ],
   shares({ c }, r) {
     if (r === 0) {
-      const even =
-        "Nothing is known yet: all logits are 0. So each whole gets one half of every part.";
-      return ["Even shares", even];
+      const even = t`Nothing is known yet: all logits are 0. So each whole gets one half of every
+        part.`;
+      return [t`Even shares`, even];
     }
-    const shares = ofParts(c[r], (x, part) => `${format(x)} of the ${part}`);
-    return ["New shares", `The softmax of the new logits. Now the ${WHOLES[0]} has ${shares}.`];
+    const shares = ofParts(c[r], (x, part) => t`${format(x)} of the ${part}`);
+    return [t`New shares`, t`The softmax of the new logits. Now the ${WHOLES[0]} has ${shares}.`];
   },
   sum: ({ s }, r) => [
-    "Sum",
-    "Each vote is cut to its share, and all are laid end to end. " +
-      `What agrees adds up, what contradicts cancels: ${ofEach(lengthsOf(s[r]))}.`,
+    t`Sum`,
+    t`Each vote is cut to its share, and all are laid end to end. What agrees adds up, what
+      contradicts cancels: ${ofEach(lengthsOf(s[r]))}.`,
   ],
   squash({ v }, r) {
     const lengths = ofEach(lengthsOf(v[r]));
-    if (r + 1 < ROUNDS) return ["Squash", `The same direction, but shorter than 1: ${lengths}.`];
-    const contest = "What a part took from one whole, the other got.";
-    return ["The result", `Three rounds, and it ends: ${lengths}. ${contest}`];
+    if (r + 1 < ROUNDS) return [t`Squash`, t`The same direction, but shorter than 1: ${lengths}.`];
+    const contest = t`What a part took from one whole, the other got.`;
+    return [t`The result`, t`Three rounds, and it ends: ${lengths}. ${contest}`];
   },
   agreement({ a }, r) {
     const products = ofParts(a[r], (x, part) => `${part} ${format(x, 2, true)}`);
-    const question = "How far does each vote reach along v, times its length?";
+    const question = t`How far does each vote reach along v, times its length?`;
     return [
-      "Agreement",
-      `${question} This is added to the logits. For the ${WHOLES[0]}: ${products}.`,
+      t`Agreement`,
+      t`${question} This is added to the logits. For the ${WHOLES[0]}: ${products}.`,
     ];
   },
 };

@@ -6,6 +6,7 @@ import {
   J,
   LAST,
   momentAt,
+  PART_NAMES,
   PARTS,
   pointsOf,
   STEPS,
@@ -23,6 +24,7 @@ import {
   wantsCalm,
 } from "./shared/controls.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import {
   clamp,
   element,
@@ -42,7 +44,7 @@ const PACE = 700; // milliseconds a step
 // --------------------------------------------------------------------------- the procedure
 
 const LINES = [
-  { name: "u_hat", equation: "û_j|i, the votes", code: "u_hat  # [B, I, J, D_out]" },
+  { name: "u_hat", equation: t`û_j|i, the votes`, code: "u_hat  # [B, I, J, D_out]" },
   { name: "b0", equation: "b_ij = 0", code: "b = torch.zeros(u_hat.shape[:3])" },
   { name: "c", equation: "c_ij = softmax_j b_ij", code: "c = b.softmax(dim=2)" },
   { name: "s", equation: "s_j = Σ_i c_ij û_j|i", code: "s = (c.unsqueeze(3) * u_hat).sum(dim=1)" },
@@ -81,7 +83,7 @@ function makeProcedure() {
   const node = element("div", { class: "procedure" }, ...before, loop);
   const show = (/** @type {Step} */ { lines, round: count }) => {
     for (const row of rows) row.classList.toggle("lit", lines.includes(row.dataset.line));
-    round.textContent = count ? `round ${count} of 3` : "3 rounds";
+    round.textContent = count ? t`round ${count} of 3` : t`3 rounds`;
   };
   return { node, show };
 }
@@ -90,9 +92,9 @@ function makeProcedure() {
 
 /** The strokes of the 7 in a unit square, and where their names stand. */
 const STROKES = [
-  { d: "M.16 .19H.8", name: { words: "bar", x: 0.46, y: 0.1, anchor: "middle" } },
-  { d: "M.8 .19L.46 .88", name: { words: "stem", x: 0.74, y: 0.58, anchor: "start" } },
-  { d: "M.2 .66h.001", name: { words: "speck", x: 0.21, y: 0.83, anchor: "middle" } },
+  { d: "M.16 .19H.8", name: { words: PART_NAMES[0], x: 0.46, y: 0.1, anchor: "middle" } },
+  { d: "M.8 .19L.46 .88", name: { words: PART_NAMES[1], x: 0.74, y: 0.58, anchor: "start" } },
+  { d: "M.2 .66h.001", name: { words: PART_NAMES[2], x: 0.21, y: 0.83, anchor: "middle" } },
 ];
 
 /** The sizes of a picture that is less than 480 pixels wide, and of others; in CSS pixels. */
@@ -487,10 +489,10 @@ function followScrolling(track, stage, reached) {
 
 const NOT_BEGUN = -1; // the step before the reader begins
 const START = {
-  title: "Routing, step by step",
-  text: "Three parts vote for two wholes, and agree in three rounds.",
+  title: t`Routing, step by step`,
+  text: t`Three parts vote for two wholes, and agree in three rounds.`,
 };
-const LABEL = "Routing by agreement, step by step: three parts vote for two wholes";
+const LABEL = t`Routing by agreement, step by step: three parts vote for two wholes`;
 /** The step that is shown before the reader begins: it does not show the answer yet. */
 const POSTER = STEPS.findIndex(({ kind }) => kind === "votes");
 
@@ -499,26 +501,26 @@ const POSTER = STEPS.findIndex(({ kind }) => kind === "votes");
 function makeControls({ back, next, skip, goTo }) {
   const backButton = pushButton("back", "‹", back, {
     class: "step",
-    "aria-label": "One step back",
+    "aria-label": t`One step back`,
   });
   const { input, show: showStep } = rangeInput({
     min: 0,
     max: LAST,
     "data-role": "time",
-    "aria-label": "Step",
+    "aria-label": t`Step`,
     oninput: () => goTo(input.valueAsNumber),
   });
-  const nextButton = pushButton("next", "Start", next, { class: "primary-action" });
-  const skipButton = pushButton("skip", "Skip ↓", skip, { class: "skip" });
+  const nextButton = pushButton("next", t`Start`, next, { class: "primary-action" });
+  const skipButton = pushButton("skip", t`Skip ↓`, skip, { class: "skip" });
   const bar = element("div", { class: "steps-bar" }, backButton, input, nextButton, skipButton);
 
   function show(/** @type {number} */ at, /** @type {string} */ title) {
     const step = Math.max(at, 0);
-    showStep(step, `${step + 1} of ${STEPS.length}: ${title}`);
+    showStep(step, t`${step + 1} of ${STEPS.length}: ${title}`);
     // Not `disabled`: a button that has just been pressed would lose the focus.
     setAttributes(backButton, { "aria-disabled": at <= 0 });
     setAttributes(nextButton, { "aria-disabled": at === LAST });
-    nextButton.textContent = at === NOT_BEGUN ? "Start" : "Next";
+    nextButton.textContent = at === NOT_BEGUN ? t`Start` : t`Next`;
   }
   return { bar, show };
 }

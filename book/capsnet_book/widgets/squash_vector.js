@@ -3,6 +3,7 @@
 import { arrowKeys, axes, drag, grip, makeArrow } from "./shared/controls.js";
 import { norm, squash } from "./shared/core.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { clamp, element, format, pushButton, rowOf, setAttributes, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Vector  x to the right, y up */
@@ -25,8 +26,8 @@ export const errorOf = (guess) =>
 
 const pair = (/** @type {Vector} */ p) => `(${format(p[0])}, ${format(p[1])})`;
 
-const LABEL = "Drag a vector and watch squash shorten it";
-const ASK = "Draw your guess as a line, for lengths from 0 to 3; then show what squash does.";
+const LABEL = t`Drag a vector and watch squash shorten it`;
+const ASK = t`Draw your guess as a line, for lengths from 0 to 3; then show what squash does.`;
 
 export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) => {
   const plane = makePlane();
@@ -35,10 +36,10 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     set({ guess: guess.with(k, clamp(Math.round(y * 100) / 100, 0, 1)) });
   };
   const curve = makeCurve({ setGuess, guessAt: (k) => get("guess")[k] ?? 0.5 });
-  const show = pushButton("show", "Show what squash does", () => set({ revealed: true }), {
+  const show = pushButton("show", t`Show what squash does`, () => set({ revealed: true }), {
     class: "primary-action",
   });
-  const again = pushButton("again", "Guess again", () => set({ guess: [], revealed: false }));
+  const again = pushButton("again", t`Guess again`, () => set({ guess: [], revealed: false }));
   const { say } = layOut({
     stage: element("div", { class: "squash" }, plane.picture, curve.picture),
     hands: [rowOf(show, again)],
@@ -71,13 +72,13 @@ export default defineWidget("SquashVector", LABEL, ({ root, get, set, layOut }) 
     again.hidden = !isOpen;
     plane.show(s, v);
     curve.show(lengthOfS, guess, isOpen);
-    const closed = guess.length ? "Your line is drawn." : "How long should v come out?";
+    const closed = guess.length ? t`Your line is drawn.` : t`How long should v come out?`;
     const lengths = `‖s‖ = ${format(lengthOfS)}, ‖v‖ = ${format(norm(v))}`;
-    const off = guess.length ? ` Your line is off by ${format(errorOf(guess))} on average.` : "";
+    const off = guess.length ? t` Your line is off by ${format(errorOf(guess))} on average.` : "";
     const remark = isOpen ? `${inWords(lengthOfS)}${off}` : `${closed} ${ASK}`;
     say(isOpen ? `${lengths}. ${remark}` : `‖s‖ = ${format(lengthOfS)}. ${remark}`, remark);
-    const ofV = isOpen ? `; v is ${format(norm(v))} long` : "";
-    const description = `s is ${pair(s)}, ${format(lengthOfS)} long${ofV}`;
+    const ofV = isOpen ? t`; v is ${format(norm(v))} long` : "";
+    const description = t`s is ${pair(s)}, ${format(lengthOfS)} long${ofV}`;
     setAttributes(plane.handle, {
       "aria-valuenow": lengthOfS.toFixed(3),
       "aria-valuetext": description,
@@ -95,7 +96,7 @@ function makePlane() {
     "data-role": "handle",
     "aria-valuemin": 0,
     "aria-valuemax": FAR,
-    "aria-label": "Vector s. Arrow keys move its tip.",
+    "aria-label": t`Vector s. Arrow keys move its tip.`,
   });
   const names = {
     s: svg("text", { class: "name s" }, "s"),
@@ -191,7 +192,7 @@ function makeGuess(chart, setGuess, guessAt) {
       tabindex: 0,
       role: "slider",
       "data-knob": k,
-      "aria-label": `Your guess: how long does a vector of length ${place} come out?`,
+      "aria-label": t`Your guess: how long does a vector of length ${place} come out?`,
       "aria-valuemin": 0,
       "aria-valuemax": 1,
     });
@@ -238,9 +239,9 @@ function makeGuess(chart, setGuess, guessAt) {
 
 /** Says what there is to see at this length of s. */
 function inWords(/** @type {number} */ n) {
-  if (n === 0) return "Zero has no direction, and squash divides by the length: v stays 0.";
-  if (n < 0.25) return "Short vectors all but vanish: ‖v‖ ≈ ‖s‖². The slope goes to 0 as well.";
-  if (Math.abs(n - STEEPEST) < 0.12) return "Here the curve is steepest, at ‖s‖ = 1/√3.";
-  if (n > 2) return "Long vectors saturate: making s longer hardly changes v.";
-  return "v points where s points; only the length changes, and it stays below 1.";
+  if (n === 0) return t`Zero has no direction, and squash divides by the length: v stays 0.`;
+  if (n < 0.25) return t`Short vectors all but vanish: ‖v‖ ≈ ‖s‖². The slope goes to 0 as well.`;
+  if (Math.abs(n - STEEPEST) < 0.12) return t`Here the curve is steepest, at ‖s‖ = 1/√3.`;
+  if (n > 2) return t`Long vectors saturate: making s longer hardly changes v.`;
+  return t`v points where s points; only the length changes, and it stays below 1.`;
 }

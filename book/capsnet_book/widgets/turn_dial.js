@@ -12,6 +12,7 @@ import { digitAt, digitFigure, digitRow, greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
 import { dot } from "./shared/principal.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import {
   element,
   figure,
@@ -53,7 +54,7 @@ function makeSubject({ get, set, host, painter, colours, redraw }, classOf) {
     pad.show(kept);
     own = !pad.empty();
   }
-  const name = (/** @type {number} */ digit) => `Turn the handwritten ${digit}`;
+  const name = (/** @type {number} */ digit) => t`Turn the handwritten ${digit}`;
   const digits = digitRow(get("labels"), samples, name, (n) => {
     own = false;
     set({ index: n });
@@ -91,7 +92,7 @@ function makeGuessDial({ get }, /** @type {(turn: number) => void} */ turnTo) {
   const dial = makeDial({
     limit: LIMIT,
     marks: [...ticks, mark],
-    label: "Turn the digit. Arrow keys turn it.",
+    label: t`Turn the digit. Arrow keys turn it.`,
     turnTo,
     turnNow: () => get("turn"),
   });
@@ -133,9 +134,9 @@ function makeCapsuleView(capsules, painter) {
     const tips = way.map(([, { capsule }]) => tipOf(capsule));
     arrow.show(tip, tips, arrowInWords(tip));
     const name = capsules.names[label];
-    write(caption, `the capsule of the ${name}, ${format(answer.value)} long`);
+    write(caption, t`the capsule of the ${name}, ${format(answer.value)} long`);
     painter.paint(drawn.canvas, capsules.drawingOf(answer.capsule, label));
-    drawn.name("what this capsule draws", `What the capsule of the ${name} draws`);
+    drawn.name(t`what this capsule draws`, t`What the capsule of the ${name} draws`);
   }
   return { nodes: [figure("", arrow.picture, caption), drawn.node], begin, show };
 }
@@ -165,7 +166,7 @@ function makeOthers({ get, host }, /** @type {() => void} */ changed) {
       problem = "";
     } catch (error) {
       isLoading = false; // the next turn tries again
-      problem = ` Another network cannot be fetched: ${error.message}`;
+      problem = t` Another network cannot be fetched: ${error.message}`;
     }
   }
   return { here, load, problem: () => problem };
@@ -208,15 +209,15 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
     swing(0, guess ?? LIMIT);
   }
   const primary = { class: "primary-action" };
-  const say = pushButton("guess", "It follows to here", () => reveal(get("turn")), primary);
-  const skip = pushButton("show", "Show me", () => reveal(null));
+  const say = pushButton("guess", t`It follows to here`, () => reveal(get("turn")), primary);
+  const skip = pushButton("show", t`Show me`, () => reveal(null));
   const all = pushButton(
     "all",
-    "Turn it all the way",
+    t`Turn it all the way`,
     () => swing(get("turn"), 90, -90, 0),
     primary,
   );
-  const again = pushButton("again", "Guess again", () => {
+  const again = pushButton("again", t`Guess again`, () => {
     halt();
     forget();
     set({ guess: null, revealed: false, turn: 0 });
@@ -230,7 +231,7 @@ function makeButtons({ get, set, animate, halt }, visit, forget) {
   return { row: rowOf(say, skip, all, again), show };
 }
 
-const LABEL = "Turn a digit, and see how far its capsule follows";
+const LABEL = t`Turn a digit, and see how far its capsule follows`;
 
 async function buildDigit(widget) {
   const { root, get, set, layOut, painter, stops, halt } = widget;
@@ -261,7 +262,7 @@ async function buildDigit(widget) {
     stage: stageOf(dial, view.nodes, chart.node),
     hands: [buttons.row, subject.row],
     more: [subject.drawing],
-    about: "Turn a digit of your own",
+    about: t`Turn a digit of your own`,
   });
   stops.push(chart.stop, record.stop);
 
@@ -292,7 +293,7 @@ async function buildDigit(widget) {
     say(sentenceOf(words) + others.problem());
     root.dataset.values = findings.map(({ value }) => value.toFixed(3)).join(",");
     root.dataset.reach = findings.map(({ reach }) => reach.at?.toFixed(1) ?? "").join(",");
-    return `${turnInWords(turn)}. The capsule is ${format(reading.value)} long.`;
+    return t`${turnInWords(turn)}. The capsule is ${format(reading.value)} long.`;
   }
 
   return () => {
@@ -307,8 +308,8 @@ async function buildDigit(widget) {
     }
     const guess = guessOf === id ? get("guess") : null;
     painter.paint(dial.canvas, turnedDigit(image, turn));
-    dial.canvas.setAttribute("aria-label", `A handwritten ${label}, ${turnInWords(turn)}`);
-    write(dial.caption, isOpen ? "what the networks see" : "turn it by the handle");
+    dial.canvas.setAttribute("aria-label", t`A handwritten ${label}, ${turnInWords(turn)}`);
+    write(dial.caption, isOpen ? t`what the networks see` : t`turn it by the handle`);
     dial.showGuess(isOpen ? guess : null);
     root.dataset.turn = String(turn);
     root.toggleAttribute("data-guessing", !isOpen);

@@ -9,6 +9,7 @@ import { digitAt, digitCanvas, digitRow, greysOf } from "./shared/digits.js";
 import { makePad } from "./shared/pad.js";
 import { wrapped } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { seenInWords, turnInWords } from "./shared/turned_words.js";
 import { makePoseDecoder, makeTurningNet } from "./shared/turning_net.js";
 import { element, svg, withArticle } from "./shared/ui.js";
@@ -22,13 +23,13 @@ const FAMILIAR = 45; // degrees, either way: as both networks were trained
 function remarkOn(reading, other, angle, pose) {
   const seen = seenInWords(reading);
   if (pose !== 0) {
-    const along = "You turned its pose alone: the drawing turns along, and keeps its form.";
-    return `The capsules that turn see ${seen}. ${along}`;
+    const along = t`You turned its pose alone: the drawing turns along, and keeps its form.`;
+    return t`The capsules that turn see ${seen}. ${along}`;
   }
   if (Math.abs(angle) <= FAMILIAR)
-    return `The capsules that turn see ${seen}. The book's capsules say ${other}.`;
-  const unseen = "No training showed such an angle.";
-  return `The capsules that turn see ${seen}. ${unseen} The book's capsules say ${other}.`;
+    return t`The capsules that turn see ${seen}. The book's capsules say ${other}.`;
+  const unseen = t`No training showed such an angle.`;
+  return t`The capsules that turn see ${seen}. ${unseen} The book's capsules say ${other}.`;
 }
 
 // ---------------------------------------------------------------------------------------- the dial
@@ -116,7 +117,8 @@ function makeVotes() {
         return svg("g", { opacity: (0.25 + 0.75 * share).toFixed(2) }, tick, dot);
       }),
     );
-    const label = `${drawn.length} votes for ${withArticle(prediction)}, the closest pairs joined`;
+    const whole = withArticle(prediction);
+    const label = t`${drawn.length} votes for ${whole}, the closest pairs joined`;
     picture.setAttribute("aria-label", label);
   }
   return { picture, show };
@@ -151,7 +153,7 @@ function makeDrawing(painter) {
 
   function show(/** @type {Float32Array} */ image, /** @type {number} */ prediction, turn) {
     painter.paint(canvas, image);
-    const label = `The decoder's drawing: ${withArticle(prediction)}, ${turnInWords(turn)}`;
+    const label = t`The decoder's drawing: ${withArticle(prediction)}, ${turnInWords(turn)}`;
     canvas.setAttribute("aria-label", label);
   }
   return { node: element("div", { class: "dial drawn" }, canvas), show };
@@ -177,7 +179,7 @@ const turnSlider = (/** @type {string} */ name, role, turnTo) =>
 function makeSubject({ get, set, painter }, /** @type {() => void} */ changed) {
   const samples = greysOf(get("images")); // [N, 784]
   let own = false; // whether the digit on the pad is read, and not a given one
-  const name = (/** @type {number} */ label) => `Turn the handwritten ${label}`;
+  const name = (/** @type {number} */ label) => t`Turn the handwritten ${label}`;
   const digits = digitRow(get("labels"), samples, name, (index) => {
     own = false;
     set({ index });
@@ -203,7 +205,7 @@ function makeSubject({ get, set, painter }, /** @type {() => void} */ changed) {
 
 // ------------------------------------------------------------------------------------- the widget
 
-const LABEL = "Turn a digit to any angle: capsules that turn, and the book's";
+const LABEL = t`Turn a digit to any angle: capsules that turn, and the book's`;
 
 export default defineWidget("TurnDigit", LABEL, async (widget) => {
   const { root, get, set, layOut, stops } = widget;
@@ -219,19 +221,19 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
   const turnTo = (/** @type {number} */ angle) => set({ angle });
   const dial = makePartsDial(turnTo, () => get("angle"));
   const votes = makeVotes();
-  const turning = makeColumns("Capsules that turn", "turning-bars");
-  const others = makeColumns("The book's capsules", "capsule-bars", capsules.names);
+  const turning = makeColumns(t`Capsules that turn`, "turning-bars");
+  const others = makeColumns(t`The book's capsules`, "capsule-bars", capsules.names);
   const drawing = makeDrawing(widget.painter);
-  const slider = turnSlider("Turn the digit", "angle", turnTo);
+  const slider = turnSlider(t`Turn the digit`, "angle", turnTo);
   const turnPose = (/** @type {number} */ pose) => set({ pose });
-  const poseSlider = turnSlider("Turn its pose, and so the drawing alone", "pose", turnPose);
+  const poseSlider = turnSlider(t`Turn its pose, and so the drawing alone`, "pose", turnPose);
   const stage = element(
     "div",
     { class: "turn-digit" },
-    captioned("Shaded: shown in training. The small mark: what it believes.", dial.node),
-    captioned("What it draws from the pose that it reads.", drawing.node),
+    captioned(t`Shaded: shown in training. The small mark: what it believes.`, dial.node),
+    captioned(t`What it draws from the pose that it reads.`, drawing.node),
     captioned(
-      "Votes, each a place and a direction. Those that coincide are joined.",
+      t`Votes, each a place and a direction. Those that coincide are joined.`,
       votes.picture,
     ),
     element("div", { class: "answers" }, turning.node, others.node),
@@ -240,7 +242,7 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
     stage,
     hands: [slider.node, poseSlider.node, subject.row],
     more: [subject.drawing],
-    about: "Draw your own digit",
+    about: t`Draw your own digit`,
   });
   root.dataset.sticks = "";
   stops.push(measure(root, redraw).stop);
@@ -264,7 +266,7 @@ export default defineWidget("TurnDigit", LABEL, async (widget) => {
     const reading = turningNet.forward(turned);
     const { lengths, prediction } = capsules.forward(turned);
     widget.painter.paint(dial.canvas, turned);
-    dial.canvas.setAttribute("aria-label", `A handwritten digit, turned by ${angle} degrees`);
+    dial.canvas.setAttribute("aria-label", t`A handwritten digit, turned by ${angle} degrees`);
     dial.show(reading.parts, angle, reading.turn);
     votes.show(reading);
     const drawnTurn = wrapped(reading.turn + pose);

@@ -5,6 +5,7 @@ import { namedSlider } from "./shared/controls.js";
 import { norm, route } from "./shared/core.js";
 import { direction, turnedPoint } from "./shared/plane.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import { element, format, percent, svg } from "./shared/ui.js";
 
 /** @typedef {number[]} Part  angle in radians, x, y, which of the five types */
@@ -107,18 +108,16 @@ export function spreadOf({ u_hat, D }, j) {
 /** Says what has happened. @param {Reading} matrices @param {Reading} vectors */
 function remarkOn(matrices, vectors, degrees) {
   const says = (/** @type {Reading} */ { answer, lengths }) => {
-    const what = answer === WHOLE ? "knows the whole" : `takes it for whole ${answer}`;
+    const what = answer === WHOLE ? t`knows the whole` : t`takes it for whole ${answer}`;
     return `${what} (${format(lengths[answer])})`;
   };
   const familiar = Math.abs(degrees) <= FAMILIAR;
   const view = familiar
-    ? "A view as in training"
-    : `${Math.abs(degrees)}°: no training scene was turned so far`;
-  const spread = `its five votes ${matrices.spread} of their length from their middle`;
-  return (
-    `${view}. With matrices the network ${says(matrices)}, ${spread}; ` +
-    `with vectors it ${says(vectors)}, its votes ${vectors.spread}.`
-  );
+    ? t`A view as in training`
+    : t`${Math.abs(degrees)}°: no training scene was turned so far`;
+  const spread = t`its five votes ${matrices.spread} of their length from their middle`;
+  return t`${view}. With matrices the network ${says(matrices)}, ${spread}; with vectors it
+    ${says(vectors)}, its votes ${vectors.spread}.`;
 }
 
 // ------------------------------------------------------------------------------ the pictures
@@ -138,7 +137,7 @@ const SHAPES = [
   "M-8 -7H-3V3H8V7H-8Z",
   "M-7 0A7 7 0 0 1 7 0L10 0L4 6L-2 0L1 0A3 3 0 0 0 -7 0Z",
 ];
-const KINDS = { matrices: "Matrices: M W", vectors: "Vectors: W u" };
+const KINDS = { matrices: t`Matrices: M W`, vectors: t`Vectors: W u` };
 const owner = (/** @type {number} */ i) => (i < OWN ? "own" : "other");
 const titled = (title, ...pictures) =>
   element("figure", { class: "votes" }, element("p", { class: "heading" }, title), ...pictures);
@@ -154,8 +153,8 @@ function makeScene() {
       return svg("path", { class: owner(i), d: SHAPES[type], transform });
     });
     field.replaceChildren(...shapes);
-    const besides = parts.length > OWN ? ` and ${parts.length - OWN} others` : "";
-    const label = `Five parts of a whole${besides}, turned by ${degrees} degrees`;
+    const besides = parts.length > OWN ? t` and ${parts.length - OWN} others` : "";
+    const label = t`Five parts of a whole${besides}, turned by ${degrees} degrees`;
     picture.setAttribute("aria-label", label);
   }
   return { picture, show };
@@ -173,7 +172,7 @@ function makeLengths() {
       column.classList.toggle("wrong", j === answer && j !== WHOLE);
     });
     const numbers = lengths.map((x) => x.toFixed(2)).join(", ");
-    node.setAttribute("aria-label", `Lengths of the ten capsules: ${numbers}`);
+    node.setAttribute("aria-label", t`Lengths of the ten capsules: ${numbers}`);
   }
   return { node, show };
 }
@@ -182,7 +181,9 @@ function makeLengths() {
 function makePanel(kind) {
   const dots = svg("g", {});
   const axis = svg("path", { class: "axis", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` });
-  const about = { ...VIEW, "data-role": kind, "aria-label": `Votes of ${kind} for the whole` };
+  const label =
+    kind === "matrices" ? t`Votes of matrices for the whole` : t`Votes of vectors for the whole`;
+  const about = { ...VIEW, "data-role": kind, "aria-label": label };
   const picture = svg("svg", about, axis, dots);
   const lengths = makeLengths();
   const spread = element("p", { class: "spread" });
@@ -199,7 +200,7 @@ function makePanel(kind) {
     const marks = Array.from({ length: count }, (_, i) => dotOf(reading, i));
     dots.replaceChildren(...marks.reverse()); // the whole's own parts on top
     lengths.show(reading);
-    const distance = `The five votes lie ${reading.spread} of their length from their middle.`;
+    const distance = t`The five votes lie ${reading.spread} of their length from their middle.`;
     spread.textContent = distance;
   }
   return { panel: titled(KINDS[kind], picture, spread, lengths.node), show };
@@ -207,7 +208,7 @@ function makePanel(kind) {
 
 // -------------------------------------------------------------------------------- the widget
 
-const LABEL = "Turn a scene of parts and watch their votes";
+const LABEL = t`Turn a scene of parts and watch their votes`;
 
 export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => {
   const whole = get("scene");
@@ -218,9 +219,9 @@ export default defineWidget("TurnScene", LABEL, ({ root, get, set, layOut }) => 
     const oninput = ({ target }) => set({ [trait]: target.valueAsNumber });
     return namedSlider(name, { ...limits, "data-role": trait, oninput });
   };
-  const turn = makeSlider("angle", "Turn the scene", { min: -180, max: 180 });
-  const clutter = makeSlider("clutter", "Parts of no whole", { max: 12 });
-  const stage = element("div", { class: "turn-scene" }, titled("The scene", scene.picture));
+  const turn = makeSlider("angle", t`Turn the scene`, { min: -180, max: 180 });
+  const clutter = makeSlider("clutter", t`Parts of no whole`, { max: 12 });
+  const stage = element("div", { class: "turn-scene" }, titled(t`The scene`, scene.picture));
   stage.append(panels.matrices.panel, panels.vectors.panel);
   const { say } = layOut({ stage, hands: [turn.node, clutter.node] });
 

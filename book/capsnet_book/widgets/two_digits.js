@@ -4,10 +4,12 @@ import { makeBar } from "./shared/bars.js";
 import { carry } from "./shared/controls.js";
 import { digitAt, digitFigure, greysOf, paintNumbers, SIDE, shadesOf } from "./shared/digits.js";
 import { defineWidget } from "./shared/stage.js";
+import { t } from "./shared/t.js";
 import {
   clamp,
   element,
   format,
+  listed,
   pushButton,
   rowOf,
   setAttributes,
@@ -84,37 +86,37 @@ function inkBox(layer) {
 
 /** Says what there is to see. @param {number[]} truth  the labels @param {Reading} reading */
 export function inWords(truth, { lengths, classes, third }) {
-  const longest = classes.map((j) => `${j} (${format(lengths[j])})`).join(" and ");
+  const longest = listed(classes.map((j) => t`${j} (${format(lengths[j])})`));
   if (truth[0] === truth[1]) return aboutTwins(truth[0], longest);
   const missed = truth.filter((label) => !classes.includes(label));
-  if (missed.length === 2) return `Both wrong: the longest are ${longest}, and neither is there.`;
+  if (missed.length === 2) return t`Both wrong: the longest are ${longest}, and neither is there.`;
   if (missed.length === 1) {
     const invented = classes.find((j) => !truth.includes(j));
     return aboutMistake(invented, missed[0], lengths);
   }
   if (truth.includes(third))
-    return `Both right, ${longest}. You asked for the ${third}, which is there.`;
-  return `Both right, ${longest}. ${aboutAbsent(third, lengths[third])}`;
+    return t`Both right, ${longest}. You asked for the ${third}, which is there.`;
+  return t`Both right, ${longest}. ${aboutAbsent(third, lengths[third])}`;
 }
 
 function aboutTwins(label, longest) {
-  const twice = `There is one capsule for a ${label}, so nothing here can say "twice"`;
-  const never = "In training the two digits were never alike.";
-  return `Two of the same class. ${twice}; the two longest are ${longest}. ${never}`;
+  const twice = t`There is one capsule for a ${label}, so nothing here can say "twice"`;
+  const never = t`In training the two digits were never alike.`;
+  return t`Two of the same class. ${twice}; the two longest are ${longest}. ${never}`;
 }
 
 function aboutMistake(invented, missed, lengths) {
-  const seen = `it sees ${withArticle(invented)} (${format(lengths[invented])})`;
-  const there = `${withArticle(missed)} is (${format(lengths[missed])})`;
-  return `One right, one wrong: ${seen} where ${there}. Look what the ${invented} is drawn from.`;
+  const seen = t`it sees ${withArticle(invented)} (${format(lengths[invented])})`;
+  const there = t`${withArticle(missed)} is (${format(lengths[missed])})`;
+  return t`One right, one wrong: ${seen} where ${there}. Look what the ${invented} is drawn from.`;
 }
 
 function aboutAbsent(digit, length) {
   const effect =
     length < 0.3
-      ? "so short that hardly anything reaches the decoder"
-      : "long enough to draw something";
-  return `The ${digit} is not there; its capsule is ${format(length)} long, ${effect}.`;
+      ? t`so short that hardly anything reaches the decoder`
+      : t`long enough to draw something`;
+  return t`The ${digit} is not there; its capsule is ${format(length)} long, ${effect}.`;
 }
 
 // ------------------------------------------------------------------------------------ the stage
@@ -186,9 +188,9 @@ function makeStage({ at, layers, move }) {
         boxes[which].style[edge] = `${(100 * pixels) / WIDE}%`;
       const [x, y] = at()[which];
       setAttributes(boxes[which], {
-        "aria-label": `The ${truth[which]}. Arrow keys move it.`,
+        "aria-label": t`The ${truth[which]}. Arrow keys move it.`,
         "aria-valuenow": x,
-        "aria-valuetext": `${x} to the right of the middle, ${y} below it`,
+        "aria-valuetext": t`${x} to the right of the middle, ${y} below it`,
       });
     });
   }
@@ -238,15 +240,15 @@ function makePictures(overlaid) {
 
   /** @param {number[]} truth  the labels @param {Reading} reading */
   function name(truth, { classes, third }) {
-    const seen = `The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
-    overlaid.name(`the network sees: ${truth[0]} and ${truth[1]}`, seen);
-    const drawn = `The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
-    both.name(`it draws: ${classes[0]} and ${classes[1]}`, drawn);
+    const seen = t`The overlay of ${withArticle(truth[0])} and ${withArticle(truth[1])}`;
+    overlaid.name(t`the network sees: ${truth[0]} and ${truth[1]}`, seen);
+    const drawn = t`The drawings of capsules ${classes[0]} and ${classes[1]} in two colours`;
+    both.name(t`it draws: ${classes[0]} and ${classes[1]}`, drawn);
     classes.forEach((j, which) =>
-      alone[which].name(`the ${j} alone`, `The drawing of capsule ${j}`),
+      alone[which].name(t`the ${j} alone`, t`The drawing of capsule ${j}`),
     );
-    rest.name("what remains", "The picture less both drawings");
-    absent.name(`asked: ${third}`, `The drawing of capsule ${third}, asked for`);
+    rest.name(t`what remains`, t`The picture less both drawings`);
+    absent.name(t`asked: ${third}`, t`The drawing of capsule ${third}, asked for`);
   }
   return { node, paint, name };
 }
@@ -263,7 +265,8 @@ function makeLength(j, onclick) {
     bar.show(length);
     BOTH.forEach((which) => button.classList.toggle(`digit-${which}`, classes[which] === j));
     button.classList.toggle("present", present);
-    const label = `${j}, ${format(length)} long${present ? ", in the picture" : ""}`;
+    const size = format(length);
+    const label = present ? t`${j}, ${size} long, in the picture` : t`${j}, ${size} long`;
     setAttributes(button, { "aria-pressed": j === third, "aria-label": label });
   }
   return { button, show };
@@ -272,8 +275,8 @@ function makeLength(j, onclick) {
 /** The ten lengths, to be asked for. @param {(j: number) => void} ask */
 function makeLengths(classes, ask) {
   const lengths = Array.from({ length: classes }, (_, j) => makeLength(j, () => ask(j)));
-  const lead = "The ten lengths. Press one to ask for that digit's drawing.";
-  const about = { class: "bars", role: "group", "aria-label": "Ask for a digit" };
+  const lead = t`The ten lengths. Press one to ask for that digit's drawing.`;
+  const about = { class: "bars", role: "group", "aria-label": t`Ask for a digit` };
   const bars = element("div", about, ...lengths.map(({ button }) => button));
   const node = element("div", {}, element("p", { class: "lead" }, lead), bars);
   const show = (truth, /** @type {Reading} */ reading) =>
@@ -283,7 +286,7 @@ function makeLengths(classes, ask) {
 
 // ----------------------------------------------------------------------------------- the widget
 
-const LABEL = "Lay two digits over each other; the network draws each on its own";
+const LABEL = t`Lay two digits over each other; the network draws each on its own`;
 
 export default defineWidget("TwoDigits", LABEL, async (widget) => {
   const { root, get, set, layOut } = widget;

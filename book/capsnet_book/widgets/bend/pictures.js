@@ -3,6 +3,7 @@
 import { makeBar } from "../shared/bars.js";
 import { digitFigure, thumbnail } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
+import { t } from "../shared/t.js";
 import { element, format, setAttributes } from "../shared/ui.js";
 
 /**
@@ -35,7 +36,7 @@ export function pictureRow(images, side, labels, choose) {
     const about = { "data-role": "digit", "aria-label": labels[n], onclick: () => choose(n) };
     return element("button", { type: "button", ...about }, canvas);
   });
-  const about = { class: "samples", role: "group", "aria-label": "Pictures to choose from" };
+  const about = { class: "samples", role: "group", "aria-label": t`Pictures to choose from` };
   const row = element("div", about, ...buttons);
   const show = (/** @type {number | null} */ index, paint) => {
     canvases.forEach((canvas, n) => paint(canvas, images[n]));
@@ -57,7 +58,7 @@ export function makeChoice(j, name, side, onclick) {
     button.classList.toggle("label", isLabel);
     setAttributes(button, {
       "aria-pressed": isOnly,
-      "aria-label": `Capsule ${name}, ${format(length)} long`,
+      "aria-label": t`Capsule ${name}, ${format(length)} long`,
     });
   };
   return { button, canvas, show };
@@ -83,7 +84,7 @@ export function makeSource(animals, side, hand) {
 
 function makeShownPicture(/** @type {number} */ side) {
   const { canvas, node, name } = digitFigure("original", "source", side);
-  name("as the artist drew it", "The picture as the artist drew it");
+  name(t`as the artist drew it`, t`The picture as the artist drew it`);
   /** @type {Float32Array} */
   let shown;
   return {

@@ -1,5 +1,6 @@
 // What is said about a capsule that is chosen, and bent.
 import { LONG } from "../shared/bars.js";
+import { t } from "../shared/t.js";
 import { format, withArticle } from "../shared/ui.js";
 
 /** @typedef {{ prediction: number, lengths: Float32Array, capsules: Float32Array }} Answer
@@ -39,16 +40,16 @@ export function readingInWords(lengths, isEmpty, names) {
   const long = order.filter((j) => lengths[j] >= LONG);
   const length = (/** @type {number} */ j) => format(lengths[j]);
   if (isEmpty) {
-    const thought = `Of the empty page it thinks: ${things[best]}, ${length(best)} long.`;
-    return `Nothing drawn yet. ${thought}`;
+    const thought = t`Of the empty page it thinks: ${things[best]}, ${length(best)} long.`;
+    return t`Nothing drawn yet. ${thought}`;
   }
   const name = shorts[best];
   if (long.length === 0)
-    return `I see none of them: the longest capsule, ${name}, is only ${length(best)} long.`;
-  if (long.length > 2) return `Several? ${long.length} capsules are long.`;
-  if (long.length === 2) return `Two? I see ${things[long[0]]} and ${things[long[1]]}.`;
-  const other = `the next, ${shorts[next]}, ${length(next)}`;
-  return `I see ${things[best]}: its capsule is ${length(best)} long, ${other}.`;
+    return t`I see none of them: the longest capsule, ${name}, is only ${length(best)} long.`;
+  if (long.length > 2) return t`Several? ${long.length} capsules are long.`;
+  if (long.length === 2) return t`Two? I see ${things[long[0]]} and ${things[long[1]]}.`;
+  const other = t`the next, ${shorts[next]}, ${length(next)}`;
+  return t`I see ${things[best]}: its capsule is ${length(best)} long, ${other}.`;
 }
 
 /**
@@ -59,37 +60,33 @@ export function readingInWords(lengths, isEmpty, names) {
 export function choiceInWords({ kept, keep, answer, label, errors }) {
   const { prediction, lengths } = answer;
   if (kept.length === 0) {
-    return (
-      "160 zeros go in. What comes out are the decoder's biases: " +
-      "no digit, but a blur of them all."
-    );
+    return t`160 zeros go in. What comes out are the decoder's biases: no digit, but a blur of them
+      all.`;
   }
   if (kept.length > 1) {
-    return (
-      "Nothing is masked. In training the decoder never saw more than one capsule at a time, " +
-      "and the nine short ones disturb it."
-    );
+    return t`Nothing is masked. In training the decoder never saw more than one capsule at a time,
+      and the nine short ones disturb it.`;
   }
   const [j] = kept;
   if (keep === "label" && prediction !== label) {
-    const longer = `The true label says ${label}, though capsule ${prediction} is longer.`;
-    return `${longer} In training this is the capsule that has to learn to draw.`;
+    const longer = t`The true label says ${label}, though capsule ${prediction} is longer.`;
+    return t`${longer} In training this is the capsule that has to learn to draw.`;
   }
   if (j === prediction && prediction !== label) {
-    const other = `The longest capsule, ${prediction}, is not the label's, ${label}`;
-    return `${other}: the network misreads this digit, and draws what it takes it for.`;
+    const other = t`The longest capsule, ${prediction}, is not the label's, ${label}`;
+    return t`${other}: the network misreads this digit, and draws what it takes it for.`;
   }
   if (j === prediction) {
-    const agreed = "The longest capsule is the label's as well, so that both rules agree.";
-    return `${agreed} It holds this ${label}: its slant, its width, its strokes.`;
+    const agreed = t`The longest capsule is the label's as well, so that both rules agree.`;
+    return t`${agreed} It holds this ${label}: its slant, its width, its strokes.`;
   }
   if (j === label) {
-    const nearly = `It draws the ${label} that the network nearly saw.`;
-    return `The label's capsule, but not the longest. ${nearly}`;
+    const nearly = t`It draws the ${label} that the network nearly saw.`;
+    return t`The label's capsule, but not the longest. ${nearly}`;
   }
-  const faint = `Capsule ${j} is only ${format(lengths[j])} long, so nearly nothing goes in`;
-  const error = `Squared error ${format(errors[j], 1)}.`;
-  return `${faint}, and the drawing is nearly that of "None". ${error}`;
+  const faint = t`Capsule ${j} is only ${format(lengths[j])} long, so nearly nothing goes in`;
+  const error = t`Squared error ${format(errors[j], 1)}.`;
+  return t`${faint}, and the drawing is nearly that of "None". ${error}`;
 }
 
 /**
@@ -103,21 +100,21 @@ export function movesInWords(offsets, { names, towards }, second, { things }) {
   const [d] = moved;
   const by = format(offsets[d], 2, true);
   const start =
-    moved.length > 1 ? `${moved.length} numbers moved` : `Number ${d + 1} moved by ${by}`;
+    moved.length > 1 ? t`${moved.length} numbers moved` : t`Number ${d + 1} moved by ${by}`;
   const [name] = names;
-  let did = `what changes most is this: ${name}`;
-  if (name === "Little") did = "hardly anything of it is seen";
-  if (towards.length === 1) did = `the drawing ${towards[0]}`;
-  if (towards.length === 2) did = `the drawing ${towards[0]} and ${towards[1]}`;
+  let did = t`what changes most is this: ${name}`;
+  if (name === t`Little`) did = t`hardly anything of it is seen`;
+  if (towards.length === 1) did = t`the drawing ${towards[0]}`;
+  if (towards.length === 2) did = t`the drawing ${towards[0]} and ${towards[1]}`;
   const length = format(second.lengths[second.prediction]);
-  const again = `Shown its own drawing, the network reads ${things[second.prediction]}`;
+  const again = t`Shown its own drawing, the network reads ${things[second.prediction]}`;
   return `${start}: ${did}. ${again}, ${length}.`;
 }
 
 /** Names those who drew. @param {number[]} kept @param {Names} _ */
 export function drawnBy(kept, { shorts }) {
-  if (kept.length === 0) return "by none";
-  if (kept.length > 1) return "by all ten";
+  if (kept.length === 0) return t`by none`;
+  if (kept.length > 1) return t`by all ten`;
   const [j] = kept;
-  return shorts === ANIMALS ? `by the capsule of ${shorts[j]}` : `by capsule ${shorts[j]}`;
+  return shorts === ANIMALS ? t`by the capsule of ${shorts[j]}` : t`by capsule ${shorts[j]}`;
 }

@@ -1,9 +1,11 @@
 // Ten lines, of which the wrong one is pressed; round after round.
+
+import { t } from "../shared/t.js";
 import { element, memoized, pushButton } from "../shared/ui.js";
 import { ROUNDS } from "./bugs.js";
 import { codeOf, plainCode, radioList } from "./radios.js";
 
-const ASKS = "These lines run without an error. One of them is wrong: press it.";
+const ASKS = t`These lines run without an error. One of them is wrong: press it.`;
 
 /** The lines of a round, each an option but an empty one. */
 function makeList(/** @type {import("./bugs.js").Round} */ round, choose) {
@@ -29,7 +31,7 @@ export function makeBugHunt(widget, settingOf) {
   const { get, set } = widget;
   const place = element("div", { class: "hunt" });
   const last = ROUNDS.length - 1;
-  const next = pushButton("next", "Next bug", () =>
+  const next = pushButton("next", t`Next bug`, () =>
     set({ round: get("round") === last ? 0 : get("round") + 1, chosen: -1 }),
   );
   const count = element("span", { class: "count" });
@@ -55,14 +57,14 @@ export function makeBugHunt(widget, settingOf) {
       list.show(chosen);
       const damage = picture.show(false);
       next.classList.toggle("primary-action", isFound);
-      count.textContent = `${number + 1} of ${ROUNDS.length}`;
+      count.textContent = t`${number + 1} of ${ROUNDS.length}`;
       if (isFound) {
         const mended = picture.show(true);
-        return `That is the one: ${bug}. ${damage} With the line mended: ${mended}`;
+        return t`That is the one: ${bug}. ${damage} With the line mended: ${mended}`;
       }
-      if (chosen >= 0) return `Line ${chosen + 1} is right. ${hint}`;
+      if (chosen >= 0) return t`Line ${chosen + 1} is right. ${hint}`;
       // The damage in words would name the line; the picture alone leaves the hunt to the reader.
-      return "The picture shows what these lines make of the digit. Which line does that?";
+      return t`The picture shows what these lines make of the digit. Which line does that?`;
     },
   };
 }

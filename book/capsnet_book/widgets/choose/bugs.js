@@ -1,5 +1,6 @@
 // Chapter 11: ten lines, one of them wrong, and what the ten lines do as they stand.
 import { agreements, lengthsOf, softmaxOverJ, squash, weightedSums } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { element } from "../shared/ui.js";
 import { capsules } from "./capsules.js";
 import { margin } from "./margin.js";
@@ -76,7 +77,7 @@ function readTwice(setting, labels, caption, read, tell) {
         answers.map(({ lengths }) => lengths),
         isMended,
       );
-      view.say("the lengths of the same digit's capsules");
+      view.say(t`the lengths of the same digit's capsules`);
       view.draw(answers[1].drawing, caption);
       return tell(answers.map(inWords));
     },
@@ -88,15 +89,15 @@ function neighbours(/** @type {Setting} */ setting) {
   const votes = [image, ...others].map((digit) => network.look(digit).u_hat);
   return readTwice(
     setting,
-    ["routed alone", "beside nine other digits"],
-    "what it draws beside the others",
+    [t`routed alone`, t`beside nine other digits`],
+    t`what it draws beside the others`,
     (isMended) => {
       const isMean = !isMended;
       const alone = routeTogether(network, votes.slice(0, 1), { isMean }).v[0];
       const beside = routeTogether(network, votes, { isMean }).v[0];
       return [alone, beside];
     },
-    (words) => `Alone: ${words[0]} In a batch of ten: ${words[1]}`,
+    (words) => t`Alone: ${words[0]} In a batch of ten: ${words[1]}`,
   );
 }
 
@@ -105,15 +106,15 @@ function secondCall(/** @type {Setting} */ setting) {
   const votes = [others[2], image].map((digit) => network.look(digit).u_hat);
   return readTwice(
     setting,
-    ["the first call", "a call after another digit"],
-    "what it draws in the later call",
+    [t`the first call`, t`a call after another digit`],
+    t`what it draws in the later call`,
     (isMended) => {
       const first = routeTogether(network, [votes[1]]).v[0];
       const { b } = routeTogether(network, [votes[0]]);
       const later = routeTogether(network, [votes[1]], isMended ? {} : { b }).v[0];
       return [first, later];
     },
-    (words) => `The first call: ${words[0]} A later one: ${words[1]}`,
+    (words) => t`The first call: ${words[0]} A later one: ${words[1]}`,
   );
 }
 
@@ -121,17 +122,17 @@ function softened(/** @type {Setting} */ setting) {
   const { network, image, label } = setting;
   const { capsules: v } = network.forward(image);
   const lengths = lengthsOf(v, network.J, network.D_out);
-  const { view, show } = makeRows(setting, ["the lengths", "what the loss is given"]);
+  const { view, show } = makeRows(setting, [t`the lengths`, t`what the loss is given`]);
   return {
     node: view.node,
     show(/** @type {boolean} */ isMended) {
       const given = isMended ? lengths : softmax(lengths);
       show([lengths, given], isMended);
-      view.say("ten lengths, and what the loss is given for them");
-      view.draw(answerOf(network, v).drawing, "what it draws");
+      view.say(t`ten lengths, and what the loss is given for them`);
+      view.draw(answerOf(network, v).drawing, t`what it draws`);
       const amount = given[label].toFixed(2);
       const length = lengths[label].toFixed(2);
-      return `The capsule of the ${label} is ${length} long, and the loss is given ${amount}.`;
+      return t`The capsule of the ${label} is ${length} long, and the loss is given ${amount}.`;
     },
   };
 }
@@ -152,7 +153,7 @@ export const ROUNDS = [
     return v`,
     wrong: 4,
     mended: "        c = b.softmax(dim=2)",
-    hint: "Each part should give exactly 1. Who sees to that?",
+    hint: t`Each part should give exactly 1. Who sees to that?`,
     make: pictureOf(sharing, 0),
   },
   {
@@ -169,7 +170,7 @@ export const ROUNDS = [
     return share * direction`,
     wrong: 4,
     mended: "    u = features.view(B, -1, 8, H, W).permute(0, 1, 3, 4, 2).reshape(B, -1, 8)",
-    hint: "Each capsule should see one place. Which line says whose numbers belong together?",
+    hint: t`Each capsule should see one place. Which line says whose numbers belong together?`,
     make: pictureOf(capsules, 0),
   },
   {
@@ -186,9 +187,8 @@ export const ROUNDS = [
     return loss.mean()`,
     wrong: 7,
     mended: "    L = T * missing**2 + 0.5 * (1 - T) * excess**2",
-    hint:
-      "A network in doubt should be able to say perhaps. " +
-      "Which line pulls equally hard at every length?",
+    hint: t`A network in doubt should be able to say perhaps. Which line pulls equally hard at every
+      length?`,
     make: pictureOf(margin, 0),
   },
   {
@@ -205,9 +205,8 @@ v = route(u_hat, iterations=3)
 lengths = capsule_lengths(v)`,
     wrong: 2,
     mended: "    length = square.clamp_min(1e-16).sqrt()",
-    hint:
-      "One capsule sees nothing: its s is zero. " +
-      "Which line makes the zero that something is divided by?",
+    hint: t`One capsule sees nothing: its s is zero. Which line makes the zero that something is
+      divided by?`,
     make: pictureOf(squashing, 0),
   },
   {
@@ -224,7 +223,7 @@ lengths = capsule_lengths(v)`,
     return margin + 0.0005 * error.sum(dim=1).mean()`,
     wrong: 4,
     mended: "    keep = F.one_hot(labels, 10)",
-    hint: "In training the network misreads this digit. Whose capsule draws it?",
+    hint: t`In training the network misreads this digit. Whose capsule draws it?`,
     make: pictureOf(masking, 0),
   },
   {
@@ -241,7 +240,7 @@ lengths = capsule_lengths(v)`,
     return v`,
     wrong: 8,
     mended: "        b = b + a",
-    hint: "An image's answer should not depend on who sits beside it. Where do images meet?",
+    hint: t`An image's answer should not depend on who sits beside it. Where do images meet?`,
     make: neighbours,
   },
   {
@@ -258,7 +257,7 @@ lengths = capsule_lengths(v)`,
     return v`,
     wrong: 2,
     mended: "    if True:  # anew in every call",
-    hint: "The logits should start at zero in each call. Which line sees to that, and when?",
+    hint: t`The logits should start at zero in each call. Which line sees to that, and when?`,
     make: secondCall,
   },
   {
@@ -275,7 +274,7 @@ lengths = capsule_lengths(v)`,
     optimizer.step()`,
     wrong: 5,
     mended: "    scores = lengths",
-    hint: "The loss asks for 0.9. Can what it is given ever be that large?",
+    hint: t`The loss asks for 0.9. Can what it is given ever be that large?`,
     make: softened,
   },
 ];

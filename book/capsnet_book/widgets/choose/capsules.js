@@ -1,5 +1,6 @@
 // Chapter 3: which line cuts 64 channels at 9 places into 72 capsules?
 import { predictionVectors, route, squash } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, inWords, makeView } from "./view.js";
 
@@ -82,7 +83,7 @@ function makeTiles() {
     return svg("rect", { class: "tile", x, y, width: TILE.width, height: TILE.height, rx: 3 });
   });
   const size = `-1 -1 ${PLACES * TILE.across} ${TYPES * TILE.down}`;
-  const about = { role: "img", "aria-label": "The numbers from the middle of the image" };
+  const about = { role: "img", "aria-label": t`The numbers from the middle of the image` };
   const node = svg("svg", { viewBox: size, class: "tiles", ...about }, ...cells, ...frames);
   const show = (/** @type {ArrayLike<number>} */ filled, /** @type {string} */ kind) =>
     cells.forEach((cell, k) => {
@@ -97,26 +98,26 @@ const options = [
   {
     code: "u = features.view(B, -1, 8)",
     says: ({ capsules, reads }) =>
-      `The shape is right. But what is seen in the middle is spread over ${capsules} ` +
-      `capsules, and each of them mixes places. ${reads}`,
+      t`The shape is right. But what is seen in the middle is spread over ${capsules} capsules, and
+        each of them mixes places. ${reads}`,
   },
   {
     code: "u = split.permute(0, 1, 3, 4, 2).reshape(B, -1, 8)",
     right: true,
     says: ({ capsules, reads }) =>
-      `What is seen in the middle is in ${capsules} capsules, one of each type, ` +
-      `and they hold nothing else. ${reads}`,
+      t`What is seen in the middle is in ${capsules} capsules, one of each type, and they hold
+        nothing else. ${reads}`,
   },
   {
     code: "u = split.permute(0, 1, 3, 2, 4).reshape(B, -1, 8)",
     says: ({ capsules, reads }) =>
-      "The column is still the last axis: eight numbers in a row come from three places. " +
-      `The middle is in ${capsules} capsules. ${reads}`,
+      t`The column is still the last axis: eight numbers in a row come from three places. The middle
+        is in ${capsules} capsules. ${reads}`,
   },
 ];
 
 export const capsules = {
-  asks: "Which line makes each capsule the eight numbers of one type at one place?",
+  asks: t`Which line makes each capsule the eight numbers of one type at one place?`,
   before: { code: "split = features.view(B, 8, 8, 3, 3)  # B, types, dim, H, W" },
   options,
   make(/** @type {Setting} */ setting) {
@@ -127,16 +128,16 @@ export const capsules = {
     const show = (/** @type {number} */ option) => {
       if (option < 0) {
         tiles.show(new Float32Array(COUNT), "");
-        view.say("72 capsules of 8 numbers; filled will be those from the middle of the image");
-        view.draw(null, "what it draws");
+        view.say(t`72 capsules of 8 numbers; filled will be those from the middle of the image`);
+        view.draw(null, t`what it draws`);
         return "";
       }
       const { right } = options[option];
       tiles.show(cut(option, marks), right ? "right" : "wrong");
       const answer = answerOf(network, capsulesBy(option, network, features));
       const { capsules, most } = counts(option);
-      view.say(`filled: from the middle of the image; at most ${most} of a capsule's 8`);
-      view.draw(answer.drawing, `what the network draws: ${answer.name}`);
+      view.say(t`filled: from the middle of the image; at most ${most} of a capsule's 8`);
+      view.draw(answer.drawing, t`what the network draws: ${answer.name}`);
       return options[option].says({ capsules, reads: inWords(answer) });
     };
     return { node: view.node, show };

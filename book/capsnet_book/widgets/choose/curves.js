@@ -2,6 +2,7 @@
 import { LONG } from "../shared/bars.js";
 import { axes } from "../shared/controls.js";
 import { digitFigure } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { element, figure, format, memoized, pushButton, svg } from "../shared/ui.js";
 import { radioList } from "./radios.js";
 import { DIGITS, makeRow } from "./view.js";
@@ -20,31 +21,31 @@ export const ORDER = ["labels", "rate", "detach", "step"];
 const ROUNDS = [
   {
     slip: "step",
-    asks: "Somebody forgot optimizer.step(). Which of the four losses is that?",
+    asks: t`Somebody forgot optimizer.step(). Which of the four losses is that?`,
     says: ({ last }) =>
-      `It stays at ${last} to the last digit, and all ten capsules stay as short as they were: ` +
-      "no weight has moved.",
+      t`It stays at ${last} to the last digit, and all ten capsules stay as short as they were: no
+        weight has moved.`,
   },
   {
     slip: "labels",
-    asks: "The labels were shuffled, the images were not. Which loss is that?",
+    asks: t`The labels were shuffled, the images were not. Which loss is that?`,
     says: ({ last, longest }) =>
-      `It falls to ${last} and stays there, with all ten capsules up to ${longest} long: ` +
-      "this network has learned the odds, one class in ten, and nothing of the images.",
+      t`It falls to ${last} and stays there, with all ten capsules up to ${longest} long: this
+        network has learned the odds, one class in ten, and nothing of the images.`,
   },
   {
     slip: "rate",
-    asks: "The learning rate was 0.1, far too large. Which loss is that?",
+    asks: t`The learning rate was 0.1, far too large. Which loss is that?`,
     says: ({ last, long, longest }) =>
-      `It leaps up, and stays at ${last}: ${long} capsules are ${longest} long at once, ` +
-      "where squash is flat and no gradient leads back.",
+      t`It leaps up, and stays at ${last}: ${long} capsules are ${longest} long at once, where
+        squash is flat and no gradient leads back.`,
   },
   {
     slip: "detach",
-    asks: "A detach below the routing cuts the gradient off. Which loss is that?",
+    asks: t`A detach below the routing cuts the gradient off. Which loss is that?`,
     says: ({ last, own, sound }) =>
-      `It falls, but slowly, to ${last}, where a sound one is at ${sound}: W learns, and the ` +
-      `convolutions stay as they began. The ${LABEL} is ${own} long.`,
+      t`It falls, but slowly, to ${last}, where a sound one is at ${sound}: W learns, and the
+        convolutions stay as they began. The ${LABEL} is ${own} long.`,
   },
 ];
 
@@ -57,8 +58,9 @@ function makeCurve(/** @type {Run} */ run, /** @type {Run} */ sound) {
   const count = run.curve.length;
   const points = (/** @type {number[]} */ losses) =>
     path(losses.map((loss, k) => [((k + 0.5) / count) * 4, Math.min(loss, MOST)]));
-  const parts = [run.curve[0], run.curve[Math.floor(count / 4)], run.curve.at(-1)];
-  const words = `A loss: first ${parts.map((loss) => format(loss)).join(", later ")}`;
+  const moments = [run.curve[0], run.curve[Math.floor(count / 4)], run.curve.at(-1)];
+  const [first, later, last] = moments.map((loss) => format(loss));
+  const words = t`A loss: first ${first}, later ${later}, later ${last}`;
   const about = { role: "img", "aria-label": words };
   const floor = svg("line", { class: "axis", x1: x(0), x2: x(4), y1: y(0), y2: y(0) });
   const marks = [...below([0, 2, 4]), ...beside([0, 1, 2])];
@@ -84,7 +86,7 @@ const factsOf = (/** @type {Run} */ run, /** @type {Run} */ sound) => ({
 /** A digit, and the lengths that a network gives it. */
 function makeAnswer(/** @type {Seven} */ { image, painter }) {
   const given = digitFigure("given");
-  const row = makeRow({ count: 10, label: "the ten lengths", tall: 110, names: DIGITS });
+  const row = makeRow({ count: 10, label: t`the ten lengths`, tall: 110, names: DIGITS });
   const caption = element("figcaption");
   const node = element(
     "div",
@@ -94,11 +96,11 @@ function makeAnswer(/** @type {Seven} */ { image, painter }) {
   );
   const show = (/** @type {number[]} */ lengths, /** @type {string} */ kind) => {
     painter.paint(given.canvas, image);
-    given.name("a digit of the test", "The digit at hand");
+    given.name(t`a digit of the test`, t`The digit at hand`);
     row.show(lengths, (j) => (j === LABEL ? kind : ""));
     caption.textContent = kind
-      ? "what the network of this loss says to it, after 4,000 digits"
-      : "what a sound network says to it, after 4,000 digits";
+      ? t`what the network of this loss says to it, after 4,000 digits`
+      : t`what a sound network says to it, after 4,000 digits`;
   };
   return { node, show };
 }
@@ -111,7 +113,7 @@ export function makeCurves(widget, /** @type {Seven} */ seven) {
   const place = element("div");
   const answer = makeAnswer(seven);
   const last = ROUNDS.length - 1;
-  const next = pushButton("next", "Next slip", () =>
+  const next = pushButton("next", t`Next slip`, () =>
     set({ round: get("round") === last ? 0 : get("round") + 1, chosen: -1 }),
   );
   const count = element("span", { class: "count" });
@@ -130,7 +132,7 @@ export function makeCurves(widget, /** @type {Seven} */ seven) {
       const number = get("round");
       const chosen = get("chosen");
       begin([number], number);
-      count.textContent = `${number + 1} of ${ROUNDS.length}`;
+      count.textContent = t`${number + 1} of ${ROUNDS.length}`;
       const slip = ORDER[chosen];
       const isRight = slip === ROUNDS[number].slip;
       const kind = slip ? (isRight ? "right" : "wrong") : "";
@@ -138,13 +140,11 @@ export function makeCurves(widget, /** @type {Seven} */ seven) {
       answer.show((runs[slip] ?? sound).lengths, kind);
       next.classList.toggle("primary-action", isRight);
       if (!slip)
-        return (
-          "Four trainings, each with one slip: the loss over the digits, in thousands. " +
-          "Grey is a sound one."
-        );
+        return t`Four trainings, each with one slip: the loss over the digits, in thousands. Grey is
+          a sound one.`;
       const { says } = ROUNDS.find((round) => round.slip === slip) ?? ROUNDS[number];
       const words = says(factsOf(runs[slip], sound));
-      return isRight ? `That is the one. ${words}` : `Another slip does that. ${words}`;
+      return isRight ? t`That is the one. ${words}` : t`Another slip does that. ${words}`;
     },
   };
 }

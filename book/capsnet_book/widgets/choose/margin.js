@@ -1,4 +1,6 @@
 // Chapter 7: which line is the margin loss?
+
+import { t } from "../shared/t.js";
 import { element } from "../shared/ui.js";
 import { answerOf, DIGITS, inWords, makeRow, makeView } from "./view.js";
 
@@ -68,29 +70,27 @@ const options = [
   {
     code: "L = T * missing + 0.5 * (1 - T) * excess",
     says: () =>
-      "Without the squares all is well where the label is known. " +
-      "But a network in doubt is driven to 0.1 everywhere: " +
-      "nine weak pulls down outweigh one up, at every length. It falls silent.",
+      t`Without the squares all is well where the label is known. But a network in doubt is driven
+        to 0.1 everywhere: nine weak pulls down outweigh one up, at every length. It falls silent.`,
   },
   {
     code: "L = T * missing**2 + 0.5 * excess**2",
     says: ({ own }) =>
-      "The (1 − T) is missing: " +
-      "the right capsule is pulled down as well, " +
-      `and stops at ${own.toFixed(2)} instead of 0.90.`,
+      t`The (1 − T) is missing: the right capsule is pulled down as well, and stops at
+        ${own.toFixed(2)} instead of 0.90.`,
   },
   {
     code: "L = T * missing**2 + 0.5 * (1 - T) * excess**2",
     right: true,
     says: ({ own, next, doubt, reads }) =>
-      `The right capsule is ${own.toFixed(2)} long, the next one ${next.toFixed(2)}. ` +
-      `In doubt all ten stay ${doubt.toFixed(2)} long: "perhaps". ${reads}`,
+      t`The right capsule is ${own.toFixed(2)} long, the next one ${next.toFixed(2)}. In doubt all
+        ten stay ${doubt.toFixed(2)} long: "perhaps". ${reads}`,
   },
   {
     code: "L = (1 - T) * missing**2 + 0.5 * T * excess**2",
     says: ({ label }) =>
-      `The halves are swapped: all capsules grow but that of the ${label}. ` +
-      "The drawing is of no digit.",
+      t`The halves are swapped: all capsules grow but that of the ${label}. The drawing is of no
+        digit.`,
   },
 ];
 
@@ -103,17 +103,17 @@ function stretched(network, /** @type {Float32Array} */ v, now, lengths) {
 }
 
 export const margin = {
-  asks: "Which line makes the right capsule long and the others short?",
+  asks: t`Which line makes the right capsule long and the others short?`,
   before: { code: "missing = (0.9 - lengths).clamp_min(0)\nexcess = (lengths - 0.1).clamp_min(0)" },
   options,
   after: { code: "loss = L.sum(dim=1).mean()" },
   make(/** @type {Setting} */ setting) {
     const { network, image, label } = setting;
     const { capsules, lengths } = network.forward(image);
-    const known = makeRow({ count: CLASSES, label: `lengths that it leads to for this ${label}` });
+    const known = makeRow({ count: CLASSES, label: t`lengths that it leads to for this ${label}` });
     const doubt = makeRow({
       count: CLASSES,
-      label: "and where any digit may be meant",
+      label: t`and where any digit may be meant`,
       names: DIGITS,
     });
     const view = makeView(setting, element("div", {}, known.node, doubt.node));
@@ -124,14 +124,14 @@ export const margin = {
       known.show(own, (j) => (j === label && option >= 0 ? kind : ""));
       doubt.show(open, () => (option === 0 ? kind : ""));
       view.say(
-        option < 0 ? "the lengths before" : `the lengths after ${STEPS} steps down this loss`,
+        option < 0 ? t`the lengths before` : t`the lengths after ${STEPS} steps down this loss`,
       );
       if (option < 0) {
-        view.draw(null, "what it draws");
+        view.draw(null, t`what it draws`);
         return "";
       }
       const answer = answerOf(network, stretched(network, capsules, lengths, own));
-      view.draw(answer.drawing, `what its longest capsule draws: ${answer.name}`);
+      view.draw(answer.drawing, t`what its longest capsule draws: ${answer.name}`);
       const next = Math.max(...own.filter((_, j) => j !== label));
       const result = { own: own[label], next, doubt: open[label], label, reads: inWords(answer) };
       return options[option].says(result);

@@ -1,4 +1,6 @@
 // Chapter 8: which capsules may draw while the network learns?
+
+import { t } from "../shared/t.js";
 import { format } from "../shared/ui.js";
 import { DIGITS, makeRow, makeView } from "./view.js";
 
@@ -35,35 +37,33 @@ const options = [
   {
     code: "keep = F.one_hot(lengths.argmax(dim=1), 10)",
     says: ({ label, read, error }) =>
-      `The capsule of the ${read} draws, ` +
-      `and is blamed for not drawing the ${label} (squared error ${error}): ` +
-      `it would learn to draw a ${label}. The ${label}'s own capsule learns nothing.`,
+      t`The capsule of the ${read} draws, and is blamed for not drawing the ${label} (squared error
+        ${error}): it would learn to draw a ${label}. The ${label}'s own capsule learns nothing.`,
   },
   {
     code: "keep = F.one_hot(labels, 10)",
     right: true,
     says: ({ label, error }) =>
-      `The capsule of the ${label} draws, though it is not the longest: ` +
-      `this one has to learn it (squared error ${error}).`,
+      t`The capsule of the ${label} draws, though it is not the longest: this one has to learn it
+        (squared error ${error}).`,
   },
   {
     code: "keep = 1 - F.one_hot(labels, 10)",
     says: ({ label, error }) =>
-      `The mask is inverted: all capsules draw but that of the ${label}. ` +
-      `The drawing is of no digit, squared error ${error}.`,
+      t`The mask is inverted: all capsules draw but that of the ${label}. The drawing is of no
+        digit, squared error ${error}.`,
   },
   {
     code: "keep = lengths.softmax(dim=1)",
     says: ({ error }) =>
-      "All ten draw at once, each with about a tenth of its numbers: " +
-      `a blur, squared error ${error}. No capsule has to hold the pose alone.`,
+      t`All ten draw at once, each with about a tenth of its numbers: a blur, squared error
+        ${error}. No capsule has to hold the pose alone.`,
   },
 ];
 
 export const masking = {
-  asks:
-    "In training: the network takes this digit for another one. " +
-    "Which line lets the right capsule draw?",
+  asks: t`In training: the network takes this digit for another one. Which line lets the right
+    capsule draw?`,
   before: { code: "# lengths [B, 10], labels [B]" },
   options,
   after: { code: "drawing = decoder((v * keep[:, :, None]).flatten(1))" },
@@ -71,20 +71,20 @@ export const masking = {
     const { network, image, label } = setting;
     const { capsules, lengths, prediction } = network.forward(image);
     const read = network.names[prediction];
-    const words = `lengths; it reads ${read}, its label is ${label}`;
+    const words = t`lengths; it reads ${read}, its label is ${label}`;
     const row = makeRow({ count: 10, label: words, tall: 110, names: DIGITS });
     const view = makeView(setting, row.node);
     const show = (/** @type {number} */ option) => {
       const kept = option < 0 ? null : keptBy(option, lengths, label);
       const kind = options[option]?.right ? "right" : "wrong";
       row.show(lengths, (j) => (kept && kept[j] > 0 ? kind : ""));
-      view.say(kept ? "in colour: the capsules that draw" : "the lengths of the ten capsules");
+      view.say(kept ? t`in colour: the capsules that draw` : t`the lengths of the ten capsules`);
       if (!kept) {
-        view.draw(null, "what is drawn");
+        view.draw(null, t`what is drawn`);
         return "";
       }
       const drawing = network.decode(masked(capsules, kept));
-      view.draw(drawing, "what is drawn");
+      view.draw(drawing, t`what is drawn`);
       const error = drawing.reduce((sum, grey, k) => sum + (grey - image[k]) ** 2, 0);
       return options[option].says({ label, read, error: format(error, 0) });
     };

@@ -3,6 +3,7 @@
 import { makeArrow } from "../shared/controls.js";
 import { route } from "../shared/core.js";
 import { axesOf } from "../shared/principal.js";
+import { t } from "../shared/t.js";
 import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, inWords, makeView } from "./view.js";
 
@@ -59,7 +60,7 @@ const REACH = 92; // of the longest arrow, in units of the viewBox
 /** Vectors as arrows from one point, in the plane in which they differ most. */
 function makeFan(/** @type {number} */ count) {
   const arrows = Array.from({ length: count }, () => makeArrow("vote"));
-  const about = { role: "img", "aria-label": "The predictions for one class as arrows" };
+  const about = { role: "img", "aria-label": t`The predictions for one class as arrows` };
   const size = `0 0 ${SIZE.width} ${SIZE.height}`;
   const dot = svg("circle", { cx: MIDDLE[0], cy: MIDDLE[1], r: 3, class: "dot" });
   const node = svg("svg", { viewBox: size, class: "fan", ...about }, dot);
@@ -100,34 +101,31 @@ const options = [
     code: 'u_hat = torch.einsum("bid,ijde->bije", u, weight)',
     right: true,
     says: ({ reads }) =>
-      "Part i meets its own matrices, d is summed over, " +
-      `and 16 numbers remain for each part and class. ${reads}`,
+      t`Part i meets its own matrices, d is summed over, and 16 numbers remain for each part and
+        class. ${reads}`,
   },
   {
     code: 'u_hat = torch.einsum("bid,ijde->bje", u, weight)',
     says: () =>
-      "The i is missing in the result, so it is summed over: " +
-      "72 predictions have become one. " +
-      "There is nobody left to agree, and routing has nothing to route.",
+      t`The i is missing in the result, so it is summed over: 72 predictions have become one. There
+        is nobody left to agree, and routing has nothing to route.`,
   },
   {
     code: 'u_hat = torch.einsum("bkd,ijde->bije", u, weight)',
     says: ({ reads }) =>
-      "Here u has another letter than the weight: " +
-      "every matrix gets the sum of all 72 parts. " +
-      `The shape is right, but no part speaks for itself. ${reads}`,
+      t`Here u has another letter than the weight: every matrix gets the sum of all 72 parts. The
+        shape is right, but no part speaks for itself. ${reads}`,
   },
   {
     code: 'u_hat = torch.einsum("bid,ijde->bijd", u, weight)',
     says: () =>
-      "The e is summed over instead of the d: " +
-      "each prediction has 8 numbers, the part's own, each multiplied by one factor. " +
-      "The decoder expects 16.",
+      t`The e is summed over instead of the d: each prediction has 8 numbers, the part's own, each
+        multiplied by one factor. The decoder expects 16.`,
   },
 ];
 
 export const predictions = {
-  asks: "Which letters let each part predict each class?",
+  asks: t`Which letters let each part predict each class?`,
   before: { code: "# u [B, 72, 8], weight [72, 10, 8, 16]" },
   options,
   after: { code: "v = route(u_hat)" },
@@ -139,8 +137,8 @@ export const predictions = {
     const show = (/** @type {number} */ option) => {
       if (option < 0) {
         fan.show([], "");
-        view.say(`the predictions for the ${label}`);
-        view.draw(null, "what it draws");
+        view.say(t`the predictions for the ${label}`);
+        view.draw(null, t`what it draws`);
         return "";
       }
       const weight = {
@@ -149,14 +147,14 @@ export const predictions = {
       };
       const u_hat = einsum(option, u, weight);
       fan.show(votesFor(u_hat, label, network.J), options[option].right ? "right" : "wrong");
-      view.say(`the predictions for the ${label}; shape [1, ${u_hat.shape.join(", ")}]`);
+      view.say(t`the predictions for the ${label}; shape [1, ${u_hat.shape.join(", ")}]`);
       const v = capsulesFrom(u_hat, network);
       if (!v) {
-        view.draw(null, "no drawing");
+        view.draw(null, t`no drawing`);
         return options[option].says({});
       }
       const answer = answerOf(network, v);
-      view.draw(answer.drawing, `what the network draws: ${answer.name}`);
+      view.draw(answer.drawing, t`what the network draws: ${answer.name}`);
       return options[option].says({ reads: inWords(answer) });
     };
     return { node: view.node, show };

@@ -1,5 +1,6 @@
 // Chapter 6: which line is the agreement, and which shares the parts out?
 import { agreements, softmaxOverJ, squash, weightedSums } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { element } from "../shared/ui.js";
 import { answerOf, DIGITS, hasNan, inWords, makeRow, makeView } from "./view.js";
 
@@ -92,13 +93,13 @@ function makePicture(setting, options, linesOf) {
   const { u_hat } = network.look(image);
   const givers = makeRow({
     count: network.I,
-    label: "each of the 72 parts gives",
+    label: t`each of the 72 parts gives`,
     line: 1,
     most: 1.4,
   });
   const takers = makeRow({
     count: network.J,
-    label: "each class receives",
+    label: t`each class receives`,
     most: 14,
     names: DIGITS,
   });
@@ -113,14 +114,14 @@ function makePicture(setting, options, linesOf) {
     const kind = option < 0 ? "" : verdict;
     givers.show(gives, () => kind);
     takers.show(receives, (j) => (j === label ? kind : ""));
-    view.say(hasNan(gives) ? "the shares: nan" : "the shares after three rounds; dashed: 1");
+    view.say(hasNan(gives) ? t`the shares: nan` : t`the shares after three rounds; dashed: 1`);
     if (!routed) {
-      view.draw(null, option < 0 ? "what it draws" : "no drawing: an error");
+      view.draw(null, option < 0 ? t`what it draws` : t`no drawing: an error`);
       return option < 0 ? "" : options[option].says({});
     }
     const answer = answerOf(network, routed.v);
     const read = answer.prediction < 0 ? "nothing" : answer.name;
-    view.draw(answer.drawing, `what the network draws: ${read}`);
+    view.draw(answer.drawing, t`what the network draws: ${read}`);
     const sums = [...gives].sort((x, y) => x - y);
     const result = { least: sums[0], most: sums.at(-1), to: receives[label], label };
     return options[option].says({ ...result, reads: inWords(answer) });
@@ -133,24 +134,24 @@ const sharingOptions = [
   {
     code: "c = b.softmax(dim=1)",
     says: ({ least, most, reads }) =>
-      "The shares sum to 1 over the parts, not the classes. Every class receives exactly 1, " +
-      `and a part gives ${least.toFixed(2)} to ${most.toFixed(2)} in all. ${reads}`,
+      t`The shares sum to 1 over the parts, not the classes. Every class receives exactly 1, and a
+        part gives ${least.toFixed(2)} to ${most.toFixed(2)} in all. ${reads}`,
   },
   {
     code: "c = b.softmax(dim=2)",
     right: true,
     says: ({ to, label, reads }) =>
-      `Each part gives exactly 1, and the ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
+      t`Each part gives exactly 1, and the ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
   },
   {
     code: "c = b / b.sum(dim=2, keepdim=True)",
-    says: ({ reads }) => `In the first round b is 0, and 0 divided by 0 is nan. ${reads}`,
+    says: ({ reads }) => t`In the first round b is 0, and 0 divided by 0 is nan. ${reads}`,
   },
   {
     code: "c = b",
     says: ({ reads }) =>
-      "b starts at 0: nobody gives anything, so v is 0, no vote agrees with it, " +
-      `and b stays at 0. ${reads}`,
+      t`b starts at 0: nobody gives anything, so v is 0, no vote agrees with it, and b stays at 0.
+        ${reads}`,
   },
 ];
 
@@ -159,32 +160,32 @@ const agreeingOptions = [
   {
     code: "a = (u_hat * v[:, None]).mean(dim=3)",
     says: ({ to, label, reads }) =>
-      "The mean of 16 products in place of their sum, 16 times too little: " +
-      `the ${label} receives ${to.toFixed(1)} of 72, hardly more than the others. ${reads}`,
+      t`The mean of 16 products in place of their sum, 16 times too little: the ${label} receives
+        ${to.toFixed(1)} of 72, hardly more than the others. ${reads}`,
   },
   {
     code: "a = (u_hat - v[:, None]).square().sum(dim=3)",
     says: ({ to, label, reads }) =>
-      "That is a distance: the vote that fits worst gets the largest share. " +
-      `The ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
+      t`That is a distance: the vote that fits worst gets the largest share. The ${label} receives
+        ${to.toFixed(1)} of 72. ${reads}`,
   },
   {
     code: "a = (u_hat * v[:, None]).sum(dim=2)",
     says: () =>
-      "It sums over the classes, and b, [1, 72, 10], meets a, [1, 72, 16]: " +
-      "PyTorch raises an error. A friendly bug.",
+      t`It sums over the classes, and b, [1, 72, 10], meets a, [1, 72, 16]: PyTorch raises an error.
+        A friendly bug.`,
   },
   {
     code: "a = (u_hat * v[:, None]).sum(dim=3)",
     right: true,
     says: ({ to, label, reads }) =>
-      "The scalar product of each vote with what came out: " +
-      `the ${label} receives ${to.toFixed(1)} of 72. ${reads}`,
+      t`The scalar product of each vote with what came out: the ${label} receives ${to.toFixed(1)}
+        of 72. ${reads}`,
   },
 ];
 
 export const sharing = {
-  asks: "Which line lets each part share out one voice among the ten classes?",
+  asks: t`Which line lets each part share out one voice among the ten classes?`,
   before: { code: "b = u_hat.new_zeros(B, I, J)\nfor _ in range(3):" },
   options: sharingOptions,
   after: {
@@ -196,7 +197,7 @@ export const sharing = {
 };
 
 export const agreeing = {
-  asks: "Which line says how well each vote fits what came out?",
+  asks: t`Which line says how well each vote fits what came out?`,
   before: { code: "# u_hat [B, 72, 10, 16], v [B, 10, 16]" },
   options: agreeingOptions,
   after: { code: "b = b + a  # [B, 72, 10]" },

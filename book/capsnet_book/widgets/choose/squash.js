@@ -2,6 +2,7 @@
 
 import { axes } from "../shared/controls.js";
 import { norm, predictionVectors, route, weightedSums } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { setAttributes, svg } from "../shared/ui.js";
 import { answerOf, hasNan, inWords, makeView } from "./view.js";
 
@@ -108,7 +109,7 @@ function makeCurve() {
   const dot = svg("circle", { cx: x(0), r: 6 });
   const place = { x: x(FAR), y: y(0) - 10, "text-anchor": "end" };
   const words = svg("text", { class: "label strong", ...place });
-  const about = { role: "img", "aria-label": "The length of v over the length of s" };
+  const about = { role: "img", "aria-label": t`The length of v over the length of s` };
   const size = `0 0 ${VIEW.width} ${VIEW.height}`;
   const marks = [...below([0, 1, 2, 3]), ...beside([0, 1])];
   const node = svg("svg", { viewBox: size, ...about }, one, floor, ...marks, curve, dot, words);
@@ -129,7 +130,7 @@ function makeCurve() {
     const broken = Number.isNaN(value) || Number.isNaN(slope);
     dot.setAttribute("cy", String(y(0)));
     setAttributes(dot, { class: `dot ${broken ? "wrong" : "right"}` });
-    words.textContent = `at zero: value ${inTorch(value)}, gradient ${inTorch(slope)}`;
+    words.textContent = t`at zero: value ${inTorch(value)}, gradient ${inTorch(slope)}`;
   };
   return { node, show };
 }
@@ -139,35 +140,34 @@ const options = [
   {
     code: "v = squared / (1 + squared) * s / squared.sqrt()",
     says: ({ reads }) =>
-      "One capsule sees nothing: 0 divided by 0 is nan, and routing carries it everywhere. " +
+      t`One capsule sees nothing: 0 divided by 0 is nan, and routing carries it everywhere. ` +
       `${reads}`,
   },
   {
     code: "v = squared / (1 + squared) * s / squared.sqrt().clamp_min(1e-8)",
     says: () =>
-      "The value at zero is right, and the network would read the digit. " +
-      "But on the way back the root at 0 has an infinite slope, " +
-      "and 0 times infinity is nan: after one step nothing is left.",
+      t`The value at zero is right, and the network would read the digit. But on the way back the
+        root at 0 has an infinite slope, and 0 times infinity is nan: after one step nothing is
+        left.`,
   },
   {
     code: "v = squared / (1 + squared) * s / squared.clamp_min(1e-16).sqrt()",
     right: true,
     says: ({ reads }) =>
-      "The floor comes before the root: " +
-      `value and gradient at zero are 0, and a step later it still works. ${reads}`,
+      t`The floor comes before the root: value and gradient at zero are 0, and a step later it still
+        works. ${reads}`,
   },
   {
     code: "v = squared / (1 + squared) * s",
     says: ({ reads }) =>
-      "Nothing divides by the length: " +
-      `short vectors vanish, and long ones stay longer than 1. ${reads}`,
+      t`Nothing divides by the length: short vectors vanish, and long ones stay longer than 1.
+        ${reads}`,
   },
 ];
 
 export const squashing = {
-  asks:
-    "One of this digit's 72 capsules sees nothing: its s is all zeros. " +
-    "With which line are v and its gradient numbers there, too, and not nan?",
+  asks: t`One of this digit's 72 capsules sees nothing: its s is all zeros. With which line are v
+    and its gradient numbers there, too, and not nan?`,
   before: { code: "squared = (s * s).sum(dim=-1, keepdim=True)  # ‖s‖²" },
   options,
   make(/** @type {Setting} */ setting) {
@@ -177,13 +177,13 @@ export const squashing = {
     const view = makeView(setting, curve.node);
     const show = (/** @type {number} */ option) => {
       curve.show(option);
-      view.say("‖v‖ over ‖s‖");
+      view.say(t`‖v‖ over ‖s‖`);
       if (option < 0) {
-        view.draw(null, "what it draws after one step");
+        view.draw(null, t`what it draws after one step`);
         return "";
       }
       const moved = answerOf(network, capsulesBy(option, network, afterStep(option, s)));
-      view.draw(moved.drawing, "what it draws after one step");
+      view.draw(moved.drawing, t`what it draws after one step`);
       return options[option].says({ reads: inWords(moved) });
     };
     return { node: view.node, show };

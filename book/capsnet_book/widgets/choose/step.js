@@ -2,6 +2,7 @@
 import { axes } from "../shared/controls.js";
 import { linear, relu, sigmoid } from "../shared/core.js";
 import { PIXELS } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { format, setAttributes, svg } from "../shared/ui.js";
 import { makeView } from "./view.js";
 
@@ -99,7 +100,7 @@ function makeCurve(/** @type {number} */ most) {
   const { x, y, path, below, beside } = axes({ ...VIEW, x: [0, STEPS], y: [0, most] });
   const floor = svg("line", { class: "axis", x1: x(0), x2: x(STEPS), y1: y(0), y2: y(0) });
   const curve = svg("path", { class: "graph" });
-  const about = { role: "img", "aria-label": "The squared error of the drawing, step by step" };
+  const about = { role: "img", "aria-label": t`The squared error of the drawing, step by step` };
   const size = `0 0 ${VIEW.width} ${VIEW.height}`;
   const marks = [...below([0, 20, 40, 60]), ...beside([0, 100])];
   const node = svg("svg", { viewBox: size, ...about }, floor, ...marks, curve);
@@ -123,30 +124,29 @@ const options = [
   {
     code: "loss.backward()\noptimizer.step()",
     says: ({ first, last }) =>
-      "Nothing clears the old gradients: each step goes along the sum of all so far, " +
-      "those of the nine other digits too. " +
-      `The squared error begins at ${first} and ends at ${last}.`,
+      t`Nothing clears the old gradients: each step goes along the sum of all so far, those of the
+        nine other digits too. The squared error begins at ${first} and ends at ${last}.`,
   },
   {
     code: "loss.backward()\noptimizer.zero_grad()\noptimizer.step()",
     says: () =>
-      "The gradients are cleared just before they would be used: every step is zero. " +
-      "The drawing stays grey.",
+      t`The gradients are cleared just before they would be used: every step is zero. The drawing
+        stays grey.`,
   },
   {
     code: "optimizer.zero_grad()\nloss.backward()",
-    says: () => "The gradient is computed, but no step is taken. The drawing stays grey.",
+    says: () => t`The gradient is computed, but no step is taken. The drawing stays grey.`,
   },
   {
     code: "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
     right: true,
     says: ({ first, last }) =>
-      `Clear, backward, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
+      t`Clear, backward, step: the squared error falls from ${first} to ${last} in ${STEPS} steps.`,
   },
 ];
 
 export const stepping = {
-  asks: "Ten digits take turns, one a step. Which lines let the decoder learn to draw this one?",
+  asks: t`Ten digits take turns, one a step. Which lines let the decoder learn to draw this one?`,
   before: { code: "loss = capsnet_loss(network(images, labels), images, labels)" },
   options,
   make(/** @type {Setting} */ setting) {
@@ -162,15 +162,15 @@ export const stepping = {
     const show = (/** @type {number} */ option) => {
       if (option < 0) {
         curve.show([], "");
-        view.say(`squared error over ${STEPS} steps`);
-        view.draw(null, "what it has learned to draw");
+        view.say(t`squared error over ${STEPS} steps`);
+        view.draw(null, t`what it has learned to draw`);
         return "";
       }
       if (!runs.has(option)) runs.set(option, trained(option, lessons));
       const { losses, drawing } = runs.get(option);
       curve.show(losses, options[option].right ? "right" : "wrong");
-      view.say(`squared error over ${STEPS} steps; the last layer of the decoder learns`);
-      view.draw(drawing, `what it draws after ${STEPS} steps`);
+      view.say(t`squared error over ${STEPS} steps; the last layer of the decoder learns`);
+      view.draw(drawing, t`what it draws after ${STEPS} steps`);
       const rounded = (/** @type {number} */ x) => format(x, x < 10 ? 1 : 0);
       const [first, last] = [losses[0], losses.at(-1)].map(rounded);
       return options[option].says({ first, last });

@@ -1,6 +1,7 @@
 // What the lines to choose from show: the digit, what the line does, and what the network draws.
 import { lengthsOf } from "../shared/core.js";
 import { digitFigure, PIXELS } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { element, figure, format, setAttributes, svg, withArticle } from "../shared/ui.js";
 
 /** @typedef {{ lengths: Float32Array, prediction: number, name: string,
@@ -27,11 +28,11 @@ export const hasNan = (/** @type {Float32Array} */ numbers) => numbers.some(Numb
 
 /** An answer as a sentence. @param {Answer} answer */
 export function inWords({ lengths, prediction, name }) {
-  if (hasNan(lengths)) return "Every length is nan: it reads nothing, and draws nothing.";
+  if (hasNan(lengths)) return t`Every length is nan: it reads nothing, and draws nothing.`;
   const length = format(lengths[prediction]);
   if (lengths[prediction] < 0.5)
-    return `Its longest capsule, the ${name}'s, is only ${length} long.`;
-  return `It reads ${withArticle(name)}; that capsule is ${length} long.`;
+    return t`Its longest capsule, the ${name}'s, is only ${length} long.`;
+  return t`It reads ${withArticle(name)}; that capsule is ${length} long.`;
 }
 
 /**
@@ -48,7 +49,7 @@ export function makeView({ image, painter }, middle) {
   const between = figure("between", middle, caption);
   const draw = (/** @type {Float32Array | null} */ numbers, /** @type {string} */ words) => {
     painter.paint(given.canvas, image);
-    given.name("the digit", "The digit at hand");
+    given.name(t`the digit`, t`The digit at hand`);
     const broken = numbers !== null && hasNan(numbers);
     const blank = numbers === null || broken;
     painter.paint(drawing.canvas, blank ? new Float32Array(PIXELS) : numbers);

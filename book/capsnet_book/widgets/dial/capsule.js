@@ -1,5 +1,6 @@
 // A capsule as an arrow, in the plane in which it moves while its digit turns.
 import { makeArrow } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { format, setAttributes, svg } from "../shared/ui.js";
 
 const ONE = 100; // a length of 1, in the units of the viewBox
@@ -36,4 +37,4 @@ export function makeCapsuleArrow() {
 
 /** The arrow for screen readers. @param {number[]} tip */
 export const arrowInWords = ([x, y]) =>
-  `The capsule as an arrow: ${format(x)} to the right, ${format(y)} up`;
+  t`The capsule as an arrow: ${format(x)} to the right, ${format(y)} up`;

@@ -1,6 +1,7 @@
 // The lines of all networks over the angle: drawn while the digit turns, each named at its end.
 import { LONG } from "../shared/bars.js";
 import { axes, measure } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { element, format, setAttributes, svg, write } from "../shared/ui.js";
 import { toSide, turnInWords } from "./words.js";
 
@@ -28,7 +29,7 @@ const planOf = (/** @type {number} */ width, /** @type {boolean} */ isAlone) => 
 
 /** The name of a place of the axis: an angle, and at the ends its side. */
 function nameOfPlace(/** @type {number} */ place, /** @type {boolean} */ isNarrow) {
-  if (place === 0) return "Upright";
+  if (place === 0) return t`Upright`;
   if (Math.abs(place) < HALF_TURN) return `${Math.abs(place)}°`;
   return isNarrow ? toSide(-place) : turnInWords(-place);
 }
@@ -58,7 +59,7 @@ function groundOf(chart, width, /** @type {number} */ trained) {
     width: x(trained) - x(-trained),
     height: floor - y(1),
   };
-  const words = chart.text("shown in training", x(0), floor - 6, { "text-anchor": "middle" });
+  const words = chart.text(t`shown in training`, x(0), floor - 6, { "text-anchor": "middle" });
   return [svg("rect", shade), ...parts, words];
 }
 
@@ -116,7 +117,7 @@ export function makeChart({ trained, isAlone, changed }) {
   function showGuess(guess) {
     const x = chart.x(atPlace(guess ?? 0));
     guessLine.setAttribute("d", guess === null ? "" : `M${x} ${chart.y(1) - 6}V${chart.floor}`);
-    write(guessName, guess === null ? "" : `your guess ${Math.abs(guess)}°`);
+    write(guessName, guess === null ? "" : t`your guess ${Math.abs(guess)}°`);
     const isLeft = x < width / 3;
     setAttributes(guessName, {
       x: isLeft ? x - 3 : x + 3,
@@ -127,8 +128,8 @@ export function makeChart({ trained, isAlone, changed }) {
 
   /** A line's name, as there is room for it. */
   function nameOf(/** @type {string} */ key, /** @type {string} */ name) {
-    if (isAlone) return "Length";
-    return width < NARROW && key === "turning" ? "Turning" : name;
+    if (isAlone) return t`Length`;
+    return width < NARROW && key === "turning" ? t`Turning` : name;
   }
 
   /** @param {Drawn[]} drawn  the first one lies on top @param {number | null} guess */
@@ -152,7 +153,7 @@ export function makeChart({ trained, isAlone, changed }) {
     });
     for (const { node } of made.values()) if (!nodes.includes(node)) node.remove();
     const words = drawn.map(({ name, end }) => `${name} ${format(end[1])}`).join(", ");
-    picture.setAttribute("aria-label", words || "Nothing is drawn before you have guessed");
+    picture.setAttribute("aria-label", words || t`Nothing is drawn before you have guessed`);
   }
   return { node, show, stop: size.stop };
 }

@@ -4,6 +4,7 @@ import { namedSlider } from "../shared/controls.js";
 import { makeDial } from "../shared/dial.js";
 import { angleOf, direction, wrapped } from "../shared/plane.js";
 import { dot } from "../shared/principal.js";
+import { t } from "../shared/t.js";
 import {
   element,
   figure,
@@ -61,20 +62,21 @@ export function readingOf(/** @type {number} */ turn, /** @type {number} */ cont
 /** What the neuron says, and to which other patch it says the same. @param {Reading} reading */
 function aboutNeuron({ turn, contrast, answer }) {
   const says = format(answer);
-  if (answer < SILENT) return "The neuron says 0.00, as if nothing were there.";
+  if (answer < SILENT) return t`The neuron says 0.00, as if nothing were there.`;
   if (turn !== 0)
-    return `The neuron says ${says}, as it does to a patch of contrast ${says} that is not turned.`;
-  if (contrast === 1) return "The neuron says 1.00: this is the patch that it looks for.";
+    return t`The neuron says ${says}, as it does to a patch of contrast ${says} that is not
+      turned.`;
+  if (contrast === 1) return t`The neuron says 1.00: this is the patch that it looks for.`;
   const angle = Math.round(angleOf(answer, Math.sqrt(1 - answer ** 2)));
-  return `The neuron says ${says}, as it does to a patch of full contrast turned by ${angle}°.`;
+  return t`The neuron says ${says}, as it does to a patch of full contrast turned by ${angle}°.`;
 }
 
 /** The sentence under the stage. @param {Reading} reading */
 export function aboutPatch(reading) {
   const { contrast, length, points } = reading;
   if (contrast === 0)
-    return "Nothing is left of the patch, and the capsule has neither length nor direction.";
-  return `${aboutNeuron(reading)} The capsule is ${format(length)} long and points to ${points}°.`;
+    return t`Nothing is left of the patch, and the capsule has neither length nor direction.`;
+  return t`${aboutNeuron(reading)} The capsule is ${format(length)} long and points to ${points}°.`;
 }
 
 // ------------------------------------------------------------------------------------ the pictures
@@ -90,8 +92,8 @@ function makeNeuronBar() {
   const caption = element("figcaption");
   function show(/** @type {number} */ answer) {
     setAttributes(bar, { y: 100 - 200 * answer, height: 200 * answer });
-    picture.setAttribute("aria-label", `The neuron's bar: ${format(answer)} of 1`);
-    write(caption, `the neuron says ${format(answer)}`);
+    picture.setAttribute("aria-label", t`The neuron's bar: ${format(answer)} of 1`);
+    write(caption, t`the neuron says ${format(answer)}`);
   }
   return { node: figure("", picture, caption), show };
 }
@@ -102,9 +104,9 @@ function makePatchArrow() {
   const caption = element("figcaption");
   function show(/** @type {Reading} */ { length, points }) {
     const [right, down] = direction(points).map((x) => length * x);
-    const words = `The capsule as an arrow: ${format(length)} long, pointing to ${points}°`;
+    const words = t`The capsule as an arrow: ${format(length)} long, pointing to ${points}°`;
     arrow.show([right, -down], [], words);
-    write(caption, `the capsule, ${format(length)} long`);
+    write(caption, t`the capsule, ${format(length)} long`);
   }
   return { node: figure("", arrow.picture, caption), show };
 }
@@ -117,7 +119,7 @@ export function buildPatch({ root, get, set, layOut, painter, animate, halt }) {
   const dial = makeDial({
     limit: 180,
     zero: AT_RIGHT,
-    label: "Turn the patch. Arrow keys turn it.",
+    label: t`Turn the patch. Arrow keys turn it.`,
     turnTo: (degrees) => {
       halt();
       turnTo(-degrees);
@@ -128,7 +130,7 @@ export function buildPatch({ root, get, set, layOut, painter, animate, halt }) {
   const caption = element("figcaption");
   const bar = makeNeuronBar();
   const arrow = makePatchArrow();
-  const slider = namedSlider("Contrast", {
+  const slider = namedSlider(t`Contrast`, {
     step: 0.05,
     "data-role": "contrast",
     oninput: () => set({ contrast: slider.input.valueAsNumber }),
@@ -137,11 +139,11 @@ export function buildPatch({ root, get, set, layOut, painter, animate, halt }) {
     const from = get("turn");
     animate((/** @type {number} */ t) => turnTo(from + t * STEP));
   };
-  const button = pushButton("turn", `Turn it by ${STEP}°`, turnOn, { class: "primary-action" });
+  const button = pushButton("turn", t`Turn it by ${STEP}°`, turnOn, { class: "primary-action" });
   const turned = figure("dial-figure", dial.node, caption);
   const stage = element("div", { class: "turn-dial of-patch" }, turned, bar.node, arrow.node);
   const { say } = layOut({ stage, hands: [slider.node, rowOf(button)] });
-  root.setAttribute("aria-label", "Turn a patch, and see what a neuron and a capsule say");
+  root.setAttribute("aria-label", t`Turn a patch, and see what a neuron and a capsule say`);
 
   return () => {
     const contrast = get("contrast");
@@ -149,8 +151,8 @@ export function buildPatch({ root, get, set, layOut, painter, animate, halt }) {
     const { turn, answer, length, points } = reading;
     const greys = patchOf(turn, contrast).map((x) => x / GREY.range + GREY.middle);
     painter.paint(dial.canvas, greys);
-    const words = `turned by ${turn}°`;
-    dial.canvas.setAttribute("aria-label", `A patch, ${words}, its contrast ${format(contrast)}`);
+    const words = t`turned by ${turn}°`;
+    dial.canvas.setAttribute("aria-label", t`A patch, ${words}, its contrast ${format(contrast)}`);
     dial.show(-turn, words);
     write(caption, words);
     slider.show(contrast, format(contrast));

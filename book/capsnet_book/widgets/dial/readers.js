@@ -3,6 +3,7 @@
 import { makeConvNet } from "../shared/conv_net.js";
 import { makeNetwork } from "../shared/core.js";
 import { axesOf, dot } from "../shared/principal.js";
+import { t } from "../shared/t.js";
 import { makeTurningNet } from "../shared/turning_net.js";
 import { turnedDigit } from "./record.js";
 
@@ -13,7 +14,7 @@ import { turnedDigit } from "./record.js";
  *   value: the length of the label's capsule, or its share of 1; capsule [D_out]
  */
 
-const NAMES = { cnn: "CNN", turning: "capsules that turn" };
+const NAMES = { cnn: "CNN", turning: t`capsules that turn` };
 const MAKE = { cnn: makeConvNet, turning: makeTurningNet };
 const FITTED = [-45, -30, -15, 0, 15, 30, 45]; // degrees, at which a capsule's plane is found
 

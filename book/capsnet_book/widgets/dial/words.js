@@ -1,5 +1,6 @@
 // What is said under the dial.
 import { LONG } from "../shared/bars.js";
+import { t } from "../shared/t.js";
 import { format, withArticle } from "../shared/ui.js";
 
 /** @import { Reach } from "./record.js" */
@@ -12,18 +13,18 @@ const END = 90; // degrees
 export const sideOf = (/** @type {number} */ degrees) => Math.sign(degrees) || 1;
 
 /** The side to which a digit is turned. */
-export const toSide = (/** @type {number} */ side) => (side > 0 ? "to the left" : "to the right");
+export const toSide = (/** @type {number} */ side) => (side > 0 ? t`to the left` : t`to the right`);
 
 /** "38° to the left". */
 export function turnInWords(/** @type {number} */ degrees) {
   const whole = Math.round(Math.abs(degrees));
-  return whole === 0 ? "held upright" : `${whole}° ${toSide(degrees)}`;
+  return whole === 0 ? t`held upright` : `${whole}° ${toSide(degrees)}`;
 }
 
 /** What is asked before anything is shown. */
 export function question(/** @type {number} */ turn, /** @type {string} */ label) {
-  const asked = `Turn the ${label} as far as you think its capsule follows.`;
-  return turn === 0 ? `${asked} Then say so.` : `${asked} Up to ${turnInWords(turn)}?`;
+  const asked = t`Turn the ${label} as far as you think its capsule follows.`;
+  return turn === 0 ? t`${asked} Then say so.` : t`${asked} Up to ${turnInWords(turn)}?`;
 }
 
 /** How far another network follows. @param {Finding} finding */
@@ -31,24 +32,24 @@ function aboutOther({ key, name, reach: { at, to } }) {
   const isMany = key === "turning"; // capsules, not a network
   if (at !== null) {
     const angle = `${Math.round(at)}°`;
-    return isMany ? `the ${name} follow to ${angle}` : `the ${name} follows to ${angle}`;
+    return isMany ? t`the ${name} follow to ${angle}` : t`the ${name} follows to ${angle}`;
   }
-  if (to < END) return isMany ? `the ${name} still follow` : `the ${name} still follows`;
-  return isMany ? `the ${name} follow all the way` : `the ${name} follows all the way`;
+  if (to < END) return isMany ? t`the ${name} still follow` : t`the ${name} still follows`;
+  return isMany ? t`the ${name} follow all the way` : t`the ${name} follows all the way`;
 }
 
 /** The guess, where it is of the side to which the digit is turned. */
 function aboutGuess(/** @type {number | null} */ guess, /** @type {number} */ side) {
   if (!guess || sideOf(guess) !== side) return "";
-  return ` You guessed ${Math.abs(guess)}°.`;
+  return t` You guessed ${Math.abs(guess)}°.`;
 }
 
 /** While the capsule follows: how long it is. */
 function whileItFollows(/** @type {number} */ turn, /** @type {string} */ label, length) {
-  const finding = `the capsule of the ${label} is ${format(length)} long`;
+  const finding = t`the capsule of the ${label} is ${format(length)} long`;
   return turn === 0
-    ? `Upright ${finding}. Turn on.`
-    : `At ${turnInWords(turn)} ${finding}. Turn on.`;
+    ? t`Upright ${finding}. Turn on.`
+    : t`At ${turnInWords(turn)} ${finding}. Turn on.`;
 }
 
 /**
@@ -61,13 +62,13 @@ function whileItFollows(/** @type {number} */ turn, /** @type {string} */ label,
 export function sentenceOf({ turn, label, answer, guess, upright, side, findings }) {
   const [{ value, reach }, ...others] = findings;
   if (upright < LONG) {
-    const short = `only ${format(upright)} long`;
-    return `Even upright the capsule of the ${label} is ${short}: choose another digit.`;
+    const short = t`only ${format(upright)} long`;
+    return t`Even upright the capsule of the ${label} is ${short}: choose another digit.`;
   }
   if (reach.at === null && reach.to < END) return whileItFollows(turn, label, value);
   const end =
-    reach.at === null ? `all the way ${toSide(side)}` : `to ${turnInWords(side * reach.at)}`;
-  const now = answer === label ? "" : ` Here the network reads ${withArticle(answer)}.`;
-  const rest = others.length ? ` Beside it, ${others.map(aboutOther).join(", ")}.` : "";
-  return `The capsule follows ${end}.${aboutGuess(guess, side)}${now}${rest}`;
+    reach.at === null ? t`all the way ${toSide(side)}` : t`to ${turnInWords(side * reach.at)}`;
+  const now = answer === label ? "" : t` Here the network reads ${withArticle(answer)}.`;
+  const rest = others.length ? t` Beside it, ${others.map(aboutOther).join(t`, `)}.` : "";
+  return t`The capsule follows ${end}.${aboutGuess(guess, side)}${now}${rest}`;
 }

@@ -3,6 +3,7 @@
 // and links (book/_ext/widgets/strip.py).
 import { makeNetwork } from "../shared/core.js";
 import { digitAt, SIDE } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { element, pushButton } from "../shared/ui.js";
 import { fromBase64, keepDigit, keptDigit } from "./kept.js";
 import { hasInk } from "./model.js";
@@ -76,7 +77,7 @@ async function offerOwnNetwork(/** @type {Stage} */ stage, own, weights) {
   const use = async () => {
     await own.read;
     const isAsked = Boolean(own.bytes && own.asked);
-    button.textContent = isAsked ? "Yours. Take the book’s" : "Take your own network";
+    button.textContent = isAsked ? t`Yours. Take the book’s` : t`Take your own network`;
     button.hidden = !own.bytes;
     stage.use(makeNetwork(isAsked ? own.bytes : weights));
   };

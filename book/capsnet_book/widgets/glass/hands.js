@@ -2,6 +2,7 @@
 // readers hear what each part is. To look is to point at a part; to take apart is to press it, or
 // to draw a line across votes.
 import { arrowKeys, drag } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { clamp, element } from "../shared/ui.js";
 import { crosses } from "./layout.js";
 import { REACH, sentenceOn } from "./model.js";
@@ -12,9 +13,9 @@ import { REACH, sentenceOn } from "./model.js";
 /** The parts of a stage, and what is said of the key that takes out; "" where none does. */
 const PARTS = {
   maps: "",
-  primary: "Enter takes out and puts back.",
-  predictions: "Enter takes out and puts back.",
-  classes: "Enter takes out and puts back.",
+  primary: t`Enter takes out and puts back.`,
+  predictions: t`Enter takes out and puts back.`,
+  classes: t`Enter takes out and puts back.`,
   faders: "",
 };
 const NUDGE = 0.05; // of a fader, by an arrow key
@@ -40,7 +41,7 @@ function makeHand(stage, area, part, enter) {
   const current = () => last ?? stage.session.strongest(part);
 
   function tell() {
-    const keys = isFixed ? "Arrow keys." : `Arrow keys; ${enter}`;
+    const keys = isFixed ? t`Arrow keys.` : t`Arrow keys; ${enter}`;
     node.setAttribute("aria-label", `${sentenceOn(current(), stage.session)} ${keys}`);
   }
 

@@ -1,6 +1,7 @@
 // The words about the glass network (its score, and what the part that is pointed at does), and the
 // lens: a row of small pictures that show how that part computes.
 import { fitCanvas, measure } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { element, format, memoized, write } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { placeOf, scoreOf, sentenceOn, votesOf } from "./model.js";
@@ -18,8 +19,8 @@ const LABEL = 18; // room under each picture
 const BETWEEN = 24; // room for a sign between two pictures
 const PACE = 400; // milliseconds that a sentence stands while the hand draws
 const HINTS = {
-  look: "Point at any part: a map, a capsule, a vote, a length. ",
-  takeApart: "Press a capsule or a length to take it out; draw a line across votes to cut them. ",
+  look: t`Point at any part: a map, a capsule, a vote, a length. `,
+  takeApart: t`Press a capsule or a length to take it out; draw a line across votes to cut them. `,
 };
 
 // ---------------------------------------------------------------------------- the pictures
@@ -82,9 +83,9 @@ const ROWS = {
     return [
       item(1, network.input, (pen, box) => marked(pen, box, image, config.image_size, patch)),
       "×",
-      item(1, "the filter", (pen, box) => pen.matrix(box, filter, conv.kernel)),
+      item(1, t`the filter`, (pen, box) => pen.matrix(box, filter, conv.kernel)),
       "=",
-      item(1, "its map", (pen, box) => marked(pen, box, map, side, spot)),
+      item(1, t`its map`, (pen, box) => marked(pen, box, map, side, spot)),
     ];
   },
 
@@ -96,26 +97,26 @@ const ROWS = {
       return { name: names[j], share: c[k] * votes[k], isBest: j === answer.prediction };
     });
     return [
-      item(1, "its patch", (pen, box) => marked(pen, box, image, config.image_size, patch)),
+      item(1, t`its patch`, (pen, box) => marked(pen, box, image, config.image_size, patch)),
       "→",
-      vector(1.1, `u, ${D_in} numbers`, rowOf(seen.u, D_in, focus.at)),
+      vector(1.1, t`u, ${D_in} numbers`, rowOf(seen.u, D_in, focus.at)),
       "→",
-      item(1.7, "its shares", (pen, box) => upright(pen, box, shares)),
+      item(1.7, t`its shares`, (pen, box) => upright(pen, box, shares)),
     ];
   },
 
   predictions({ focus: { at: k }, network, seen, answer, votes }) {
     const { D_in, D_out, J } = network;
     const matrix = network.matrixOf(k);
-    const share = votes[k] ? format(answer.c.at(-1)[k]) : "cut";
+    const share = votes[k] ? format(answer.c.at(-1)[k]) : t`cut`;
     return [
       vector(0.55, "u", rowOf(seen.u, D_in, Math.floor(k / J))),
       "×",
       item(1.2, `W, ${D_in} × ${D_out}`, (pen, box) => pen.matrix(box, matrix, D_out)),
       "=",
-      vector(1.1, `û, ${D_out} numbers`, rowOf(seen.u_hat, D_out, k)),
+      vector(1.1, t`û, ${D_out} numbers`, rowOf(seen.u_hat, D_out, k)),
       "→",
-      item(0.8, "its share", (pen, box) => large(pen, box, share)),
+      item(0.8, t`its share`, (pen, box) => large(pen, box, share)),
     ];
   },
 
@@ -127,11 +128,11 @@ const ROWS = {
     const strongest = feeders.sort((p, q) => q.share - p.share).slice(0, 6);
     const length = format(answer.lengths[focus.at]);
     return [
-      item(1.7, "who gives most", (pen, box) => upright(pen, box, strongest)),
+      item(1.7, t`who gives most`, (pen, box) => upright(pen, box, strongest)),
       "→",
-      vector(1.2, `v, ${D_out} numbers`, rowOf(answer.capsules, D_out, focus.at)),
+      vector(1.2, t`v, ${D_out} numbers`, rowOf(answer.capsules, D_out, focus.at)),
       "→",
-      item(0.8, "its length", (pen, box) => large(pen, box, length)),
+      item(0.8, t`its length`, (pen, box) => large(pen, box, length)),
     ];
   },
 
@@ -141,11 +142,11 @@ const ROWS = {
     const picture = (/** @type {Float32Array} */ pixels) => (pen, box) =>
       pen.matrix(box, pixels, Math.sqrt(pixels.length), "ink", 1);
     return [
-      item(1, "as it read it", picture(answer.reconstruction)),
+      item(1, t`as it read it`, picture(answer.reconstruction)),
       "→",
-      item(1, `number ${at + 1}`, (pen, box) => large(pen, box, words)),
+      item(1, t`number ${at + 1}`, (pen, box) => large(pen, box, words)),
       "→",
-      item(1, "drawn now", picture(drawing)),
+      item(1, t`drawn now`, picture(drawing)),
     ];
   },
 };

@@ -1,5 +1,6 @@
 // The glass network's network, with parts taken out, and what is said about it.
 import { LONG } from "../shared/bars.js";
+import { t } from "../shared/t.js";
 import { clamp, format, percent, withArticle } from "../shared/ui.js";
 
 /**
@@ -149,6 +150,9 @@ export function strongestOf({ seen, answer, votes, network }, part) {
 
 // -------------------------------------------------------------------------------- in words
 
+/** Rounds of routing, in words. @param {number} rounds */
+export const roundsInWords = (rounds) => (rounds === 1 ? t`1 round` : t`${rounds} rounds`);
+
 /** Says what was taken out: capsules, other votes, classes, rounds. @param {any} session */
 function goneOf({ network: { I, J, config, names }, votes, rounds, isKept }) {
   const isOut = Array.from({ length: I }, (_, at) => !isKept({ part: "primary", at }));
@@ -161,12 +165,12 @@ function goneOf({ network: { I, J, config, names }, votes, rounds, isKept }) {
     (vote, k) => !vote && !isOut[Math.floor(k / J)] && !held.includes(k % J),
   ).length;
   const words = [];
-  if (capsules) words.push(`${capsules} of ${I} capsules out`);
-  if (cut) words.push(`${cut} ${cut === 1 ? "vote" : "votes"} cut`);
-  const heldNames = held.map((at) => names[at]);
-  if (held.length) words.push(`the ${heldNames.join(" and the ")} held down`);
-  if (rounds !== config.iterations) words.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`);
-  return words.join(", ");
+  if (capsules) words.push(t`${capsules} of ${I} capsules out`);
+  if (cut) words.push(cut === 1 ? t`1 vote cut` : t`${cut} votes cut`);
+  const heldNames = held.map((at) => names[at]).join(t` and the `);
+  if (held.length) words.push(t`the ${heldNames} held down`);
+  if (rounds !== config.iterations) words.push(roundsInWords(rounds));
+  return words.join(t`, `);
 }
 
 /** The score: what was taken away, and what is left of the answer. @param {any} session */
@@ -174,19 +178,19 @@ export function scoreOf(session) {
   const { answer, touched, image, network, pushed } = session;
   const { prediction, lengths } = answer;
   if (pushed) {
-    const push = `You pushed number ${pushed.at + 1} by ${format(pushed.by, 2, true)}.`;
+    const push = t`You pushed number ${pushed.at + 1} by ${format(pushed.by, 2, true)}.`;
     const read = withArticle(network.names[pushed.prediction]);
-    return `${push} Shown its own drawing, it reads ${read}.`;
+    return t`${push} Shown its own drawing, it reads ${read}.`;
   }
   if (touched) return scoreWithoutParts(session);
   const length = format(lengths[prediction]);
   const name = network.names[prediction];
   const reads = withArticle(name);
   if (!hasInk(image))
-    return `The page is empty, and the network reads ${reads} from it, ${length} long.`;
+    return t`The page is empty, and the network reads ${reads} from it, ${length} long.`;
   if (lengths[prediction] < LONG)
-    return `It hesitates: the ${name} is the longest, and only ${length} long.`;
-  return `It reads ${reads}. Its capsule is ${length} of 1 long.`;
+    return t`It hesitates: the ${name} is the longest, and only ${length} long.`;
+  return t`It reads ${reads}. Its capsule is ${length} of 1 long.`;
 }
 
 /** The score where parts are taken out. */
@@ -194,11 +198,12 @@ function scoreWithoutParts(session) {
   const { answer, whole, network } = session;
   const { prediction, lengths } = answer;
   const words = goneOf(session);
-  const start = `${words[0].toUpperCase()}${words.slice(1)}: `;
-  if (lengths[prediction] === 0) return `${start}nothing is left to read.`;
-  const still = prediction === whole.prediction ? "still" : "now";
+  const gone = words[0].toUpperCase() + words.slice(1);
+  if (lengths[prediction] === 0) return t`${gone}: nothing is left to read.`;
   const name = withArticle(network.names[prediction]);
-  return `${start}${still} ${name}, ${format(lengths[prediction])}.`;
+  const length = format(lengths[prediction]);
+  if (prediction === whole.prediction) return t`${gone}: still ${name}, ${length}.`;
+  return t`${gone}: now ${name}, ${length}.`;
 }
 
 /** Says what a part is, and what it does now. @param {Focus} focus @param {any} session */
@@ -211,48 +216,48 @@ const SENTENCES = {
   maps(focus, session) {
     const { at } = focus;
     const { seen, network, isKept } = session;
-    if (!isKept(focus)) return `Feature map ${at + 1} is out: its filter answers nothing.`;
+    if (!isKept(focus)) return t`Feature map ${at + 1} is out: its filter answers nothing.`;
     const places = seen.edges.length / network.config.conv_channels;
     const sum = format(seen.edges[at * places + placeOf(focus, session)]);
-    const filter = `Feature map ${at + 1}: one filter slides over ${network.input}.`;
-    return `${filter} Where the frame is, it answers ${sum}.`;
+    const filter = t`Feature map ${at + 1}: one filter slides over ${network.input}.`;
+    return t`${filter} Where the frame is, it answers ${sum}.`;
   },
 
   primary(focus, session) {
     const { at } = focus;
     const { seen, network, isKept } = session;
     const { D_in, J, names } = network;
-    if (!isKept(focus)) return `Capsule ${at} is out: nobody hears it.`;
+    if (!isKept(focus)) return t`Capsule ${at} is out: nobody hears it.`;
     const length = format(Math.hypot(...seen.u.subarray(at * D_in, (at + 1) * D_in)));
     const { vote, coupling } = strongestVote(focus, session);
-    const share = `its largest share, ${percent(coupling)}, to the ${names[vote % J]}`;
-    return `Capsule ${at} sees this patch, is ${length} long, and gives ${share}.`;
+    const share = t`its largest share, ${percent(coupling)}, to the ${names[vote % J]}`;
+    return t`Capsule ${at} sees this patch, is ${length} long, and gives ${share}.`;
   },
 
   predictions(focus, { answer, network: { J, names }, isKept }) {
     const { at } = focus;
-    const from = `capsule ${Math.floor(at / J)} for the ${names[at % J]}`;
-    if (!isKept(focus)) return `The vote of ${from} is cut.`;
+    const from = t`capsule ${Math.floor(at / J)} for the ${names[at % J]}`;
+    if (!isKept(focus)) return t`The vote of ${from} is cut.`;
     const share = percent(answer.c.at(-1)[at]);
-    return `The vote of ${from} is û = W u. Routing gives it ${share} of the capsule.`;
+    return t`The vote of ${from} is û = W u. Routing gives it ${share} of the capsule.`;
   },
 
   classes(focus, session) {
     const { at } = focus;
     const { answer, network, isKept } = session;
     const name = network.names[at];
-    if (!isKept(focus)) return `The ${name} is held down: no vote reaches it.`;
+    if (!isKept(focus)) return t`The ${name} is held down: no vote reaches it.`;
     const { vote, coupling } = strongestVote(focus, session);
-    const feeder = `Capsule ${Math.floor(vote / network.J)} gives it the largest share of itself`;
-    return `The ${name} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
+    const feeder = t`Capsule ${Math.floor(vote / network.J)} gives it the largest share of itself`;
+    return t`The ${name} is ${format(answer.lengths[at])} long. ${feeder}, ${percent(coupling)}.`;
   },
 
   faders({ at }, { answer, numbers, network: { D_out, names } }) {
     const push = numbers[at] - answer.capsules[answer.prediction * D_out + at];
-    const owner = `the ${names[answer.prediction]}’s sixteen`;
-    const number = `Number ${at + 1} of ${owner} is ${format(numbers[at])}`;
-    if (push === 0) return `${number}: push it, and see.`;
-    return `${number}, pushed by ${format(push, 2, true)}.`;
+    const owner = t`the ${names[answer.prediction]}’s sixteen`;
+    const number = t`Number ${at + 1} of ${owner} is ${format(numbers[at])}`;
+    if (push === 0) return t`${number}: push it, and see.`;
+    return t`${number}, pushed by ${format(push, 2, true)}.`;
   },
 };
 

@@ -2,6 +2,7 @@
 // has changed.
 import { fitCanvas } from "../shared/controls.js";
 import { SIDE } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { clamp, element, format, memoized } from "../shared/ui.js";
 import { REACH } from "./model.js";
 import { makePen } from "./pen.js";
@@ -65,7 +66,7 @@ function paintClasses(pen, { answer, isKept, plan, network: { names } }) {
     const valueX = left + width + 6;
     if (isHeld) {
       pen.frame("contrast", { x: left, y: upper, w: width, h: thick });
-      pen.words("contrast", "held", valueX, y + 1, { weight });
+      pen.words("contrast", t`held`, valueX, y + 1, { weight });
     } else {
       pen.words(role, format(length), valueX, y + 1, { weight });
     }

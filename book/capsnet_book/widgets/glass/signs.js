@@ -1,5 +1,6 @@
 // The signs over the parts of the glass network: names, the arrows between parts, crosses over what
 // is taken out, and the receptive field of the part that is pointed at.
+import { t } from "../shared/t.js";
 import { clamp, format, memoized, setAttributes, svg } from "../shared/ui.js";
 import { patchOf } from "./layout.js";
 import { placeOf, votesOf } from "./model.js";
@@ -75,13 +76,13 @@ function namesOf({ network, seen, answer, plan, lit }) {
   const name = network.names[answer.prediction];
   const side = Math.sqrt(seen.edges.length / conv.O); // of a map
   const names = {
-    image: ["your digit", `${config.image_size} × ${config.image_size}`],
-    maps: [`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
-    primary: [`${I} capsules`, `${I} × ${D_in}`],
-    predictions: [`${I * J} votes`, `${I} × ${J} × ${D_out}`],
-    classes: [`${J} lengths`, `of ${J} × ${D_out}`],
-    reconstruction: ["its drawing", `from ${D_out} numbers`],
-    faders: ["", `the ${name}’s ${D_out} numbers`],
+    image: [t`your digit`, `${config.image_size} × ${config.image_size}`],
+    maps: [t`${conv.O} feature maps`, `${conv.O} × ${side} × ${side}`],
+    primary: [t`${I} capsules`, `${I} × ${D_in}`],
+    predictions: [t`${I * J} votes`, `${I} × ${J} × ${D_out}`],
+    classes: [t`${J} lengths`, t`of ${J} × ${D_out}`],
+    reconstruction: [t`its drawing`, t`from ${D_out} numbers`],
+    faders: ["", t`the ${name}’s ${D_out} numbers`],
   };
   const hasName = (/** @type {string} */ part) => !plan.high || !["image", "faders"].includes(part);
   const parts = Object.keys(names).filter(hasName);
@@ -118,7 +119,7 @@ function readingOf({ plan, answer, network }) {
   const rail = { x, y: y - 16, height: 6 };
   const value = { class: "part-name", x: x + w, y: y - 21, "text-anchor": "end" };
   return [
-    svg("text", { class: "part-name reading", x, y: y - 21 }, `reads ${name}`),
+    svg("text", { class: "part-name reading", x, y: y - 21 }, t`reads ${name}`),
     svg("text", value, format(length)),
     svg("rect", { class: "rail", width: w, ...rail }),
     svg("rect", { class: "length", width: w * length, ...rail }),

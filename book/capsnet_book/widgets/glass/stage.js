@@ -2,6 +2,7 @@
 import { measure, wantsCalm } from "../shared/controls.js";
 import { digitAt, makePainter, themeColours, whenThemeChanges } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
+import { t } from "../shared/t.js";
 import {
   element,
   inSpareTime,
@@ -22,7 +23,7 @@ import { makeSigns } from "./signs.js";
 /** @import { Focus } from "./model.js" */
 
 /** For screen readers. */
-export const LABEL = "The network, to be taken apart";
+export const LABEL = t`The network, to be taken apart`;
 const SWEEP = 600; // milliseconds from the digit to its drawing
 const REST = 400; // milliseconds without a change before the parts come to rest
 const WRITING = 1200; // milliseconds in which a digit is written

@@ -3,6 +3,7 @@
 import { bendDigit, STRAIGHT } from "../shared/bending.js";
 import { namedSlider } from "../shared/controls.js";
 import { digitCanvas, makePainter, whenThemeChanges } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { seenInWords } from "../shared/turned_words.js";
 import { makeTurningNet } from "../shared/turning_net.js";
 import {
@@ -14,7 +15,7 @@ import {
   write,
 } from "../shared/ui.js";
 
-const LABEL = "Turn the digit: the network above, and capsules that turn";
+const LABEL = t`Turn the digit: the network above, and capsules that turn`;
 
 /**
  * Fills `place`. show(image, network) shows another digit [784], or another network of the stage.
@@ -35,7 +36,7 @@ export function makeTurned(place, bytes) {
   const canvas = digitCanvas("turned", "");
   const sentence = element("p", { class: "sentence", "data-role": "sentence" });
   const announce = makeAnnouncer(root);
-  const slider = namedSlider("Turn this digit", {
+  const slider = namedSlider(t`Turn this digit`, {
     min: -180,
     max: 180,
     "data-role": "angle",
@@ -52,10 +53,10 @@ export function makeTurned(place, bytes) {
     const reading = turningNet.forward(turned);
     const { prediction } = network.forward(turned);
     painter.paint(canvas, turned);
-    canvas.setAttribute("aria-label", `The digit, turned by ${angle} degrees`);
+    canvas.setAttribute("aria-label", t`The digit, turned by ${angle} degrees`);
     slider.show(angle, `${angle}°`);
-    const above = `The network above reads ${withArticle(prediction)}.`;
-    const words = `${above} The capsules that turn read ${seenInWords(reading)}.`;
+    const above = t`The network above reads ${withArticle(prediction)}.`;
+    const words = t`${above} The capsules that turn read ${seenInWords(reading)}.`;
     write(sentence, words);
     announce(words);
     root.dataset.prediction = String(reading.prediction);

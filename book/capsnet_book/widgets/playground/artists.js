@@ -1,11 +1,11 @@
 // Who drew the pictures: sources and licences, from whose drawings a network learns, and how many
 // of each artist's pictures it reads.
 import { fold } from "../shared/stage.js";
+import { t } from "../shared/t.js";
 import { element, memoized, write } from "../shared/ui.js";
 
-const ABOUT =
-  "Ten animals, from nine sets of drawings. The drawings are in grey here, turned, shifted and " +
-  "scaled; their sources and licences:";
+const ABOUT = t`Ten animals, from nine sets of drawings. The drawings are in grey here, turned,
+  shifted and scaled; their sources and licences:`;
 
 /**
  * Return whose drawings the wall is made after, and under which licences.
@@ -22,7 +22,7 @@ const linkTo = (href, words) => element("a", { href, rel: "external" }, words);
 /** Make the line about an artist. @param {import("./animals.js").Artist} artist */
 function makeLine({ set, title, author, source, licence, licence_url, shown }) {
   const result = element("span", { class: "result" });
-  const role = shown ? "learned from" : "never learned from";
+  const role = shown ? t`learned from` : t`never learned from`;
   const node = element(
     "li",
     { "data-artist": set },
@@ -34,7 +34,7 @@ function makeLine({ set, title, author, source, licence, licence_url, shown }) {
   );
 
   function show(/** @type {import("./animals.js").Count | undefined} */ count) {
-    write(result, count ? `, reads ${count.read} of ${count.pictures}` : "");
+    write(result, count ? t`, reads ${count.read} of ${count.pictures}` : "");
   }
 
   return { node, show };
@@ -47,7 +47,7 @@ function makeLine({ set, title, author, source, licence, licence_url, shown }) {
  */
 export function makeArtists(session) {
   const list = element("ul", { class: "artists" });
-  const node = fold("Who drew the animals", element("p", {}, ABOUT), list);
+  const node = fold(t`Who drew the animals`, element("p", {}, ABOUT), list);
   /** @type {ReturnType<typeof makeLine>[]} */
   let lines = [];
 

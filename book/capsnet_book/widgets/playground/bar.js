@@ -1,8 +1,10 @@
 // The bar above all: the primary button, what was counted, how fast it learns.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, setAttributes, write } from "../shared/ui.js";
 
-const PACES = { step: "step by step", follow: "to follow", all: "full speed" }; // as training.js
-const COUNTERS = ["of 100 right", "images seen", "of learning"];
+const PACES = { step: t`step by step`, follow: t`to follow`, all: t`full speed` }; // as training.js
+const COUNTERS = [t`of 100 right`, t`images seen`, t`of learning`];
 
 const inSeconds = (/** @type {number} */ seconds) =>
   `${seconds < 100 ? seconds.toFixed(1) : Math.round(seconds)} s`;
@@ -27,7 +29,7 @@ function makePaces(session) {
       "data-pace": pace,
     }),
   );
-  const about = { class: "paces", role: "group", "aria-label": "How fast" };
+  const about = { class: "paces", role: "group", "aria-label": t`How fast` };
   const node = element("div", about, ...buttons);
   const show = () => {
     for (const button of buttons)
@@ -39,9 +41,9 @@ function makePaces(session) {
 /** Make the bar. @param {any} session @param {Element} share  the button */
 export function makeBar(session, share) {
   const press = () => session.act(() => (session.running ? session.pause() : session.train()));
-  const train = pushButton("train", "▶ Train", press, { class: "primary-action train" });
-  const over = pushButton("over", "Start over", () => session.act(() => session.restart()));
-  const another = pushButton("another", "Another seed", () =>
+  const train = pushButton("train", t`▶ Train`, press, { class: "primary-action train" });
+  const over = pushButton("over", t`Start over`, () => session.act(() => session.restart()));
+  const another = pushButton("another", t`Another seed`, () =>
     session.change(session.settings.map((setting) => ({ ...setting, seed: setting.seed + 1 }))),
   );
   const counters = makeCounters();
@@ -51,9 +53,9 @@ export function makeBar(session, share) {
 
   function show(/** @type {import("./untrained.js").Frame[]} */ frames) {
     const started = session.trainees.length > 0;
-    const goOnLabel = session.isWayBack() ? "▶ From here" : "▶ Go on";
-    const pausedLabel = started ? goOnLabel : "▶ Train";
-    write(train, session.running ? "❚❚ Pause" : pausedLabel);
+    const goOnLabel = session.isWayBack() ? t`▶ From here` : t`▶ Go on`;
+    const pausedLabel = started ? goOnLabel : t`▶ Train`;
+    write(train, session.running ? t`❚❚ Pause` : pausedLabel);
     over.disabled = !started;
     const right = frames.map((frame) => frame.right).join(" | ");
     const seen = Math.max(...frames.map((frame) => frame.seen));

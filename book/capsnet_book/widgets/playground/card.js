@@ -1,5 +1,6 @@
 // A card to show elsewhere, a picture of 1200 × 630: the walls, what was measured, the curve.
 import { css } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { element } from "../shared/ui.js";
 import { curvesOf, errorAxes, LEFT, pointsOf, TICKS } from "./charts.js";
 import { setOf } from "./sets.js";
@@ -12,7 +13,7 @@ const HEIGHT = 630;
 const WALL_SIDE = 600; // of one network's wall; two stand over each other, half as large
 const MARGIN = 15;
 const GAP = 45; // between the walls and the words
-const CURVE_WORDS = "wrong, of 500 unseen images · by images seen";
+const CURVE_WORDS = t`wrong, of 500 unseen images · by images seen`;
 const DASHES = [[], [10, 7]]; // of the two networks' curves
 
 /** @typedef {CanvasRenderingContext2D} Brush */

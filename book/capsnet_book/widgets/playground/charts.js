@@ -1,5 +1,6 @@
 // Errors against digits seen, both axes logarithmic.
 import { axes, measure } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { element, figure, memoized, svg } from "../shared/ui.js";
 
 const FLOOR = 0.8; // per cent, at the foot
@@ -99,15 +100,15 @@ export function makeCurve(widget, session) {
   /** @type {Curve[]} */
   let whole = [];
   const chart = makeChart(widget, "curve", HEIGHT, (width) => pictureOf(width, curves, whole));
-  chart.caption.textContent = "wrong, of 500 images that it never learns from · by images seen";
+  chart.caption.textContent = t`wrong, of 500 images that it never learns from · by images seen`;
 
   const renew = memoized(() => {
     const errors = curves.map((curve) => {
       const [digits, share] = curve.at(-1);
-      return `${(100 * share).toFixed(1)} % wrong after ${digits} images`;
+      return t`${(100 * share).toFixed(1)} % wrong after ${digits} images`;
     });
-    const words = errors.join("; ") || "nothing yet";
-    chart.picture.setAttribute("aria-label", `Errors against images seen: ${words}`);
+    const words = errors.join(t`; `) || t`nothing yet`;
+    chart.picture.setAttribute("aria-label", t`Errors against images seen: ${words}`);
     chart.refresh();
   });
 

@@ -1,6 +1,7 @@
 // Two settings compared, pair by pair of trainings from one seed: the pair that is watched, and
 // ten more in the background. A picture of their differences, and what they say.
 import { axes } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { clamp, element, format, memoized, pushButton, svg } from "../shared/ui.js";
 import { makeChart } from "./charts.js";
 import { BackgroundPairs, errorOf, pairedInterval, SEEDS } from "./pairs.js";
@@ -9,24 +10,24 @@ import { nameOf } from "./words.js";
 const TELLING = 5; // pairs after which the records join them
 const WIDEST = 5; // points of error, at either end of the line of pairs
 const HEIGHT = 150; // of the picture
-const LONG_TRAININGS = " Below the line: ten pairs, trained for 12 passes over 60,000 digits.";
+const LONG_TRAININGS = t` Below the line: ten pairs, trained for 12 passes over 60,000 digits.`;
 
 /** Return what the pairs say. @param {number[]} differences @param {string[]} names */
 function inWords(differences, names) {
   const n = differences.length;
-  if (n === 0) return "When both have learned from 8,000 images, the first dot falls.";
+  if (n === 0) return t`When both have learned from 8,000 images, the first dot falls.`;
   if (n === 1) {
     const apart = Math.abs(differences[0]).toFixed(1);
-    return `1 pair, ${apart} points of error apart. Believe nothing yet.`;
+    return t`1 pair, ${apart} points of error apart. Believe nothing yet.`;
   }
   const { mean, half } = pairedInterval(differences);
   const better = names[mean < 0 ? 0 : 1];
   const lead = Math.abs(mean);
   const points = (x) => format(x, 1, true);
-  const leads = `${n} pairs: “${better}” leads by ${lead.toFixed(1)} points of error`;
-  const interval = `, 95 % interval ${points(lead - half)} to ${points(lead + half)}.`;
+  const leads = t`${n} pairs: “${better}” leads by ${lead.toFixed(1)} points of error`;
+  const interval = t`, 95 % interval ${points(lead - half)} to ${points(lead + half)}.`;
   if (n < SEEDS) return leads + interval;
-  return leads + interval + (lead > half ? " It is better." : " No difference seen.");
+  return leads + interval + (lead > half ? t` It is better.` : t` No difference seen.`);
 }
 
 /** Return [value, how many lie below it]: dots that would lie on each other are heaped. */
@@ -68,8 +69,8 @@ function pictureOf(width, contents) {
   return [
     svg("line", { class: "axis", x1: 10, x2: plan.end, y1: plan.floor, y2: plan.floor }),
     svg("line", { class: "limit", x1: middle, x2: middle, y1: 36, y2: plan.floor + 24 }),
-    plan.text(`← fewer errors: ${names[0]}`, 10, 14),
-    plan.text(`fewer errors: ${names[1]} →`, plan.end, 30, { "text-anchor": "end" }),
+    plan.text(t`← fewer errors: ${names[0]}`, 10, 14),
+    plan.text(t`fewer errors: ${names[1]} →`, plan.end, 30, { "text-anchor": "end" }),
     ...plan.below([-4, -2, 2, 4], 40, (x) => format(x, 0, true)),
     ...heaped(pairs).map(dot("pair", 1)),
     ...heaped(records).map(dot("record", -1)),
@@ -92,19 +93,19 @@ export function makeComparison(widget, session) {
   const chart = makeChart(widget, "pairs", HEIGHT, (width) =>
     pictureOf(width, { pairs, records, names }),
   );
-  chart.picture.setAttribute("aria-label", "The pairs, a dot each");
+  chart.picture.setAttribute("aria-label", t`The pairs, a dot each`);
   const result = element("p", {
     class: "result-words",
     "data-role": "seeds-result",
     "aria-live": "polite",
   });
-  const seeds = pushButton("seeds", "Ten more seeds", () => session.act(trainMore));
+  const seeds = pushButton("seeds", t`Ten more seeds`, () => session.act(trainMore));
   const node = element("div", { class: "comparison" }, chart.node, result, seeds);
 
   const renew = memoized((words) => {
     result.textContent = words;
     const long = records.length ? LONG_TRAININGS : "";
-    const dots = "A dot a pair, by points of error: same seed, 8,000 images each.";
+    const dots = t`A dot a pair, by points of error: same seed, 8,000 images each.`;
     chart.caption.textContent = dots + long;
     chart.refresh();
   });

@@ -1,5 +1,7 @@
 // Four experiments: each asks something beforehand, lets the reader guess, trains two networks that
 // differ in one setting, and says afterwards what came out.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, setAttributes, write } from "../shared/ui.js";
 import { errorOf } from "./pairs.js";
 import { SETTINGS, settingsWith } from "./settings.js";
@@ -20,28 +22,28 @@ const SECOND = 2;
 /** @type {Experiment[]} */
 const EXPERIMENTS = [
   {
-    name: "One round against three",
+    name: t`One round against three`,
     change: { rounds: 1 },
-    question: "Which reads better after 8,000 images: one round of routing, or three?",
-    guesses: ["one round", "both alike", "three rounds"],
+    question: t`Which reads better after 8,000 images: one round of routing, or three?`,
+    guesses: [t`one round`, t`both alike`, t`three rounds`],
   },
   {
-    name: "Plant a bug",
+    name: t`Plant a bug`,
     change: { bug: "softmax-axis" },
-    question: "A softmax over the wrong axis, as in public code: does it read worse for it?",
-    guesses: ["it reads better", "both alike", "it reads worse"],
+    question: t`A softmax over the wrong axis, as in public code: does it read worse for it?`,
+    guesses: [t`it reads better`, t`both alike`, t`it reads worse`],
   },
   {
-    name: "Without drawing",
+    name: t`Without drawing`,
     change: { drawing: 0 },
-    question: "One learns no drawing: does it read better for it, or worse?",
-    guesses: ["better without", "both alike", "worse without"],
+    question: t`One learns no drawing: does it read better for it, or worse?`,
+    guesses: [t`better without`, t`both alike`, t`worse without`],
   },
   {
-    name: "Ten times the rate",
+    name: t`Ten times the rate`,
     change: { rate: 10 * SETTINGS.rate.usual },
-    question: "Ten times the learning rate: which reads better after 8,000 images?",
-    guesses: ["ten times the rate", "both alike", "the usual rate"],
+    question: t`Ten times the learning rate: which reads better after 8,000 images?`,
+    guesses: [t`ten times the rate`, t`both alike`, t`the usual rate`],
   },
 ];
 
@@ -83,13 +85,12 @@ export function outcomeOf([first, second]) {
 export function inWords({ question, guesses }, guess, errors) {
   const outcome = outcomeOf(errors);
   if (outcome === undefined)
-    return guess === undefined ? `${question} Guess.` : `You say: ${guesses[guess]}. Watch.`;
+    return guess === undefined ? t`${question} Guess.` : t`You say: ${guesses[guess]}. Watch.`;
   const [first, second] = errors.map((error) => error.toFixed(1));
-  const result =
-    `It came out: ${guesses[outcome]}, ${first} % wrong against ${second} %. ` +
-    "One pair is no proof: ten more seeds tell.";
+  const result = t`It came out: ${guesses[outcome]}, ${first} % wrong against ${second} %. One pair
+    is no proof: ten more seeds tell.`;
   if (guess === undefined) return result;
-  return guess === outcome ? `As you said. ${result}` : `You said: ${guesses[guess]}. ${result}`;
+  return guess === outcome ? t`As you said. ${result}` : t`You said: ${guesses[guess]}. ${result}`;
 }
 
 /**
@@ -108,7 +109,7 @@ export function makeExperiments(session, sets) {
   );
   const choices = element("div", { class: "guesses" }, ...answers);
   const panel = element("div", { class: "asked" }, words, choices);
-  const title = "Four experiments";
+  const title = t`Four experiments`;
   const row = element("div", { class: "cards" }, sets, element("span", {}, title), ...cards);
   const about = { class: "experiments", role: "group", "aria-label": title };
   const node = element("div", about, row, panel);

@@ -1,5 +1,6 @@
 // Networks as files, as `save_weights` writes and `load_weights` reads them.
 import { readSafetensors } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { element } from "../shared/ui.js";
 import { SETTINGS } from "./settings.js";
 import { fromText } from "./sign.js";
@@ -56,7 +57,7 @@ function configIn(/** @type {Record<string, string>} */ metadata) {
     const config = JSON.parse(metadata.config);
     if (config !== null && typeof config === "object") return config;
   } catch {} // no JSON is no config either
-  throw new Error("expected a file that save_weights wrote; got one without a config");
+  throw new Error(t`expected a file that save_weights wrote; got one without a config`);
 }
 
 /** Return the set that a file's network reads. @throws {Error} where there is none such */
@@ -92,7 +93,7 @@ export function fromSafetensors(bytes) {
     String(config.decoder_hidden) === String(HIDDEN);
   if (!isOurs)
     throw new Error(
-      "expected a network of this page’s sizes (the small one, or its sisters); got others",
+      t`expected a network of this page’s sizes (the small one, or its sisters); got others`,
     );
   expectFinite(tensors);
   const sign = fromText(metadata.sign);
@@ -101,9 +102,8 @@ export function fromSafetensors(bytes) {
   const { offers, usual } = SETTINGS.rounds;
   const network = { tensors, types, data, sign };
   if (offers.includes(iterations)) return { ...network, rounds: iterations, remark: "" };
-  const remark =
-    `It was saved with ${iterations} rounds of routing, which this page does not offer: ` +
-    `here it has ${usual}.`;
+  const remark = t`It was saved with ${iterations} rounds of routing, which this page does not
+    offer: here it has ${usual}.`;
   return { ...network, rounds: usual, remark };
 }
 

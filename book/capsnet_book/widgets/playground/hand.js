@@ -3,6 +3,7 @@
 import { digitFigure, PIXELS } from "../shared/digits.js";
 import { makePad } from "../shared/pad.js";
 import { fold } from "../shared/stage.js";
+import { t } from "../shared/t.js";
 import {
   element,
   format,
@@ -19,7 +20,7 @@ import { makeSigning } from "./signing.js";
 import { J, OWN, WALL } from "./sizes.js";
 import { makeWall } from "./wall.js";
 
-const TITLE = "Teach it your hand";
+const TITLE = t`Teach it your hand`;
 
 class Hand {
   #widget;
@@ -36,16 +37,18 @@ class Hand {
     this.schedule = oncePerFrame(() => this.#read());
     this.says = element("p", { class: "says", "data-role": "says" });
     this.drawing = digitFigure("redrawn");
-    this.drawing.name("its drawing", "Your drawing, drawn again by the network");
+    this.drawing.name(t`its drawing`, t`Your drawing, drawn again by the network`);
     this.numbers = makeNumbers(widget, this.drawing.canvas);
     const read = this.schedule;
-    this.pad = makePad({ drawn: read, settled: read, invitation: "draw here" });
+    this.pad = makePad({ drawn: read, settled: read, invitation: t`draw here` });
     this.signing = makeSigning(session, this.pad, () => this.#clear());
     this.buttons = Array.from({ length: J }, (_, digit) => this.#button(digit));
     this.ownDigits = makeWall(widget, "own", 5, (n) => this.#showAgain(n));
     this.ownDigits.figure.hidden = true; // there are none yet
-    const take = pushButton("take", "Take the image chosen in the wall", () => this.#takeWatched());
-    const about = "Slide the sixteen numbers that it drew this from";
+    const take = pushButton("take", t`Take the image chosen in the wall`, () =>
+      this.#takeWatched(),
+    );
+    const about = t`Slide the sixteen numbers that it drew this from`;
     this.more = fold(about, take, this.numbers.node);
     this.node = this.#layOut();
     this.announce = makeAnnouncer(this.node);
@@ -59,7 +62,7 @@ class Hand {
   }
 
   #layOut() {
-    const question = { class: "ten", role: "group", "aria-label": "What is it?" };
+    const question = { class: "ten", role: "group", "aria-label": t`What is it?` };
     this.ten = element("div", question, ...this.buttons);
     this.more.addEventListener("toggle", () => this.numbers.refresh());
     return element(
@@ -89,7 +92,7 @@ class Hand {
       this.#say();
     } catch (error) {
       this.#reading = undefined;
-      this.says.replaceChildren(`It could not read that (${error.message}). Draw it again.`);
+      this.says.replaceChildren(t`It could not read that (${error.message}). Draw it again.`);
     } finally {
       this.#busy = false;
     }
@@ -115,7 +118,7 @@ class Hand {
     } else if (this.#reading) {
       this.#sayAnswer(this.#reading.lengths);
     } else {
-      this.says.replaceChildren("Nobody is there to read it yet: press Train.");
+      this.says.replaceChildren(t`Nobody is there to read it yet: press Train.`);
     }
   }
 
@@ -123,8 +126,8 @@ class Hand {
     const [best, next] = Array.from(lengths.keys()).sort((p, q) => lengths[q] - lengths[p]);
     const names = this.#session.names();
     const other = `${names[next]}: ${format(lengths[next])}`;
-    const doubt = ` (${format(lengths[best])}; ${other}). What is it?`;
-    this.says.replaceChildren("It says ", element("b", {}, names[best]), doubt);
+    const doubt = t` (${format(lengths[best])}; ${other}). What is it?`;
+    this.says.replaceChildren(t`It says `, element("b", {}, names[best]), doubt);
     this.announce(this.says.textContent);
   }
 
@@ -163,7 +166,7 @@ class Hand {
     this.signing.show();
     this.buttons.forEach((button, k) => {
       write(button, names[k]);
-      setAttributes(button, { "aria-label": `It is: ${names[k]}` });
+      setAttributes(button, { "aria-label": t`It is: ${names[k]}` });
     });
   }
 
@@ -176,9 +179,8 @@ class Hand {
     this.ownDigits.figure.hidden = wrong.length === 0 || watched.drawing.length === 0;
     if (!this.ownDigits.figure.hidden) {
       const right = wrong.filter((isWrong) => !isWrong).length;
-      const words =
-        `Yours, as it draws them: ${right} of ${wrong.length} right. ` +
-        "They have every tenth place.";
+      const words = t`Yours, as it draws them: ${right} of ${wrong.length} right. They have every
+        tenth place.`;
       this.ownDigits.show(pictures.subarray(WALL * PIXELS), wrong, words);
     }
     const { data } = this.#session.settings[0];

@@ -1,11 +1,13 @@
 // What becomes of the network: keep it for the book, download it, open a file.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, rowOf, save, write } from "../shared/ui.js";
 import { download } from "./files.js";
 
 const FILE = "my_capsnet.safetensors";
-const IN_A_NOTEBOOK = "In a notebook, after raised = RaiseOne(), raised.network() returns it.";
-const NOT_FOR_OTHERS =
-  "the book’s other widgets show digits, and this network reads animals: Download keeps it";
+const IN_A_NOTEBOOK = t`In a notebook, after raised = RaiseOne(), raised.network() returns it.`;
+const NOT_FOR_OTHERS = t`the book’s other widgets show digits, and this network reads animals:
+  Download keeps it`;
 const USUAL_TYPES = 8; // of primary capsules: what the book's other widgets can show
 
 class Keeping {
@@ -26,11 +28,11 @@ class Keeping {
       onchange: () => this.#chosen(),
     });
     const buttons = rowOf(
-      pushButton("keep", "Keep it for this book", () => this.#tell(() => this.#keep())),
-      pushButton("download", "Download", () => this.#tell(() => this.#download())),
-      pushButton("upload", "Open a file", () => this.file.click()),
+      pushButton("keep", t`Keep it for this book`, () => this.#tell(() => this.#keep())),
+      pushButton("download", t`Download`, () => this.#tell(() => this.#download())),
+      pushButton("upload", t`Open a file`, () => this.file.click()),
     );
-    const about = { class: "keeping", role: "group", "aria-label": "Keep it" };
+    const about = { class: "keeping", role: "group", "aria-label": t`Keep it` };
     this.node = element("div", about, buttons, this.file, this.words);
   }
 
@@ -47,7 +49,7 @@ class Keeping {
     try {
       words = await work(isLast);
     } catch (error) {
-      words = `Not done: ${error.message}.`;
+      words = t`Not done: ${error.message}.`;
     }
     if (isLast()) write(this.words, words);
   }
@@ -60,18 +62,18 @@ class Keeping {
     if (page && !isForOthers) throw new Error(NOT_FOR_OTHERS);
     const bytes = await this.#session.file();
     save(this.#model, { weights: new DataView(bytes.buffer) });
-    if (!isForOthers) return `Kept for this notebook. ${IN_A_NOTEBOOK}`;
+    if (!isForOthers) return t`Kept for this notebook. ${IN_A_NOTEBOOK}`;
     const lasts = await page?.change({ bytes, asked: true });
-    if (lasts === false) return "Kept while this page is open: the browser lets it store nothing.";
+    if (lasts === false) return t`Kept while this page is open: the browser lets it store nothing.`;
     return (
-      "Kept. From now on each widget that asks a network can ask yours: look under it. " +
+      t`Kept. From now on each widget that asks a network can ask yours: look under it. ` +
       IN_A_NOTEBOOK
     );
   }
 
   async #download() {
     download(await this.#session.file(), FILE);
-    return 'In a notebook: load_weights("my_capsnet.safetensors").';
+    return t`In a notebook: load_weights("my_capsnet.safetensors").`;
   }
 
   async #chosen() {
@@ -84,7 +86,7 @@ class Keeping {
     const bytes = await file.arrayBuffer();
     if (!isLast()) return ""; // another file was chosen while this one was read
     const remark = await this.#session.open(bytes);
-    const words = `Opened ${file.name}. It goes on learning from there.`;
+    const words = t`Opened ${file.name}. It goes on learning from there.`;
     return remark ? `${words} ${remark}` : words;
   }
 }

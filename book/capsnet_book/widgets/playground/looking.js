@@ -7,6 +7,7 @@ import { sentenceOn } from "../glass/model.js";
 import { lay } from "../glass/paint.js";
 import { makeMarks } from "../glass/signs.js";
 import { ARROWS, measure } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import {
   element,
   makeAnnouncer,
@@ -23,11 +24,11 @@ import { setOf } from "./sets.js";
 /** @import { Focus } from "../glass/model.js" */
 /** @import { Box } from "../glass/pen.js" */
 
-const HELD = "Enter holds it silent, or lets it speak.";
+const HELD = t`Enter holds it silent, or lets it speak.`;
 const PARTS = { maps: HELD, primary: HELD, predictions: "", classes: "" };
-const HINT = "Point at any part; a click keeps it. ";
-const PINNED = " Kept here; Esc lets go.";
-const NOTHING = "Press Train: then each part of the network says what it computes.";
+const HINT = t`Point at any part; a click keeps it. `;
+const PINNED = t` Kept here; Esc lets go.`;
+const NOTHING = t`Press Train: then each part of the network says what it computes.`;
 /** A click on one of these lets no part go. */
 const CONTROLS = [
   "button",
@@ -88,7 +89,7 @@ class Looking {
     this.hands = makeHands(this, area, PARTS);
     this.words = element("p", { class: "words", "data-role": "looked" });
     this.buttons = this.#makeButtons();
-    const about = { class: "glance", role: "group", "aria-label": "The part that is pointed at" };
+    const about = { class: "glance", role: "group", "aria-label": t`The part that is pointed at` };
     const right = element("div", { class: "laid" }, this.words, rowOf(...this.buttons.all));
     this.node = element("div", about, this.lens.node, right);
     area.append(this.marks.node, ...this.hands.map(({ node }) => node));
@@ -131,11 +132,11 @@ class Looking {
       "",
       touch((looked) => this.#training.hold(looked, this.session.isKept(looked))),
     );
-    const larger = pushButton("larger", `Weights × ${FACTOR}`, nudge(FACTOR));
+    const larger = pushButton("larger", t`Weights × ${FACTOR}`, nudge(FACTOR));
     const smaller = pushButton("smaller", `÷ ${FACTOR}`, nudge(1 / FACTOR), {
-      "aria-label": `Weights ÷ ${FACTOR}`,
+      "aria-label": t`Weights ÷ ${FACTOR}`,
     });
-    const back = pushButton("back", "Undo", () =>
+    const back = pushButton("back", t`Undo`, () =>
       this.#training.act(() => this.#training.takeBack()),
     );
     return { hold, larger, smaller, back, all: [hold, larger, smaller, back] };
@@ -188,7 +189,7 @@ class Looking {
     const { hold, larger, smaller, back } = this.buttons;
     const canTouch = this.#canTouch();
     const isSilent = canTouch && !this.session.isKept(this.looked);
-    write(hold, isSilent ? "Let it speak" : "Hold it silent");
+    write(hold, isSilent ? t`Let it speak` : t`Hold it silent`);
     for (const button of [hold, larger, smaller])
       setAttributes(button, { "aria-disabled": !canTouch });
     setAttributes(back, { "aria-disabled": !this.#training.canTakeBack() });

@@ -6,6 +6,7 @@ import { paintVotes } from "../glass/votes.js";
 import { makeBars } from "../shared/bars.js";
 import { fitCanvas, measure } from "../shared/controls.js";
 import { thumbnail } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { element, figure, memoized, write } from "../shared/ui.js";
 import { makeLooking } from "./looking.js";
 import { cellsIn, endsIn, filterIn } from "./passage_plan.js";
@@ -80,8 +81,8 @@ function makeCanvas(widget, paint) {
 /** Return what a screen reader hears of a passage. @param {import("./untrained.js").Watched} _ */
 const labelOf = ({ label, answer }, names) =>
   answer === undefined
-    ? "A network that has learned nothing"
-    : `The network reads a ${names[label]} and answers ${names[answer]}`;
+    ? t`A network that has learned nothing`
+    : t`The network reads a ${names[label]} and answers ${names[answer]}`;
 
 /**
  * Make the picture of a network: what it does with the digit that is watched.
@@ -97,7 +98,7 @@ export function makeNetworkView(widget, session) {
   const filters = canvas(paintFilters);
   const capsules = canvas(paintArrows);
   const votes = canvas(paintShares);
-  const bars = makeBars("How long the ten capsules are");
+  const bars = makeBars(t`How long the ten capsules are`);
   const drawing = thumbnail();
 
   const titles = Array.from({ length: 6 }, () => element("strong"));
@@ -108,12 +109,12 @@ export function makeNetworkView(widget, session) {
   const node = element(
     "div",
     { class: "passage", role: "group" },
-    part("digit", 0, digit, "choose another in the wall"),
-    part("filters", 1, filters.node, "noise that turns into strokes"),
-    part("capsules", 2, capsules.node, "an arrow each"),
-    part("votes", 3, votes.node, "thick: a large share of a capsule"),
-    part("lengths", 4, bars.list, "the longest is its answer"),
-    part("drawing", 5, drawing, "of the answer’s 16 numbers"),
+    part("digit", 0, digit, t`choose another in the wall`),
+    part("filters", 1, filters.node, t`noise that turns into strokes`),
+    part("capsules", 2, capsules.node, t`an arrow each`),
+    part("votes", 3, votes.node, t`thick: a large share of a capsule`),
+    part("lengths", 4, bars.list, t`the longest is its answer`),
+    part("drawing", 5, drawing, t`of the answer’s 16 numbers`),
   );
 
   const looking = makeLooking(widget, session, node, {
@@ -127,11 +128,11 @@ export function makeNetworkView(widget, session) {
   const nameParts = memoized((types, { one }) => {
     const names = [
       one,
-      `16 of ${8 * types} filters`,
-      `${PLACES * types} capsules`,
-      `${PLACES * types * J} votes`,
-      "10 lengths",
-      "its drawing",
+      t`16 of ${8 * types} filters`,
+      t`${PLACES * types} capsules`,
+      t`${PLACES * types * J} votes`,
+      t`10 lengths`,
+      t`its drawing`,
     ];
     names.forEach((name, n) => write(titles[n], name));
   });

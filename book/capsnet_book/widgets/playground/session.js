@@ -1,6 +1,7 @@
 // What goes on in the playground: one network or two side by side, from Train to what is kept.
 // The session holds no picture; its listener draws.
 import { readSafetensors } from "../shared/core.js";
+import { t } from "../shared/t.js";
 import { hundredAnimals } from "./animals.js";
 import { configOf, fromSafetensors, toSafetensors } from "./files.js";
 import { History } from "./history.js";
@@ -12,7 +13,7 @@ import { untrainedFrame } from "./untrained.js";
 
 const FIRST_TILE = 7; // that is watched at first
 const USUAL_DATA = "digits";
-const RESTS = "It has learned for five minutes, and rests. Go on lets it learn more.";
+const RESTS = t`It has learned for five minutes, and rests. Go on lets it learn more.`;
 const BETWEEN_LOOKS = 100; // milliseconds between two looks at a network that learns, at least
 
 /** @returns {import("./batches.js").OwnDigits} */
@@ -64,7 +65,7 @@ export class Session {
     try {
       await work();
     } catch (error) {
-      this.set({ notice: `That did not work: ${error.message}.`, running: false });
+      this.set({ notice: t`That did not work: ${error.message}.`, running: false });
     }
     this.changed();
   }
@@ -340,10 +341,10 @@ export class Session {
 
   /** Return the first network as a file's bytes. @throws {Error} where there is none to keep */
   async file() {
-    if (!this.trainees.length) throw new Error("there is no network yet: press Train");
+    if (!this.trainees.length) throw new Error(t`there is no network yet: press Train`);
     const [{ settings, call }] = this.trainees;
     if (settings.bug)
-      throw new Error("elsewhere in the book a network with a planted bug would be misread");
+      throw new Error(t`elsewhere in the book a network with a planted bug would be misread`);
     const tensors = await call("tensors");
     if (!tensors) throw new Error("another network has taken its place meanwhile");
     return toSafetensors(tensors, configOf(settings), this.#about(settings));

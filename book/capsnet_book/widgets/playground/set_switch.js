@@ -1,4 +1,6 @@
 // The switch between digits and animals. Only what is asked for is fetched.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, setAttributes } from "../shared/ui.js";
 import { SETS } from "./sets.js";
 
@@ -13,7 +15,7 @@ export function makeSetSwitch(session) {
   const buttons = Object.entries(SETS).map(([data, { title }]) =>
     pushButton("data", title, () => change(data), { "data-set": data }),
   );
-  const about = { class: "sets", role: "group", "aria-label": "What it learns to read" };
+  const about = { class: "sets", role: "group", "aria-label": t`What it learns to read` };
   const node = element("div", about, ...buttons);
 
   function show() {

@@ -1,4 +1,5 @@
 // The pictures that networks can be raised on: the names of their classes, and what is said of them.
+import { t } from "../shared/t.js";
 
 /**
  * @typedef {object} PictureSet
@@ -18,34 +19,32 @@
 /** @type {Record<string, PictureSet>}  by the setting "data" */
 export const SETS = {
   digits: {
-    title: "Digits",
+    title: t`Digits`,
     names: Array.from("0123456789"),
-    one: "this digit",
-    others: "digits for your sign.",
-    fetching: "Fetching 4,500 handwritten digits …",
-    untrained:
-      "It has never seen a digit: its weights are noise, and noise is all it could draw. " +
-      "Press Train.",
-    hint: "A hundred handwritten digits. Arrow keys choose one.",
-    before: "A hundred digits, as they were written. Once it learns, it draws over them.",
-    hundred: "A hundred digits that it never learns from",
-    card: "A capsule network, raised from nothing",
-    draw: "Draw a digit: it says what it sees.",
+    one: t`this digit`,
+    others: t`digits for your sign.`,
+    fetching: t`Fetching 4,500 handwritten digits …`,
+    untrained: t`It has never seen a digit: its weights are noise, and noise is all it could draw.
+      Press Train.`,
+    hint: t`A hundred handwritten digits. Arrow keys choose one.`,
+    before: t`A hundred digits, as they were written. Once it learns, it draws over them.`,
+    hundred: t`A hundred digits that it never learns from`,
+    card: t`A capsule network, raised from nothing`,
+    draw: t`Draw a digit: it says what it sees.`,
   },
   animals: {
-    title: "Animals",
-    names: "bear, cat, cow, frog, koala, monkey, mouse, panda, rabbit, tiger".split(", "),
-    one: "this animal",
-    others: "animals for your sign.",
-    fetching: "Fetching ninety drawings of animals …",
-    untrained:
-      "It has never seen an animal. It will learn from six sets of drawings; those in the wall " +
-      "are from three other sets. Press Train.",
-    hint: "A hundred animals. Arrow keys choose one.",
-    before: "A hundred animals, as they were drawn. Once it learns, it draws over them.",
-    hundred: "A hundred animals by artists that it never learns from",
-    card: "A capsule network reads unseen artists",
-    draw: "Draw one of the ten animals: it says what it sees.",
+    title: t`Animals`,
+    names: t`bear, cat, cow, frog, koala, monkey, mouse, panda, rabbit, tiger`.split(", "),
+    one: t`this animal`,
+    others: t`animals for your sign.`,
+    fetching: t`Fetching ninety drawings of animals …`,
+    untrained: t`It has never seen an animal. It will learn from six sets of drawings; those in the
+      wall are from three other sets. Press Train.`,
+    hint: t`A hundred animals. Arrow keys choose one.`,
+    before: t`A hundred animals, as they were drawn. Once it learns, it draws over them.`,
+    hundred: t`A hundred animals by artists that it never learns from`,
+    card: t`A capsule network reads unseen artists`,
+    draw: t`Draw one of the ten animals: it says what it sees.`,
   },
 };
 

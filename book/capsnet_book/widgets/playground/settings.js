@@ -1,17 +1,19 @@
 // What can be changed about a training: names, values, what they mean, and how an address holds
 // them.
+
+import { t } from "../shared/t.js";
 import { SETS, setOf } from "./sets.js";
 
 /** What can be planted: id of the catalogue of bugs -> what is wrong, in a sentence. */
 export const BUGS = {
-  "softmax-axis":
-    "the softmax runs over the capsules below, " +
-    "which compete for a class instead of choosing one",
-  "capsule-view": "the maps are cut up like a list, so that a capsule is eight places of a channel",
-  "no-update-rounds": "the logits are never updated: every round is the first",
-  "margin-not-squared": "the margin loss is not squared",
-  "mask-prediction": "the decoder is trained with the longest capsule, not with the right one",
-  "recon-mean": "the drawing's loss is a mean over the pixels: 784 times too weak",
+  "softmax-axis": t`the softmax runs over the capsules below, which compete for a class instead of
+    choosing one`,
+  "capsule-view": t`the maps are cut up like a list, so that a capsule is eight places of a
+    channel`,
+  "no-update-rounds": t`the logits are never updated: every round is the first`,
+  "margin-not-squared": t`the margin loss is not squared`,
+  "mask-prediction": t`the decoder is trained with the longest capsule, not with the right one`,
+  "recon-mean": t`the drawing's loss is a mean over the pixels: 784 times too weak`,
 };
 
 /**
@@ -29,48 +31,48 @@ export const BUGS = {
 
 /** @type {Record<string, Setting>} */
 export const SETTINGS = {
-  data: { label: "pictures to learn from", usual: "digits", offers: Object.keys(SETS) },
-  rounds: { label: "rounds of routing", usual: 3, offers: [1, 2, 3, 5] },
+  data: { label: t`pictures to learn from`, usual: "digits", offers: Object.keys(SETS) },
+  rounds: { label: t`rounds of routing`, usual: 3, offers: [1, 2, 3, 5] },
   types: {
-    label: "primary capsules",
+    label: t`primary capsules`,
     usual: 8,
     offers: [2, 4, 8, 16],
-    words: (types) => `${types} types, ${9 * types} capsules`,
+    words: (types) => t`${types} types, ${9 * types} capsules`,
   },
   drawing: {
-    label: "the drawing counts",
+    label: t`the drawing counts`,
     usual: 0.0005,
     offers: [0, 0.0005, 0.005],
     from: 0,
     to: 0.1,
     words: (weight) =>
-      ({ 0: "not: no decoder", 0.0005: "a little (0.0005)", 0.005: "much (0.005)" })[weight],
+      ({ 0: t`not: no decoder`, 0.0005: t`a little (0.0005)`, 0.005: t`much (0.005)` })[weight],
   },
   rate: {
-    label: "learning rate",
+    label: t`learning rate`,
     usual: 0.005,
     offers: [0.0005, 0.002, 0.005, 0.02, 0.1],
     from: 1e-5,
     to: 1,
   },
-  batch: { label: "images a step", usual: 16, offers: [8, 16, 32, 64] },
-  m_plus: { label: "margin m⁺", usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
-  m_minus: { label: "margin m⁻", usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
+  batch: { label: t`images a step`, usual: 16, offers: [8, 16, 32, 64] },
+  m_plus: { label: t`margin m⁺`, usual: 0.9, offers: [0.5, 0.7, 0.9, 1], from: 0, to: 1 },
+  m_minus: { label: t`margin m⁻`, usual: 0.1, offers: [0, 0.1, 0.3, 0.5], from: 0, to: 1 },
   lambda: {
-    label: "weight λ of absent classes",
+    label: t`weight λ of absent classes`,
     usual: 0.5,
     offers: [0, 0.25, 0.5, 1],
     from: 0,
     to: 10,
   },
   bug: {
-    label: "a bug, planted",
+    label: t`a bug, planted`,
     usual: "",
     offers: ["", ...Object.keys(BUGS)],
-    words: (bug) => bug || "none",
+    words: (bug) => bug || t`none`,
   },
   seed: {
-    label: "seed",
+    label: t`seed`,
     usual: 1,
     offers: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     from: 0,
@@ -80,13 +82,12 @@ export const SETTINGS = {
 };
 
 const NAMES = Object.keys(SETTINGS);
-const SAME_PICTURES = "Two networks have the same pictures.";
+const SAME_PICTURES = t`Two networks have the same pictures.`;
 const PLACES = Array.from("0123456789"); // of a sign of the reader's own: numbers of classes
-const SIGN_STAYS =
-  "This address comes from a network that reads a sign of its maker's own in the place of the ";
-const HAND_STAYS =
-  "This address comes from a network on which its maker laid a hand, " +
-  "which cannot travel: from here it learns without.";
+const SIGN_STAYS = t`This address comes from a network that reads a sign of its maker's own in the
+  place of the `;
+const HAND_STAYS = t`This address comes from a network on which its maker laid a hand, which cannot
+  travel: from here it learns without.`;
 const LONGEST = 40; // characters of a wrong value that are said
 
 /**
@@ -132,22 +133,22 @@ export const valueInWords = (name, value) => SETTINGS[name].words?.(value) ?? St
  * @throws {Error} in words, where there is no such setting or value
  */
 function parsed(/** @type {string} */ name, /** @type {string} */ text) {
-  if (!NAMES.includes(name)) throw new Error(`There is no setting ${shortened(name)}.`);
+  if (!NAMES.includes(name)) throw new Error(t`There is no setting ${shortened(name)}.`);
   const setting = SETTINGS[name];
   const offer = setting.offers.find((value) => String(value) === text);
   if (offer !== undefined) return offer;
   const number = text === "" ? Number.NaN : Number(text);
   const isWithin = number >= setting.from && number <= setting.to;
   if (isWithin && (!setting.whole || Number.isInteger(number))) return number;
-  const value = text === "" ? "nothing" : shortened(text);
-  throw new Error(`For ${name}, expected ${expected(setting)}; got ${value}.`);
+  const value = text === "" ? t`nothing` : shortened(text);
+  throw new Error(t`For ${name}, expected ${expected(setting)}; got ${value}.`);
 }
 
 /** Return which values a setting takes. @param {Setting} setting */
 function expected({ offers, from, to, whole }) {
-  if (from === undefined) return `one of ${offers.map((offer) => offer || "none").join(", ")}`;
-  const kind = whole ? "whole number" : "number";
-  return `a ${kind} from ${from} to ${to.toLocaleString("en")}`;
+  if (from === undefined) return t`one of ${offers.map((offer) => offer || t`none`).join(t`, `)}`;
+  const last = to.toLocaleString("en");
+  return whole ? t`a whole number from ${from} to ${last}` : t`a number from ${from} to ${last}`;
 }
 
 const shortened = (/** @type {string} */ words) =>
@@ -190,8 +191,9 @@ export function fromAddress(hash) {
  */
 function aboutSign(place, names) {
   if (PLACES.includes(place))
-    return `${SIGN_STAYS}${names[place]}. It cannot travel: draw your own.`;
-  return `For sign, expected a number from 0 to 9; got ${place ? shortened(place) : "nothing"}.`;
+    return t`${SIGN_STAYS}${names[place]}. It cannot travel: draw your own.`;
+  const value = place ? shortened(place) : t`nothing`;
+  return t`For sign, expected a number from 0 to 9; got ${value}.`;
 }
 
 /**
@@ -232,6 +234,6 @@ export function toPython(settings, hand = false) {
     const argument = name === "lambda" ? "lambda_" : name; // lambda is a word of Python's own
     return `${argument}=${texts.length > 1 ? `[${texts.join(", ")}]` : texts[0]}`;
   });
-  const remark = hand ? "  # without the hand that was laid on it" : "";
+  const remark = hand ? t`  # without the hand that was laid on it` : "";
   return `RaiseOne(${written.join(", ")})${remark}`;
 }

@@ -1,11 +1,12 @@
 // What can be changed: a row for each setting, a column for each network.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
 import { differences, SETTINGS, valueInWords } from "./settings.js";
 
 const NAMES = Object.keys(SETTINGS).filter((name) => name !== "data"); // that has a switch
-const REMARK =
-  "A change starts over. " +
-  "The same seed gives the same noise and the same images in the same order.";
+const REMARK = t`A change starts over. The same seed gives the same noise and the same images in the
+  same order.`;
 
 /** Make the choice of one setting of the k-th network. @param {any[]} settings */
 function makeChoice(session, settings, name, k) {
@@ -18,7 +19,7 @@ function makeChoice(session, settings, name, k) {
   );
   const choice = element("select", {
     "data-setting": name,
-    "aria-label": k === 0 ? label : `${label}, the other`,
+    "aria-label": k === 0 ? label : t`${label}, the other`,
     onchange: () => {
       const changed = { ...settings[k], [name]: values[choice.selectedIndex] };
       session.change(settings.with(k, changed));
@@ -57,7 +58,7 @@ export function makeSettingsTable(session) {
     table.replaceChildren(...NAMES.map((name) => makeRow(session, settings, name)));
     table.querySelectorAll("select")[focused]?.focus(); // a new one, in the old one's place
     table.classList.toggle("two", settings.length === 2);
-    write(beside, settings.length === 1 ? "Two at once" : "Only one");
+    write(beside, settings.length === 1 ? t`Two at once` : t`Only one`);
   }
 
   const remark = element("p", { class: "remark" }, REMARK);

@@ -1,6 +1,7 @@
 // Share: a card, a loop of the wall clearing, and the address that repeats it. All of it is made in
 // the page; nothing is sent.
 import { wantsCalm } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { element, pushButton, rowOf, write } from "../shared/ui.js";
 import { creditsOf } from "./artists.js";
 import { cardOf } from "./card.js";
@@ -10,9 +11,9 @@ import { measuredWords } from "./words.js";
 
 const CARD = "raise-one.png";
 const LOOP = "raise-one.gif";
-const MAKING = "Making the picture and the loop …";
-const COPIED = "The address that repeats it is copied.";
-const COPY = "This repeats it: copy it from here.";
+const MAKING = t`Making the picture and the loop …`;
+const COPIED = t`The address that repeats it is copied.`;
+const COPY = t`This repeats it: copy it from here.`;
 
 /** Return what may be seen by others: of a file's address only what stands behind its path. */
 const seenByOthers = (/** @type {string} */ address) => address.replace(/^file:.*#/, "");
@@ -40,7 +41,7 @@ class Share {
   #field = element("input", {
     type: "text",
     readonly: "",
-    "aria-label": "What repeats it",
+    "aria-label": t`What repeats it`,
     onfocus: () => this.#field.select(),
   });
 
@@ -49,15 +50,17 @@ class Share {
     this.#widget = widget;
     this.#session = session;
     this.#address = address;
-    this.button = pushButton("share", "Share", () => session.act(() => this.#open()));
+    this.button = pushButton("share", t`Share`, () => session.act(() => this.#open()));
     this.save = [CARD, LOOP].map((name, n) =>
-      pushButton("save", n === 0 ? "Save the picture" : "Save the loop", () => this.#save(name, n)),
+      pushButton("save", n === 0 ? t`Save the picture` : t`Save the loop`, () =>
+        this.#save(name, n),
+      ),
     );
-    this.send = pushButton("send", "Send", () => this.#send());
-    const close = pushButton("close", "Close", () => this.dialog.close());
+    this.send = pushButton("send", t`Send`, () => this.#send());
+    const close = pushButton("close", t`Close`, () => this.dialog.close());
     this.dialog = element(
       "dialog",
-      { class: "share", "aria-label": "Share", onclose: () => this.#forget() },
+      { class: "share", "aria-label": t`Share`, onclose: () => this.#forget() },
       this.#pictures,
       this.#field,
       this.#words,
@@ -76,7 +79,7 @@ class Share {
     const isCopied = await copied(this.#text);
     await this.#make(this.#session.untilShown());
     if (!this.dialog.open) return this.#forget(); // the reader has closed it meanwhile
-    const about = `The loop has ${Math.ceil(this.#files[1].size / 1000)} kB. Nothing was sent.`;
+    const about = t`The loop has ${Math.ceil(this.#files[1].size / 1000)} kB. Nothing was sent.`;
     write(this.#words, `${isCopied ? COPIED : COPY} ${about}`);
     this.#enable(true);
   }
@@ -97,7 +100,7 @@ class Share {
       new File([card], CARD, { type: "image/png" }),
       new File([loop], LOOP, { type: "image/gif" }),
     ];
-    if (!wantsCalm()) this.#show(this.#files[1], "The wall, from fog to handwriting");
+    if (!wantsCalm()) this.#show(this.#files[1], t`The wall, from fog to handwriting`);
   }
 
   #show(/** @type {Blob} */ file, /** @type {string} */ alt) {
@@ -125,7 +128,7 @@ class Share {
     try {
       await navigator.share({ files: this.#files, text });
     } catch (error) {
-      if (error.name !== "AbortError") write(this.#words, `Not sent: ${error.message}.`);
+      if (error.name !== "AbortError") write(this.#words, t`Not sent: ${error.message}.`);
     }
   }
 

@@ -1,5 +1,7 @@
 // A sign of the reader's own in the place of a digit: pictures made of its drawings, to learn from
 // and for tests.
+
+import { t } from "../shared/t.js";
 import { posed, randomPose } from "./posed.js";
 import { makeRandom } from "./random.js";
 import { PIXELS, SIDE } from "./sizes.js";
@@ -79,7 +81,7 @@ export function toText({ place, images }) {
  */
 export function fromText(text) {
   if (text === undefined) return undefined;
-  const expected = `expected a sign of ${DRAWINGS} drawings in the place of a class`;
+  const expected = t`expected a sign of ${DRAWINGS} drawings in the place of a class`;
   try {
     const { place, drawings } = JSON.parse(text);
     const images = drawings.map((drawing) =>

@@ -1,11 +1,13 @@
 // Your own sign: a class of the reader's own in the place of another, from ten drawings on the pad.
+
+import { t } from "../shared/t.js";
 import { element, pushButton, write } from "../shared/ui.js";
 import { setOf } from "./sets.js";
 import { DRAWINGS, SIGN } from "./sign.js";
 import { J } from "./sizes.js";
 
 const USUAL_PLACE = 8; // the class that gives its place
-const DRAW = "Draw a sign of your own: a heart, a star, an initial.";
+const DRAW = t`Draw a sign of your own: a heart, a star, an initial.`;
 
 class Signing {
   #session;
@@ -25,7 +27,7 @@ class Signing {
     this.#changed = changed;
     this.button = pushButton("sign", "", () => this.#toggle());
     this.options = Array.from({ length: J }, (_, j) => element("option", { value: j }));
-    const about = { "aria-label": "The class that gives its place", "data-role": "place" };
+    const about = { "aria-label": t`The class that gives its place`, "data-role": "place" };
     this.place = element("select", about, ...this.options);
     this.place.selectedIndex = USUAL_PLACE;
     this.next = pushButton("next", "", () => this.#take());
@@ -55,19 +57,19 @@ class Signing {
 
   /** Return what the reader is to do, in words. */
   words() {
-    if (this.#drawings.length === 0) return `${DRAW} Ten times, each a little different.`;
-    return `${this.#drawings.length} of ${DRAWINGS}. And again, as your hand has it.`;
+    if (this.#drawings.length === 0) return t`${DRAW} Ten times, each a little different.`;
+    return t`${this.#drawings.length} of ${DRAWINGS}. And again, as your hand has it.`;
   }
 
   show() {
     const { sign } = this.#session.own;
     const { names } = setOf(this.#session.settings);
     this.options.forEach((option, j) => {
-      write(option, `in the place of the ${names[j]}`);
+      write(option, t`in the place of the ${names[j]}`);
     });
-    const label = sign ? `Give the ${names[sign.place]} its place back` : `Your own sign ${SIGN}`;
-    write(this.button, this.isOpen ? "Leave it" : label);
-    write(this.next, `That is one (${this.#drawings.length} of ${DRAWINGS})`);
+    const label = sign ? t`Give the ${names[sign.place]} its place back` : t`Your own sign ${SIGN}`;
+    write(this.button, this.isOpen ? t`Leave it` : label);
+    write(this.next, t`That is one (${this.#drawings.length} of ${DRAWINGS})`);
     this.node.hidden = !this.isOpen;
     this.next.setAttribute("aria-disabled", String(this.#pad.empty()));
   }

@@ -1,13 +1,14 @@
 // The timeline under the wall: a slider from fog to handwriting. Its right end is now.
 import { rangeInput } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { element, setAttributes } from "../shared/ui.js";
 
-const NOW = "now";
+const NOW = t`now`;
 
 /** Return a moment in words. @param {import("./untrained.js").Frame[]} frames */
 function inWords([{ seen, mark }]) {
-  const after = `after ${seen.toLocaleString("en")} images`;
-  return mark === undefined ? after : `${after}, before your hand`;
+  const after = t`after ${seen.toLocaleString("en")} images`;
+  return mark === undefined ? after : t`${after}, before your hand`;
 }
 
 /** Make the timeline. @param {any} session */
@@ -17,11 +18,11 @@ export function makeTimeline(session) {
     max: 0,
     step: 1,
     "data-role": "timeline",
-    "aria-label": "Back in time",
+    "aria-label": t`Back in time`,
     oninput: () => session.goTo(slider.input.valueAsNumber),
   });
   const value = element("output", { "aria-hidden": "true" });
-  const caption = element("div", { class: "caption" }, element("span", {}, "Back in time"), value);
+  const caption = element("div", { class: "caption" }, element("span", {}, t`Back in time`), value);
   const node = element("div", { class: "slider timeline" }, caption, slider.input);
 
   function show() {

@@ -1,7 +1,9 @@
 // A network in training as the page sees it: calls to its training, which runs in a Web Worker.
+
+import { t } from "../shared/t.js";
 import { trainingSource } from "./training.worker.js";
 
-const REFUSED = "this page lets no script of ours compute: nothing can be trained here";
+const REFUSED = t`this page lets no script of ours compute: nothing can be trained here`;
 
 /**
  * @typedef {object} Trainee

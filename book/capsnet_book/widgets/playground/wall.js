@@ -2,13 +2,14 @@
 // A tile can be chosen, by pointer or arrow keys.
 import { arrowKeys } from "../shared/controls.js";
 import { css, digitAt, SIDE, shadesOf } from "../shared/digits.js";
+import { t } from "../shared/t.js";
 import { clamp, element, figure, memoized, setAttributes, write } from "../shared/ui.js";
 import { SETS, setOf } from "./sets.js";
 import { WALL } from "./sizes.js";
 import { nameOf } from "./words.js";
 
 const TILE = SIDE + 2; // pixels, with a line around
-const DRAWN_HINT = "Images as it draws them at this moment. Arrow keys choose one.";
+const DRAWN_HINT = t`Images as it draws them at this moment. Arrow keys choose one.`;
 
 /** Return the corner of the n-th tile. */
 const cornerOf = (n, columns) => ({
@@ -52,7 +53,7 @@ export function makeWall(widget, kind, most, chosen) {
     tabindex: 0,
     role: "application",
     "data-role": "wall",
-    "aria-roledescription": "wall of images",
+    "aria-roledescription": t`wall of images`,
     "aria-label": DRAWN_HINT,
   });
   const title = element("strong");
@@ -120,9 +121,9 @@ export function makeWall(widget, kind, most, chosen) {
  * @param {boolean} isPast
  */
 function captionOf({ drawing, data }, isPast) {
-  const draws = isPast ? "as it drew them then" : "as it draws them at this moment";
-  const how = drawing > 0 ? draws : "as they are: it learns no drawing";
-  return `${SETS[data].hundred}, ${how}. Orange: taken for another. Choose one.`;
+  const draws = isPast ? t`as it drew them then` : t`as it draws them at this moment`;
+  const how = drawing > 0 ? draws : t`as they are: it learns no drawing`;
+  return t`${SETS[data].hundred}, ${how}. Orange: taken for another. Choose one.`;
 }
 
 /** Make the wall of the k-th network. @param {any} widget @param {any} session */

@@ -1,5 +1,7 @@
 // What is happening, in a sentence.
 
+import { t } from "../shared/t.js";
+import { listed } from "../shared/ui.js";
 import { experimentOf } from "./experiments.js";
 import { setOf } from "./sets.js";
 import { BUGS, differences, SETTINGS, valueInWords } from "./settings.js";
@@ -7,17 +9,17 @@ import { SIGN } from "./sign.js";
 
 /** @type {[number, string][]}  of a hundred right, at least; what that looks like */
 const STAGES = [
-  [0, "It names nothing yet: whatever it is shown, it draws the same fog."],
-  [20, "The first names come out of the fog. It still takes most digits for another."],
-  [60, "It names most of them, though it draws them all alike: names come before drawings."],
-  [90, "It names nine in ten; the drawings are still smudges. Watch the wall clear."],
+  [0, t`It names nothing yet: whatever it is shown, it draws the same fog.`],
+  [20, t`The first names come out of the fog. It still takes most digits for another.`],
+  [60, t`It names most of them, though it draws them all alike: names come before drawings.`],
+  [90, t`It names nine in ten; the drawings are still smudges. Watch the wall clear.`],
 ];
 /** @type {[number, string][]}  the same once the drawings can be read */
 const LEGIBLE_STAGES = [
-  [0, "It draws better than it reads: look at an orange tile."],
-  [90, "It reads nine in ten, and fog turns into handwriting. Orange: taken for another digit."],
-  [95, "It reads nineteen in twenty. Choose an orange tile: how sure is it?"],
-  [98, "It reads as well as it will from so few digits. Now teach it your own hand."],
+  [0, t`It draws better than it reads: look at an orange tile.`],
+  [90, t`It reads nine in ten, and fog turns into handwriting. Orange: taken for another digit.`],
+  [95, t`It reads nineteen in twenty. Choose an orange tile: how sure is it?`],
+  [98, t`It reads as well as it will from so few digits. Now teach it your own hand.`],
 ];
 const LEGIBLE = 46; // squared error of a drawing, over its pixels, below which one can read it
 const LOST = 4000; // digits after which a network should name more than LEAST of a hundred
@@ -25,7 +27,7 @@ const LEAST = 35;
 const RECENT = 4000; // digits after a hand was laid on it during which it is spoken of
 const TOO_CLOSE = 3; // of a hundred: what one pair cannot tell
 
-const SLOW = " (WebAssembly is not allowed here: plain JavaScript learns, slowly.)";
+const SLOW = t` (WebAssembly is not allowed here: plain JavaScript learns, slowly.)`;
 
 /** Return what a session is doing. @param {any} session */
 export function inWords(session) {
@@ -35,9 +37,9 @@ export function inWords(session) {
   if (loading && !trainees.length) return fetching;
   if (!trainees.length) return untrained;
   const [frame, other] = session.frames();
-  if (moment !== undefined) return `Back then: ${stateOf(session, frame, other)}`;
+  if (moment !== undefined) return t`Back then: ${stateOf(session, frame, other)}`;
   if (pace === "step" && frame.loss && running) return stepOf(session, frame);
-  const paused = running ? "" : " (Paused.)";
+  const paused = running ? "" : t` (Paused.)`;
   const slow = frame.plain ? SLOW : "";
   return stateOf(session, frame, other) + paused + slow;
 }
@@ -49,18 +51,16 @@ export function inWords(session) {
 export function measuredWords(frames, [{ seed }]) {
   const right = frames.map((frame) => frame.right).join(" | ");
   const seconds = Math.round(Math.max(...frames.map((frame) => frame.seconds)));
-  const hand = frames.some(({ touches }) => touches > 0) ? ", by hand" : "";
-  const how = `after ${seconds} s, in my browser, seed ${seed}${hand}`;
+  const hand = frames.some(({ touches }) => touches > 0) ? t`, by hand` : "";
+  const how = t`after ${seconds} s, in my browser, seed ${seed}${hand}`;
   return { right: `${right} of 100`, how };
 }
 
 function stepOf({ trainees }, { seen, loss }) {
   const { batch } = trainees[0].settings; // the session's may be newer
   const total = (loss.margin + loss.drawing).toFixed(3);
-  return (
-    `Step ${seen / batch}: ${batch} images went through, ${loss.right} of them rightly. ` +
-    `The loss is ${total}; every weight moved a little, against its slope.`
-  );
+  return t`Step ${seen / batch}: ${batch} images went through, ${loss.right} of them rightly. The
+    loss is ${total}; every weight moved a little, against its slope.`;
 }
 
 /**
@@ -71,18 +71,18 @@ function stepOf({ trainees }, { seen, loss }) {
 function handOf(history, { silent, touches, right, seen }, k) {
   const before = history.firstMark(seen - RECENT);
   if (!touches || !before) return "";
-  const counts = `${before[k].right} of 100 right before, ${right} now`;
-  const held = heldOf(silent);
-  if (held.length === 0) return `Changed by your hand: ${counts}. Undo takes it back.`;
-  return `Silent: ${held.join(" and ")}; ${counts}. Let it learn: do the others take over?`;
+  const counts = t`${before[k].right} of 100 right before, ${right} now`;
+  const held = listed(heldOf(silent));
+  if (!held) return t`Changed by your hand: ${counts}. Undo takes it back.`;
+  return t`Silent: ${held}; ${counts}. Let it learn: do the others take over?`;
 }
 
 /** Return which parts are silent. @param {import("./silence.js").Silent} silent */
 function heldOf({ maps, primary }) {
   const words = [];
-  if (maps.length) words.push(maps.length === 1 ? "one filter" : `${maps.length} of its filters`);
+  if (maps.length) words.push(maps.length === 1 ? t`one filter` : t`${maps.length} of its filters`);
   if (primary.length)
-    words.push(primary.length === 1 ? "one capsule" : `${primary.length} of its capsules`);
+    words.push(primary.length === 1 ? t`one capsule` : t`${primary.length} of its capsules`);
   return words;
 }
 
@@ -96,10 +96,10 @@ function stateOf(session, frame, other) {
   if (own.sign && frame.signs) return signOf(own.sign, frame.signs, setOf(settings));
   const { right, seen, blur } = frame;
   if (bug) {
-    const after = `${right} of 100 after ${seen.toLocaleString("en")} images`;
-    return `Planted: ${BUGS[bug]}. It reads ${after}.`;
+    const after = t`${right} of 100 after ${seen.toLocaleString("en")} images`;
+    return t`Planted: ${BUGS[bug]}. It reads ${after}.`;
   }
-  if (seen >= LOST && right < LEAST) return "It learns nothing with these settings.";
+  if (seen >= LOST && right < LEAST) return t`It learns nothing with these settings.`;
   if (frame.gallery) return animalsOf(frame);
   const stages = drawing > 0 && blur < LEGIBLE ? LEGIBLE_STAGES : STAGES;
   const [, words] = stages.findLast(([least]) => right >= least);
@@ -113,41 +113,36 @@ function stateOf(session, frame, other) {
 function animalsOf({ right, gallery: { known, unseen } }) {
   const [[, nothing], [first]] = STAGES;
   if (Number(right) < first) return nothing;
-  return (
-    `Of new pictures by artists whom it knows it reads ${known.toFixed(0)} %, ` +
-    `of those by artists whom it never saw ${unseen.toFixed(0)} %.`
-  );
+  return t`Of new pictures by artists whom it knows it reads ${known.toFixed(0)} %, of those by
+    artists whom it never saw ${unseen.toFixed(0)} %.`;
 }
 
 /** Return how well a sign of the reader's own is read. */
 function signOf({ place }, { signs, read, digits, taken }, { names, others }) {
-  return (
-    `Your sign ${SIGN} has the place of the ${names[place]}. ` +
-    `It reads ${read} of ${signs} pictures of two drawings that it never learns from, ` +
-    `and takes ${taken} of ${digits} ${others}`
-  );
+  return t`Your sign ${SIGN} has the place of the ${names[place]}. It reads ${read} of ${signs}
+    pictures of two drawings that it never learns from, and takes ${taken} of ${digits} ${others}`;
 }
 
 function comparisonOf(settings, one, other) {
   const most = Math.max(one, other);
   const least = Math.min(one, other);
   // What came out of an experiment stands below it, by more digits than the wall's.
-  if (experimentOf(settings)) return `Side by side, ${one} and ${other} of these 100 right.`;
+  if (experimentOf(settings)) return t`Side by side, ${one} and ${other} of these 100 right.`;
   if (most - least <= TOO_CLOSE)
-    return `Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
+    return t`Side by side, ${one} and ${other} of 100 right: too close for one pair to tell.`;
   const leader = nameOf(settings, one > other ? 0 : 1);
-  return `“${leader}” is ahead so far, ${most} of 100 right against ${least}.`;
+  return t`“${leader}” is ahead so far, ${most} of 100 right against ${least}.`;
 }
 
 /** Return what the k-th of two networks is called: the settings in which they differ. */
 export function nameOf(settings, k) {
   const names = differences(settings[0], settings[1]);
-  if (names.length === 0) return k === 0 ? "one" : "the same again";
+  if (names.length === 0) return k === 0 ? t`one` : t`the same again`;
   const isOneBug = names.join() === "bug" && settings.some(({ bug }) => !bug);
-  if (isOneBug) return settings[k].bug ? "with the bug" : "without the bug";
+  if (isOneBug) return settings[k].bug ? t`with the bug` : t`without the bug`;
   const values = names.map((name) => {
     const { label } = SETTINGS[name];
-    return `${label}: ${valueInWords(name, settings[k][name])}`;
+    return t`${label}: ${valueInWords(name, settings[k][name])}`;
   });
-  return values.join(", ");
+  return values.join(t`, `);
 }

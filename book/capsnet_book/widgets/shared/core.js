@@ -5,6 +5,7 @@
 //
 // A tensor is a flat Float32Array; its shape stands in a comment, the last axis runs fastest:
 // element [i, j, d] of a tensor [I, J, D] is data[(i * J + j) * D + d].
+import { t } from "./t.js";
 
 /** @typedef {{ shape: number[], data: Float32Array }} Tensor */
 /** @typedef {{ columns: Float32Array, bias: Float32Array }} Layer  y = W x + b; W by columns */
@@ -26,7 +27,7 @@ export function readSafetensors(source) {
     return parsed(bytes);
   } catch (error) {
     const expected = "expected a whole safetensors file of F32, F16, I8 or U8";
-    const reason = error instanceof DamagedFile ? error.message : "its header cannot be read";
+    const reason = error instanceof DamagedFile ? error.message : t`its header cannot be read`;
     throw new Error(`weights: ${expected}; got ${bytes.length} bytes (${reason})`);
   }
 }
@@ -36,7 +37,7 @@ class DamagedFile extends Error {}
 
 /** The tensors and metadata of a file's bytes; any exception means that the file is damaged. */
 function parsed(/** @type {Uint8Array} */ bytes) {
-  if (bytes.length < 8) throw new DamagedFile("too short for a header");
+  if (bytes.length < 8) throw new DamagedFile(t`too short for a header`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const start = 8 + Number(view.getBigUint64(0, true)); // where the numbers begin
   const header = new TextDecoder().decode(bytes.subarray(8, start));
@@ -44,12 +45,12 @@ function parsed(/** @type {Uint8Array} */ bytes) {
   const tensors = {};
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(entries)) {
     const [from, to] = data_offsets.map((offset) => start + offset);
-    if (!READ[dtype]) throw new DamagedFile(`${name} is of ${dtype}`);
+    if (!READ[dtype]) throw new DamagedFile(t`${name} is of ${dtype}`);
     const whole = bytes.slice(from, to); // a copy, so that it is aligned
     const isCut = whole.length !== to - from || whole.length % SIZES[dtype] !== 0;
     const data = isCut ? [] : READ[dtype](whole.buffer);
     if (data.length !== shape.reduce((size, n) => size * n, 1))
-      throw new DamagedFile(`${name} is cut short`);
+      throw new DamagedFile(t`${name} is cut short`);
     tensors[name] = { shape, data };
   }
   for (const [name, { dtype }] of Object.entries(entries)) {
@@ -370,7 +371,7 @@ export function makeNetwork(source) {
 
   return {
     config,
-    input: "your digit",
+    input: t`your digit`,
     names,
     I,
     J,

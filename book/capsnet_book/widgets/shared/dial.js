@@ -2,6 +2,7 @@
 import { arrowKeys, drag, grip } from "./controls.js";
 import { digitCanvas } from "./digits.js";
 import { angleOf, direction, wrapped } from "./plane.js";
+import { t } from "./t.js";
 import { clamp, element, setAttributes, svg } from "./ui.js";
 
 /** The ring's radius; the dial's picture shows −120 to 120 both ways, half a dial less below. */
@@ -36,7 +37,7 @@ export function arcOf(/** @type {number} */ from, /** @type {number} */ to, radi
 export function makeDial({
   limit,
   marks = [],
-  label = "Turn the digit",
+  label = t`Turn the digit`,
   zero = 0,
   turnTo,
   turnNow,

@@ -1,4 +1,6 @@
 // Digits of 28×28 pixels, in the colours of the page.
+
+import { t } from "./t.js";
 import { bytesOf, element, figure, memoized, setAttributes, withArticle } from "./ui.js";
 
 /** @typedef {number[]} Colour  red, green and blue, from 0 to 255 */
@@ -98,8 +100,8 @@ export function digitFigure(role, kind = "", side = SIDE) {
  * @returns {[string, string]}
  */
 export const asWritten = (label) => [
-  `${withArticle(label)}, as written`,
-  `The digit as it was written: ${label}`,
+  t`${withArticle(label)}, as written`,
+  t`The digit as it was written: ${label}`,
 ];
 
 /** A small canvas on a button; screen readers hear the button's label instead. */
@@ -122,7 +124,7 @@ export function digitRow(labels, images, name, choose, full = 1) {
   });
   const row = element(
     "div",
-    { class: "samples", role: "group", "aria-label": "Handwritten digits" },
+    { class: "samples", role: "group", "aria-label": t`Handwritten digits` },
     ...buttons,
   );
   const paint = memoized((painter) =>

@@ -2,6 +2,8 @@
 //
 // A drawing is read as ink: grey values, or how far a colour is from the ground's. Its form follows
 // from sums over the pixels: the middle of the ink, its spread both ways, its edges.
+import { t } from "./t.js";
+
 /**
  * @typedef {{ x: number, y: number, slant: number, width: number, height: number,
  *   thickness: number, hole: number, light: number }} Form
@@ -34,20 +36,20 @@ const NOTICED = {
 
 // Each change: its name, and what the second drawing is if the difference is below 0, and above.
 const WORDS = {
-  thickness: ["Thickness", "is thinner", "is thicker"],
-  size: ["Size", "is smaller", "is larger"],
-  width: ["Width", "is narrower", "is wider"],
-  height: ["Height", "is lower", "is taller"],
-  slant: ["Slant", "leans more to the left", "leans more to the right"],
-  x: ["Place across", "lies further left", "lies further right"],
-  y: ["Place up and down", "lies further up", "lies further down"],
-  hole: ["Loop", "has a smaller loop", "has a larger loop"],
-  light: ["Lightness", "is darker", "is lighter"],
+  thickness: [t`Thickness`, t`is thinner`, t`is thicker`],
+  size: [t`Size`, t`is smaller`, t`is larger`],
+  width: [t`Width`, t`is narrower`, t`is wider`],
+  height: [t`Height`, t`is lower`, t`is taller`],
+  slant: [t`Slant`, t`leans more to the left`, t`leans more to the right`],
+  x: [t`Place across`, t`lies further left`, t`lies further right`],
+  y: [t`Place up and down`, t`lies further up`, t`lies further down`],
+  hole: [t`Loop`, t`has a smaller loop`, t`has a larger loop`],
+  light: [t`Lightness`, t`is darker`, t`is lighter`],
 };
 const PARTS = [
-  ["The top left", "The top", "The top right"],
-  ["The left", "The middle", "The right"],
-  ["The bottom left", "The bottom", "The bottom right"],
+  [t`The top left`, t`The top`, t`The top right`],
+  [t`The left`, t`The middle`, t`The right`],
+  [t`The bottom left`, t`The bottom`, t`The bottom right`],
 ];
 
 /** The mean of a pixel's channels. */
@@ -202,7 +204,7 @@ function partChanged(first, second, side) {
   const there = formOf(inkOf(change, side), side);
   const drawing = formOf(inkOf(first, side), side);
   const reach = Math.hypot(there.width, there.height) / Math.hypot(drawing.width, drawing.height);
-  if (reach > SMALL_PART) return "Shape";
+  if (reach > SMALL_PART) return t`Shape`;
   const third = (/** @type {number} */ offset, /** @type {number} */ spread) =>
     Math.abs(offset) < spread / 2 ? 1 : 1 + Math.sign(offset);
   const row = third(there.y - drawing.y, drawing.height);
@@ -223,7 +225,7 @@ export function effectOf(first, second, side) {
   const largest = Math.abs(differences[0].size);
   if (largest < 1) {
     const isLittle = pixelsChanged(first, second, side) < LITTLE * side * side;
-    return { names: [isLittle ? "Little" : partChanged(first, second, side)], towards: [] };
+    return { names: [isLittle ? t`Little` : partChanged(first, second, side)], towards: [] };
   }
   const named = differences
     .slice(0, 2)

@@ -1,6 +1,7 @@
 // The sliders of a capsule's numbers: what each does to the drawing, its value, both ends' drawings.
 import { rangeInput } from "./controls.js";
 import { thumbnail } from "./digits.js";
+import { t } from "./t.js";
 import { element, format } from "./ui.js";
 
 /** How far the paper moves each number, either way. */
@@ -30,14 +31,14 @@ export function makeNumber(d, set, side = 28) {
     const now = format(number);
     value.textContent = offset === 0 ? now : `${now} (${moved})`;
     value.classList.toggle("moved", offset !== 0);
-    showInput(offset, `${now}, moved by ${moved}`);
+    showInput(offset, t`${now}, moved by ${moved}`);
   }
 
   /** Names what the number does; "" for what is not known. */
   function rename(/** @type {string} */ words) {
     name.textContent = words;
     name.title = words;
-    input.setAttribute("aria-label", words ? `Number ${d + 1}, ${words}` : `Number ${d + 1}`);
+    input.setAttribute("aria-label", words ? t`Number ${d + 1}, ${words}` : t`Number ${d + 1}`);
   }
 
   rename("");

@@ -3,14 +3,15 @@
 import { ARROWS, arrowKeys, drag, fitCanvas, glide, measure } from "./controls.js";
 import { css, PIXELS, SIDE } from "./digits.js";
 import { PEN, toImage } from "./ink.js";
+import { t } from "./t.js";
 import { clamp, element, pushButton, write } from "./ui.js";
 
 /** @import { Place } from "./controls.js" */
 /** @import { Stroke } from "./ink.js" */
 /** @typedef {{ x: number, y: number, down: boolean, visible: boolean }} Pen  of the keyboard */
 
-const KEYS =
-  "Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last stroke back.";
+const KEYS = t`Arrow keys move the pen, Space puts it down and lifts it, Backspace takes the last
+  stroke back.`;
 
 /** The content of a pad: strokes drawn by hand, or a picture given as pixels. */
 class Drawing {
@@ -59,7 +60,7 @@ class Drawing {
  * or all is cleared. invitation: what an empty pad says.
  * @param {{ drawn: () => void, settled: () => void, invitation?: string }} _
  */
-export function makePad({ drawn, settled, invitation = "draw a digit here" }) {
+export function makePad({ drawn, settled, invitation = t`draw a digit here` }) {
   const drawing = new Drawing();
   /** @type {Pen} */
   const pen = { x: 0.5, y: 0.5, down: false, visible: false };
@@ -69,8 +70,8 @@ export function makePad({ drawn, settled, invitation = "draw a digit here" }) {
     tabindex: 0,
     role: "application",
     "data-role": "pad",
-    "aria-roledescription": "drawing pad",
-    "aria-label": `Drawing pad. ${KEYS}`,
+    "aria-roledescription": t`drawing pad`,
+    "aria-label": t`Drawing pad. ${KEYS}`,
   });
   const hint = element("p", { class: "hint", "aria-hidden": "true" });
   const announcement = element("p", { class: "unseen", "aria-live": "polite" });
@@ -126,8 +127,8 @@ export function makePad({ drawn, settled, invitation = "draw a digit here" }) {
     buttons: element(
       "div",
       { class: "bar" },
-      pushButton("clear", "Clear", clear),
-      pushButton("undo", "Undo", undo),
+      pushButton("clear", t`Clear`, clear),
+      pushButton("undo", t`Undo`, undo),
     ),
     image: () => drawing.image(),
     bytes: () => Uint8Array.from(drawing.image(), (grey) => Math.round(grey * 255)),
@@ -239,7 +240,7 @@ function followKeys(canvas, { drawing, pen, announcement, drawn, settled, undo }
     pen.visible = true;
     if (pen.down) drawing.begin([pen.x, pen.y]);
     else settled();
-    announcement.textContent = pen.down ? "Pen down" : "Pen up";
+    announcement.textContent = pen.down ? t`Pen down` : t`Pen up`;
     drawn();
   }
 

@@ -5,6 +5,7 @@ import { makeNetwork } from "./core.js";
 import { makePainter, themeColours, whenThemeChanges } from "./digits.js";
 import { followPrompts } from "./prompts.js";
 import { followSections } from "./sections.js";
+import { t } from "./t.js";
 import { element, listen, makeAnnouncer, makeRoot, oncePerFrame, save, write } from "./ui.js";
 
 const MOVEMENT = 450; // milliseconds
@@ -29,7 +30,7 @@ export const defineWidget = (name, label, build) => ({
       root.dataset.ready = "true";
     } catch (error) {
       root.dataset.error = error.message;
-      const words = `This widget cannot start: ${error.message}`;
+      const words = t`This widget cannot start: ${error.message}`;
       root.replaceChildren(element("p", { class: "problem", role: "alert" }, words));
     }
     return () => {
@@ -116,7 +117,7 @@ function makeMovement() {
  *   hands: the controls; more: what is behind the fold; about: the fold's words; beside: on wide
  *   pages the controls stand beside the stage
  */
-function layOut(root, stops, { stage, hands = [], more = [], about = "More", beside = false }) {
+function layOut(root, stops, { stage, hands = [], more = [], about = t`More`, beside = false }) {
   const sentence = element("p", { class: "sentence", "data-role": "sentence" });
   const card = element("div", { class: "stage" }, stage, sentence);
   const layout = element("div", { class: beside ? "layout beside" : "layout" }, card);

@@ -1,4 +1,5 @@
 // Helpers of all widgets: elements, the model, frames of the page, screen readers, numbers.
+import { t } from "./t.js";
 
 // ------------------------------------------------------------------------------- elements
 
@@ -248,7 +249,11 @@ export const percent = (/** @type {number} */ share) => `${Math.round(share * 10
 
 /** "a 7", "an 8", "a ★". */
 export const withArticle = (/** @type {number | string} */ name) =>
-  `${String(name) === "8" ? "an" : "a"} ${name}`;
+  String(name) === "8" ? t`an ${name}` : t`a ${name}`;
+
+/** "a", "a and b", "a, b and c". @param {string[]} words */
+export const listed = (words) =>
+  words.length < 2 ? words.join("") : t`${words.slice(0, -1).join(t`, `)} and ${words.at(-1)}`;
 
 /** @type {(x: number, low: number, high: number) => number} */
 export const clamp = (x, low, high) => Math.min(high, Math.max(low, x));

@@ -1,6 +1,7 @@
 // Every share of every round: a tile for each part and round, divided as the part is. The field is
 // the slider of the rounds, too. Below it, how long each whole is in each round.
 import { arrowKeys, drag } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { clamp, memoized, setAttributes, svg, write } from "../shared/ui.js";
 import { ROUNDS } from "./routing.js";
 import { chartTitle, classOf, dimmed, roundInWords } from "./words.js";
@@ -8,8 +9,8 @@ import { chartTitle, classOf, dimmed, roundInWords } from "./words.js";
 /** @import { Layout } from "./layout.js" */
 /** @import { View } from "./words.js" */
 
-const TITLE = "Every share, round by round";
-const HINT = "a column is a round: choose one";
+const TITLE = t`Every share, round by round`;
+const HINT = t`a column is a round: choose one`;
 const LABEL_GAP = 15; // pixels between the names of two lines
 
 /** The tiles of one part: for each round a rectangle for each whole. */
@@ -41,7 +42,7 @@ export function makeField(I, J, { svg: picture, layout, round, choose }) {
       tabindex: 0,
       role: "slider",
       "data-role": "round",
-      "aria-label": "Round of routing",
+      "aria-label": t`Round of routing`,
       "aria-valuemin": 1,
       "aria-valuemax": ROUNDS,
     },

@@ -1,6 +1,7 @@
 // The planes of the wholes: each part's vote as an arrow with a handle, and what the whole makes of
 // them.
 import { arrowKeys, drag, makeArrow } from "../shared/controls.js";
+import { t } from "../shared/t.js";
 import { format, setAttributes, svg, write } from "../shared/ui.js";
 import { classOf, dimmed, labelOf, lengthInWords, shareList } from "./words.js";
 
@@ -30,9 +31,9 @@ function makeVote(/** @type {number} */ i, /** @type {number} */ j) {
 function nameVote(head, /** @type {View} */ view, i, j) {
   const at = view.votes[i][j].map((number) => format(number));
   setAttributes(head, {
-    "aria-label": `${labelOf(view, i)}, its vote for ${view.wholes[j]}. Arrow keys move it.`,
+    "aria-label": t`${labelOf(view, i)}, its vote for ${view.wholes[j]}. Arrow keys move it.`,
     "aria-valuenow": view.votes[i][j][0].toFixed(2),
-    "aria-valuetext": `at ${at[0]}, ${at[1]}: ${shareList(view, i)}`,
+    "aria-valuetext": t`at ${at[0]}, ${at[1]}: ${shareList(view, i)}`,
   });
 }
 

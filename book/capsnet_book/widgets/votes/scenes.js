@@ -1,4 +1,5 @@
 // What there is to pull: scenes of nine parts, made up so that each shows one thing.
+import { t } from "../shared/t.js";
 /** @import { Votes } from "./routing.js" */
 
 /**
@@ -10,8 +11,8 @@
 /** @type {Record<string, Scene>} */
 export const SCENES = {
   camps: {
-    label: "Two camps",
-    wholes: ["House", "Boat"],
+    label: t`Two camps`,
+    wholes: [t`House`, t`Boat`],
     round: 3,
     votes: [
       [
@@ -53,8 +54,8 @@ export const SCENES = {
     ],
   },
   shout: {
-    label: "One shouts",
-    wholes: ["House", "Boat"],
+    label: t`One shouts`,
+    wholes: [t`House`, t`Boat`],
     round: 3,
     votes: [
       [
@@ -96,8 +97,8 @@ export const SCENES = {
     ],
   },
   tight: {
-    label: "Tight or loud",
-    wholes: ["Tight", "Loud"],
+    label: t`Tight or loud`,
+    wholes: [t`Tight`, t`Loud`],
     round: 3,
     votes: [
       [
@@ -139,8 +140,8 @@ export const SCENES = {
     ],
   },
   noise: {
-    label: "Pure noise",
-    wholes: ["House", "Boat", "Face"],
+    label: t`Pure noise`,
+    wholes: [t`House`, t`Boat`, t`Face`],
     round: 10,
     votes: [
       [

@@ -1,5 +1,7 @@
 // What is shown: the scene or the reader's own votes, the rule, the round; and the page's address,
 // which can hold scene, rule, round and strength.
+
+import { t } from "../shared/t.js";
 import { blended } from "./blend.js";
 import { ROUNDS, RULES, routed } from "./routing.js";
 import { SCENES } from "./scenes.js";
@@ -26,7 +28,7 @@ export function groundOf(scene, { given, names, digit }) {
     return { votes: given, parts: counted(given), wholes: names };
   if (scene === DIGIT && digit) {
     const { votes, parts, names } = digit;
-    const wholes = names.map((/** @type {string} */ name) => `the ${name}`);
+    const wholes = names.map((/** @type {string} */ name) => t`the ${name}`);
     return { votes, parts: parts.map(String), wholes };
   }
   const { votes, wholes } = SCENES[scene] ?? SCENES.camps;
