@@ -107,6 +107,21 @@ def test_pairs_are_counted_both_ways_and_the_rest_is_all_others():
     assert confused == {"0 and 1": 12, "all other pairs": 3}
 
 
+def test_the_table_of_limits_has_the_mean_over_the_seeds():
+    runs = [
+        {
+            "arm": "wholes",
+            "seed": seed,
+            "confusion": {"new": [[90, 10], [0, 100]]},
+            "training": {"all": 0.04 + 0.02 * seed},
+            "quarters": [0.1, 0.2, 0.3, 0.4],
+        }
+        for seed in (0, 1)
+    ]
+    rows = limits.limit_table({"runs": runs}, ["wholes"]).splitlines()[2:]
+    assert rows == ["| 20 wholes, then a linear layer | 5.0 | 5.0 | 10.0 | 40.0 |"]
+
+
 def test_quarters_are_of_each_class_by_its_ink():
     ink = torch.tensor([4.0, 1, 3, 2, 40, 10, 30, 20])
     images = ink.view(-1, 1, 1, 1).expand(-1, 1, 2, 2)

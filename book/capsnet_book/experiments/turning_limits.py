@@ -41,6 +41,8 @@ from capsnet_tutorial.data import Digits, digits
 
 SHIPPED = ("digits-long", 20)
 """Arm and seed of `trained_reader`."""
+MEASURED = {SHIPPED[0]: ARMS[SHIPPED[0]], **VARIANTS}
+"""Every network that can be measured, by its name."""
 ANGLES = tuple(range(0, 360, 36))
 """Degrees by which validation digits are turned for the curve."""
 ON_THE_CURVE = 1000
@@ -143,6 +145,30 @@ def run(name: str, seed: int) -> dict[str, Any]:
     return {"commit": records.code_version(), **measure(network.eval())}
 
 
+def limit_table(record: dict[str, Any], names: Sequence[str]) -> str:
+    """Return a table in Markdown of per cent misread at new angles, the mean over the seeds.
+
+    The columns are digits of training, validation digits, and of these the quarters of each class
+    with the least and with the most ink.
+
+    Args:
+        record: results/turning_limits.json.
+        names: the rows, names of networks that were measured.
+    """
+    titles = ["digits of training", "validation digits", "with least ink", "with most ink"]
+    return arms.table_of_errors(
+        record, {name: MEASURED[name] for name in names}, titles, _errors_in_columns
+    )
+
+
+def _errors_in_columns(run: arms.Run) -> list[float]:
+    """Return the errors of a run, 0 to 1, in the order of `limit_table`'s columns."""
+    counts = run["confusion"]["new"]
+    right = sum(row[label] for label, row in enumerate(counts))
+    validation = 1 - right / sum(map(sum, counts))
+    return [run["training"]["all"], validation, run["quarters"][0], run["quarters"][-1]]
+
+
 Pair = tuple[int, int]
 """Two classes, the smaller first."""
 
@@ -188,8 +214,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     about = {"angles": list(ANGLES), "on_the_curve": ON_THE_CURVE}
     jobs = list(product(options.seeds, options.names))
-    everything = {**VARIANTS, SHIPPED[0]: ARMS[SHIPPED[0]]}
-    arms.do_missing("turning_limits", everything, about, run, jobs)
+    arms.do_missing("turning_limits", MEASURED, about, run, jobs)
 
 
 if __name__ == "__main__":
