@@ -463,7 +463,11 @@ HAND = """
     let now = 0;
     const tasks = [], begun = [], shown = [0, 0, 0], rested = [];
     globalThis.requestAnimationFrame = (work) => tasks.push([Math.floor(now / 16 + 1) * 16, work]);
-    globalThis.setTimeout = (work, _, given) => tasks.push([now, () => work(given)]);
+    globalThis.MessageChannel = function () {
+        this.port1 = {};
+        const postMessage = (data) => tasks.push([now, () => this.port1.onmessage({ data })]);
+        this.port2 = { postMessage };
+    };
     performance.now = () => now;
     const turns = m.makeTurns(shown.map((_, n) => () => { now += data.part; shown[n]++; }));
     const pad = () => {
