@@ -110,7 +110,9 @@ def folded_answers(path: Path) -> dict[str, str]:
     answers = {}
     for text in markdown_cells(path):
         for source in re.findall(r"<details>.*?```python\n(.*?)```", text, re.DOTALL):
-            answers[defined_names(source)[0]] = source
+            names = defined_names(source)
+            if names:  # else lines to add, such as those of early stopping
+                answers[names[0]] = source
     return answers
 
 
