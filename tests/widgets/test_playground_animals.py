@@ -232,7 +232,7 @@ def test_it_learns_artists_that_it_is_shown_and_half_of_the_others(
         const [settings] = o.settingsWith({{ data: "animals" }}).settings;
         const training = await t.startTraining(settings, sample, {{ images: [], labels: [] }});
         await training.run("all", 4000);
-        return training.look(0).gallery;"""
+        return (await training.look(0)).gallery;"""
     module = Path(animals.__file__).parent / "widgets" / "playground" / "training.js"
     gallery = ask(body, training=module.as_uri())
     assert gallery["known"] > 90

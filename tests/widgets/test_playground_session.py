@@ -63,8 +63,10 @@ def test_of_two_networks_one_of_which_cannot_start_none_goes_on(
     evaluate: Callable[..., Any],
 ) -> None:
     body = f"""{WORKER}
-        answers = (name, number) => {{
-            if (name === "start" && number === 1) throw new Error("no memory is left");
+        let starts = 0;
+        answers = (name) => {{
+            if (name === "start") starts++;
+            if (name === "start" && starts === 2) throw new Error("no memory is left");
             return {{}};
         }};
         const {{ settings }} = o.settingsWith({{}}, {{}});
@@ -74,7 +76,7 @@ def test_of_two_networks_one_of_which_cannot_start_none_goes_on(
         await rest(50);
         return {{ alive: workers.map(({{ alive }}) => alive), notice: session.notice }};"""
     report = evaluate(body, **MODULES)
-    assert report["alive"] == [False, False]
+    assert not any(report["alive"])
     assert "no memory is left" in report["notice"]
 
 
@@ -94,7 +96,7 @@ REMEMBERED = """
     const tensors = c.readSafetensors(bytes(data.digits)).tensors;
     const { settings } = o.settingsWith({ batch: data.batch, rate: 0.01, seed: 3 });
     const own = { images: [], labels: [] };
-    const training = await t.startTraining(settings[0], tensors, own, undefined, remembers);
+    const training = await t.startTraining(settings[0], tensors, own, { make: remembers });
 """
 TRAINING = MODULES | {"t": "playground/training.js", "c": "shared/core.js"}
 
@@ -157,6 +159,55 @@ def test_a_pass_shows_each_digit_once(evaluate: Callable[..., Any]) -> None:
     assert np.array_equal(np.bincount(first, minlength=10), expected)
     assert np.array_equal(np.bincount(second, minlength=10), expected)
     assert (first != second).mean() > 0.8
+
+
+# --- the examiner, here or in another worker
+
+EXAMINED = """
+    const sample = c.readSafetensors(bytes(data)).tensors;
+    const { settings: [settings] } = o.settingsWith({ types: 2, seed: 3 });
+    const own = () => ({ images: [], labels: [] });
+    const start = async (port) => t.startTraining(settings, sample, own(), { port });
+    const startApart = async () => {
+        const { port1, port2 } = new MessageChannel();
+        await t.startExaminer(settings, sample, own(), port2);
+        return { training: await start(port1), close: () => port1.close() };
+    };
+"""
+
+
+def test_an_examiner_in_another_worker_says_the_same(evaluate: Callable[..., Any]) -> None:
+    """Tests, walls, the way of a digit, what is held silent, and the reader's own digits."""
+    body = f"""{EXAMINED}
+        const handled = async (training) => {{
+            await training.run("all", 600);
+            await training.hold("primary", 5, true);
+            training.teach({{ images: [new Float32Array(784).fill(0.5)], labels: [4] }});
+            await training.run("all", 800);
+            const {{ seconds, ...frame }} = await training.look(3);
+            return JSON.stringify(frame);
+        }};
+        const {{ training, close }} = await startApart();
+        const apart = await handled(training);
+        close();
+        const here = await handled(await start());
+        return [apart === here, JSON.parse(here).tests.length, JSON.parse(here).wrong.length];"""
+    assert evaluate(body, str(DIGITS), **TRAINING) == [True, 4, 101]
+
+
+def test_a_test_that_is_taken_back_before_it_is_answered_is_forgotten(
+    evaluate: Callable[..., Any],
+) -> None:
+    body = f"""{EXAMINED}
+        const {{ training, close }} = await startApart();
+        await training.run("all", 250);
+        const {{ mark }} = await training.mark(0);
+        training.nudge("maps", 1, 2); // its test is on its way
+        training.goBack(mark);
+        const {{ tests, touches }} = await training.look(0);
+        close();
+        return [tests.map(([seen]) => seen), touches];"""
+    assert evaluate(body, str(DIGITS), **TRAINING) == [[0, 256], 0]
 
 
 # --- the history

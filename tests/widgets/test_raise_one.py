@@ -513,7 +513,7 @@ def test_a_network_learns_to_read_in_a_few_thousand_digits(evaluate):
         const [settings] = s.settingsWith({}).settings;
         const training = await t.startTraining(settings, sample, { images: [], labels: [] });
         await training.run("all", 4000);
-        return training.look(0).tests;"""
+        return (await training.look(0)).tests;"""
     seen, wrong = zip(*evaluate(body, str(DIGITS), **PLAYGROUND), strict=True)
     assert seen[:5] == (0, 256, 512, 1008, 1504)  # the first batch at or after a moment
     assert seen[-1] == 4000
@@ -529,7 +529,9 @@ def test_it_rests_after_five_minutes_and_goes_on_when_asked(evaluate):
         const sample = c.readSafetensors(bytes(data)).tensors;
         const [settings] = s.settingsWith({}).settings;
         const training = await t.startTraining(settings, sample, { images: [], labels: [] });
-        const restAndSeconds = async () => [await training.run("all"), training.look(0).seconds];
+        const restAndSeconds = async () => [
+            await training.run("all"), (await training.look(0)).seconds,
+        ];
         return [...(await restAndSeconds()), ...(await restAndSeconds())];"""
     rests, seconds, rests_again, later = evaluate(body, str(DIGITS), **PLAYGROUND)
     assert rests is rests_again is True

@@ -273,6 +273,17 @@ class Network {
     for (let k = start; k < start + size; k++) numbers[k] *= factor;
   }
 
+  /** Return what reads, so that show() can let another network read alike. */
+  state() {
+    return { averages: this.#net.averages.slice(), silent: this.#silent };
+  }
+
+  /** Read as another network does. @param {ReturnType<Network["state"]>} state */
+  show({ averages, silent }) {
+    this.#net.averages.set(averages);
+    this.hold(silent);
+  }
+
   /** Return all that it has learned and how it goes on, so that restore() can bring it back. */
   snapshot() {
     const { parameters, learned } = this.#net;

@@ -1,12 +1,11 @@
 // A training: how fast it goes, what is tested, and how things stand. The page calls the methods
 // of what startTraining makes by name (training.worker.js).
-import { galleryOf, unpackAnimals } from "./animals.js";
+import { unpackAnimals } from "./animals.js";
 import { Batches } from "./batches.js";
 import { unpackDigits } from "./digits.js";
+import { answerThrough, askHere, askThrough, Examiner } from "./examiner.js";
 import { loadKernels } from "./kernels.js";
 import { makeNetwork } from "./network.js";
-import { signCounts, withSign } from "./sign.js";
-import { OWN, PIXELS, WALL } from "./sizes.js";
 
 const UNPACK = { digits: unpackDigits, animals: unpackAnimals }; // by the setting "data"
 const FADE = 0.9; // factor of the learning rate
@@ -43,21 +42,12 @@ const breath = (/** @type {number} */ milliseconds) =>
     return channel.port2.postMessage(0);
   });
 
-/** Return greys from 0 to 1 as bytes. */
-function bytesOf(/** @type {Float32Array} */ greys) {
-  const bytes = new Uint8ClampedArray(greys.length);
-  for (let k = 0; k < bytes.length; k++) bytes[k] = 255 * greys[k];
-  return new Uint8Array(bytes.buffer);
-}
-
 class Training {
   #network;
   #settings;
-  #tested; // pictures for tests; of animals also those by artists whom it knows
-  #test; // the first, with the reader's sign among them
+  /** @type {import("./examiner.js").Ask} */
+  #ask;
   #signed = 0; // digits seen when a sign was taken
-  #gallery; // how the last test went by artist, if the pictures have artists (animals.js)
-  #signs; // how the last test went for that sign (sign.js)
   #batches;
   #plain;
   #seen = 0; // digits
@@ -65,6 +55,9 @@ class Training {
   #rate;
   #loss; // of the last step: { margin, drawing, right }
   #tests = []; // [digits, share of errors]
+  #asked = 0; // for tests so far
+  #result = {}; // of the last test, as the examiner gives it
+  #returns = 0; // to a mark
   #runs = 0;
   #running = 0; // the number of the run that goes on, or 0
   #pace = "";
@@ -73,11 +66,10 @@ class Training {
   #marks = new Map(); // number -> how it stood before a touch
   #nextMark = 0;
 
-  constructor(network, settings, tested, batches, plain) {
+  constructor(network, settings, ask, batches, plain) {
     this.#network = network;
     this.#settings = settings;
-    this.#tested = tested;
-    this.#test = withSign(tested.test, batches.own.sign);
+    this.#ask = ask;
     this.#batches = batches;
     this.#plain = plain;
     this.#rate = settings.rate;
@@ -95,17 +87,15 @@ class Training {
     if (this.#seen % digits < batch) this.#examine();
   }
 
-  #examine() {
-    const { images, labels } = this.#test;
-    const { sign } = this.#batches.own;
-    const { answers } = this.#network.read(images, false);
-    const wrong = answers.filter((answer, n) => answer !== labels[n]);
-    this.#tests.push([this.#seen, wrong.length / answers.length]);
-    this.#signs = signCounts(sign, labels, answers);
-    const { known } = this.#tested;
-    if (!known) return;
-    const { answers: knownAnswers } = this.#network.read(known.images, false);
-    this.#gallery = galleryOf(this.#test, answers, known, knownAnswers, sign?.place);
+  /** Let the network be tested as it stands now. */
+  async #examine() {
+    const seen = this.#seen;
+    const returns = this.#returns;
+    this.#asked++;
+    const result = await this.#ask("test");
+    if (returns !== this.#returns) return; // what was tested is taken back
+    this.#tests.push([seen, result.share]);
+    this.#result = result;
   }
 
   /** Take the steps that are due, for as long as a slice. */
@@ -158,31 +148,31 @@ class Training {
   teach(/** @type {import("./batches.js").OwnDigits} */ own) {
     const isOther = own.sign?.place !== this.#batches.own.sign?.place;
     this.#batches.own = own;
+    this.#ask("take", own);
     if (!isOther) return;
     this.#rate = this.#settings.rate;
     this.#signed = this.#seen;
-    this.#test = withSign(this.#tested.test, own.sign);
     this.#examine();
   }
 
   /**
    * Remember how it stands, before a hand is laid on it. Return the frame, with the mark's number.
-   * @param {number} tile @returns {import("./untrained.js").Frame}
+   * @param {number} tile @returns {Promise<import("./untrained.js").Frame>}
    */
-  mark(tile) {
+  async mark(tile) {
     this.#marks.set(this.#nextMark, {
       network: this.#network.snapshot(),
       seen: this.#seen,
       seconds: this.#seconds,
       rate: this.#rate,
       loss: this.#loss,
-      tests: this.#tests.length,
+      tests: this.#asked,
       touches: this.#touches,
     });
     this.#marks.delete(this.#nextMark - MARKS);
     const mark = this.#nextMark;
     this.#nextMark++;
-    return { ...this.look(tile), mark };
+    return { ...(await this.look(tile)), mark };
   }
 
   /** Go back to a mark. @throws {Error} where it was forgotten */
@@ -194,7 +184,9 @@ class Training {
     this.#seconds = mark.seconds;
     this.#rate = mark.rate;
     this.#loss = mark.loss;
-    this.#tests.length = mark.tests;
+    this.#tests.length = mark.tests; // all of them have come: so has the mark's frame
+    this.#asked = mark.tests;
+    this.#returns++;
     this.#touches = mark.touches;
     for (const later of this.#marks.keys()) if (later >= number) this.#marks.delete(later);
   }
@@ -207,7 +199,7 @@ class Training {
     const silent = this.#network.silent();
     const others = silent[part].filter((other) => other !== at);
     this.#network.hold({ ...silent, [part]: isSilent ? [...others, at] : others });
-    this.#touched();
+    return this.#touched();
   }
 
   /**
@@ -216,57 +208,32 @@ class Training {
    */
   nudge(part, at, /** @type {number} */ factor) {
     this.#network.nudge(part, at, factor);
-    this.#touched();
+    return this.#touched();
   }
 
   #touched() {
     this.#touches++;
-    this.#examine();
-  }
-
-  /** The tiles: the hundred, then the last of the reader's own. */
-  #tiles() {
-    const { own } = this.#batches;
-    const labels = [...this.#test.labels.subarray(0, WALL), ...own.labels.slice(-OWN)];
-    const images = new Float32Array(labels.length * PIXELS);
-    images.set(this.#test.images.subarray(0, WALL * PIXELS));
-    own.images.slice(-OWN).forEach((image, n) => images.set(image, (WALL + n) * PIXELS));
-    return { labels, images };
+    return this.#examine();
   }
 
   /**
    * Return how things stand, and one tile's way through the network.
    * @param {number} tile
-   * @returns {import("./untrained.js").Frame}
+   * @returns {Promise<import("./untrained.js").Frame>}
    */
-  look(tile) {
-    const { labels, images } = this.#tiles();
-    const { answers, drawings } = this.#network.read(images);
-    const greys = drawings.length ? drawings : images; // it may learn no drawing
-    const wrong = labels.map((label, n) => label !== answers[n]);
-    const right = wrong.slice(0, WALL).filter((isWrong) => !isWrong).length;
-    const error = drawings.reduce((sum, grey, k) => sum + (grey - images[k]) ** 2, 0);
-    const image = images.slice(tile * PIXELS, (tile + 1) * PIXELS);
-    const { drawings: drawing, ...reading } = this.#network.read(image);
-    return {
+  async look(tile) {
+    const state = {
       types: this.#settings.types,
       seen: this.#seen,
       seconds: this.#seconds,
-      tests: this.#tests,
       loss: this.#loss,
-      signs: this.#signs,
-      gallery: this.#gallery,
-      blur: error / labels.length, // in words.js
-      filters: this.#network.filters(),
-      matrices: this.#network.matrices(),
       silent: this.#network.silent(),
       touches: this.#touches,
       plain: this.#plain,
-      pictures: bytesOf(greys),
-      wrong,
-      right,
-      watched: { ...reading, tile, label: labels[tile], answer: answers[tile], image, drawing },
     };
+    const sight = await this.#ask("look", tile);
+    const { signs, gallery } = this.#result;
+    return { ...state, ...sight, tests: this.#tests, signs, gallery };
   }
 
   /** Return what it makes of one image, and its decoder: the page draws while sliders move. */
@@ -282,18 +249,43 @@ class Training {
 }
 
 /**
+ * Make a network, and unpack the pictures that it learns from and is tested with.
+ * @param {any} settings @param {any} sample @param {(settings: any, kernels: any) => any} make
+ */
+async function prepare(settings, sample, make) {
+  const unpack = UNPACK[settings.data];
+  const [kernels, { learn, ...tested }] = await Promise.all([loadKernels(), unpack(sample)]);
+  return { network: make(settings, kernels), learn, tested, plain: !kernels.fast };
+}
+
+/**
  * Start a training.
  * @param {any} settings  of network.js, and rate
  * @param {any} sample  of the pictures' file: its tensors, and its card, if it has one
  * @param {import("./batches.js").OwnDigits} own
- * @param {any} [tensors]  of a network that goes on learning
- * @param {(settings: any, kernels: any) => any} make  the network; tests give another
+ * @param {object} [options]
+ * @param {any} [options.tensors]  of a network that goes on learning
+ * @param {MessagePort} [options.port]  to an examiner in another worker
+ * @param {(settings: any, kernels: any) => any} [options.make]  the network; tests give another
  */
-export async function startTraining(settings, sample, own, tensors, make = makeNetwork) {
-  const unpack = UNPACK[settings.data];
-  const [kernels, { learn, ...tested }] = await Promise.all([loadKernels(), unpack(sample)]);
-  const network = make(settings, kernels);
+export async function startTraining(
+  settings,
+  sample,
+  own,
+  { tensors, port, make = makeNetwork } = {},
+) {
+  const { network, learn, tested, plain } = await prepare(settings, sample, make);
   if (tensors) network.load(tensors);
-  const batches = new Batches(learn, own, settings);
-  return new Training(network, settings, tested, batches, !kernels.fast);
+  const ask = port ? askThrough(port, network) : askHere(new Examiner(network, tested, own));
+  return new Training(network, settings, ask, new Batches(learn, own, settings), plain);
+}
+
+/**
+ * Start an examiner for a training in another worker.
+ * @param {any} settings @param {any} sample @param {import("./batches.js").OwnDigits} own
+ * @param {MessagePort} port  to the training
+ */
+export async function startExaminer(settings, sample, own, port) {
+  const { network, tested } = await prepare(settings, sample, makeNetwork);
+  answerThrough(port, network, new Examiner(network, tested, own));
 }
